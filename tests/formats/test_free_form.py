@@ -218,6 +218,9 @@ def state_of(written: Any) -> tuple[State, Notes]:
         "hotel-area=north hotel-stars=4",
         "hotel-area = north and hotel-stars = 4",
         "hotel-area=north\thotel-stars=4",
+        '{"hotel-area": "south"}\nOn reflection: {"hotel-area": "north", "hotel-stars": 4}',
+        "Reasoning: the user wants a hotel.\n\nhotel-area=north; hotel-stars=4\nNote: nothing else was said.",
+        "hotel-area\tnorth\nhotel-stars\t4",
         "[hotel]\narea = north\nstars = 4",
         "hotel-area=north # hotel-stars=4",
         "'hotel-area': 'north', 'hotel-stars': 4",
@@ -261,7 +264,21 @@ def test_ways_to_write_a_state(written: Any) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    [None, {}, [], "", "none", "{}", "[]", "null", float("nan"), "(None)", "No slots mentioned yet.", "```json\n```"],
+    [
+        None,
+        {},
+        [],
+        "",
+        "none",
+        "{}",
+        "[]",
+        "null",
+        float("nan"),
+        "(None)",
+        "No slots mentioned yet.",
+        "```json\n```",
+        "\nNote: nothing was said.",
+    ],
 )
 def test_ways_to_write_an_empty_state(written: Any) -> None:
     state, notes = state_of(written)
@@ -294,6 +311,7 @@ def test_what_holds_no_state_is_an_invalid_output() -> None:
         "I'm sorry, I cannot determine the state.",
         "ERROR: rate limit exceeded",
         "same as before",
+        "Response: there are many places",
         "<think>hotel-area=north?</think>",
         '{"hotel-area": "nor',
     ],
@@ -314,7 +332,7 @@ def test_sentences_are_invalid_outputs(text: str) -> None:
         "hotel-area=north\nLet me know if you need more!",
         "hotel-area=north, hotel-stars=4 hotel-parking=yes",
         "user: south\nState: hotel-area=south\nuser: no, north\nState: hotel-area=north",
-        '{"hotel-area": "south"}\nOn reflection: {"hotel-area": "north"}',
+        '{"hotel-area": "south"}\n{"hotel-area": "north"}',
         '{"hotel": {"area": "north"}, "train": {"day": "mon',
         "<think>hmm {'hotel-area': 'north'}",
         "[hotel] please area north",
@@ -353,10 +371,10 @@ def test_a_text_of_real_values_is_read_rightly_or_says_that_it_was_not(
     for text in texts:
         reader.learn(text)
     misread = told = 0
-    for number, (text, state) in enumerate(zip(texts, triples, strict=True)):
+    for number, (text, slots) in enumerate(zip(texts, triples, strict=True)):
         read = {(d, s): v for d, held in reader.read(text, "d", number).items() for s, v in held.items()}
         before, told = told, notes.counts[PARTLY] + notes.counts[INVALID]
-        is_right = read == {(d, s): (v,) for d, s, v in state}
+        is_right = read == {(d, s): (v,) for d, s, v in slots}
         assert is_right or told > before, text
         misread += not is_right
     assert misread == 0 or separator.isspace() or "(" in TEXTS[separator]("", "", "")
@@ -407,6 +425,11 @@ def test_times_of_a_spreadsheet() -> None:
     assert states(read(b"dialogue_id,turn,train-leaveat,hotel-area_conf\nA,0,17:30:00,0.5\n")) == {
         "A": [{"train-leaveat": "17:30"}]
     }
+
+
+def test_the_layout_of_trades_data() -> None:
+    turns = [{"turn_idx": 0, "belief_state": [{"slots": [["hotel-area", "north"]], "act": "inform"}]}]
+    assert states(dialgauge.read([{"dialogue_idx": "A", "dialogue": turns}])) == {"A": [STATE_ROW]}
 
 
 def test_columns_in_lists_without_turns() -> None:

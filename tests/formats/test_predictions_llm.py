@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dialgauge
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.predictions import loose_state, object_in
+from dialgauge.formats.predictions import answer_in, loose_state
 from support.commands import dialgauge as run
 from support.reading import read_bytes, read_json
 from support.soak import examples
@@ -127,10 +127,10 @@ def test_answers_line_by_line() -> None:
 
 
 def test_the_last_object_of_an_answer_counts() -> None:
-    assert object_in('First {"a": 1}, no: {"b": {"c": 2}}.') == {"b": {"c": 2}}
-    assert object_in("{'a': 'it\\'s'}") == {"a": "it's"}
+    assert answer_in('First {"a": 1}, no: {"b": {"c": 2}}.')[0] == {"b": {"c": 2}}
+    assert answer_in("{'a': 'it\\'s'}")[0] == {"a": "it's"}
     for text in ("", "{", "}{", "{" * 1000, "{[" * 500, "a {b} c", '{"a": 1' + "0" * 5000 + "}"):
-        assert object_in(text) in (None, {})
+        assert answer_in(text)[0] in (None, {})
 
 
 @settings(max_examples=examples(300), deadline=None)

@@ -382,6 +382,18 @@ def changed(change: Callable[[str, str], tuple[str, Any]]) -> dict[str, list[dic
     return {name: [dict(change(*pair) for pair in one.items()) for one in states] for name, states in MANY.items()}
 
 
+def test_states_of_the_turn_before_are_refused() -> None:
+    late = {name: [{}, *states[:-1]] for name, states in MANY.items()}
+    how: dict[str, Any] = {"measures": "JGA", "intervals": False}
+    with pytest.raises(
+        DialgaugeError, match="of 24 turns in which a gold state changes, 24 have that of the turn before"
+    ):
+        dialgauge.score(MANY, late, **how)
+    assert float(dialgauge.score(MANY, late, accept="turn_numbers", **how)["system"]["JGA"]) == 0.25
+    stuck = {name: [states[1]] * 4 for name, states in MANY.items()}
+    assert float(dialgauge.score(MANY, stuck, **how)["system"]["JGA"]) == 0.25
+
+
 MISTAKES: dict[str, list[dict[str, Any]]] = {
     "turn_numbers": [row for row in rows_of(MANY) if row["turn"]],
     "turn_changes": rows_of(dict.fromkeys(MANY, CHANGES)),

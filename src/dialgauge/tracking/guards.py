@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import INVALID, PARTLY
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.prepared_inputs import System
 
 K = TypeVar("K")
+Counts = TypeVar("Counts", tuple[int, int], tuple[int, int, int])
 
 TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
 ABSENT, JOINED, CHANGES = "absent_values", "joined_slots", "turn_changes"
@@ -46,6 +48,8 @@ _MANY = 0.1
 _NOTABLE = 0.01
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
 _GONE, _KEPT = 0.8, 0.2
+#: The share of turns with the state of the turn before, and how much more often than right ones, that is no chance.
+_LATE, _OFTEN = 0.3, 4
 _LISTED = 8
 #: Different slots with their values that are kept apart when those of many files are put together.
 _MOST_ITEMS = 250_000
@@ -89,6 +93,8 @@ class GuardEvidence(Struct, frozen=True):
     #: Filled slots that have a next turn, and those that are gone in it: of the predictions, then of gold.
     kept: tuple[int, int] = (0, 0)
     gold_kept: tuple[int, int] = (0, 0)
+    #: Turns in which a gold state changes; those predicted rightly, and those that change to gold's of the turn before.
+    changed: tuple[int, int, int] = (0, 0, 0)
 
     @classmethod
     def of(cls, system: System) -> GuardEvidence:
@@ -111,6 +117,7 @@ class GuardEvidence(Struct, frozen=True):
             gold_slots=frozenset([pair for pair, number in numbers.items() if number in there]),
             kept=predicted.dropped if predicted.kind == "predicted" else (0, 0),
             gold_kept=gold.dropped,
+            changed=_changed(system, gold) if predicted.kind == "predicted" else (0, 0, 0),
         )
 
     @classmethod
@@ -124,6 +131,7 @@ class GuardEvidence(Struct, frozen=True):
             gold_slots=frozenset().union(*(part.gold_slots for part in parts)),
             kept=_added(part.kept for part in parts),
             gold_kept=_added(part.gold_kept for part in parts),
+            changed=_added(part.changed for part in parts),
         )
 
 
@@ -132,6 +140,30 @@ def _among(side: EncodedDialogues, rows: Codes) -> Flags:
     among = np.zeros(len(side.present), np.bool_)
     among[rows] = True
     return among[side.cell_row]
+
+
+def _changed(system: System, gold: EncodedDialogues) -> tuple[int, int, int]:
+    predicted, aligned = system.predicted, system.aligned
+    first = np.zeros(len(gold.present) + 1, np.bool_)
+    first[gold.offsets] = True
+    known = (aligned.predicted_row >= 0) & ~first[aligned.gold_row]
+    rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
+    ours, other = _state_codes(gold), _state_codes(predicted)
+    changes = gold.present[rows - 1] & (ours[rows] != ours[rows - 1]) & (ours[rows - 1] != 0)
+    rows, theirs = rows[changes], theirs[changes]
+    late = (other[theirs] == ours[rows - 1]) & (other[theirs] != other[theirs - 1])
+    return len(rows), int((other[theirs] == ours[rows]).sum()), int(late.sum())
+
+
+def _state_codes(side: EncodedDialogues) -> NDArray[np.uint64]:
+    """A number for the state of each row: equal states have equal ones, and others others but for rare accidents."""
+    codes = (side.cell_item.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    codes ^= codes >> np.uint64(29)
+    codes *= np.uint64(0xBF58476D1CE4E5B9)
+    codes ^= codes >> np.uint64(32)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(codes, dtype=np.uint64)])  # cells lie in order of rows
+    ends = np.cumsum(np.bincount(side.cell_row, minlength=len(side.present)))
+    return np.diff(sums[np.concatenate([np.zeros(1, ends.dtype), ends])])
 
 
 def _summed(parts: Iterable[dict[K, int]]) -> dict[K, int]:
@@ -156,9 +188,8 @@ def _few(items: dict[Item, int]) -> dict[Item, int]:
     return dict(folded)
 
 
-def _added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    slots, gone = (sum(column) for column in zip(*parts, strict=True))
-    return slots, gone
+def _added(parts: Iterable[Counts]) -> Counts:
+    return tuple(sum(column) for column in zip(*parts, strict=True))
 
 
 def input_findings(
@@ -167,6 +198,7 @@ def input_findings(
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     return [
         *([] if own_gold else change_findings(evidence)),
+        *late_findings(evidence),
         *dialogue_findings(coverage),
         *output_findings(coverage.predicted_turns, reading),
         *joined_findings(evidence),
@@ -197,6 +229,19 @@ def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
         "'changed_value'), which are put together"
     )
     return [GuardFinding(CHANGES, told, stops=True)]
+
+
+def late_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """States that are one turn late, as those that are stored before the user's turn is tracked."""
+    changed, right, late = evidence.changed
+    if changed < FEW or late < _LATE * changed or late < _OFTEN * right:
+        return []
+    told = (
+        f"the states seem to be those of the turn before: of {counted(changed, 'turn')} in which a gold state changes, "
+        f"{late:,} have that of the turn before, and {right:,} the changed one; write the state after each "
+        "user turn"
+    )
+    return [GuardFinding(TURNS, told, stops=True)]
 
 
 def dialogue_findings(coverage: TurnCoverage) -> list[GuardFinding]:

@@ -162,13 +162,12 @@ def _scored(
         elif not failed:  # kept ones may have had another name among other files
             yield replace(decoder.decode(result.content), shard=task.shard.inside)
     if failed:
-        shown = "; ".join(dict.fromkeys(failed[:_NAMED])) + (
-            f"; and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""
-        )
+        sentences = dict.fromkeys(failure.partition("\n")[0] for failure in failed[:_NAMED])
+        shown = "; ".join(sentences) + (f"; and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else "")
         kept = len(tasks) - len(failed)
         are = "is" if kept == 1 else "are"
         rest = f". {counted(kept, 'other file')} {are} done and kept: fix it and run the same command again"
-        raise DialgaugeError(shown + (rest if kept else ""))
+        raise DialgaugeError(shown + (rest if kept else ""), example=failed[0].partition("\n")[2])
 
 
 def _checksum(gold: str) -> str:

@@ -7,16 +7,16 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.formats.predictions.common import Beliefs, hyphenated, hyphenated_slot
-    from dialgauge.formats.predictions.loose import loose_state, object_in
+    from dialgauge.formats.predictions.loose import answer_in, loose_state
     from dialgauge.formats.predictions.written_states import StateReader
 
 __all__ = [
     "Beliefs",
     "StateReader",
+    "answer_in",
     "hyphenated",
     "hyphenated_slot",
     "loose_state",
-    "object_in",
 ]
 
 if not TYPE_CHECKING:

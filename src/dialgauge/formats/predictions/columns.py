@@ -155,7 +155,7 @@ class Columns(Struct, frozen=True):
             others = (key for name, key in named.items() if key not in apart and _TELLING[telling].search(name))
             return next((key for key in others if not _names_slot(key)), "")
 
-        dialogue = first(_DIALOGUE, "dialogue")
+        dialogue = first(_DIALOGUE, "dialogue", tuple(key for key in sample if isinstance(sample[key], Mapping | list)))
         turn = first(_TURN, "turn", (dialogue,))
         turns = next((named[name] for name in _LISTS if _is_list(sample, named.get(name), dialogue)), "")
         if turn and turns:

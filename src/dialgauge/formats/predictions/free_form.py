@@ -295,7 +295,10 @@ def _own_words(written: Any) -> tuple[str, State]:
             dialogue = dialogue or str(written[columns.dialogue])
         elif depth == 0 and isinstance(inner, dict | list):
             dialogue = key
-        held = [written[columns.state]] if columns.state else [] if columns.dialogue else [written, *written.values()]
+        inside = [held for held in written.values() if isinstance(held, dict)]
+        held = (
+            [written[columns.state]] if columns.state else inside if columns.dialogue else [written, *written.values()]
+        )
         state = next(filter(None, map(_state_in, held)), state)
         if state:
             break

@@ -44,6 +44,10 @@ _STATE_FIRST = re.compile(
     re.IGNORECASE,
 )
 _OBJECT_FIRST = re.compile(r"\s{0,9}(?:```\w{0,20}\s{0,9})?\{")
+_CORRECTION = re.compile(
+    r"\b(?:wait|actually|instead|rather|oops|mistake|better|correct\w*|final\w*|fix\w*|reflect\w*|revis\w*|updat\w*)\b",
+    re.IGNORECASE,
+)
 _NEXT_TURN = re.compile(
     r"\n[\s*#>]{0,9}(?:user|usr|human|customer|question|input|instruction|dialogue|context|turn)[ 0-9*]{0,9}:"
     r"|<\|(?:im_start|start_header_id)\|>\s{0,9}user|<\|user\|>|<start_of_turn>user|\[INST\]",
@@ -164,7 +168,8 @@ def loose_state(value: Any, seen: Seen, text: Callable[[str], Values] = present_
     if not isinstance(written, dict):
         seen[INVALID] += 1
         return {}
-    seen[PARTLY] += not sure
+    if not sure:
+        seen[PARTLY] += 1
     state: State = {}
     for key, content in written.items():
         domain, hyphen, slot = str(key).partition("-")
@@ -222,30 +227,26 @@ def is_next_turn(text: str) -> bool:
     return _NEXT_TURN.match(f"\n{text.lstrip()}") is not None
 
 
-def object_in(text: str) -> dict[Any, Any] | None:
-    """The JSON object in a model's answer, else a Python dictionary; None for neither.
-
-    >>> object_in('Sure! ```json\\n{"hotel": {"area": "north"}}\\n``` Anything else?')
-    {'hotel': {'area': 'north'}}
-    """
-    return answer_in(text)[0]
-
-
 def answer_in(
     text: str, is_state: Callable[[dict[Any, Any]], bool] = lambda _: True
 ) -> tuple[dict[Any, Any] | None, bool]:
     """The last object in a model's answer that may be a state, and whether it is surely the one that was meant.
 
-    It is not where braces are left open, as in a text that was cut off, or where the answer begins with another state.
+    It is not where braces are left open, as in a text that was cut off, or where the answer begins with another state
+    and no word says that the last corrects it.
+
+    >>> answer_in('Sure! ```json\\n{"hotel": {"area": "north"}}\\n``` Anything else?')
+    ({'hotel': {'area': 'north'}}, True)
     """
     if len(text) > MOST_TEXT or "{" not in text:
         return None, False
     found = list(_json_objects(text))
     last = found[0] if found else None
     for written in found:
-        last = written if is_state(written) or (last and not is_state(last)) else last
+        last = written if is_state(written) or not is_state(last or {}) else last
     changed = bool(found) and _OBJECT_FIRST.match(text) is not None and is_state(found[0]) and found[0] != last
-    return last or _python_literal(text), text.count("{") == text.count("}") and not changed
+    sure = text.count("{") == text.count("}") and not (changed and not _CORRECTION.search(text))
+    return last or _python_literal(text) or last, sure
 
 
 def _json_objects(text: str) -> Iterator[dict[Any, Any]]:

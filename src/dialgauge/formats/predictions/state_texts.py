@@ -33,7 +33,7 @@ _SLOT_THEN_VALUE = re.compile(rf"({_TWO_WORDS}|\w++)[-:=\s]\s*+(?:is\s++)?+(.*)"
 _COLON_NAME = re.compile(r"[A-Za-z]\w*+(?:[-._/ ][A-Za-z_]++){0,2}")
 _COLON_SLOT = re.compile(r"[A-Za-z]\w*+:\s*+\w[\w ]*+:\s")
 _HEADER = re.compile(r"[A-Za-z]\w*+:\s*")
-_SEPARATOR = re.compile(r"([;,|\t\n]|<sep>|\[SEP\])")
+_SEPARATOR = re.compile(r"([;,|\n]|<sep>|\[SEP\])")
 #: Where the next slot begins in a text without separators: ``hotel-area=north hotel-stars=4``.
 _NEXT_SLOT = re.compile(r"(?<!\s)\s++(?:(?:and|[#/&+])\s++)?(?=[A-Za-z]\w*+-[A-Za-z]\w*+(?: \w++)?\s?=)")
 _TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<pad>|<[se]os_b>")
@@ -43,6 +43,12 @@ _BELIEF_ENDS = re.compile(r"<\|(?:endofbelief\w{0,20}|action|response|dbsearch)\
 _LEAD = re.compile(
     r"(?:^|\n)[ *#>]{0,9}(?:(?:the|my|final|current|predicted|updated|new|dialogue|dialog|belief)\s){0,5}"
     r"(?:state|belief|answer|output|prediction|assistant|slots|dst)(?:\s(?:is|are))?[ *]{0,3}:[ *]{0,3}(?:\s|$)",
+    re.IGNORECASE,
+)
+#: A line that says what it is, and that is no state.
+_ASIDE = re.compile(
+    r"(?:^|\n)[ *#>]{0,9}(?:note|comment|explanation|justification|reasoning|rationale|thoughts?|response|system|sys|"
+    r"agent)[ *]{0,3}:[^\n{[=]*(?=\n|$)",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"```\w{0,20}\s(.*?)(?:```|\Z)", re.DOTALL)
@@ -271,7 +277,10 @@ def _bare(text: str) -> tuple[str, str]:
         text = text[begin.end() :]
     if end := _BELIEF_ENDS.search(text):
         text = text[: end.start()]
-    text = _TAG.sub(" ", text).strip()
+    tagless = _TAG.sub(" ", text)
+    text = _ASIDE.sub("", tagless).strip()
+    if not text and tagless.strip() and "\n" not in (tagless[0], tagless[-1]):
+        unread = whole  # with an empty line beside it, the state is empty
     leads = list(_LEAD.finditer(text))
     if not leads:
         return text, unread
