@@ -198,11 +198,16 @@ class ServiceGrammar:
         takes = self.service.book.takes if self.service.book else {}
         return ItemList((form for slot in takes for form in self._booking_forms(slot, takes[slot])), ", ")
 
-    def _wish_forms(self, slot: str) -> Iterator[_Form]:
+    @cached_property
+    def _listed(self) -> ItemList:
+        """The same in a list for a reader: "class compact"."""
+        return ItemList(form for slot in self.service.wishes for form in self._wish_forms(slot, listed=True))
+
+    def _wish_forms(self, slot: str, *, listed: bool = False) -> Iterator[_Form]:
         wish, label = self.service.wishes[slot], self.words.label(slot)
         if wish.match == "yes-no":
             told = self.is_state(slot) or self.is_deed(slot)
-            has = f"{label}: yes" if told else label if _is_mass(label) else _with_article(label)
+            has = f"{label}: yes" if told else label if listed or _is_mass(label) else _with_article(label)
             yield from (_Form(slot, has, value) for value in ("yes", "true"))
             yield from (_Form(slot, f"{label}: no" if told else f"no {label}", value) for value in ("no", "false"))
             return
@@ -210,11 +215,12 @@ class ServiceGrammar:
             yield _Form(slot, f"{{value}} among the {label}" if self.is_plural(slot) else f"{label} {{value}}")
             return
         value = f"{{value}} {wish.unit}" if wish.unit else "{value}"
-        measured = f"{label} " if self.is_open_ended(slot) else f"{_with_article(label)} of "
-        if wish.match == "same" and self.is_counted(slot):
-            yield from (_Form(slot, f"1 {_singular(label)}", "1"), _Form(slot, f"{{value}} {label}"))
-        elif wish.match == "same" and (self.words.slots[slot].kind == "number" or self.is_open_ended(slot)):
+        bare = listed or self.is_open_ended(slot)
+        measured = f"{label} " if bare else f"{_with_article(label)} of "
+        if wish.match == "same" and (bare or (self.words.slots[slot].kind == "number" and not self.is_counted(slot))):
             yield _Form(slot, measured + value)
+        elif wish.match == "same" and self.is_counted(slot):
+            yield from (_Form(slot, f"1 {_singular(label)}", "1"), _Form(slot, f"{{value}} {label}"))
         elif wish.match == "same":
             yield _Form(slot, f"{value} as the {label}")
         elif wish.timed:
@@ -352,7 +358,7 @@ class ServiceGrammar:
         """Wishes as a list for a reader; without rows they are what the booking takes."""
         known = self.service.wishes
         return "; ".join(
-            (self.wishes if slot in known else self.values).say([(slot, value)], _bare)
+            (self._listed if slot in known else self.values).say([(slot, value)], _bare)
             for slot, value in wishes.items()
         )
 
