@@ -54,27 +54,8 @@ _PRONOUNS = frozenset(("it", "you", "they", "we", "i", "that"))
 #: How labels begin that say what a row is, or does.
 _ADJECTIVES = frozenset(
     (
-        "safe",
-        "open",
-        "good",
-        "suitable",
-        "fit",
-        "close",
-        "near",
-        "ready",
-        "easy",
-        "vegan",
-        "new",
-        "free",
-        "available",
-        "online",
-        "indoors",
-        "outdoors",
-        "vegetarian",
-        "halal",
-        "kosher",
-        "organic",
-        "private",
+        *("safe", "open", "good", "suitable", "fit", "close", "near", "ready", "easy", "vegan", "new"),
+        *("free", "available", "online", "indoors", "outdoors", "vegetarian", "halal", "kosher", "organic", "private"),
     )
 )
 _DEEDS = frozenset(
