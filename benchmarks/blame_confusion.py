@@ -2,6 +2,7 @@
 cause found for each failure is held against the truth.
 
     python benchmarks/blame_confusion.py [GOALS] [SEED] [LEVEL ...] [FOLDER ...]
+    python benchmarks/blame_confusion.py 200 2 act ./benchmarks/domains/bike-shop ./benchmarks/domains/language-school
 
 Prints the confusion matrices of ``docs/lab-results.md``: for agents that exchange acts (``act``) and for the same ones
 that talk through text, NLG and NLU (``text``), without a channel and with ``mild`` on top. The seed is that of the

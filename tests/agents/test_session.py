@@ -253,7 +253,7 @@ def test_half_a_sign_is_written_as_unreadable() -> None:
 def test_an_agent_that_catches_every_alarm_is_stopped_with_a_word() -> None:
     code = (
         "import time\nfrom dialgauge.agents import session\nsession._MOST_RINGS = 1\n"
-        "with session._within(0.05):\n"
+        "with session.ALARM.within(0.05):\n"
         "    while True:\n"
         "        try:\n            time.sleep(5)\n        except BaseException:\n            pass\n"
     )

@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from dialgauge.agents.restaurant_bot import RuleBot
     from dialgauge.agents.restaurant_user import RestaurantUser
     from dialgauge.agents.rules import RuleAgent, Rules
-    from dialgauge.agents.session import EXPLANATION, Scenario, converse
+    from dialgauge.agents.session import ALARM, EXPLANATION, Scenario, converse
     from dialgauge.agents.tool_desk import ToolDesk, ToolPlan
 
 __all__ = [
     "AGENT_ERROR",
+    "ALARM",
     "BUILT_IN",
     "END_WORDS",
     "EXPLANATION",

@@ -52,7 +52,9 @@ _LONGEST = 1e8
 #: Alarms, one a second, that an agent may catch.
 _MOST_RINGS = 20
 _EXIT = os._exit
-_TEXT = {str}
+#: Acts that were looked at, by identity, and the values of the one with most.
+_SEEN: dict[int, tuple[object, int]] = {}
+_MOST_SEEN = 1 << 14
 _UNTOLD = {"user": USER_DONE, "system": SYSTEM_QUIT}
 
 
@@ -115,7 +117,7 @@ def converse(user: Agent, system: Agent, scenario: Scenario) -> Dialogue:
     """Hold one conversation; the dialogue carries its outcome."""
     turns: list[Turn] = []
     try:
-        with _no_exit(), _within(scenario.limits.seconds):
+        with _no_exit(), ALARM.within(scenario.limits.seconds):
             outcome = _hold(user, system, scenario, turns)
     except _Failure as failure:
         outcome = failure.outcome
@@ -199,37 +201,57 @@ class _OutOfTime(BaseException):
     """The conversation took too long. No agent's ``except Exception`` shall swallow it."""
 
 
-@contextmanager
-def _within(seconds: float) -> Iterator[None]:
-    """Interrupt what runs longer, where that can be done: in the main thread, on systems with alarms."""
-    if not seconds or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
+class _Alarm:
+    """Interrupts what runs too long, where that can be done: in the main thread, on systems with alarms."""
 
-    rings = 0
+    def __init__(self) -> None:
+        self._set, self._seconds, self._rings = False, 0.0, 0
 
-    def ring(*_: object) -> None:
-        nonlocal rings
-        rings += 1
-        if rings > _MOST_RINGS:
-            _hard_stop(seconds)
+    @contextmanager
+    def ready(self) -> Iterator[None]:
+        """Listens for the bell; once for many conversations, since asking for it takes longer than setting it."""
+        main = threading.current_thread() is threading.main_thread()
+        if self._set or not main or not hasattr(signal, "setitimer"):
+            yield
+            return
+        before, self._set = signal.signal(signal.SIGALRM, self._ring), True
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGALRM, before)
+            self._set = False
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """A conversation that may take so long; 0: as long as it likes."""
+        with self.ready():
+            if not seconds or not self._set or threading.current_thread() is not threading.main_thread():
+                yield
+                return
+            self._seconds, self._rings = seconds, 0
+            # Again every second: an agent with a bare ``except`` would swallow a single ring.
+            signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST), 1.0)
+            try:
+                yield
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _ring(self, *_: object) -> None:
+        self._rings += 1
+        if self._rings > _MOST_RINGS:
+            self._stop_process()
         raise _OutOfTime
 
-    before = signal.signal(signal.SIGALRM, ring)
-    # Again every second: an agent with a bare ``except`` would swallow a single ring.
-    signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST), 1.0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def _stop_process(self) -> None:
+        """An agent caught every alarm and goes on for ever: nothing but the end of the process stops it."""
+        told = (
+            f"an agent ran on after {self._seconds:g} seconds and caught every attempt to stop it; this process ends\n"
+        )
+        os.write(2, told.encode())
+        _EXIT(70)
 
 
-def _hard_stop(seconds: float) -> None:
-    """An agent caught every alarm and goes on for ever: nothing but the end of the process stops it."""
-    told = f"an agent ran on after {seconds:g} seconds and caught every attempt to stop it; this process ends\n"
-    os.write(2, told.encode())
-    _EXIT(70)
+ALARM = _Alarm()
 
 
 @contextmanager
@@ -312,7 +334,7 @@ def _fault(reply: object, message: Turn | None, speaker: Speaker, limits: Limits
         return f"returned a turn of the {turn.speaker} where it is the {speaker}"
     if len(turn.text) > limits.characters:
         return f"said {len(turn.text):,} characters at once; {limits.characters:,} are allowed"
-    if turn.acts is not None and max([len(act.values) for act in turn.acts], default=0) > limits.acts:
+    if turn.acts is not None and (_most_values(turn.acts) or 0) > limits.acts:
         return f"said more than {counted(limits.acts, 'value')} in one act"
     if turn.acts is not None and len(turn.acts) > limits.acts:
         return f"said {len(turn.acts):,} acts at once; {limits.acts:,} are allowed"
@@ -330,23 +352,35 @@ def _misfit(turn: object, reply: Reply, told: object) -> str:
     if not isinstance(text, str):
         return f"returned {type(text).__name__} instead of a text"
     for acts in (turn.acts, reply.heard):
-        if acts is not None and acts is not told and not _are_acts(acts):
+        if acts is not None and acts is not told and _most_values(acts) is None:
             return "returned something other than acts"
     state: object = reply.state
     return "" if state is None or isinstance(state, dict) else f"returned {type(state).__name__} instead of a state"
 
 
-def _are_acts(acts: object) -> bool:
+def _most_values(acts: object) -> int | None:
+    """The values of the act that has most; None where these are no acts. Agents say the same over and over, and what
+    never changes is looked at once."""
+    known = _SEEN.get(id(acts))
+    if known is not None and known[0] is acts:
+        return known[1]
     if type(acts) is not tuple and type(acts) is not list:
-        return False
+        return None
+    most = 0
     for act in acts:
         if not isinstance(act, Act) or type(act.values) is not tuple:
-            return False
+            return None
         if not (type(act.name) is type(act.domain) is type(act.slot) is str):
-            return False
-        if act.values and not {type(value) for value in act.values} <= _TEXT:
-            return False
-    return True
+            return None
+        for value in act.values:
+            if type(value) is not str:
+                return None
+        most = max(most, len(act.values))
+    if type(acts) is tuple:
+        if len(_SEEN) >= _MOST_SEEN:
+            _SEEN.clear()
+        _SEEN[id(acts)] = acts, most
+    return most
 
 
 def _sentence(agent: Agent, error: BaseException) -> str:

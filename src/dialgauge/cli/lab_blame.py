@@ -27,7 +27,7 @@ def blame(
     require_blame(blamed)
     if dialogue is not None:
         output.show(blame_explanation(blamed, dialogue))
-    elif tables := blame_tables(blamed):
+    elif tables := blame_tables(blamed, listed=True):
         output.show([*tables, blame_list(blamed, limit or None)], in_file=[*tables, blame_list(blamed)])
     elif output.json is None and output.table is None:
         out.print("No conversation in this run failed.")

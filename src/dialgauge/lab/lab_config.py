@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from msgspec.structs import replace
 from dialgauge import engine
 from dialgauge.agents import (
     AGENT_ERROR,
+    ALARM,
     BUILT_IN,
     EXPLANATION,
     Agent,
@@ -171,7 +173,8 @@ class LabWork(engine.Work[_WorkerState, list[_Planned]]):
         return _WorkerState(self._search(), self._sitting)
 
     def do(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> bytes:
-        held = [self._hold(state, *planned) for planned in unit.payload]
+        with ALARM.ready() if self._keeps else nullcontext():  # others' agents may take the signal for themselves
+            held = [self._hold(state, *planned) for planned in unit.payload]
         try:
             content = _ENCODER.encode_lines(held)
         except (UnicodeError, TypeError, ValueError):

@@ -163,7 +163,8 @@ def _state_codes(side: EncodedDialogues) -> NDArray[np.uint64]:
     codes ^= codes >> np.uint64(32)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(codes, dtype=np.uint64)])  # cells lie in order of rows
     ends = np.cumsum(np.bincount(side.cell_row, minlength=len(side.present)))
-    return np.diff(sums[np.concatenate([np.zeros(1, ends.dtype), ends])])
+    whole: NDArray[np.uint64] = np.diff(sums[np.concatenate([np.zeros(1, ends.dtype), ends])])
+    return whole
 
 
 def _summed(parts: Iterable[dict[K, int]]) -> dict[K, int]:

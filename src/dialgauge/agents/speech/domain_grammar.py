@@ -54,31 +54,18 @@ _PRONOUNS = frozenset(("it", "you", "they", "we", "i", "that"))
 #: How labels begin that say what a row is, or does.
 _ADJECTIVES = frozenset(
     (
-        "safe",
-        "open",
-        "good",
-        "suitable",
-        "fit",
-        "close",
-        "near",
-        "ready",
-        "easy",
-        "vegan",
-        "new",
-        "free",
-        "available",
-        "online",
-        "indoors",
-        "outdoors",
-        "vegetarian",
-        "halal",
-        "kosher",
-        "organic",
-        "private",
+        *("safe", "open", "good", "suitable", "fit", "close", "near", "ready", "easy", "vegan", "new"),
+        *("free", "available", "online", "indoors", "outdoors", "vegetarian", "halal", "kosher", "organic", "private"),
     )
 )
 _DEEDS = frozenset(
     "comes speaks takes accepts allows serves sells offers works ships delivers teaches".split()  # noqa: SIM905
+)
+#: How labels end that say what is done with a thing: "induction needed".
+_DONE = frozenset("needed required included allowed provided".split())  # noqa: SIM905
+#: What is had without an article: wifi, parking, dust extraction, storage.
+_MASS = re.compile(
+    r"(?:wi-?fi|internet|breakfast|food|music|power|light|water|equipment|access|ing|ion|age|ance|ity|ed)$"
 )
 _AWKWARD = re.compile(r'[,.?!"]|\band\b')
 _ROLES: tuple[Role, ...] = ("offer", "book")
@@ -192,19 +179,31 @@ class ServiceGrammar:
         takes = self.service.book.takes if self.service.book else {}
         return ItemList((form for slot in takes for form in self._booking_forms(slot, takes[slot])), ", ")
 
-    def _wish_forms(self, slot: str) -> Iterator[_Form]:
+    @cached_property
+    def _listed(self) -> ItemList:
+        """The same in a list for a reader: "class compact"."""
+        return ItemList(form for slot in self.service.wishes for form in self._wish_forms(slot, listed=True))
+
+    def _wish_forms(self, slot: str, *, listed: bool = False) -> Iterator[_Form]:
         wish, label = self.service.wishes[slot], self.words.label(slot)
         if wish.match == "yes-no":
             told = self.is_state(slot) or self.is_deed(slot)
-            yield from (_Form(slot, f"{label}: yes" if told else label, value) for value in ("yes", "true"))
+            has = f"{label}: yes" if told else label if listed or _is_mass(label) else _with_article(label)
+            yield from (_Form(slot, has, value) for value in ("yes", "true"))
             yield from (_Form(slot, f"{label}: no" if told else f"no {label}", value) for value in ("no", "false"))
             return
         if wish.match == "contains":
             yield _Form(slot, f"{{value}} among the {label}" if self.is_plural(slot) else f"{label} {{value}}")
             return
         value = f"{{value}} {wish.unit}" if wish.unit else "{value}"
-        if wish.match == "same":
-            yield _Form(slot, f"{label} {value}")
+        bare = listed or self.is_open_ended(slot)
+        measured = f"{label} " if bare else f"{_with_article(label)} of "
+        if wish.match == "same" and (bare or (self.words.slots[slot].kind == "number" and not self.is_counted(slot))):
+            yield _Form(slot, measured + value)
+        elif wish.match == "same" and self.is_counted(slot):
+            yield from (_Form(slot, f"1 {_singular(label)}", "1"), _Form(slot, f"{{value}} {label}"))
+        elif wish.match == "same":
+            yield _Form(slot, f"{value} as the {label}")
         elif wish.timed:
             yield _Form(slot, f"{label} {{value}} or {'later' if wish.match == 'at-least' else 'earlier'}")
         else:
@@ -212,7 +211,7 @@ class ServiceGrammar:
             plural = not wish.unit and self.is_plural(slot)
             if plural:
                 yield _Form(slot, f"{limit} 1 {_singular(label)}", "1")
-            yield _Form(slot, f"{limit} {{value}} {label}" if plural else f"{label} {limit} {value}")
+            yield _Form(slot, f"{limit} {{value}} {label}" if plural else f"{measured}{limit} {value}")
 
     def _clause(self, form: _Form) -> _Form:
         label = self.words.label(form.slot)
@@ -222,10 +221,16 @@ class ServiceGrammar:
         if self.is_deed(form.slot):
             return form._replace(template=f"it {should} {_infinitive(label)}")
         if self.is_clause(form.slot):
-            be = self._begins(form.slot, _ADJECTIVES)
+            be = self._begins(form.slot, _ADJECTIVES | _PREPOSITIONS)
             return form._replace(template=f"it should {f'be {form.template}' if be else _infinitive(form.template)}")
-        if form.template.startswith(f"{label} "):
-            return form._replace(template=f"the {label} should be {form.template[len(label) + 1 :]}")
+        for beginning in (f"{label} ", f"{_with_article(label)} of "):
+            if form.template.startswith(beginning):
+                return form._replace(template=f"the {label} should be {form.template.removeprefix(beginning)}")
+        if form.template.endswith(behind := f" as the {label}"):
+            return form._replace(template=f"the {label} should be {form.template.removesuffix(behind)}")
+        thing, _, done = form.template.rpartition(" ")
+        if self._is_wished(form.slot) and done in _DONE and thing not in ("", "no"):
+            return form._replace(template=f"{thing} should be {done}")
         return form._replace(template=f"it should have {form.template}")
 
     def _relative(self, form: _Form) -> _Form:
@@ -234,11 +239,12 @@ class ServiceGrammar:
             return form._replace(template=f"is {'' if meant else 'not '}{label}")
         if self.is_deed(form.slot):
             return form._replace(template=label if meant else f"does not {_infinitive(label)}")
-        return form._replace(template=f"is {form.template}") if self._begins(form.slot, _ADJECTIVES) else form
+        be = self._begins(form.slot, _ADJECTIVES | _PREPOSITIONS)
+        return form._replace(template=f"is {form.template}") if be else form
 
     def is_clause(self, slot: str) -> bool:
         """Is it said with a verb, as "is safe for cats", "comes on Sundays", "is good at metalwork", "speaks Dutch"?"""
-        begins = self._begins(slot, _DEEDS | _ADJECTIVES)
+        begins = self._begins(slot, _DEEDS | _ADJECTIVES | _PREPOSITIONS)
         return self.is_state(slot) or self.is_deed(slot) or (self.is_open_ended(slot) and begins)
 
     def _begins(self, slot: str, words: Container[str]) -> bool:
@@ -333,7 +339,7 @@ class ServiceGrammar:
         """Wishes as a list for a reader; without rows they are what the booking takes."""
         known = self.service.wishes
         return "; ".join(
-            (self.wishes if slot in known else self.values).say([(slot, value)], _bare)
+            (self._listed if slot in known else self.values).say([(slot, value)], _bare)
             for slot, value in wishes.items()
         )
 
@@ -633,6 +639,18 @@ def _sentences(text: str, literals: str) -> list[str] | None:
 def _head(words: Sequence[str]) -> int:
     """Where the noun of a label stands: before what a preposition adds to it."""
     return next((place - 1 for place, word in enumerate(words) if place and word in _PREPOSITIONS), len(words) - 1)
+
+
+def _is_mass(label: str) -> bool:
+    return _MASS.search(label.lower()) is not None
+
+
+def _with_article(label: str) -> str:
+    """ "a bed width", "an hourly rate", "opening hours"."""
+    words = label.lower().split()
+    if re.search(r"[^su]s$", words[_head(words)]):
+        return label
+    return f"{'an' if words[0][0] in 'aeio' else 'a'} {label}"
 
 
 def _infinitive(label: str) -> str:

@@ -66,10 +66,10 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
 
 
 def _blame(
-    one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch, broken: Broken
+    one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch, policy: Broken
 ) -> ConversationBlame:
     dialogue = one.dialogue if search.domain.multiwoz else spelled_alike(one.dialogue, goal)
-    talk, technical = TalkRecord(dialogue, search), _technical(dialogue, spent=broken == "fail")
+    talk, technical = TalkRecord(dialogue, search), _technical(dialogue, spent=policy == "fail")
     traceable = talk.user_acts
     read = one.dialogue.outcome is not None and one.dialogue.outcome.details.get(ACTS_READ) == READ
     domains: dict[str, BrokenLink] = {}

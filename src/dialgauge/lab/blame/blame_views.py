@@ -31,11 +31,16 @@ def require_blame(run: Run) -> None:
         )
 
 
-def blame_tables(run: Run) -> list[Table]:
-    """Whose fault the failures were, and who erred at all; nothing where nothing failed or blame is not kept."""
+def blame_tables(run: Run, *, listed: bool = False) -> list[Table]:
+    """Whose fault the failures were, and who erred at all; nothing where nothing failed or blame is not kept.
+
+    ``listed``: the conversations are listed beside them.
+    """
     if BLAME_SIDES not in run.tables or BLAME not in run.tables or not run.table(BLAME).height:
         return []
     causes, sides = _causes(run), _sides(run)
+    if not listed:
+        causes.notes.append("Which and where: dialgauge lab blame RUN.")
     causes.signature = run.signature
     return [causes, sides]
 
@@ -53,9 +58,8 @@ def _causes(run: Run) -> Table:
             score = run.scores.get(f"Blame[{cause}]")
             cell = Cell(score.value, score.low, score.high) if score else Cell(number / first.height)
             table.add(SIDE_OF[cause], CAUSE_WORDS[cause], number, cell, domains)
-    table.notes.append(
-        f"{counted(first.height, 'failed conversation')}: the first broken link from goal to outcome decides."
-    )
+    failed = counted(first.height, "failed conversation")
+    table.notes.append(f"{failed}: the first broken link from goal to outcome decides.")
     return table
 
 

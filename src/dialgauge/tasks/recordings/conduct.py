@@ -68,21 +68,32 @@ class HeardActs:
     """What was heard for what, over many conversations."""
 
     def __init__(self) -> None:
-        self.counts: Counter[HeardAs] = Counter()
+        self._counts: Counter[HeardAs] = Counter()
+        #: How often acts were heard as they were said: speakers say the same over and over.
+        self._rightly: dict[tuple[Listener, tuple[Act, ...]], int] = {}
+
+    @property
+    def counts(self) -> Counter[HeardAs]:
+        """How often what was heard for what."""
+        counts = self._counts.copy()
+        for (listener, acts), times in self._rightly.items():
+            for label in _labels(acts):
+                counts[HeardAs(listener, label, label, True)] += times
+        return counts
 
     def note(self, listener: Listener, said: Sequence[Act], heard: Sequence[Act]) -> HearingCounts:
         """Take in one turn."""
         if said == heard:
-            rightly, counts = _heard_rightly(listener, tuple(said))
-            self.counts.update(rightly)
-            return counts
+            key = listener, tuple(said)
+            self._rightly[key] = self._rightly.get(key, 0) + 1
+            return _all_heard(key[1])
         lost, invented = Counter(_items(said)), Counter(_items(heard))
         right = lost & invented
         for (name, slot, _), count in right.items():
             label = _label(name, slot)
-            self.counts[HeardAs(listener, label, label, True)] += count
+            self._counts[HeardAs(listener, label, label, True)] += count
         for one, other in _confusions(list((lost - right).elements()), list((invented - right).elements())):
-            self.counts[HeardAs(listener, one, other, False)] += 1
+            self._counts[HeardAs(listener, one, other, False)] += 1
         return HearingCounts(lost.total(), invented.total(), right.total())
 
 
@@ -152,10 +163,14 @@ def _confusions(lost: list[_Item], invented: list[_Item]) -> Iterable[tuple[str,
 # Simulated speakers say the same over and over: what their acts come to is found once.
 
 
+def _labels(acts: tuple[Act, ...]) -> list[str]:
+    return [_label(act.name, act.slot) for act in acts for _ in act.values or ("",)]
+
+
 @lru_cache(1 << 14)
-def _heard_rightly(listener: Listener, acts: tuple[Act, ...]) -> tuple[list[HeardAs], HearingCounts]:
-    labels = [_label(act.name, act.slot) for act in acts for _ in act.values or ("",)]
-    return [HeardAs(listener, label, label, True) for label in labels], HearingCounts(*[len(labels)] * 3)
+def _all_heard(acts: tuple[Act, ...]) -> HearingCounts:
+    count = len(_labels(acts))
+    return HearingCounts(count, count, count)
 
 
 @lru_cache(1 << 14)

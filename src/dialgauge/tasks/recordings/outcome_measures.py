@@ -166,15 +166,20 @@ def succeeded(one: JudgedConversation, rules: str, domain: str = "") -> bool | N
     return verdict.tasks[domain].success if domain in verdict.tasks else None
 
 
-def _success(one: JudgedConversation, settings: Settings) -> _Pair:
-    return _share(succeeded(one, str(settings["rules"]), str(settings.get("part", ""))))
-
-
 def _success_rows(evidence: Any, settings: Settings) -> Rows:
     """Success of conversations, or of responses, as the rule set says."""
-    if isinstance(evidence, OutcomeEvidence):
-        return _rows(_success, evidence, settings)
-    return _RESPONSES.rows(evidence, settings)
+    if not isinstance(evidence, OutcomeEvidence):
+        return _RESPONSES.rows(evidence, settings)
+    rules, domain = str(settings["rules"]), str(settings.get("part", ""))
+    rows = evidence.counted.get((rules, domain))
+    if rows is None:
+        done = [succeeded(judged, rules, domain) for judged in evidence.judged]
+        above, below = (
+            np.array([one is True for one in done], float),
+            np.array([one is not None for one in done], float),
+        )
+        rows = evidence.counted[rules, domain] = (above, below)
+    return rows
 
 
 def _success_obstacle(evidence: Any, settings: Settings) -> str | None:
@@ -186,7 +191,7 @@ def _success_obstacle(evidence: Any, settings: Settings) -> str | None:
 def _of_satisfiable(one: JudgedConversation, settings: Settings) -> _Pair:
     if one.strict is None or not one.strict.satisfiable:
         return None
-    return _success(one, {"rules": STRICT})
+    return _share(one.strict.success)
 
 
 def _informed(aspect: str, one: JudgedConversation, settings: Settings) -> _Pair:
@@ -202,9 +207,10 @@ def _book(one: JudgedConversation, settings: Settings) -> _Pair:
 
 def _of_tasks(pair: Callable[[TaskOutcome], _Pair], one: JudgedConversation, settings: Settings) -> _Pair:
     """Sums over the tasks, or over those of one domain."""
-    domain = settings.get("part", "")
-    tasks = one.strict.tasks.values() if one.strict else ()
-    pairs = [sums for task in tasks if (not domain or task.domain == domain) and (sums := pair(task)) is not None]
+    tasks = one.strict.tasks if one.strict else {}
+    if domain := str(settings.get("part", "")):
+        return pair(tasks[domain]) if domain in tasks else None
+    pairs = [sums for task in tasks.values() if (sums := pair(task)) is not None]
     return (sum(above for above, _ in pairs), sum(below for _, below in pairs)) if pairs else None
 
 

@@ -52,6 +52,7 @@ class DomainSearch:
             name: self._table(service) for name, service in domain.services.items() if service.rows is not None
         }
         self._kept: dict[tuple[str, tuple[tuple[str, str], ...]], Found] = {}
+        self._names: dict[tuple[str, str], tuple[Entity, ...]] = {}
 
     def _table(self, service: Service) -> ServiceTable:
         return ServiceTable(service)
@@ -115,7 +116,10 @@ class DomainSearch:
 
     def named(self, service: str, text: str) -> tuple[Entity, ...]:
         """The rows that a text names, by id or by name."""
-        return self.tables[service].named(text) if service in self.tables else ()
+        named = self._names.get((service, text))
+        if named is None:
+            named = self._names[service, text] = self.tables[service].named(text) if service in self.tables else ()
+        return named
 
     def only(self, service: str) -> Entity | None:
         """The row of a service that has but one."""
