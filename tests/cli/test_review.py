@@ -194,6 +194,17 @@ def test_rewards_that_their_own_parts_contradict_are_told(capsys: Capture, rewar
     assert outcome.code == 1 and "Exit code 1: contradicted verdicts (3)." in said
     assert "not what the parts stored with it give in 3 of 6 conversations" in said
     assert "what a replay gives" not in said and "dialgauge explore" in said
+    assert dialgauge(capsys, "tasks", "audit", "log.json").code == 1
+
+
+def test_mixed_up_ids_are_called_so_however_few(capsys: Capture) -> None:
+    results = [tau_result(task, trial, 0.0) for task in range(12) for trial in range(2)]
+    first, second = results[0]["info"], results[2]["info"]
+    results[0]["info"], results[2]["info"] = second, first
+    Path("log.json").write_text(json.dumps([*results, tau_result(0, 2, 0.0), tau_result(1, 2, 0.0)]))
+    said = " ".join(dialgauge(capsys, "review", "log.json").out.split())
+    assert "2 of 26 conversations are filed under another task" in said
+    assert "Ids are mixed up: what rests on tasks is withheld" in said
 
 
 def test_of_chat_messages_copies_different_instructions_and_missing_verdicts_are_told(capsys: Capture) -> None:

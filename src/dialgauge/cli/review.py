@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -82,7 +83,7 @@ def review(
         same = [f"{' and '.join(names)} are the same log under different names." for names in same_reviews(reviews)]
         last = [*_folded(same), *last]
         if detail or len(reviews) == 1:
-            room = None if detail else _MOST_LINES - len(last)
+            room = sys.maxsize if detail else _MOST_LINES - len(last)
             lines = [line for each in reviews for line in _log_lines(each, place, store, room)]
         else:
             lines = several_lines(reviews, place, store, _MOST_LINES - len(last))
@@ -110,14 +111,14 @@ def _folded(sentences: Iterable[str]) -> list[str]:
     return [line for sentence in sentences for line in fold_sentence(sentence, _WIDTH)]
 
 
-def _log_lines(review: Review, place: Store, store: Path | None, room: int | None) -> list[str]:
+def _log_lines(review: Review, place: Store, store: Path | None, room: int) -> list[str]:
     """One log: everything that is said, and what to read, shortened and joined where there is not room for all."""
     sentences = [*review.lines, *([f"Exit code 1: {', '.join(review.doubts)}."] if review.doubts else [])]
     commands = _commands(review, place, store)
     joined = [sentences[0], " ".join(sentences[1:])]
     for said, short in ((sentences, False), (sentences, True), (joined, True)):
         lines = [*_folded(said), *_reading_lines(review, commands, short=short)]
-        if room is None or len(lines) <= room:
+        if len(lines) <= room:
             return lines
     return [*lines[: room - 1], _DETAIL]
 

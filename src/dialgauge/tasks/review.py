@@ -25,6 +25,7 @@ from dialgauge.tasks.blame.failure_evidence import ObservedFault
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.tasks.log_findings import READINGS, SuggestedReading, stored_readings
 from dialgauge.text import counted
+from dialgauge.worlds.tools import MOST_FOREIGN
 
 #: Tasks or conversations that a line names.
 _NAMED = 4
@@ -177,7 +178,8 @@ def _belonging(review: Review) -> Iterator[str]:
     integrity = review.audit.integrity
     yield belonging_answer(integrity)
     if not integrity.per_task_stands:
-        yield "That is too many: what rests on tasks is withheld, and totals are those of the file as it is."
+        why = "That is too many" if integrity.foreign_share >= MOST_FOREIGN else "Ids are mixed up"
+        yield f"{why}: what rests on tasks is withheld, and totals are those of the file as it is."
 
 
 def _copies(review: Review) -> Iterator[str]:
