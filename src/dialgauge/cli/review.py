@@ -167,10 +167,10 @@ def _commands(review: Review, place: Store, store: Path | None) -> list[str]:
     """What opens each conversation to read first; without any, the run. Nothing where no pages can be served."""
     if missing_explorer() is not None:
         return []
-    explore = f"dialgauge explore {place.short_id(review.run.id)}"
-    where = f" --store {shlex.quote(str(store))}" if store else ""
-    readings = [f" --read {number}" for number in range(1, len(review.readings) + 1)]
-    return [f"    {typed_command(f'{explore}{which}{where}')}" for which in readings or [""]]
+    run, where = place.short_id(review.run.id), f" --store {shlex.quote(str(store))}" if store else ""
+    numbers = range(1, len(review.readings) + 1)
+    each = [f"dialgauge explore {run} --read {number}{where}" for number in numbers]
+    return [f"    {typed_command(command)}" for command in each or [f"dialgauge explore {run}{where}"]]
 
 
 def several_lines(reviews: Sequence[Review], place: Store, store: Path | None, room: int) -> list[str]:
