@@ -193,6 +193,8 @@ def review_log(
         lambda: faults,
     )
     scored = score_results({own: file}, findings=lambda _: found, progress=progress or SILENT)
+    if audit is None and scored.runs[0].details["integrity"] is None:
+        missing = [Missing("format")]  # not a log of a benchmark: no error of it is to be told
     if audit is None:
         faults |= _observed_faults(scored.runs[0].dialogues())
     run = (scored.save(store) if store is not None else scored).runs[0]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 import pytest
 
+from dialgauge import review_log
+from dialgauge.cli.review import several_lines
 from dialgauge.demo import DESK_TASKS
+from dialgauge.explorer import Library, reading_address
+from dialgauge.presentation import pages_of
+from dialgauge.runs import Store
 from dialgauge.tasks import write_scripted_log
 from dialgauge.worlds.tools import load_tool_domain
 from support.agent_results import tau_file, tau_result
@@ -33,7 +40,7 @@ def test_a_sound_log(capsys: Capture) -> None:
     log = desk_log(Path("log.json"), "gold")
     outcome = dialgauge(capsys, "review", str(log), "--domain", "depot", "--json", "review.json")
     assert outcome.code == 0, outcome.err
-    assert "Its conversations belong to their tasks: 15 of 15 conversations." in outcome.out
+    assert "15 of 15 conversations belong to their tasks." in outcome.out
     assert "pass^1 100.0%" in outcome.out and "an expected write fails (1: full-window)" in outcome.out
     assert len(outcome.out.splitlines()) <= 25 and Path("runs/review-log.html").stat().st_size > 10_000
     [review] = json.loads(Path("review.json").read_text())["logs"]
@@ -83,9 +90,62 @@ def test_failures_are_blamed_and_opened(capsys: Capture) -> None:
     outcome = dialgauge(capsys, "review", str(log), "--domain", "depot", "--json", "review.json")
     [review] = json.loads(Path("review.json").read_text())["logs"]
     assert sum(review["blame"].values()) == sum(1 for line in review["read_first"]) > 0
-    command = next(line for line in outcome.out.splitlines() if "tasks blame" in line)
-    words = command.replace("'", "").split()[1:]
-    assert dialgauge(capsys, *words, "--domain", "depot").code == 0
+    assert len(outcome.out.splitlines()) <= 25
+
+
+def test_every_conversation_to_read_has_a_command_and_the_page_has_the_same_list(capsys: Capture) -> None:
+    outcome = dialgauge(capsys, "review", desk_log(Path("log.json"), "wrong"), "--domain", "depot", "--json", "r.json")
+    lines = dialgauge(capsys, "review", "log.json", "--domain", "depot").out.splitlines()
+    assert outcome.code == 0 and len(lines) <= 25
+    commands = [shlex.split(line) for line in lines if "--read" in line]
+    [review] = json.loads(Path("r.json").read_text())["logs"]
+    first = [(each["conversation"], each["message"], each["why"]) for each in review["read_first"]]
+    assert len(commands) == len(first) == 5 and all(len(line) <= 80 for line in lines[:-1])
+    store = Store()
+    run = store.open(commands[0][commands[0].index("explore") + 1])
+    library, listed = Library(store), pages_of(run.kind).readings(Library(store), run)
+    assert [(each.dialogue, each.message, each.text) for each in listed] == first
+    for number, (conversation, message, _) in enumerate(first, start=1):
+        assert commands[number - 1][-2:] == ["--read", str(number)]
+        address = reading_address(library, run, number)
+        assert parse_qs(urlsplit(address).query)["id"] == [conversation]
+        dialogue = library.dialogue(run, conversation)
+        turn = int(urlsplit(address).fragment.removeprefix("turn-"))
+        view = pages_of(run.kind).dialogue(library, run, dialogue)
+        assert f"message {message} decides" in [badge.text for badge in view.turns[turn].badges]
+        shown = view.turns[turn].messages.split("–")
+        assert int(shown[0]) <= message <= int(shown[-1])
+    page = Path("runs/review-log.html").read_text().partition('<ol class="first">')[2].partition("</ol>")[0]
+    assert re.findall(r'<a href="#[^"]*turn-\d+">([^<]*)</a>', page) == [name for name, *_ in first]
+    missing = dialgauge(capsys, "explore", run.id, "--read", "9", "--no-open")
+    assert missing.code == 2 and "names 5 conversations to read first, so no 9" in missing.err
+
+
+def test_long_ids_are_shortened_so_that_none_is_taken_for_another(capsys: Capture) -> None:
+    names = [f"[mobile]{'x' * 40}{middle}{'y' * 40}[Easy]" for middle in "abc"]
+    tau_file(Path("log.json"), dict.fromkeys(names, "-"))
+    lines = dialgauge(capsys, "review", "log.json").out.splitlines()
+    shown = [line.partition("#0")[0].strip() for line in lines if "#0" in line]
+    assert len(set(shown)) == 3 and all(len(line) <= 80 for line in lines if "--read" in line)
+
+
+def test_several_logs_share_the_lines(capsys: Capture) -> None:
+    logs = [tau_file(Path(f"{name}.json"), {"a": "+-", "b": "--"}) for name in "ab"]
+    lines = dialgauge(capsys, "review", *logs).out.splitlines()
+    assert len(lines) <= 25 and lines[0].split()[:3] == ["log", "scored", "pass^1"]
+    assert "--detail has the whole review of each log." in lines and any("--read 1" in line for line in lines)
+    store = Store()
+    many = several_lines([review_log(logs[0], store=store)] * 40, store, None, 24)
+    assert len(many) <= 24 and "26 more logs are on the page." in many
+    assert dialgauge(capsys, "review", *logs, "--detail").out.count("4 of 4 conversations scored") == 2
+
+
+def test_only_tasks_that_the_log_has_are_called_unfair(capsys: Capture) -> None:
+    log = desk_log(Path("log.json"), "gold", trials=1)
+    content = msgspec.json.decode(log.read_bytes())
+    content["simulations"] = [each for each in content["simulations"] if each["task_id"] != "full-window"]
+    log.write_bytes(msgspec.json.encode(content))
+    assert "Unfair tasks" not in dialgauge(capsys, "review", str(log), "--domain", "depot").out
 
 
 def test_what_cannot_be_said_of_chat_messages_is_said(capsys: Capture) -> None:
@@ -118,10 +178,9 @@ def test_the_command_it_shows_works(capsys: Capture) -> None:
     content["simulations"][4]["reward_info"]["reward"] = 0.0
     log.write_bytes(msgspec.json.encode(content))
     outcome = dialgauge(capsys, "review", str(log), "--domain", "depot")
-    [shown] = [line for line in outcome.out.splitlines() if "tasks blame" in line]
+    [shown, *_] = [line for line in outcome.out.splitlines() if "--read 1" in line]
     words = shlex.split(shown)
-    assert words[-2:] == ["--domain", "depot"]
-    assert dialgauge(capsys, *words[words.index("tasks") :]).code == 0
+    assert Store().resolve(words[words.index("explore") + 1]) in outcome.err
 
 
 @pytest.mark.parametrize("reward", [0.0, 1.0])
@@ -135,6 +194,17 @@ def test_rewards_that_their_own_parts_contradict_are_told(capsys: Capture, rewar
     assert outcome.code == 1 and "Exit code 1: contradicted verdicts (3)." in said
     assert "not what the parts stored with it give in 3 of 6 conversations" in said
     assert "what a replay gives" not in said and "dialgauge explore" in said
+    assert dialgauge(capsys, "tasks", "audit", "log.json").code == 1
+
+
+def test_mixed_up_ids_are_called_so_however_few(capsys: Capture) -> None:
+    results = [tau_result(task, trial, 0.0) for task in range(12) for trial in range(2)]
+    first, second = results[0]["info"], results[2]["info"]
+    results[0]["info"], results[2]["info"] = second, first
+    Path("log.json").write_text(json.dumps([*results, tau_result(0, 2, 0.0), tau_result(1, 2, 0.0)]))
+    said = " ".join(dialgauge(capsys, "review", "log.json").out.split())
+    assert "2 of 26 conversations are filed under another task" in said
+    assert "Ids are mixed up: what rests on tasks is withheld" in said
 
 
 def test_of_chat_messages_copies_different_instructions_and_missing_verdicts_are_told(capsys: Capture) -> None:
@@ -145,13 +215,17 @@ def test_of_chat_messages_copies_different_instructions_and_missing_verdicts_are
     said = " ".join(outcome.out.split())
     assert "1 group of conversations is word for word the same (for example a#0, a#1)" in said
     assert "The trials of 1 task have different instructions (a)" in said
-    assert "Not said: pass^k, and whose fault failures were: no conversation has a verdict." in said
+    assert "Not said: pass^k: no conversation has a verdict." in said
     assert outcome.code == 1 and "dialgauge explore" in said
 
 
 def test_the_same_log_twice_is_told_and_each_k_says_its_tasks(capsys: Capture) -> None:
     log = tau_file(Path("a.json"), {"a": "++", "b": "+", "c": "-"})
     Path("b.json").write_bytes(log.read_bytes())
-    said = " ".join(dialgauge(capsys, "review", "a.json", "b.json").out.split())
+    said = " ".join(dialgauge(capsys, "review", "a.json", "b.json", "--detail").out.split())
     assert "a and b are the same log under different names." in said
     assert " on 3 tasks, pass^2 100.0%" in said and " on 1 task." in said
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    for name in ("c", "d"):
+        Path(f"{name}.jsonl").write_text(json.dumps({"task": name, "success": True, "messages": talk}))
+    assert "c and d are the same log under different names." in dialgauge(capsys, "review", "c.jsonl", "d.jsonl").out

@@ -30,7 +30,7 @@ def explore(
     ] = None,
     read: Annotated[
         int | None,
-        Option("--read", metavar="N", min=1, help="Open the N-th conversation that RUN says to read first."),
+        Option("--read", metavar="N", min=1, max=1000, help="Open the N-th conversation that RUN says to read first."),
     ] = None,
     port: Annotated[
         int | None, Option(min=0, max=65535, help="Port to listen on. Default: 8642, or the next free one.")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import JsonOption, StoreOption, on_screen, print_sentence, typed_command, write_document
+from dialgauge.cli.common import JsonOption, StoreOption, on_screen, typed_command, write_document
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.explore import missing_explorer
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.output import OnScreen
 from dialgauge.cli.screen import err, out
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
 
 #: Letters of a page's name that come from its logs.
 _LONGEST = 80
-#: Lines of a review, with the one that names the page.
-_MOST_LINES = 25
-_LONG_NAME = 60
+#: Lines of all reviews together, with the one that names the page, and their width.
+_MOST_LINES, _WIDTH = 25, 80
+#: Letters of an id that is shown whole, and lines for the table of several logs.
+_LONG_NAME, _MOST_ROWS = 40, 16
+_DETAIL = "--detail has the whole review of each log."
 
 app = application("One page on an agent's log: what it is, whether it is what it says, whose fault its failures were.")
 
@@ -46,6 +50,9 @@ def review(
     tasks: Annotated[
         Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
     ] = None,
+    detail: Annotated[
+        bool, Option("--detail", help="The whole review of every log, however many lines that takes.")
+    ] = False,
     page: Annotated[
         Path | None, OutputFile("--out", "-o", metavar="FILE", help="The page. Default: review-NAME.html in the store.")
     ] = None,
@@ -55,8 +62,9 @@ def review(
     """Store a log as a run, write its page, and print at most 25 lines: how complete and consistent the log is, how
     often the agent passes, which tasks are unfair, whose fault failures were, and which conversations to read first.
 
-    No language model is used. If something cannot be determined, a line says what would be needed. Code in a domain's
-    folder runs with your permissions. Exit code: 0 nothing contradicts the log, 1 something does or it is incomplete.
+    Several logs share the 25 lines: a table, and what to read first of each. No language model is used. If something
+    cannot be determined, a line says what would be needed. Code in a domain's folder runs with your permissions. Exit
+    code: 0 nothing contradicts the log, 1 something does or it is incomplete.
     """
     from dialgauge.explorer import write_report
     from dialgauge.formats import named_files
@@ -68,16 +76,19 @@ def review(
     named = named_files(logs)
     reviews = [_reviewed(name, source, domain, tasks, place) for name, source in named.items()]
     page = page or place.folder / f"review-{_page_name(named)}.html"
-    replaced = page.exists()
+    last = [f"Page: {page}{' (in place of an older one)' if page.exists() else ''}"]
     write_report(page, [each.run for each in reviews], title="Review")
     write_document(json, "review", {"logs": [each.document() for each in reviews]})
     if on_screen(json):
-        for each in reviews:
-            for line in _screen_lines(each, named[each.run.name], domain, store):
-                out.print(line)
-        for names in same_reviews(reviews):
-            print_sentence(f"{' and '.join(names)} are the same log under different names.")
-        out.print(f"Page: {page}{' (in place of an older one)' if replaced else ''}")
+        same = [f"{' and '.join(names)} are the same log under different names." for names in same_reviews(reviews)]
+        last = [*_folded(same), *last]
+        if detail or len(reviews) == 1:
+            room = sys.maxsize if detail else _MOST_LINES - len(last)
+            lines = [line for each in reviews for line in _log_lines(each, place, store, room)]
+        else:
+            lines = several_lines(reviews, place, store, _MOST_LINES - len(last))
+        for line in (*lines, *last):
+            out.print(line)
     return 0 if all(each.sound for each in reviews) else EXIT_INCOMPLETE
 
 
@@ -94,42 +105,103 @@ def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, st
     return review
 
 
-def _screen_lines(review: Review, source: str, domain: str | None, store: Path | None) -> list[str]:
-    """A review that fits a screen: everything that is said, and as much to read as there is room for."""
+def _folded(sentences: Iterable[str]) -> list[str]:
     from dialgauge.report import fold_sentence
 
-    doubts = [f"Exit code 1: {', '.join(review.doubts)}."] if review.doubts else []
-    said = [part for line in (*review.lines, *doubts) for part in fold_sentence(line, 80)]
-    failures = {each.conversation for each in review.blame.failures} if review.blame is not None else set()
-    readings = review.readings
-    failed = [each.conversation for each in readings if each.conversation in failures]
-    commands = _commands(review.run.id, source, failed[:1], domain, store)
-    room = _MOST_LINES - len(said) - sum(len(each.splitlines()) for each in commands) - 2
-    listed: list[str] = []
-    for reading in readings:
-        where = "" if reading.message is None else f", message {reading.message}"
-        named = f"  {' '.join(reading.conversation.splitlines())}{where}:"
-        if len(named) > _LONG_NAME:  # whole, so that it can be copied
-            shown = [named, *fold_sentence(f"    {reading.why}", 80)]
-        else:
-            shown = fold_sentence(f"{named} {reading.why}", 80)
-        if len(listed) + len(shown) > room:
-            break
-        listed += shown
-    if not listed:
-        return [*said, *commands]
-    if not failed:
-        how = "the explorer has them"
-    elif len(failed) == len(readings):
-        how = "the first command opens each by its id"
-    else:
-        how = "the first command opens a failure by its id, the explorer each"
-    return [*said, f"Read first ({how}):", *listed, *commands]
+    return [line for sentence in sentences for line in fold_sentence(sentence, _WIDTH)]
 
 
-def _commands(run: str, source: str, failed: Sequence[str], domain: str | None, store: Path | None) -> list[str]:
-    world = f" --domain {shlex.quote(domain)}" if domain else ""
-    place = f" --store {shlex.quote(str(store))}" if store else ""
-    file = shlex.quote(source)
-    typed = [f"dialgauge tasks blame {file} --dialogue {shlex.quote(each)}{world}" for each in failed]
-    return [f"  {typed_command(each)}" for each in (*typed, f"dialgauge explore {run}{place}")]
+def _log_lines(review: Review, place: Store, store: Path | None, room: int) -> list[str]:
+    """One log: everything that is said, and what to read, shortened and joined where there is not room for all."""
+    sentences = [*review.lines, *([f"Exit code 1: {', '.join(review.doubts)}."] if review.doubts else [])]
+    commands = _commands(review, place, store)
+    joined = [sentences[0], " ".join(sentences[1:])]
+    for said, short in ((sentences, False), (sentences, True), (joined, True)):
+        lines = [*_folded(said), *_reading_lines(review, commands, short=short)]
+        if len(lines) <= room:
+            return lines
+    return [*lines[: room - 1], _DETAIL]
+
+
+def _reading_lines(review: Review, commands: Sequence[str], *, short: bool) -> list[str]:
+    """Each conversation to read with the command that opens it; a line for each of these, if it is to be short."""
+    readings = list(_readings(review))
+    if not readings:
+        return [*commands[:1]]
+    if not commands:
+        return ["Read first, on the page:", *(line for each in readings for line in _shown(f"  {each}", short=short))]
+    lines = ["Read first (each command opens one at the message named):"]
+    for told, command in zip(readings, commands, strict=True):
+        lines += [*_shown(f"  {told}", short=short), command]
+    return lines
+
+
+def _readings(review: Review) -> Iterator[str]:
+    names = [" ".join(each.conversation.splitlines()) for each in review.readings]
+    for each, name in zip(review.readings, _shortened(names, review), strict=True):
+        yield f"{name}{'' if each.message is None else f', message {each.message}'}: {each.why}"
+
+
+def _shortened(names: Sequence[str], review: Review) -> list[str]:
+    """Long ids as their beginning and end, as much of them as tells each from all others of the log."""
+    if all(len(name) <= _LONG_NAME for name in names):
+        return list(names)
+    known = [dialogue.id for dialogue in review.run.dialogues()]
+    return [_abbreviated(name, known) for name in names]
+
+
+def _abbreviated(name: str, known: Sequence[str]) -> str:
+    for size in range(_LONG_NAME // 2, len(name) // 2):
+        head, tail = name[:size], name[-size:]
+        if sum(other.startswith(head) and other.endswith(tail) for other in known) == 1:
+            return f"{head}…{tail}"
+    return name
+
+
+def _shown(text: str, *, short: bool) -> list[str]:
+    lines = _folded([text])
+    return lines if not short or len(lines) == 1 else [f"{text[: _WIDTH - 1].rstrip()}…"]
+
+
+def _commands(review: Review, place: Store, store: Path | None) -> list[str]:
+    """What opens each conversation to read first; without any, the run. Nothing where no pages can be served."""
+    if missing_explorer() is not None:
+        return []
+    run, where = place.short_id(review.run.id), f" --store {shlex.quote(str(store))}" if store else ""
+    numbers = range(1, len(review.readings) + 1)
+    each = [f"dialgauge explore {run} --read {number}{where}" for number in numbers]
+    return [f"    {typed_command(command)}" for command in each or [f"dialgauge explore {run}{where}"]]
+
+
+def several_lines(reviews: Sequence[Review], place: Store, store: Path | None, room: int) -> list[str]:
+    """Several logs: a table of them, then the first conversation to read of each, as far as there is room."""
+    shown = len(reviews)
+    while shown > 1 and len(_table_lines(reviews[:shown])) > _MOST_ROWS:
+        shown -= 1
+    more = [f"{len(reviews) - shown:,} more logs are on the page."] if shown < len(reviews) else []
+    lines = [*_table_lines(reviews[:shown]), *more]
+    to_read: list[str] = []
+    for each in reviews:
+        for told in list(_readings(each))[:1]:
+            own = [*_shown(f"  {each.run.name}, {told}", short=True), *_commands(each, place, store)[:1]]
+            if len(lines) + len(to_read) + len(own) + 2 <= room:
+                to_read += own
+    return [*lines, *(["Read first:", *to_read] if to_read else []), _DETAIL]
+
+
+def _table_lines(reviews: Sequence[Review]) -> list[str]:
+    from dialgauge.report import Column, Table
+
+    numbers = [Column(name, align="right") for name in ("scored", "pass^1")]
+    table = Table("", ["log", *numbers, "contradicted by", "whose fault"])
+    for each in reviews:
+        scored, rate = each.run.coverage.units["conversations"], each.run.scores.get("pass^1")
+        counts = each.blame.counts if each.blame is not None else {}
+        table.add(
+            each.run.name,
+            f"{scored.scored or 0:,}/{scored.expected or 0:,}",
+            None if rate is None or rate.value is None else f"{100 * rate.value:.1f}%",
+            ", ".join(each.doubts) or "nothing",
+            ", ".join(f"{side} {number:,}" for side, number in counts.items() if number) or None,
+        )
+    return table.render("terminal").fitted(_WIDTH).text().rstrip("\n").splitlines()

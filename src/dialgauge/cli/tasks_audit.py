@@ -75,7 +75,7 @@ def audit(
     in_file = [table for each in logs for table in log_tables(each)]
     output.show([*shown, *about_tasks], in_file=[*in_file, *about_tasks])
     output.document("tasks-audit", audit_document(task_set, logs, same))
-    sound = all(not each.integrity.foreign and not each.differences for each in logs)
+    sound = all(not each.integrity.foreign and not each.contradicted for each in logs)
     return 0 if sound else EXIT_INCOMPLETE
 
 

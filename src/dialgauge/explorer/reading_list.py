@@ -43,14 +43,18 @@ class ReadingList:
 
     @property
     def dialogues(self) -> list[str]:
-        """The conversations that are named."""
-        return list(dict.fromkeys(row.dialogue for row in self.rows))
+        """The conversations that are named: the run's own list, then those of the groups."""
+        return list(dict.fromkeys(row.dialogue for row in (*self.first, *self._of_groups)))
 
     @property
-    def rows(self) -> list[Reading]:
-        """The run's own list, then the first of each group before the second of any."""
+    def rows(self) -> Sequence[Reading]:
+        """The run's own list, or else the first of each group before the second of any."""
+        return self.first or self._of_groups
+
+    @property
+    def _of_groups(self) -> list[Reading]:
         columns = (group.rows for group in self.groups)
-        return [*self.first, *(row for each in zip_longest(*columns) for row in each if row is not None)]
+        return [row for each in zip_longest(*columns) for row in each if row is not None]
 
     def lines(self, most: int) -> Iterator[str]:
         """The run's own list, then each group in a line, with so many conversations, the first with its evidence."""

@@ -107,7 +107,9 @@ def distribution_distances(
     sizes = int(ours.max()) + 1, int(theirs.max()) + 1
     of_unit = np.concatenate([ours, sizes[0] + theirs])
     pairs = _drawn_pairs(*sizes, resamples, seed)
-    strayed = np.vstack([_largest_gaps(pooled, *(each[:, of_unit] for each in both), around=own) for both in pairs])
+    strayed = np.vstack(
+        [_largest_gaps(pooled, drawn[:, of_unit], others[:, of_unit], around=own) for drawn, others in pairs]
+    )
     error = quantiles(strayed, 0.9)[:, 1]  # 95% are below the upper end of the central 90%
     error[error == 0] = np.nan  # units without variation show none in resamples, and would promise certainty
     masks = (mask[:, of_unit] for mask in label_masks(*sizes, resamples, seed))

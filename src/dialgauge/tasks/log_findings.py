@@ -53,7 +53,7 @@ class SuggestedReading(Struct, frozen=True):
         if self.code == "blame":
             leans, firm, *sign = self.about
             told = sign_sentence(Sign(sign[0], None, sign[1])) if sign else "nothing that was looked at tells"
-            return f"{told} [{side_words(leans) if firm else leaning_words(leans)}]"
+            return f"[{side_words(leans) if firm else leaning_words(leans)}] {told}"
         if self.code == "erred":
             kind, about = self.about
             return f"failed, and the user erred: {kind.replace('_', ' ')}{f' ({about})' if about else ''}"

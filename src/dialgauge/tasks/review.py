@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, Literal
 
 import msgspec
@@ -25,26 +26,29 @@ from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.tasks.log_findings import READINGS, SuggestedReading, stored_readings
 from dialgauge.tasks.trials.verdicts import PASS_NOTES
 from dialgauge.text import counted, note_kind
-from dialgauge.worlds.tools import same_logs
+from dialgauge.worlds.tools import MOST_FOREIGN
 
 #: Tasks or conversations that a line names.
 _NAMED = 4
 #: Letters of an id that is shown whole.
 _LONG = 24
 _UNSAID = {
-    "audit": "whether tasks fit and were fair: {why}.",
-    "replay": "what a replay gives: records and tools of the domain are not here; --domain FOLDER names them "
-    "(of airline or retail: DIALGAUGE_DATA=CLONE, a clone of tau-bench or tau2-bench).",
+    "audit": "whether tasks fit and were fair, and whose fault failures were: {why}.",
+    "format": "whether tasks fit and were fair, and whose fault failures were: only results of τ-bench and τ²-bench "
+    "hold tasks and every call ('dialgauge data formats tau2'). 'expected_actions' and 'instruction' beside the "
+    "messages tell more.",
+    "replay": "what a replay gives: the domain's tools and records are not here (--domain FOLDER, or "
+    "DIALGAUGE_DATA=CLONE, a clone of tau-bench or tau2-bench).",
     "blame": "whose fault failures were: {why}.",
-    "verdicts": "pass^k, and whose fault failures were: no conversation has a verdict. A field 'reward' (1 passed, 0 "
-    "failed) beside its messages is one, and so are files of graders ('dialgauge tasks judges').",
+    "verdicts": "pass^k: no conversation has a verdict. A field 'reward' (1 passed, 0 failed) beside its messages is "
+    "one, and so are files of graders ('dialgauge tasks judges').",
 }
 
 
 class Missing(Struct, frozen=True):
     """A part of a review that a log does not allow, and why."""
 
-    part: Literal["audit", "replay", "blame", "verdicts"]
+    part: Literal["audit", "format", "replay", "blame", "verdicts"]
     why: str = ""
 
 
@@ -72,15 +76,26 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
         return [_UNSAID[each.part].format(why=each.why) for each in missing]
 
     @cached_property
+    def _talks(self) -> dict[bytes, list[str]]:
+        """Ids of conversations by a checksum of all that was said and done in them."""
+        same: dict[bytes, list[str]] = {}
+        for dialogue in self.run.dialogues():
+            if dialogue.turns:
+                same.setdefault(sha256(msgspec.json.encode(dialogue.turns)).digest(), []).append(dialogue.id)
+        return same
+
+    @property
     def identical(self) -> list[tuple[str, ...]]:
         """Conversations that are word for word the same."""
         if self.audit is not None:
             return list(self.audit.integrity.identical)
-        same: dict[bytes, list[str]] = {}
-        for dialogue in self.run.dialogues():
-            if dialogue.turns:
-                same.setdefault(msgspec.json.encode(dialogue.turns), []).append(dialogue.id)
-        return [tuple(names) for names in same.values() if len(names) > 1]
+        return [tuple(names) for names in self._talks.values() if len(names) > 1]
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for logs with the same conversations, in whatever order; empty where nobody speaks."""
+        talks = sorted(each for each, names in self._talks.items() for _ in names)
+        return sha256(b"".join(talks)).hexdigest() if talks else ""
 
     @cached_property
     def differing(self) -> list[str]:
@@ -165,7 +180,8 @@ def _belonging(review: Review) -> Iterator[str]:
     integrity = review.audit.integrity
     yield belonging_answer(integrity)
     if not integrity.per_task_stands:
-        yield "That is too many: what rests on tasks is withheld, and totals are those of the file as it is."
+        why = "That is too many" if integrity.foreign_share >= MOST_FOREIGN else "Ids are mixed up"
+        yield f"{why}: what rests on tasks is withheld, and totals are those of the file as it is."
 
 
 def _copies(review: Review) -> Iterator[str]:
@@ -237,7 +253,7 @@ def _share(split: PassSplit) -> str:
 
 
 def _unfair(audit: LogAudit) -> Iterator[tuple[str, list[str]]]:
-    held = tasks_by_fact(audit.facts)
+    held = tasks_by_fact(audit.tried_facts)
     yield from ((FACT_WORDS[code], held[code]) for code in UNFAIR if code in held)
 
 
@@ -253,14 +269,11 @@ def _fairness(review: Review) -> Iterator[str]:
         yield f"Passed in no trial ({_some(never)})."
 
 
-def short_id(name: str) -> str:
-    """An id of any length on a line with others."""
-    return name if len(name) <= _LONG else f"{name[: _LONG // 2]}…{name[-_LONG // 2 :]}"
-
-
 def _some(tasks: Sequence[str]) -> str:
-    named = ", ".join(map(short_id, tasks[:_NAMED]))
-    return f"{len(tasks):,}: {named}, …" if len(tasks) > _NAMED else f"{len(tasks):,}: {named}"
+    """How many tasks, and the first of them; long ids would not fit, and shortened they may be taken for others."""
+    if any(len(task) > _LONG for task in tasks[:_NAMED]):
+        return f"{len(tasks):,}, named on the page"
+    return f"{len(tasks):,}: {', '.join(tasks[:_NAMED])}{_more(tasks)}"
 
 
 def _faults(review: Review) -> Iterator[str]:
@@ -280,13 +293,16 @@ def _blame(review: Review) -> Iterator[str]:
     sides = ", ".join(f"{side} {number:,}" for side, number in review.blame.counts.items() if number)
     right = load_blame_record().right
     yield (
-        f"Whose fault, of {counted(len(review.blame.failures), 'failure')} in "
-        f"{counted(review.blame.conversations, 'conversation')}: {sides}. On tasks that no rule was "
-        f"written on {100 * right.value:.0f}% [{100 * right.low:.0f}, {100 * right.high:.0f}] of such verdicts were "
-        "right; the user's or the task's is a suspicion."
+        f"Whose fault, of {counted(len(review.blame.failures), 'failure')}: {sides}. Of such verdicts on tasks that no "
+        f"rule was written on {100 * right.value:.0f}% [{100 * right.low:.0f}, {100 * right.high:.0f}] were right; "
+        "user and task are suspicions."
     )
 
 
 def same_reviews(reviews: Sequence[Review]) -> list[list[str]]:
     """Names of logs that hold the same conversations."""
-    return same_logs((each.run.name, each.audit.integrity) for each in reviews if each.audit is not None)
+    groups: dict[str, list[str]] = {}
+    for each in reviews:
+        if each.fingerprint:
+            groups.setdefault(each.fingerprint, []).append(each.run.name)
+    return [names for names in groups.values() if len(names) > 1]

@@ -40,10 +40,10 @@ def filings_frame(integrity: Integrity) -> polars.DataFrame:
 
 
 def facts_frame(audit: LogAudit) -> polars.DataFrame:
-    """What is to be known of each task."""
+    """What is to be known of each task that the log has conversations of."""
     import polars as pl
 
-    rows = [(facts.id, code, list(about)) for facts in audit.facts for code, about in fact_codes(facts)]
+    rows = [(facts.id, code, list(about)) for facts in audit.tried_facts for code, about in fact_codes(facts)]
     schema: dict[str, Any] = {"task": pl.String, "fact": pl.String, "about": pl.List(pl.String)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 

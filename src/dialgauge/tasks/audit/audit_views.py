@@ -55,8 +55,8 @@ def belonging_answer(integrity: Integrity) -> str:
     if integrity.counts["unknown"] == integrity.conversations:
         return "Whether conversations belong to their tasks cannot be told: they name no ids, and expect no calls."
     if not foreign:
-        untold = ", the rest cannot be told" if integrity.counts["unknown"] else ""
-        return f"Its conversations belong to their tasks: {integrity.counts['belongs']:,} of {total}{untold}."
+        untold = "; the rest cannot be told" if integrity.counts["unknown"] else ""
+        return f"{integrity.counts['belongs']:,} of {total} belong to their tasks{untold}."
     shown = [f"{each.conversation} fits task {each.fits}" if each.fits else each.conversation for each in foreign]
     more = f" and {len(foreign) - _FOREIGN:,} more" if len(foreign) > _FOREIGN else ""
     verb = "is" if len(foreign) == 1 else "are"

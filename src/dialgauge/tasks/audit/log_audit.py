@@ -101,6 +101,12 @@ class LogAudit(Struct, frozen=True, kw_only=True):
         return sum((Counter(one.drift) for one in self.conversations), Counter[str]())
 
     @property
+    def tried_facts(self) -> list[TaskFacts]:
+        """The facts of those tasks that the log has conversations of."""
+        tried = {one.task for one in self.conversations}
+        return [facts for facts in self.facts if facts.id in tried]
+
+    @property
     def differences(self) -> list[ReplayedConversation]:
         """Conversations whose recorded verdict the replay contradicts."""
         return [one for one in self.conversations if one.agrees is False or _parts_differ(one)]
