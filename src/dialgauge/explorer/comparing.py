@@ -165,7 +165,7 @@ def _parting_row(
     if turn is None and conversation != one.dialogue:  # a trial of what is compared
         turn = comparison.divergence(*pair, conversation) or _first_unlike(first, second)
     place = turn.turn if turn is not None else max(len(first), len(second))
-    words = [turns[place].text if place < len(turns) else "" for turns in (first, second)]
+    words = [_said(turns[place]) if place < len(turns) else "" for turns in (first, second)]
     return PartingRow(replace(one, turn=turn), conversation, (words[0], words[1]))
 
 
@@ -175,6 +175,12 @@ def _turns(library: Library, run: Run, conversation: str) -> Sequence[Turn]:
         return library.dialogue(run, conversation).turns if conversation else ()
     except DialgaugeError:
         return ()
+
+
+def _said(turn: Turn) -> str:
+    """The words of a turn, or what it does where nobody put that into words."""
+    acts = ([act.name, *([f"{act.slot} = {', '.join(act.values)}"] if act.slot else [])] for act in turn.acts or ())
+    return turn.text or "; ".join(map(" ".join, acts))
 
 
 def _first_unlike(first: Sequence[Turn], second: Sequence[Turn]) -> TurnDivergence | None:
