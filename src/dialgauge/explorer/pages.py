@@ -131,7 +131,7 @@ class Explorer:
             dialogues=self.library.size(run), saved="saved" in asked, columns=columns, worst=worst,
             others=self._others(run), notes=annotations_of(self.library, run), titles=_titles(run),
             shown_scores=_SHOWN_SCORES, charts=list(run_charts(self.library, run)), tables=tables, facts=facts,
-            problem=problem, panels=self._panels(run),
+            problem=problem, panels=self._panels(run), tried=self._tried(run),
             overview=run_overview(self.library, run, self._listed(run) if self.library.size(run) else None),
         )  # fmt: skip
 
@@ -141,6 +141,13 @@ class Explorer:
             return self.library.of_run("panels", run, lambda: pages_of(run.kind).panels(self.library, run))
         except DialgaugeError:
             return []
+
+    def _tried(self, run: Run) -> frozenset[str]:
+        """The tasks that have a trial; a log may know of others."""
+        try:
+            return frozenset(trial.task for trial in pages_of(run.kind).trials(self.library, run))
+        except DialgaugeError:
+            return frozenset()
 
     def chart(self, id: str, asked: Mapping[str, str]) -> Mapping[str, Any]:
         """The specification of a chart of a run."""

@@ -10,11 +10,12 @@ import polars as pl
 import pytest
 
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, ranking, trials_side_by_side, write_report
-from dialgauge.presentation import END_REASONS, pages_of
-from dialgauge.runs import Run, new_run
+from dialgauge.presentation import END_REASONS, Panel, PanelRow, pages_of
+from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks import score_results
 from support.agent_results import tau_file
 from support.examples import EXAMPLES
+from support.explorer_client import Client
 from support.family_pages import (
     dialogue_html,
     view_of_dialogue,
@@ -201,3 +202,15 @@ def test_ends_have_words_and_those_that_nobody_recorded_are_counted(run: Run) ->
     tables["trials"] = tables["trials"].with_columns(pl.lit("").alias("reason"))
     silent = new_run(kind=run.kind, name=run.name, tables=tables, corpus=list(run.dialogues()))
     assert found(silent, end="not recorded") == sorted(dialogue.id for dialogue in run.dialogues())
+
+
+def test_a_task_that_was_never_tried_is_named_without_a_link(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log that was cut off knows of tasks that it has no conversation of."""
+    told = Panel("fairness", "Were its tasks fair?", "yes", ["what", "which"], [PanelRow("odd", (), ["a", "untried"])])
+    monkeypatch.setattr(type(pages_of("trials")), "panels", lambda *_: [told])
+    store = Store(tmp_path / "runs")
+    page = Client(store).get(f"/runs/{store.add(run).id}").text
+    cell = re.search(r'<td class="which">(.*?)</td>', page, re.DOTALL)
+    assert cell is not None and re.findall(r"task=(\w+)", cell[1]) == ["a"] and "untried" in cell[1]
