@@ -17,15 +17,7 @@ from urllib.parse import urlencode
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.beside_runs import StoredTable
-from dialgauge.explorer.comparing import (
-    MOST_SIDES,
-    dialogues_side_by_side,
-    neighbours,
-    ranking,
-    ranking_charts,
-    side_by_side,
-    trials_side_by_side,
-)
+from dialgauge.explorer.comparing import ranking, ranking_charts
 from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList
 from dialgauge.explorer.evidence import evidence_of
 from dialgauge.explorer.library import Library, MissingRun
@@ -33,6 +25,13 @@ from dialgauge.explorer.markup import search_words
 from dialgauge.explorer.run_list import SORTS, annotations_of, fits, run_groups
 from dialgauge.explorer.run_overview import run_overview, trial_grid
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
+from dialgauge.explorer.sides import (
+    MOST_SIDES,
+    dialogues_side_by_side,
+    neighbours,
+    side_by_side,
+    trials_side_by_side,
+)
 from dialgauge.explorer.templating import PageLinks, received, render, revision
 from dialgauge.measures import parse_measure
 from dialgauge.presentation import Panel, pages_of, run_charts

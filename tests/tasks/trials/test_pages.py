@@ -165,12 +165,12 @@ def test_differences_in_an_own_unit_have_three_digits_and_an_axis_of_their_own(t
     runs = score_results([tmp_path / "cheap.jsonl", tmp_path / "dear.jsonl"], resamples=0).runs
     plot = ranking(Library(runs=runs), [run.id for run in runs]).plot
     drawn = {row.measure: row for row in (*plot.shares, *plot.amounts)}
-    cost = drawn["Cost"]
-    assert cost.amount(cost.difference.difference) == "−0.000800"
-    assert cost in plot.amounts and drawn["pass^1"].amount(0.135) == "+13.5"
-    assert cost.axis is not plot.points and drawn["pass^1"].axis is plot.points
-    assert 2 <= cost.at(cost.difference.difference) < cost.axis.zero <= 98
-    assert {tick.label for tick in cost.axis.ticks} >= {"0", "−0.0008"}
+    dear = drawn["Cost"]
+    assert dear.amount(dear.difference.difference) == "−0.000800"
+    assert dear in plot.amounts and drawn["pass^1"].amount(0.135) == "+13.5"
+    assert dear.axis is not plot.points and drawn["pass^1"].axis is plot.points
+    assert 2 <= dear.at(dear.difference.difference) < dear.axis.zero <= 98
+    assert {tick.label for tick in dear.axis.ticks} >= {"0", "−0.0008"}
 
 
 def test_runs_without_a_shared_trial_are_compared_and_only_what_is_missing_is_a_warning(tmp_path: Path) -> None:
