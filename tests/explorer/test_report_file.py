@@ -134,6 +134,11 @@ def test_it_opens_without_a_server_and_keys_work(page: Page, watch: Watch, repor
     page.goto(f"{path.as_uri()}#{anchor}turn-1")
     page.reload()
     assert page.locator(f"#{anchor}turn-1").is_visible()
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details.dialogue[open]:visible").count() == 5
+    assert page.get_by_text("Where they come from").count() > 0
+    assert page.get_by_text("Where they come from").locator("visible=true").count() == 0
 
 
 @pytest.mark.soak
@@ -190,4 +195,4 @@ def test_a_report_names_files_without_the_folders_of_this_machine(tmp_path: Path
     run = Store(tmp_path / "runs").add(score(folder / "gold.jsonl", folder / "careful.jsonl")[0])
     assert any("private place" in given.path for given in run.manifest.inputs)
     assert "private place" not in report_html([run]) + report_markdown([run])
-    assert "careful.jsonl" in report_html([run])
+    assert "careful.jsonl" in report_html([run]) and str(tmp_path) not in report_html([run])

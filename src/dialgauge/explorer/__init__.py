@@ -7,7 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.explorer.beside_runs import kept_beside
-    from dialgauge.explorer.comparing import neighbours, ranking, side_by_side, trials_side_by_side
+    from dialgauge.explorer.comparing import ranking
     from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
     from dialgauge.explorer.guard import Guard, local_hosts
     from dialgauge.explorer.leaderboard import boards, write_leaderboard
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.explorer.sentences import comparison_sentences, run_sentences
     from dialgauge.explorer.server import create_app
     from dialgauge.explorer.serving import serve, served
+    from dialgauge.explorer.sides import neighbours, side_by_side, trials_side_by_side
     from dialgauge.explorer.summary import markdown_summary, worst_of
     from dialgauge.explorer.templating import PageLinks, page_address, table_html, templates
 

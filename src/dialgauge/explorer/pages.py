@@ -17,15 +17,7 @@ from urllib.parse import urlencode
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.beside_runs import StoredTable
-from dialgauge.explorer.comparing import (
-    MOST_SIDES,
-    dialogues_side_by_side,
-    neighbours,
-    ranking,
-    ranking_charts,
-    side_by_side,
-    trials_side_by_side,
-)
+from dialgauge.explorer.comparing import ranking, ranking_charts
 from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList
 from dialgauge.explorer.evidence import evidence_of
 from dialgauge.explorer.library import Library, MissingRun
@@ -33,6 +25,13 @@ from dialgauge.explorer.markup import search_words
 from dialgauge.explorer.run_list import SORTS, annotations_of, fits, run_groups
 from dialgauge.explorer.run_overview import run_overview, trial_grid
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
+from dialgauge.explorer.sides import (
+    MOST_SIDES,
+    dialogues_side_by_side,
+    neighbours,
+    side_by_side,
+    trials_side_by_side,
+)
 from dialgauge.explorer.templating import PageLinks, received, render, revision
 from dialgauge.measures import parse_measure
 from dialgauge.presentation import Panel, pages_of, run_charts
@@ -131,7 +130,7 @@ class Explorer:
             dialogues=self.library.size(run), saved="saved" in asked, columns=columns, worst=worst,
             others=self._others(run), notes=annotations_of(self.library, run), titles=_titles(run),
             shown_scores=_SHOWN_SCORES, charts=list(run_charts(self.library, run)), tables=tables, facts=facts,
-            problem=problem, panels=self._panels(run),
+            problem=problem, panels=self._panels(run), tried=self._tried(run),
             overview=run_overview(self.library, run, self._listed(run) if self.library.size(run) else None),
         )  # fmt: skip
 
@@ -141,6 +140,13 @@ class Explorer:
             return self.library.of_run("panels", run, lambda: pages_of(run.kind).panels(self.library, run))
         except DialgaugeError:
             return []
+
+    def _tried(self, run: Run) -> frozenset[str]:
+        """The tasks that have a trial; a log may know of others."""
+        try:
+            return frozenset(trial.task for trial in pages_of(run.kind).trials(self.library, run))
+        except DialgaugeError:
+            return frozenset()
 
     def chart(self, id: str, asked: Mapping[str, str]) -> Mapping[str, Any]:
         """The specification of a chart of a run."""

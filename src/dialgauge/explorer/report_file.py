@@ -22,11 +22,12 @@ from dialgauge._version import __version__
 from dialgauge.comparison import compare_runs, divergence_sizes
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.comparing import MOST_SIDES, Ranking, SideBySide, ranking, ranking_charts, side_by_side
+from dialgauge.explorer.comparing import Ranking, ranking, ranking_charts
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.library import Library, stored_as_expected
 from dialgauge.explorer.reading_list import ReadingList, reading_list
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
+from dialgauge.explorer.sides import MOST_SIDES, SideBySide, side_by_side
 from dialgauge.explorer.summary import markdown_summary
 from dialgauge.explorer.templating import render, shown
 from dialgauge.files import atomic
@@ -300,7 +301,7 @@ def _dialogue_part(library: Library, runs: Sequence[Run], name: str, anchor: str
 
 def _dialogue_scores(library: Library, runs: Sequence[Run], name: str) -> list[tuple[str, float | None, str | None]]:
     """What a dialogue scores: by the first measures of one run; of several the verdict of each, or its first one."""
-    found = []
+    found: list[tuple[str, float | None, str | None]] = []
     for run in runs:
         columns = pages_of(run.kind).columns(run)[: 1 if len(runs) > 1 else None]
         own = library.dialogue(run, name)

@@ -25,7 +25,9 @@ FAULT_KINDS: dict[FaultKind, str] = {
     "disobeyed": "ignores how to behave",
 }
 #: The same with its name, for filters and charts.
-FAULT_KIND_WORDS = {kind: f"{kind.replace('_', ' ')}: {meaning}" for kind, meaning in FAULT_KINDS.items()}
+FAULT_KIND_WORDS: dict[str, str] = {
+    kind: f"{kind.replace('_', ' ')}: {meaning}" for kind, meaning in FAULT_KINDS.items()
+}
 
 FAULT_WORDINGS = {
     # Goals of slots, recorded acts

@@ -10,11 +10,12 @@ import polars as pl
 import pytest
 
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, ranking, trials_side_by_side, write_report
-from dialgauge.presentation import END_REASONS, pages_of
-from dialgauge.runs import Run, new_run
+from dialgauge.presentation import END_REASONS, Panel, PanelRow, pages_of
+from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks import score_results
 from support.agent_results import tau_file
 from support.examples import EXAMPLES
+from support.explorer_client import Client
 from support.family_pages import (
     dialogue_html,
     view_of_dialogue,
@@ -164,12 +165,12 @@ def test_differences_in_an_own_unit_have_three_digits_and_an_axis_of_their_own(t
     runs = score_results([tmp_path / "cheap.jsonl", tmp_path / "dear.jsonl"], resamples=0).runs
     plot = ranking(Library(runs=runs), [run.id for run in runs]).plot
     drawn = {row.measure: row for row in (*plot.shares, *plot.amounts)}
-    cost = drawn["Cost"]
-    assert cost.amount(cost.difference.difference) == "−0.000800"
-    assert cost in plot.amounts and drawn["pass^1"].amount(0.135) == "+13.5"
-    assert cost.axis is not plot.points and drawn["pass^1"].axis is plot.points
-    assert 2 <= cost.at(cost.difference.difference) < cost.axis.zero <= 98
-    assert {tick.label for tick in cost.axis.ticks} >= {"0", "−0.0008"}
+    dear = drawn["Cost"]
+    assert dear.amount(dear.difference.difference) == "−0.000800"
+    assert dear in plot.amounts and drawn["pass^1"].amount(0.135) == "+13.5"
+    assert dear.axis is not plot.points and drawn["pass^1"].axis is plot.points
+    assert 2 <= dear.at(dear.difference.difference) < dear.axis.zero <= 98
+    assert {tick.label for tick in dear.axis.ticks} >= {"0", "−0.0008"}
 
 
 def test_runs_without_a_shared_trial_are_compared_and_only_what_is_missing_is_a_warning(tmp_path: Path) -> None:
@@ -201,3 +202,15 @@ def test_ends_have_words_and_those_that_nobody_recorded_are_counted(run: Run) ->
     tables["trials"] = tables["trials"].with_columns(pl.lit("").alias("reason"))
     silent = new_run(kind=run.kind, name=run.name, tables=tables, corpus=list(run.dialogues()))
     assert found(silent, end="not recorded") == sorted(dialogue.id for dialogue in run.dialogues())
+
+
+def test_a_task_that_was_never_tried_is_named_without_a_link(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log that was cut off knows of tasks that it has no conversation of."""
+    told = Panel("fairness", "Were its tasks fair?", "yes", ["what", "which"], [PanelRow("odd", (), ["a", "untried"])])
+    monkeypatch.setattr(type(pages_of("trials")), "panels", lambda *_: [told])
+    store = Store(tmp_path / "runs")
+    page = Client(store).get(f"/runs/{store.add(run).id}").text
+    cell = re.search(r'<td class="which">(.*?)</td>', page, re.DOTALL)
+    assert cell is not None and re.findall(r"task=(\w+)", cell[1]) == ["a"] and "untried" in cell[1]

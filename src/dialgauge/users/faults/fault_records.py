@@ -11,9 +11,12 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, structs
 
-from dialgauge.presentation import FAULT_KINDS as KINDS
-from dialgauge.presentation import FaultKind, fault_sentence, scope_sentence
+from dialgauge.presentation import FAULT_KINDS, fault_sentence, scope_sentence
+from dialgauge.presentation import FaultKind as KindOfFault
 
+FaultKind: TypeAlias = KindOfFault
+#: Every kind with its meaning, in the order in which they are shown.
+KINDS = FAULT_KINDS
 #: How far a check could look: at all that the definition covers, at a part of it, or not at all.
 Extent: TypeAlias = Literal["whole", "part", "none"]
 
