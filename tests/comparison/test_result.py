@@ -14,7 +14,7 @@ from dialgauge.comparison import (
     pair_table,
     rank_table,
     score_table,
-    verdict,
+    verdict_words,
 )
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score
@@ -104,7 +104,7 @@ def test_floor_verdicts_and_intervals_tell_one_story() -> None:
         column = comparison.measures.index(difference.measure)
         found += difference.significant
         assert difference.significant == (difference.low > 0 or difference.high < 0)
-        assert (verdict(difference) == "could be noise") == (not difference.significant)
+        assert (verdict_words(difference) == "could be noise") == (not difference.significant)
         assert not (difference.significant and abs(difference.difference) < comparison.floor[column])
         assert not (not difference.significant and abs(difference.difference) > comparison.resolved[column])
     assert 0 < found < 135
@@ -152,7 +152,7 @@ def test_an_undefined_measure_is_never_a_number() -> None:
     num, den = scores.num.copy(), scores.den.copy()
     num[:, 1], den[:, 1] = 0, 0
     undefined = compare_scores(PairedScores(scores.systems, scores.measures, scores.dialogues, num, den), resamples=50)
-    assert verdict(list(undefined.differences())[1]) == "undefined"
+    assert verdict_words(list(undefined.differences())[1]) == "undefined"
     for table in (score_table(undefined), pair_table(undefined), floor_table(undefined), rank_table(undefined)):
         for output in ("markdown", "latex", "csv", "json"):
             assert "nan" not in str(table.render(output)).lower()

@@ -53,7 +53,14 @@ if TYPE_CHECKING:
         turn_correlations,
     )
     from dialgauge.comparison.standing import Standing, letters, order, standings
-    from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table, standing_tables, verdict
+    from dialgauge.comparison.tables import (
+        floor_table,
+        pair_table,
+        rank_table,
+        score_table,
+        standing_tables,
+        verdict_words,
+    )
     from dialgauge.comparison.verdict import MeasureVerdict, Verdict
     from dialgauge.comparison.views import (
         ComparisonView,
@@ -125,7 +132,7 @@ __all__ = [
     "system_table_json",
     "system_tables",
     "turn_correlations",
-    "verdict",
+    "verdict_words",
     "view_of",
 ]
 

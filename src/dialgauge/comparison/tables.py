@@ -220,7 +220,7 @@ def pair_table(comparison: Comparison) -> Table:
             difference.wins,
             difference.ties,
             difference.losses,
-            verdict(difference),
+            verdict_words(difference),
         )
     together = " and hold for all pairs of a measure together, as the adjusted p-values do" if many else ""
     table.notes.append(f"Verdicts: {_test(comparison)}{_amounts_too(comparison)}.")
@@ -273,7 +273,7 @@ def resample_note(comparison: Comparison) -> list[str]:
     ]
 
 
-def verdict(difference: Difference) -> str:
+def verdict_words(difference: Difference) -> str:
     """The answer to "is it better?" in two or three words."""
     if difference.adjusted != difference.adjusted:
         return "undefined"
