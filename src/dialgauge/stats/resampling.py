@@ -24,7 +24,7 @@ BLOCK, BLOCK_CELLS = 500, 4_000_000
 #: Units drawn at a time, which changes no number: what stays in the processor's cache.
 _CACHED = 1 << 16
 #: Cells of weights that are kept for the next measures.
-_KEPT_CELLS = 4_000_000
+_KEPT_CELLS = 2_000_000
 
 _BOOTSTRAP, _SWAPS, _LABELS = 0, 1, 2
 
