@@ -80,9 +80,9 @@ def behaviour_profile(
 ) -> list[CorpusProfile]:
     """A profile of each corpus, in order; ``beside`` names the one that all are compared with."""
     measured = {name: _measured(source) for name, source in conversations.items()}
-    if beside and _task_count(measured[beside][0]) < _FEWEST:
+    if beside and (len(measured[beside][0].tasks) < _FEWEST or _task_count(measured[beside][0]) < 2):
         raise DialgaugeError(
-            f"a corpus to compare with needs {_FEWEST} conversations or more, of different tasks",
+            f"a corpus to compare with needs {_FEWEST} conversations or more, of two tasks or more",
             file=str(conversations[beside]),
         )
     profiles = []
