@@ -103,9 +103,10 @@ def test_a_table_for_a_paper_says_what_was_scored_and_has_intervals_if_asked_for
     paper = tmp_path / "scores.tex"
     for path in files[:2]:
         one = json.loads(path.read_text())
-        path.write_text("".join(json.dumps({**one, "id": f"{one['id']}-{n}"}) + "\n" for n in range(9)))
+        path.write_text("".join(json.dumps({**one, "id": f"{n}{one['id']}"}) + "\n" for n in range(9)))
     for wide in ((), ("--wide",)):
-        dialgauge(capsys, "score", files[0], files[1], "-p", "plain", "-m", "JGA", "--table", paper, *wide)
+        done = dialgauge(capsys, "score", files[0], files[1], "-p", "plain", "-m", "JGA", "--table", paper, *wide)
+        assert done.code == 0, done.err
         text = paper.read_text()
         assert r"\caption{State-tracking scores (percent). 9 dialogues, profile plain." in text
         assert ("interval:" in text) == (r"{\scriptsize [" in text) == bool(wide)
