@@ -72,6 +72,7 @@ def test_a_list_begins_with_the_worst(client: Client, stored: tuple[Store, list[
     assert re.findall('data-row="([^"]*)"', usual) == re.findall('data-row="([^"]*)"', sorted_by)
     assert "remove this order" not in usual
     assert "remove this order" in client.get(f"/runs/{run}/dialogues?sort=dialogue").text
+    assert "turns, both sides" in usual and "declared domain <select" in usual
 
 
 def test_counts_of_wins_lead_to_those_dialogues(client: Client, stored: tuple[Store, list[Run]]) -> None:
