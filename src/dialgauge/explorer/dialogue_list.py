@@ -168,7 +168,7 @@ class DialogueList:
         measure, _ = self.worst_first
         ranking = self.ranking
         keys = ranking.keys if ranking is not None and measure in (PASSED, ranking.measure) else [measure]
-        return ", then ".join(map(short_name, keys))
+        return ", then by ".join(map(short_name, keys))
 
     @property
     def ranking(self) -> WorstFirst | None:

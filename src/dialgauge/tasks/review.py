@@ -32,12 +32,12 @@ _NAMED = 4
 #: Letters of an id that is shown whole.
 _LONG = 24
 _UNSAID = {
-    "audit": "whether tasks fit and were fair: {why}.",
-    "replay": "what a replay gives: records and tools of the domain are not here; --domain FOLDER names them "
-    "(of airline or retail: DIALGAUGE_DATA=CLONE, a clone of tau-bench or tau2-bench).",
-    "blame": "whose fault failures were: {why}.",
-    "verdicts": "pass^k, and whose fault failures were: no conversation has a verdict. A field 'reward' (1 passed, 0 "
-    "failed) beside its messages is one, and so are files of graders ('dialgauge tasks judges').",
+    "audit": "whether tasks fit and were fair ({why}).",
+    "replay": "whether verdicts replay: the domain's records and tools are missing; name them with --domain FOLDER "
+    "(airline or retail: DIALGAUGE_DATA=CLONE, a clone of tau-bench or tau2-bench).",
+    "blame": "whose fault the failures were ({why}).",
+    "verdicts": "pass^k, and whose fault the failures were: no conversation has a verdict. Give each a field "
+    "'reward' (1 passed, 0 failed) beside its messages, or add files of graders ('dialgauge tasks judges').",
 }
 
 
@@ -155,7 +155,7 @@ def review_lines(review: Review) -> list[str]:
         *_fairness(review),
         *_blame(review),
         *_faults(review),
-        *(f"Not said: {why}" for why in review.unsaid),
+        *(f"Not answered: {why}" for why in review.unsaid),
     ]
 
 

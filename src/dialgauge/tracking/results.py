@@ -234,7 +234,7 @@ class TrackingRuns(RunSet):
             unit = known.unit if known is not None else parse_measure(ranking.measure, KIND).card.unit
             for place, (dialogue, value) in enumerate(zip(ranking.dialogues[:n], ranking.values, strict=False), 1):
                 score = f"{value:.2%}" if unit == "share" else f"{value:.4g} {unit}"
-                title = f"{system.name} ({system.profile}): worst dialogue {place} by {ranking.basis}"
+                title = f"{system.name} ({system.profile}): worst dialogue no. {place}, ranked by {ranking.basis}"
                 own = f"{dialogue} has {ranking.measure} {score}"
                 shown.append(f"{title}\n{own}\n{layout(system, dialogue)}")
         return shown
@@ -525,8 +525,8 @@ def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
         return []
     which = f" ({_first_three(slots)})" if slots else ""
     told = (
-        f"{counted(values, 'predicted value')} of slots missing from the inventory{which}, which count as spurious "
-        "unless gold has them too"
+        f"{counted(values, 'predicted value')} in slots that the inventory lacks{which}, counted as spurious unless "
+        "gold fills the same slot"
     )
     return [Note("outside_inventory", told)]
 
