@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from msgspec.structs import replace
+
 from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs, missing_policy
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import DEFAULT_LIMIT, expand
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, Store
+from dialgauge.text import note_kind
 from dialgauge.tracking import how_many, score
 from dialgauge.values import DEFAULT_PROFILE, Profile
 
 if TYPE_CHECKING:
+    from dialgauge.data import Finding, GroupReport, Report
     from dialgauge.engine import Progress
     from dialgauge.tasks import LogAudit, LogBlame, LogFindings, ObservedFault, Review
     from dialgauge.tracking import MeasureChoice, Renaming, Source
@@ -97,6 +103,73 @@ def compare(
     return compare_runs(
         _scored_logs(runs), store=store, measures=named, resamples=resamples, seed=seed, level=level, missing=missing
     )
+
+
+def check(
+    sources: Sequence[str | Path],
+    *,
+    format: str | None = None,
+    gold: str | Path | None = None,
+    ontology: str | Path | None = None,
+    limit: int = DEFAULT_LIMIT,
+    kept: int = 5,
+    advance: Callable[[int], None] = lambda dialogues: None,
+) -> Report:
+    """What the files of the sources are, what they hold, and what is wrong with them.
+
+    With ``gold``, also how much of it they cover, and what :func:`dialgauge.score` would stop at or note. ``kept``
+    places are named for each kind of finding.
+
+    >>> import dialgauge
+    >>> dialogues = dialgauge.simulate(dialgauge.load_world(), task=1, count=2)
+    >>> notes = dialgauge.write(dialogues, "checked.jsonl", format="native")
+    >>> report = dialgauge.check(["checked.jsonl"])
+    >>> report.exit_code, report.files, [group.format for group in report.groups]
+    (0, 1, ['native'])
+    """
+    from dialgauge.data import check as examine
+
+    report = examine(sources, format=format, gold=gold, ontology=ontology, limit=limit, kept=kept, advance=advance)
+    if gold is None:
+        return report
+    return replace(report, groups=[_tried_with_score(group, os.fspath(gold), format) for group in report.groups])
+
+
+def _tried_with_score(group: GroupReport, gold: str, format: str | None) -> GroupReport:
+    """The report with what scoring its predicted states says of them."""
+    if not group.predicted:
+        return group
+    sets = [group.source] if len(group.coverage) == 1 else [one.files[0] for one in group.coverage]
+    added = [finding for source in sets for finding in _score_findings(source, gold, format)]
+    return replace(group, findings=sorted([*group.findings, *added], key=lambda one: one.severity != "problem"))
+
+
+def _score_findings(source: str, gold: str, format: str | None) -> Iterator[Finding]:
+    from dialgauge.data import Finding, FindingPlace
+
+    places = [FindingPlace(file=source)]
+    if not (_can_be_read_again(source) and _can_be_read_again(gold)):
+        told = "not tried with 'dialgauge score', which would have to read the file again; give each file by its name"
+        yield Finding(kind="not tried", severity="remark", message=told, count=1, places=places)
+        return
+    try:
+        [run] = score(gold, [source], measures="JGA", intervals=False, pred_format=format).runs
+    except DialgaugeError as error:
+        told = f"'dialgauge score' stops: {error.message}"
+        yield Finding(kind="score stops", severity="problem", message=told, count=1, places=places)
+        return
+    for note in run.notes:
+        if note_kind(note) not in ("coverage", "partial_coverage", "understood"):  # the report has these already
+            told = f"'dialgauge score' notes: {note}"
+            yield Finding(kind="score notes", severity="remark", message=told, count=1, places=places)
+
+
+def _can_be_read_again(source: str) -> bool:
+    """Neither standard input nor a pipe, and no member of an archive."""
+    try:
+        return not any(name == "-" or Path(name).is_fifo() for name in expand(source))
+    except DialgaugeError:
+        return False
 
 
 def _scored_logs(systems: Sequence[Run | str]) -> list[Run | str]:

@@ -73,6 +73,34 @@ def test_check_against_gold(capsys: Capture, source: Path, tmp_path: Path) -> No
     assert done.code == 2 and done.err.count("\n") == 1 and "no such file" in done.err
 
 
+def test_check_against_gold_says_what_score_would_stop_at(capsys: Capture, tmp_path: Path) -> None:
+    price = {"hotel": {"pricerange": ("cheap",), "area": ("north",)}}
+    turns = tuple(Turn(speaker="user", state=price) for _ in range(6))
+    write([Dialogue(id="d1", turns=turns)], tmp_path / "gold.jsonl", format="native")
+    names = {"right": ("hotel", "pricerange"), "wrong": ("hotel", "price"), "strange": ("hotel", "colour")}
+    for file, (domain, slot) in names.items():
+        state = {domain: {slot: ("cheap",), "area": ("north",)}}
+        if file == "strange":
+            state[domain]["pricerange"] = ("cheap",)
+        predicted = tuple(Turn(speaker="user", predicted=state) for _ in turns)
+        write([Dialogue(id="d1", turns=predicted)], tmp_path / f"{file}.jsonl", format="native")
+
+    def checked(name: str) -> tuple[int, list[dict[str, str]]]:
+        files = (tmp_path / f"{name}.jsonl", "--gold", tmp_path / "gold.jsonl")
+        done = dialgauge(capsys, "data", "check", *files, "--json", "-")
+        return done.code, json.loads(done.out)["groups"][0]["findings"]
+
+    assert checked("right") == (0, [])
+    refused = dialgauge(capsys, "score", tmp_path / "gold.jsonl", tmp_path / "wrong.jsonl", "-p", "canon")
+    code, [finding] = checked("wrong")
+    sentence = finding["message"].removeprefix("'dialgauge score' stops: ")
+    assert (code, finding["severity"]) == (1, "problem") and refused.code == 2
+    assert "hotel-price (gold: hotel-pricerange?)" in sentence and sentence in refused.err
+    code, noted = checked("strange")
+    assert code == 0 and noted and {one["severity"] for one in noted} == {"remark"}
+    assert any("hotel-colour" in one["message"] for one in noted)
+
+
 def test_convert_tells_what_it_did(capsys: Capture, source: Path, tmp_path: Path) -> None:
     done = dialgauge(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd")
     assert done.code == 0

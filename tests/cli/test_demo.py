@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.demo import Answer
+from dialgauge.demo import PROFILE, Answer
 from dialgauge.formats import read
 from dialgauge.runs import Store, new_run
 from runs.contract import assert_run_contract
@@ -42,10 +42,11 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     )
     assert "paper" not in outcome.out
     assert "Report: demo/report.html" in lines
-    explore, compare, _, check = (line.split()[1:] for line in lines[-4:])
+    explore, _, check, score = (line.split()[1:] for line in lines[-4:])
     assert (explore[0], check) == ("explore", ["data", "check", "YOUR_FILE"])
-    files = sorted(Path().glob(compare[2]))
-    compared = dialgauge(capsys, *compare[:2], *files, *compare[3:], "--json", "compared.json")
+    assert score == ["score", "GOLD", "YOUR_PREDICTIONS"]
+    files = sorted(Path("demo/predictions").glob("*.json"))
+    compared = dialgauge(capsys, "compare", "self", *files, "-p", PROFILE, "--json", "compared.json")
     assert compared.code == 0 and "latest is better" in compared.out
     assert_same_scores(Store(folder / "runs"), json.loads(Path("compared.json").read_text())["systems"])
     report = (folder / "report.html").read_text("utf-8")

@@ -108,7 +108,7 @@ def test_score_and_compare_open_what_they_computed(tmp_path: Path) -> None:
         text = httpx.get(address).text
         assert "/runs/" in address and "JGA" in text and "one" in text
     with serving("compare", "self", "one.jsonl", "two.jsonl", "--view", cwd=tmp_path) as (address, _):
-        assert "/compare?" in address and "Where they part" in httpx.get(address).text
+        assert "/compare?" in address and "Where they diverge" in httpx.get(address).text
     ids = [run.id for run in Store(tmp_path / "runs").survey().runs]
     assert len(ids) == 3
     with serving("compare", *ids[1:], "--view", cwd=tmp_path) as (address, _):

@@ -191,10 +191,17 @@ def test_missing_dialogues_of_the_baseline_fail_the_check(capsys: Capture, files
     cut = dialgauge(capsys, "score", "gold.jsonl", "cut.jsonl", *held)
     assert cut.code == 1
     assert "FAILED: cut: it lacks 3 of 40 dialogues that good.jsonl has" in cut.err
+    assert "measures are compared on the other 37" in cut.err
     missing, jga = json.loads(Path("out.json").read_text())["checks"]
     assert (missing["missing"], missing["passed"], jga["measure"], jga["passed"]) == (3, False, "JGA", True)
     suite = ElementTree.parse("checks.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    shorter = json.loads(lines[0])
+    shorter["turns"].pop()
+    Path("short.jsonl").write_text("".join([json.dumps(shorter) + "\n", *lines[1:-3]]))
+    short = dialgauge(capsys, "score", "gold.jsonl", "short.jsonl", *held)
+    assert "lacks 3 of 40 dialogues that good.jsonl has, and 1 more was scored on different turns, so" in short.err
+    assert "measures are compared on the other 36" in short.err
     Path("bad-cut.jsonl").write_text("".join(Path("bad.jsonl").read_text().splitlines(keepends=True)[:-3]))
     assert dialgauge(capsys, "score", "gold.jsonl", "bad-cut.jsonl", *held).code == 3
     Path("cut-too.jsonl").write_text("".join(lines[:-3]))

@@ -158,7 +158,7 @@ def test_what_cannot_be_said_of_chat_messages_is_said(capsys: Capture) -> None:
     Path("chat.jsonl").write_text("\n".join(map(json.dumps, rows)))
     outcome = dialgauge(capsys, "review", "chat.jsonl")
     assert outcome.code == 0 and "pass^1 50.0%" in outcome.out
-    assert "Not said: whether tasks fit and were fair" in outcome.out and "a#0: failed" in outcome.out
+    assert "Not answered: whether tasks fit and were fair" in outcome.out and "a#0: failed" in outcome.out
 
 
 def test_of_a_log_without_expected_calls_users_faults_lead_to_what_to_read(capsys: Capture) -> None:
@@ -215,7 +215,7 @@ def test_of_chat_messages_copies_different_instructions_and_missing_verdicts_are
     said = " ".join(outcome.out.split())
     assert "1 group of conversations is word for word the same (for example a#0, a#1)" in said
     assert "The trials of 1 task have different instructions (a)" in said
-    assert "Not said: pass^k: no conversation has a verdict." in said
+    assert "Not answered: pass^k: no conversation has a verdict." in said
     assert outcome.code == 1 and "dialgauge explore" in said
 
 

@@ -97,6 +97,21 @@ def test_the_same_seed_gives_the_same_bytes(
     assert texts[0] == texts[1]
 
 
+def test_a_table_for_a_paper_says_what_was_scored_and_has_intervals_if_asked_for(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    paper = tmp_path / "scores.tex"
+    for path in files[:2]:
+        one = json.loads(path.read_text())
+        path.write_text("".join(json.dumps({**one, "id": f"{n}{one['id']}"}) + "\n" for n in range(9)))
+    for wide in ((), ("--wide",)):
+        done = dialgauge(capsys, "score", files[0], files[1], "-p", "plain", "-m", "JGA", "--table", paper, *wide)
+        assert done.code == 0, done.err
+        text = paper.read_text()
+        assert r"\caption{State-tracking scores (percent). 9 dialogues, profile plain." in text
+        assert ("interval:" in text) == (r"{\scriptsize [" in text) == bool(wide)
+
+
 def test_gold_inside_the_predictions(
     capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
@@ -122,7 +137,7 @@ def test_views_faults_worst_sensitivity_and_profiles(
     for words in ("by domain", "by slot", "errors by slot", "confused values", "first error", "under each profile"):
         assert words in done.out
     assert "Dialogue ID : A.json" in done.out and "Usr : the north, please" in done.out
-    assert "mine (plain): worst dialogue 1 by FGA@0.5, then wrong slots" in done.out
+    assert "mine (plain): worst dialogue no. 1, ranked by FGA@0.5, then by wrong slots" in done.out
     found = scores(target)
     assert [one["profile"] for one in found["systems"]] == ["plain", "canon_nodc"]
     assert found["systems"][0]["by"]["slot"]["hotel-people"]["missed"] == 1
@@ -474,7 +489,7 @@ def test_a_system_can_be_named_and_a_file_of_the_whole_name_goes_first(
     )
     assert named.code == 0, named.err
     assert [one["name"] for one in scores(target)["systems"]] == ["My tracker"]
-    assert "My tracker (canon): worst dialogue 1 by JGA, then wrong slots" in named.out
+    assert "My tracker (canon): worst dialogue no. 1, ranked by JGA, then by wrong slots" in named.out
     Path("x=mine.jsonl").write_bytes(files[1].read_bytes())
     assert dialgauge(capsys, "score", "gold.jsonl", "x=mine.jsonl", "--json", target).code == 0
     assert [one["name"] for one in scores(target)["systems"]] == ["x=mine"]

@@ -68,10 +68,11 @@ def test_a_list_begins_with_the_worst(client: Client, stored: tuple[Store, list[
     run = stored[1][0].id
     usual, sorted_by = (client.get(f"/runs/{run}/dialogues{query}").text for query in ("", "?sort=FGA%400.5"))
     assert 'aria-sort="ascending"' in usual
-    assert "Worst first, by FGA@0.5, then wrong slots, then the other measures." in usual
+    assert "Worst first, by FGA@0.5, then by wrong slots, then by the other measures." in usual
     assert re.findall('data-row="([^"]*)"', usual) == re.findall('data-row="([^"]*)"', sorted_by)
     assert "remove this order" not in usual
     assert "remove this order" in client.get(f"/runs/{run}/dialogues?sort=dialogue").text
+    assert "turns, both sides" in usual and "declared domain <select" in usual
 
 
 def test_counts_of_wins_lead_to_those_dialogues(client: Client, stored: tuple[Store, list[Run]]) -> None:

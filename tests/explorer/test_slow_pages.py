@@ -50,7 +50,7 @@ def test_a_browser_is_told_at_once_what_is_computed_and_gets_the_page_later(stor
     assert "Computing this page" in first.text
     assert "12 dialogues" in first.text
     assert "Computing this page" not in last.text
-    assert "Where they part" in last.text
+    assert "Where they diverge" in last.text
 
 
 def test_an_error_of_a_slow_page_is_shown_when_it_is_known(stored: tuple[Store, list[Run]]) -> None:

@@ -73,6 +73,19 @@ def test_what_only_users_of_the_program_need_is_a_comment_in_latex() -> None:
     assert r"\caption{Scores. Read this.}" in rest
 
 
+def test_a_latex_table_without_intervals_has_a_signature_without_them() -> None:
+    signature = "d:9|intervals:x-0.95|v:2 + p:canon|interval:0.95-y"
+    table = Table("Scores", ["a"], [[Cell(0.5, 0.4, 0.6)]], signature=signature, caption="9 dialogues")
+    assert "% Signature: d:9|v:2 + p:canon\n" in table.render("latex")
+    assert f"% Signature: {signature}\n" in render_tables([table], "latex", intervals=True)
+    assert r"\caption{Scores. 9 dialogues.}" in table.render("latex")
+
+
+def test_marks_in_files_have_no_space() -> None:
+    table = Table("Scores", ["a"], [[Cell(1, mark=" a")]])
+    assert table.render("csv") == "a,a mark\n1,a\n"
+
+
 @pytest.mark.soak
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed (make soak does)")
 def test_latex_compiles_where_it_is_put_in(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_by_fga_then_wrong_slots_then_the_other_measures(stored: tuple[Store, Ru
     _, run = stored
     ranking = worst_first(run)
     assert ranking is not None
-    assert (ranking.measure, ranking.basis) == ("FGA@0.5", "FGA@0.5, then wrong slots, then the other measures")
+    assert (ranking.measure, ranking.basis) == ("FGA@0.5", "FGA@0.5, then by wrong slots, then by the other measures")
     paired = set(run.table("dialogue_scores")["measure"])
     measures = [name for name in run.scores if name in paired and not name.endswith("]")]
     assert ranking.dialogues == plainly(run, "FGA@0.5", measures)
@@ -65,7 +65,7 @@ def test_every_screen_has_the_same_worst_dialogues(stored: tuple[Store, Run], tm
     page = report_html([run], dialogues=3)
     assert re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', page) == expected
     assert f"worst by {ranking.basis}" in page
-    assert f"worst dialogue 2 by {ranking.basis}" in printed[1]
+    assert f"worst dialogue no. 2, ranked by {ranking.basis}" in printed[1]
 
 
 def test_a_measure_that_was_not_scored_is_counted_and_ties_go_by_the_usual_ranking(stored: tuple[Store, Run]) -> None:
@@ -77,7 +77,7 @@ def test_a_measure_that_was_not_scored_is_counted_and_ties_go_by_the_usual_ranki
     pairs = list(zip(ranking.values, [rank[name] for name in ranking.dialogues], strict=True))
     assert pairs == sorted(pairs)
     assert len(pairs) == len(usual.dialogues)
-    assert ranking.basis == f"FGA@2, then {usual.basis}"
+    assert ranking.basis == f"FGA@2, then by {usual.basis}"
 
 
 def test_of_results_the_failed_come_first_and_of_these_what_passes_sometimes(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_of_results_the_failed_come_first_and_of_these_what_passes_sometimes(tmp
     ranking = worst_first(run)
     assert ranking is not None
     assert ranking.dialogues == ["flips#1", "never#1", "never#0", "flips#0", "always#1", "always#0"]
-    assert ranking.basis.startswith("verdict, then tasks that pass sometimes, then Turns")
+    assert ranking.basis.startswith("verdict, then by tasks that pass sometimes, then by Turns")
     listed = DialogueList(Library(runs=[run]), run)
     page = listed.page(listed.asked_for({}))
     assert [row.dialogue for row in page.rows] == ranking.dialogues

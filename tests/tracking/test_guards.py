@@ -227,7 +227,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     refused = command(capsys, *arguments)
     assert refused.code == 2 and "--turns shift=1" in refused.err and "--accept turn_numbers" in refused.err
     mended = command(capsys, *arguments, "--turns", "auto")
-    assert mended.code == 0 and "75.00" in mended.out and "and were so counted" in mended.out
+    assert mended.code == 0 and "75.00" in mended.out and "and were counted that way" in mended.out
     assert "gold: read as 4 dialogues, turns in order, 3 slots" in mended.err
     (tmp_path / "wrong.json").write_text(json.dumps(misnamed(train_departure="train-from")))
     arguments = ("score", tmp_path / "gold.json", str(tmp_path / "wrong.json"), "--no-intervals", "-m", "JGA")

@@ -316,8 +316,8 @@ def test_dialogues_that_end_wrong_are_listed_in_two_groups() -> None:
     system = score([gold for gold, _ in pairs], {"it": [theirs for _, theirs in pairs]}, intervals=False).systems[0]
     table = fault_tables(system)[2]
     assert [[cell.value for cell in row] for row in table.cells] == [
-        ["wrong to the end", 1, "stays (turn 1)"],
-        ["exact again", 1, "again (turn 0)"],
+        ["wrong to the end", 1, "stays (user turn 1)"],
+        ["exact again", 1, "again (user turn 0)"],
     ]
 
 

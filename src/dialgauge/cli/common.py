@@ -138,7 +138,9 @@ JsonOption = Annotated[
 TableOption = Annotated[
     Path | None,
     OutputFile(
-        "--table", metavar="FILE", help="Write tables to FILE: .md, .html, .csv or .json; .tex takes the first only."
+        "--table",
+        metavar="FILE",
+        help="Write tables to FILE: .md, .html, .csv or .json; .tex: the first (--wide: with intervals).",
     ),
 ]
 FiguresOption = Annotated[Path | None, OutputFolder("--figures", metavar="FOLDER", help="Draw figures into FOLDER.")]

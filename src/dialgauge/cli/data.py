@@ -39,7 +39,8 @@ def check(
         Argument(help="Files, folders, patterns, archives, the folder of a domain, or - for stdin."),
     ],
     gold: Annotated[
-        str | None, Option(metavar="FILE", help="Gold file: also report how much of it the sources cover.")
+        str | None,
+        Option(metavar="FILE", help="Gold file: also report coverage, and what 'score' would stop at or note."),
     ] = None,
     ontology: Annotated[str | None, Option(metavar="FILE", help="Ontology to check values against.")] = None,
     format: FormatOption = None,
@@ -58,7 +59,7 @@ def check(
     if len(source) == 1 and _has_services_only(Path(source[0])):
         _check_domain(source[0], output)
         return
-    from dialgauge.data import check as look
+    from dialgauge.api import check as look
     from dialgauge.data import show
     from dialgauge.report import Table
 

@@ -49,19 +49,18 @@ def demo(
 
 
 def _next_commands(folder: Path) -> list[str]:
-    """What goes on from here: look at the runs, compare in detail, and look at a file of one's own.
+    """What goes on from here: look at the runs, review a log, then check and score files of one's own.
 
     Before what is not installed stands the line that installs it.
     """
     from dialgauge.cli.explore import EXTRA, missing_explorer
-    from dialgauge.demo import PROFILE
 
     return [
         *([f"pip install 'dialgauge[{EXTRA}]'"] if missing_explorer() is not None else []),
         typed_command(f"dialgauge explore --store {folder / 'runs'}"),
-        typed_command(f"dialgauge compare self {folder / 'predictions'}/*.json -p {PROFILE} --show 1"),
         typed_command(f"dialgauge review {folder / 'desk' / 'log.json'} --domain depot"),
         typed_command("dialgauge data check YOUR_FILE"),
+        typed_command("dialgauge score GOLD YOUR_PREDICTIONS"),
     ]
 
 

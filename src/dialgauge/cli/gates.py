@@ -336,9 +336,11 @@ def _missing_check(comparison: Comparison, against: str, run: Run) -> Iterator[C
     of_baseline, missing = comparison.scores.lacking or (0, 0)
     if missing:
         unit, every = comparison.view.unit, comparison.scores.all_dialogues - of_baseline
+        unlike = comparison.scores.unlike_turns
+        others = f", and {counted(unlike, 'more was', 'more were')} scored on different turns" if unlike else ""
         sentence = (
-            f"it lacks {missing:,} of {counted(every, unit)} that {against} has, so whether it got worse there is "
-            f"unknown; measures are compared on the {counted(len(comparison.dialogues), unit)} that both have"
+            f"it lacks {missing:,} of {counted(every, unit)} that {against} has{others}, so whether it got worse there "
+            f"is unknown; measures are compared on the other {len(comparison.dialogues):,}"
         )
         facts = {"check": _DROP, "against": against, "missing": missing}
         yield Check(run.name, f"{unit}s", False, sentence, facts)

@@ -107,7 +107,8 @@ def missing_sentences(comparison: Comparison) -> list[str]:
     if comparison.lacking and comparison.scores.all_dialogues > len(comparison.dialogues):
         together = counted(len(comparison.dialogues), comparison.view.unit)
         moved = _moved(comparison)
-        told = f"So all systems are compared on the {together} that all of them have{moved}"
+        turns = ", with the same turns" if comparison.scores.unlike_turns else ""
+        told = f"So all systems are compared on the {together} that all of them have{turns}{moved}"
         empty = _EMPTY if comparison.view.scores_missing_as_empty else ""
         ways = f"{empty}--missing without leaves incomplete systems out"
         sentences += [Note("shared_only", told), Note(MISSING_OPTIONS, f"Other ways: {ways}, --missing refuse stops")]

@@ -481,7 +481,8 @@ class Comparison(Presented):
         first, *others = self.systems
         for other in others:
             if (parted := self.divergence(first, other, name)) is not None:
-                items = Table(f"{first} and {other} part in turn {parted.turn}", ["what", "gold", first, other])
+                title = f"{first} and {other} diverge in turn {parted.turn} (counted from 0 over both speakers)"
+                items = Table(title, ["what", "gold", first, other])
                 for item in parted.items:
                     items.add(item.item, item.gold, item.first, item.second)
                 shown.append(items)

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.data.anonymise import Anonymiser, Gazetteer, check_kind, read_gazetteer
     from dialgauge.data.checking.examine import check
-    from dialgauge.data.checking.report import Report
+    from dialgauge.data.checking.report import Finding, FindingPlace, GroupReport, Report
     from dialgauge.data.checking.show import show
     from dialgauge.data.conversion import convert
     from dialgauge.data.datasets import Catalogue, Dataset, Member, Remote, catalogue, parse_catalogue
@@ -22,8 +22,11 @@ __all__ = [
     "Anonymiser",
     "Catalogue",
     "Dataset",
+    "Finding",
+    "FindingPlace",
     "Folder",
     "Gazetteer",
+    "GroupReport",
     "InstalledDataset",
     "Member",
     "Patience",

@@ -168,7 +168,7 @@ class DialogueList:
         measure, _ = self.worst_first
         ranking = self.ranking
         keys = ranking.keys if ranking is not None and measure in (PASSED, ranking.measure) else [measure]
-        return ", then ".join(map(short_name, keys))
+        return ", then by ".join(map(short_name, keys))
 
     @property
     def ranking(self) -> WorstFirst | None:
@@ -243,7 +243,7 @@ class DialogueList:
         """The filters that make sense for this run, with what each can be set to: at least so many values."""
         offered = [(facet.name, facet.label) for facet in self._facets.values()]
         found = []
-        for name, label in [(_DOMAIN, "domain"), *offered, (_LABEL, "label")]:
+        for name, label in [(_DOMAIN, "declared domain"), *offered, (_LABEL, "label")]:
             values = self._counted(name)
             if len(values) >= least or name in query.facets or (values and name == _LABEL):
                 found.append(Choice(name, label, values, query.facets.get(name, ""), self._facets.get(name)))

@@ -46,12 +46,15 @@ def render_latex(table: Table, *, intervals: bool = False) -> str:
 
     What a reader of the paper needs stands in the caption; the signature, and notes on this program, are comments.
     """
+    intervals = intervals and any(map(table.has_interval, range(len(table.columns))))
     shape = "".join("r" if table.right_aligned(place) else "l" for place in range(len(table.columns)))
     rows = [
         [_latex_cell(column, cell, intervals) for column, cell in zip(table.columns, row, strict=True)]
         for row in table.cells
     ]
-    comments = [note for note in table.notes_in_full if note not in table.reading_notes]
+    comments = [note for note in table.notes if note not in table.reading_notes]
+    if table.signature:
+        comments.append(f"Signature: {table.signature if intervals else _without_intervals(table.signature)}")
     lines = [
         r"% needs \usepackage{booktabs}",
         *(f"% {plain(note)}" for note in comments),
@@ -78,7 +81,13 @@ def _caption(table: Table, intervals: bool) -> list[str]:
     title = f"{table.title}, in percent" if unsaid else table.title
     notes = [note for note in table.reading_notes if intervals or not table.is_about(note, INTERVALS)]
     label = re.sub(r"[^a-z0-9]+", "-", table.title.lower()).strip("-") or "scores"
-    return [rf"\caption{{{latex(' '.join([f'{title}.', *notes]))}}}", rf"\label{{tab:{label}}}"]
+    caption = " ".join([f"{title}.", *([f"{table.caption}."] if table.caption else []), *notes])
+    return [rf"\caption{{{latex(caption)}}}", rf"\label{{tab:{label}}}"]
+
+
+def _without_intervals(signature: str) -> str:
+    """The signature, or several with plus signs between them, without how intervals were made."""
+    return re.sub(r"\|intervals?:[^|]*?(?=\|| \+ |$)", "", signature)
 
 
 def _latex_cell(column: Column, cell: Cell, intervals: bool) -> str:

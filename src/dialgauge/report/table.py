@@ -40,6 +40,7 @@ class Table:
     """A titled table with notes. Rows hold plain values or :class:`Cell`, columns are names or :class:`Column`.
 
     ``signature`` is what the numbers depend on, in its long form: a screen shows it short, files have it in full.
+    ``caption`` is what a paper says after the title, where neither notes nor columns do.
     ``stacked``: where a screen is too narrow, intervals stand below their scores before any column goes.
     """
 
@@ -52,8 +53,9 @@ class Table:
         signature: str = "",
         *,
         stacked: bool = False,
+        caption: str = "",
     ) -> None:
-        self.title = title
+        self.title, self.caption = title, caption
         self.columns = [column if isinstance(column, Column) else Column(column) for column in columns]
         self.notes = list(notes)
         self.signature = signature
@@ -149,7 +151,7 @@ class Table:
             if self.has_interval(place):
                 values += [cell.low, cell.high] if cell.has_interval else [None, None]
             if self.has_mark(place):
-                values.append(cell.mark)
+                values.append(cell.mark.strip())
         return values
 
     def has_interval(self, place: int) -> bool:

@@ -36,7 +36,7 @@ class WorstFirst(NamedTuple):
     @property
     def basis(self) -> str:
         """What they are ranked by, in words."""
-        return ", then ".join(self.keys)
+        return ", then by ".join(self.keys)
 
 
 def worst_first(run: Run, by: str | None = None, *, table: ReadTable | None = None) -> WorstFirst | None:

@@ -33,15 +33,15 @@ _NAMED = 4
 #: Letters of an id that is shown whole.
 _LONG = 24
 _UNSAID = {
-    "audit": "whether tasks fit and were fair, and whose fault failures were: {why}.",
-    "format": "whether tasks fit and were fair, and whose fault failures were: only results of τ-bench and τ²-bench "
-    "hold tasks and every call ('dialgauge data formats tau2'). 'expected_actions' and 'instruction' beside the "
-    "messages tell more.",
-    "replay": "what a replay gives: the domain's tools and records are not here (--domain FOLDER, or "
-    "DIALGAUGE_DATA=CLONE, a clone of tau-bench or tau2-bench).",
-    "blame": "whose fault failures were: {why}.",
-    "verdicts": "pass^k: no conversation has a verdict. A field 'reward' (1 passed, 0 failed) beside its messages is "
-    "one, and so are files of graders ('dialgauge tasks judges').",
+    "audit": "whether tasks fit and were fair, and whose fault the failures were ({why}).",
+    "format": "whether tasks fit and were fair, and whose fault the failures were: only results of τ-bench and "
+    "τ²-bench hold tasks and every call ('dialgauge data formats tau2'). 'expected_actions' and 'instruction' beside "
+    "the messages tell more.",
+    "replay": "whether verdicts replay: the domain's records and tools are missing; name them with --domain FOLDER "
+    "(airline or retail: DIALGAUGE_DATA=CLONE, a clone of tau-bench or tau2-bench).",
+    "blame": "whose fault the failures were ({why}).",
+    "verdicts": "pass^k: no conversation has a verdict. Give each a field 'reward' (1 passed, 0 failed) beside its "
+    "messages, or add files of graders ('dialgauge tasks judges').",
 }
 
 
@@ -170,7 +170,7 @@ def review_lines(review: Review) -> list[str]:
         *_fairness(review),
         *_blame(review),
         *_faults(review),
-        *(f"Not said: {why}" for why in review.unsaid),
+        *(f"Not answered: {why}" for why in review.unsaid),
     ]
 
 

@@ -215,13 +215,13 @@ def fault_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
             "slot",
             "episodes",
             *_KINDS.values(),
-            Column("mean origin (turn)", digits=1),
-            Column("mean length (turns)", digits=1),
+            Column("mean origin (user turn)", digits=1),
+            Column("mean length (user turns)", digits=1),
             Column("recovered %", digits=1, percent=True),
         ],
         notes=[
-            "An episode is a slot that stays wrong over consecutive turns; it recovers if it ends before the dialogue. "
-            "Slots with the most episodes come first."
+            "An episode is a slot that stays wrong over consecutive user turns, which count from 0; it recovers if it "
+            "ends before the dialogue. Slots with the most episodes come first."
         ],
     )
     for entry in sorted(faults.by_slot(), key=lambda entry: (-entry.episodes, entry.pair))[:most]:
@@ -249,17 +249,17 @@ def _mismatch_table(system: TrackedSystem, first: FirstErrors, most: int = 20) -
     groups = {"wrong to the end": [name for name in first.turn if name not in back], "exact again": first.recovering}
     table = Table(
         f"{system.name}: dialogues that end with a wrong state ({system.profile})",
-        ["group", "dialogues", "ids, with the first wrong turn"],
+        ["group", "dialogues", "ids, with the first wrong user turn"],
         notes=[
-            "After its first wrong turn a dialogue stays wrong to the end, or is exact again before it ends wrong (RSA "
-            f"paper, appendix A). Up to {most} ids of each, earliest error first.",
+            "After its first wrong user turn (counted from 0) a dialogue stays wrong to the end, or is exact again "
+            f"before it ends wrong (RSA paper, appendix A). Up to {most} ids of each, earliest error first.",
             Note(OPTIONS, "--json has all, --dialogue ID shows one turn by turn."),
         ],
     )
     for group, names in groups.items():
         listed = sorted(names, key=lambda name: (first.position[name], name))
         more = f" and {len(listed) - most} more" if len(listed) > most else ""
-        ids = ", ".join(f"{name} (turn {first.turn[name]})" for name in listed[:most])
+        ids = ", ".join(f"{name} (user turn {first.turn[name]})" for name in listed[:most])
         table.add(group, len(listed), ids + more)
     return table
 

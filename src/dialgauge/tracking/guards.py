@@ -226,8 +226,8 @@ def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
         return []
     told = (
         f"the turns seem to hold only what changed: {gone:,} of {slots:,} predicted slots are gone in the next turn; "
-        "write the whole state of every turn, or give records with what changed as 'changes' (a row a slot: as "
-        "'changed_value'), which are put together"
+        "write the whole state of every turn, or call the field 'changes' (in a file with one row per slot, "
+        "'changed_value'), and the changes are added up"
     )
     return [GuardFinding(CHANGES, told, stops=True)]
 

@@ -234,7 +234,7 @@ class TrackingRuns(RunSet):
             unit = known.unit if known is not None else parse_measure(ranking.measure, KIND).card.unit
             for place, (dialogue, value) in enumerate(zip(ranking.dialogues[:n], ranking.values, strict=False), 1):
                 score = f"{value:.2%}" if unit == "share" else f"{value:.4g} {unit}"
-                title = f"{system.name} ({system.profile}): worst dialogue {place} by {ranking.basis}"
+                title = f"{system.name} ({system.profile}): worst dialogue no. {place}, ranked by {ranking.basis}"
                 own = f"{dialogue} has {ranking.measure} {score}"
                 shown.append(f"{title}\n{own}\n{layout(system, dialogue)}")
         return shown
@@ -340,7 +340,7 @@ class TrackingRuns(RunSet):
         for name, share in self._shares.items():
             score = self._score(name)
             columns.append(score_column(name if share else f"{name} ({score.unit})", score, best=self._ranked))
-        table = self._noted(Table(self._title, [*lead, *columns], signature=self.signature))
+        table = self._noted(Table(self._title, [*lead, *columns], signature=self.signature, caption=self._captioned()))
         for system in self.systems:
             profile = [system.profile] if self.several_profiles else []
             cells = [score_cell(system.scores.get(name)) for name in self._shares]
@@ -352,13 +352,22 @@ class TrackingRuns(RunSet):
             f"{system.name} {system.profile}" if self.several_profiles else system.name for system in self.systems
         ]
         columns = [Column("measure"), *(Column(title, digits=2, percent=True) for title in titles)]
-        table = self._noted(Table(self._title, columns, signature=self.signature))
+        sizes = sorted({system.coverage.dialogues for system in self.systems})
+        most = counted(sizes[-1], "dialogue")
+        caption = most if len(sizes) == 1 else f"{sizes[0]:,} to {most}"
+        table = self._noted(Table(self._title, columns, signature=self.signature, caption=self._captioned(caption)))
         for name in self._shares:
             scores = [system.scores.get(name) for system in self.systems]
             best = self._best(name, scores) if self._ranked else None
             bold = [best is not None and score is not None and score.value == best for score in scores]
             table.add(name, *(score_cell(score, bold=best) for score, best in zip(scores, bold, strict=True)))
         return table
+
+    def _captioned(self, *facts: str) -> str:
+        """For a paper: these facts, and the profile where no column has it."""
+        named = [] if self.several_profiles else [f"profile {self.systems[0].profile}"]
+        caption = ", ".join([*facts, *named])
+        return caption[:1].upper() + caption[1:]
 
     def _noted(self, table: Table) -> Table:
         """The table with all notes; those about intervals only where it shows some."""
@@ -516,8 +525,8 @@ def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
         return []
     which = f" ({_first_three(slots)})" if slots else ""
     told = (
-        f"{counted(values, 'predicted value')} of slots missing from the inventory{which}, which count as spurious "
-        "unless gold has them too"
+        f"{counted(values, 'predicted value')} in slots that the inventory lacks{which}, counted as spurious unless "
+        "gold fills the same slot"
     )
     return [Note("outside_inventory", told)]
 

@@ -181,7 +181,7 @@ class TurnFit(Struct, frozen=True):
         if better is None:
             return []
         named = Counting(better[0].shift + numbered_from) if better[0].step == 1 else better[0]
-        told = f"{self._sentence(*better)}; score them so with --turns {named} (in Python turns='{named}')"
+        told = f"{self._sentence(*better)}; to score them that way, add --turns {named} (in Python turns='{named}')"
         return [GuardFinding(TURNS, told, stops=True)]
 
     def _sentence(self, counting: Counting, fitting: int) -> str:
@@ -190,7 +190,7 @@ class TurnFit(Struct, frozen=True):
 
     def recounted(self, counting: Counting, fitting: int) -> Note:
         """What is said where they were counted so."""
-        return Note("renumbered", f"{self._sentence(counting, fitting)}, and were so counted")
+        return Note("renumbered", f"{self._sentence(counting, fitting)}, and were counted that way")
 
 
 def _turns(side: TurnRows, dialogues: Codes) -> tuple[Codes, Codes, Codes]:

@@ -302,7 +302,7 @@ def _explained(name: str, shown: Collection[str]) -> list[str]:
         return []
     divided = f" SA still divides by all slots, {_OWN_SLOTS} by the domain's." if _OWN_SLOTS in shown else ""
     return [
-        f"Turns whose gold state has the domain, both states restricted to it.{divided}",
+        f"Turns whose gold state has the domain, and their dialogues; both states restricted to it.{divided}",
         "Spurious domain turns: turns where the domain is predicted but not in gold; not in the other numbers.",
     ]
 

@@ -77,7 +77,9 @@ def test_every_number_of_a_panel_is_that_of_the_list_it_leads_to(review: Review)
 def test_what_contradicts_the_log_comes_first(review: Review) -> None:
     run = review.run
     panel = panels(run)["integrity"]
-    assert panel.tone == "bad" and panel.answer.startswith("It is not what it says: 1 of 15 conversations is filed")
+    assert panel.tone == "bad" and panel.answer.startswith(
+        "The log is not what it claims to be: 1 of 15 conversations is filed"
+    )
     assert found(run, first="filed under another task") == ["pay-duty#1"]
     pages, library = pages_of(run.kind), Library(runs=[run])
     foreign = next(one for one in run.dialogues() if one.id == "pay-duty#1")
@@ -86,7 +88,7 @@ def test_what_contradicts_the_log_comes_first(review: Review) -> None:
     dialogue = next(one for one in run.dialogues() if one.id == lied)
     assert "recorded 1, replayed 0" in pages.dialogue(library, run, dialogue).reasons[0].text
     page = report_html([run])
-    assert page.index("It is not what it says") < page.index("has 100.0%")
+    assert page.index("The log is not what it claims to be") < page.index("has 100.0%")
     assert "Were its tasks fair?" in page and "an expected write fails" in page
 
 

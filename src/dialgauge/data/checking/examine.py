@@ -57,15 +57,7 @@ def check(
     kept: int = DEFAULT_KEPT,
     advance: Callable[[int], None] = lambda dialogues: None,
 ) -> Report:
-    """Look at everything in the sources. ``kept`` places are named for each kind of finding.
-
-    >>> import dialgauge
-    >>> dialogues = dialgauge.simulate(dialgauge.load_world(), task=1, count=2)
-    >>> notes = dialgauge.write(dialogues, "checked.jsonl", format="native")
-    >>> report = dialgauge.check(["checked.jsonl"])
-    >>> report.exit_code, report.files, [group.format for group in report.groups]
-    (0, 1, ['native'])
-    """
+    """Look at everything in the sources. ``kept`` places are named for each kind of finding."""
     named = format_named(format) if format else None
     given = [NamedOntology(os.fspath(ontology), read_ontology(ontology, limit=limit))] if ontology else None
     expected = Gold(os.fspath(gold), format=None, limit=limit) if gold else None

@@ -112,8 +112,8 @@ def _dialogue(
     for number, entry in sorted(placed, key=lambda pair: pair[0]) if changes else placed:
         if number in turns:
             raise DialgaugeError(
-                "this turn appears twice; keep one of them, or where each has a part of the state, give each a domain "
-                "of its own (domain)",
+                "this turn appears twice; keep one of them, or, if each holds the state of one domain, name that "
+                "domain in a field 'domain'",
                 dialogue=name,
                 turn=entry.turn,
             )

@@ -61,7 +61,8 @@ def belonging_answer(integrity: Integrity) -> str:
     more = f" and {len(foreign) - _FOREIGN:,} more" if len(foreign) > _FOREIGN else ""
     verb = "is" if len(foreign) == 1 else "are"
     named = ", ".join(shown[:_FOREIGN])
-    return f"It is not what it says: {len(foreign):,} of {total} {verb} filed under another task ({named}{more})."
+    told = f"{len(foreign):,} of {total} {verb} filed under another task"
+    return f"The log is not what it claims to be: {told} ({named}{more})."
 
 
 def task_set_tables(audit: TaskSetAudit) -> list[Table]:

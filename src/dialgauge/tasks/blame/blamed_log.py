@@ -109,9 +109,8 @@ def blame_log(
     integrity = check_integrity(log, given)
     if not integrity.per_task_stands:
         raise DialgaugeError(
-            f"filed under another task: {len(integrity.foreign):,} of "
-            f"{counted(integrity.conversations, 'conversation')}, "
-            "so nobody can be blamed by tasks; 'dialgauge tasks audit' shows which",
+            f"{len(integrity.foreign):,} of {counted(integrity.conversations, 'conversation')} are filed under another "
+            "task, too many to blame anybody by their tasks; 'dialgauge tasks audit' shows which",
             file=str(source),
         )
     if world is not None and (log.calls_in_prose or world.benchmark not in ("", log.benchmark)):
