@@ -273,7 +273,8 @@ class ConversationTracker:
                 self._assert(thread, act, rows, number)
 
     def _named(self, thread: Thread, name: str, stated: Mapping[str, str]) -> Entity | None:
-        """The row that a name means. Where several share it, what else was said decides, then what was looked for."""
+        """The row that a name means. Where several share it, what else was said decides, then what was looked for, then
+        which of them is spoken of already."""
         rows: Sequence[Entity] = self._town.search.named(thread.domain, name)
         if len(rows) > 1:
             own = _constraints(thread, stated)
@@ -284,6 +285,8 @@ class ConversationTracker:
             if len(rows) > 1:
                 wanted = _constraints(thread, known)
                 rows = [row for row in rows if not self._town.fails(row, wanted)] or rows
+        if any(row is thread.row for row in rows):
+            return thread.row
         return rows[0] if rows else None
 
     # Assertions
