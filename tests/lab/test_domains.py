@@ -74,6 +74,21 @@ def test_they_do_so_in_words_too(shape: str, tmp_path: Path) -> None:
     assert results[0].scores["Success(rules=strict)"].value == 1
 
 
+@pytest.mark.parametrize("level", ["act", "text"])
+@pytest.mark.parametrize("name", ["clinic", "library", "parking"])
+def test_domains_that_testers_wrote_from_the_documentation(name: str, level: str) -> None:
+    folder = Path(__file__).parents[2] / "docs" / "examples" / "domains" / name
+    scores = converse(domain=str(folder), count=20, level=level, resamples=0, workers=1)[0].scores
+    assert scores["Success(rules=strict)"].value == 1
+
+
+def test_a_name_that_rows_share_means_the_one_spoken_of() -> None:
+    """Of two copies of a book, what is asked is answered for the one that was offered."""
+    library = Path(__file__).parents[2] / "docs" / "examples" / "domains" / "library"
+    scores = converse(domain=str(library), count=232, town_seed=7, resamples=0, workers=1)[0].scores
+    assert scores["Success(rules=strict)"].value == 1
+
+
 def test_a_tracker_is_not_charged_for_another_spelling_of_a_value(tmp_path: Path) -> None:
     """Users say "Monday", "9:00" and "true" as their goals have them, and trackers write them otherwise."""
     yaml = "domain: p\nservices:\n  pet:\n    rows: p.csv\n    name: n\n    search: {tame: yes-no, from: at-most}\n"
