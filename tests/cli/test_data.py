@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.data import Catalogue, Dataset, Remote
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.formats import write
 from support.commands import dialgauge
 from support.published import assert_published
@@ -74,12 +74,12 @@ def test_check_against_gold(capsys: Capture, source: Path, tmp_path: Path) -> No
 
 
 def test_check_against_gold_says_what_score_would_stop_at(capsys: Capture, tmp_path: Path) -> None:
-    price = {"hotel": {"pricerange": ("cheap",), "area": ("north",)}}
+    price: State = {"hotel": {"pricerange": ("cheap",), "area": ("north",)}}
     turns = tuple(Turn(speaker="user", state=price) for _ in range(6))
     write([Dialogue(id="d1", turns=turns)], tmp_path / "gold.jsonl", format="native")
     names = {"right": ("hotel", "pricerange"), "wrong": ("hotel", "price"), "strange": ("hotel", "colour")}
     for file, (domain, slot) in names.items():
-        state = {domain: {slot: ("cheap",), "area": ("north",)}}
+        state: State = {domain: {slot: ("cheap",), "area": ("north",)}}
         if file == "strange":
             state[domain]["pricerange"] = ("cheap",)
         predicted = tuple(Turn(speaker="user", predicted=state) for _ in turns)
