@@ -60,7 +60,7 @@ _SQL = re.compile(r"SELECT\s[\w*., ]{1,200}?\sFROM\s([\w, ]{1,200}?)\sWHERE\s", 
 _SQL_AND = re.compile(r"\sAND\s(?=[\w.]+\s?=)", re.IGNORECASE)
 _DOMAIN_TAG = re.compile(r"\[(\w{1,40}(?: \w{1,40})?)\]")
 #: ``[hotel] area = north, stars is 4``: where a domain or a piece begins, its slot, and what stands before the value.
-_TAGGED_PAIR = re.compile(r"((?:\[\w{1,40}\]|[,;\n])\s*+\w++(?: \w++)??)(?:\s*+=|\s++is\s)\s*+")
+_TAGGED_PAIR = re.compile(r"((?:\[\w{1,40}\]|[,;\n])\s{0,20}+\w++(?: \w++)??)(?:\s*+=|\s++is\s)\s*+")
 _BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;|]?\s*+")
 _BRACKETED = re.compile(r"\(([^(),]{1,100}),([^(),]{1,100})(?:,([^()]{1,500}))?\)")
 #: Slots as spans of end-to-end systems name them (DAMD, UBAR): ``[hotel] area north stars 4``.
