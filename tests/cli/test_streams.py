@@ -99,7 +99,7 @@ def test_a_closed_stream_leaves_its_number_to_no_file(folder: Path) -> None:
         ("dialgauge score - pred.jsonl <&-", "standard input is closed; name a file"),
         ("dialgauge data check - <&-", "standard input is closed; name a file"),
         ("dialgauge sql - <&-", "standard input is closed; pass the query"),
-        (f"{SCORE} --run --store r && dialgauge runs rm 2 --store r <&-", "add --yes to skip the question"),
+        (f"{SCORE} --run --store r && dialgauge runs rm 2 --store r <&-", "add --yes to skip it"),
     ],
 )
 def test_a_closed_standard_input_is_one_sentence(folder: Path, line: str, words: str) -> None:

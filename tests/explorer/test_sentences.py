@@ -398,7 +398,8 @@ def test_real_trackers(shared_data: Path) -> None:
     for run in runs:
         value, slots = run.scores["JGA"].value, run.table("slot_scores")
         assert value is not None
-        headline, _, errors = run_sentences(run)
+        headline, _, errors, *notes = run_sentences(run)
+        assert all("the inventory lacks" in note for note in notes)
         assert headline.startswith(f"{run.name} gets {100 * value:.1f}% [")
         assert headline.endswith("] of the turns of 1,000 dialogues exactly right: JGA (joint goal accuracy).")
         counts = {kind: int(slots[kind].sum()) for kind in ("missed", "spurious", "wrong_value")}

@@ -34,6 +34,7 @@ from support.town import responses, small_gold, town
 #: Of each code arguments as they occur, and what people read.
 EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
     "nothing_named": ({}, "nothing was named"),
+    "broken_off": ({"given": ("time limit",)}, "infrastructure broke the conversation: time limit"),
     "turned_down": (
         {"entity": "acorn", "turn": 4, "slot": "area", "wanted": "north"},
         "acorn was turned down in turn 4: the user asked for area north",

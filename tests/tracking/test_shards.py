@@ -163,7 +163,9 @@ def test_a_bad_file_is_named_and_the_others_work_is_kept(files: Path, tmp_path: 
     good = content(scored([files], tmp_path / "a").runs[0], tmp_path / "b")
     bad = files / "part-5.jsonl"
     bad.write_text("nothing of ours\n")
-    with pytest.raises(DialgaugeError, match=r"part-5.jsonl: no known format fits.*5 other files are done and kept"):
+    with pytest.raises(
+        DialgaugeError, match=r"(?s)part-5.jsonl: no known format fits.*5 other files are done and kept"
+    ):
         scored([files], tmp_path / "kept")
     (work,) = Store(tmp_path / "kept").unfinished()
     kept = sorted((tmp_path / "kept" / ".work" / work / "units").iterdir())
