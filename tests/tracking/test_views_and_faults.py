@@ -300,12 +300,12 @@ def test_sensitivity_counts_flips_and_swaps() -> None:
     assert next(e for e in found.rules if e.rule == "without dontcare").gained == 1
 
 
-def test_the_first_error_is_counted_from_the_beginning_of_its_turn() -> None:
+def test_the_first_error_counted_from_either_end_of_its_turn() -> None:
     north: dict[str, str] = {"hotel-area": "north"}
     right, wrong = (north, north), (north, dict[str, str]())
     gold, theirs = pair_of_dialogues([right, right, wrong, wrong], "D")
     found = Faults(score([gold], [theirs], intervals=False).systems[0]).first_errors()
-    assert (found.turn, found.position) == ({"D": 2}, {"D": 0.5})
+    assert (found.turn, found.position, found.position_after) == ({"D": 2}, {"D": 0.5}, {"D": 0.75})
 
 
 def test_dialogues_that_end_wrong_are_listed_in_two_groups() -> None:

@@ -63,11 +63,13 @@ class FirstErrors(Struct, frozen=True):
     """The first wrong turn of dialogues whose last turn is wrong (RSA paper, Figure 1)."""
 
     dialogues: int
-    #: Dialogue id to the number of its first wrong turn; to its place t0 among the N scored turns, and N; to t0 / N.
+    #: Dialogue id to the number of its first wrong turn; to its place t0 among the N scored turns, and N; to t0 / N,
+    #: and to (t0 + 1) / N.
     turn: dict[str, int]
     place: dict[str, int]
     turns: dict[str, int]
     position: dict[str, float]
+    position_after: dict[str, float]
     #: Dialogues that are exact again at some turn after the first error, and still end wrong.
     recovering: list[str]
 
@@ -163,7 +165,7 @@ class Faults:
         counts = self.system.counts
         ids = self.system.run.table(TURN_SCORES)["dialogue"].to_list()
         starts = [*np.flatnonzero(counts.first).tolist(), len(counts)]
-        turn, places, turns, position, recovering = {}, {}, {}, {}, []
+        turn, places, turns, position, after, recovering = {}, {}, {}, {}, {}, []
         for start, stop in pairwise(starts):
             exact = counts.exact[start:stop]
             if exact[-1]:
@@ -171,10 +173,10 @@ class Faults:
             name, place = ids[start], int(np.argmin(exact))
             turn[name] = int(counts.turn[start + place])
             places[name], turns[name] = place, len(exact)
-            position[name] = place / len(exact)
+            position[name], after[name] = place / len(exact), (place + 1) / len(exact)
             if exact[place:].any():
                 recovering.append(name)
-        return FirstErrors(len(turn), turn, places, turns, position, recovering)
+        return FirstErrors(len(turn), turn, places, turns, position, after, recovering)
 
     def confusions(self, most: int | None = None) -> list[tuple[Pair, str, str, int]]:
         """(slot, gold value, predicted value, turns), most frequent first; an absent slot is an empty string."""
