@@ -459,3 +459,41 @@ def test_names_are_renamed_file_by_file_too(tmp_path: Path) -> None:
         "renamed as asked: hotel-starz to hotel-stars (24 times)",
         "no such name in the predictions, so not renamed: hotel-area2",
     ]
+
+
+def _frames(states: dict[str, list[dict[str, str]]], path: Path, *, prefixed: bool) -> Path:
+    """Dialogues as SGD and MultiWOZ 2.2 write them; only the latter has the domain before each slot."""
+    dialogues = []
+    for name, turns in states.items():
+        made = []
+        for n, state in enumerate(turns):
+            frames = []
+            for domain, slots in _nested(state).items():
+                values = {f"{domain}-{slot}" if prefixed else slot: [value] for slot, value in slots.items()}
+                frames.append({"service": domain, "state": {"slot_values": values}})
+            made.append({"turn_id": str(2 * n), "speaker": "USER", "utterance": "hi", "frames": frames})
+            made.append({"turn_id": str(2 * n + 1), "speaker": "SYSTEM", "utterance": "yes", "frames": []})
+        services = ["hotel", "train"]
+        dialogues.append({"dialogue_id": name, "services": services, "turns": made})
+    path.write_text(json.dumps(dialogues))
+    return path
+
+
+@pytest.mark.parametrize("profile", ["canon", "verbatim", "multiwoz22"])
+def test_slots_meet_whether_or_not_a_side_has_the_domain_before_them(profile: str, tmp_path: Path) -> None:
+    gold = {prefixed: _frames(GOLD, tmp_path / f"gold{prefixed}.json", prefixed=prefixed) for prefixed in (True, False)}
+    ours = {
+        prefixed: _frames(PREDICTED, tmp_path / f"p{prefixed}.json", prefixed=prefixed) for prefixed in (True, False)
+    }
+    flat = tmp_path / "flat.json"
+    flat.write_text(json.dumps(PREDICTED))
+    how: Any = {"measures": "JGA", "intervals": False, "profile": profile}
+    for prefixed, file in gold.items():
+        run = dialgauge.score(file, [ours[True], ours[False], flat], **how)
+        told = {name: "renamed" in map(note_kind, run[name].notes) for name in ("pTrue", "pFalse", "flat")}
+        assert [float(one["JGA"]) for one in run.runs] == [JGA] * 3
+        assert told == {"pTrue": not prefixed, "pFalse": prefixed, "flat": prefixed}
+    by_file: Any = {"workers": WorkPlace("local"), "store": Store(tmp_path / "store"), "measures": "JGA"}
+    run = dialgauge.score(gold[True], [flat], profile=profile, **by_file)["flat"]
+    assert float(run["JGA"]) == JGA
+    assert "renamed" in map(note_kind, run.notes)
