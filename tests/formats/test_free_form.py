@@ -552,6 +552,9 @@ def rows_of(*states: dict[str, Any]) -> list[dict[str, Any]]:
         ("state", "state_hat"),
         ("answer", "response"),
         ("bs", "bs_gen"),
+        ("state", "extracted_slots"),
+        ("belief_state", "decoded_belief_state"),
+        ("state", "returned_slots"),
     ],
 )
 @pytest.mark.parametrize("as_text", [False, True])
@@ -565,6 +568,18 @@ def test_two_columns_of_states_are_refused(first: str, second: str, as_text: boo
     by_dialogue = {"A": [{first: row[first], second: row[second]} for row in rows]}
     with pytest.raises(DialgaugeError, match="both hold states"):
         dialgauge.read(by_dialogue)
+
+
+def test_a_generated_belief_state_is_the_prediction_beside_another() -> None:
+    gold, predicted = {"hotel-area": "north"}, {"hotel-area": "east"}
+    rows = rows_of(*[{"belief_state": gold, "generated_belief_state": predicted}] * 2)
+    assert states(dialgauge.read(rows)) == {"A": [predicted] * 2}
+
+
+def test_a_third_column_of_states_beside_gold_is_refused() -> None:
+    rows = rows_of(*[{"gold": {}, "state": {"hotel-area": "north"}, "extracted_slots": {"hotel-area": "east"}}] * 2)
+    with pytest.raises(DialgaugeError, match="'state' and 'extracted_slots' both hold states"):
+        dialgauge.read(rows)
 
 
 def test_slots_of_two_words_and_several_tagged_domains_are_pairs() -> None:
