@@ -497,3 +497,36 @@ def test_slots_meet_whether_or_not_a_side_has_the_domain_before_them(profile: st
     run = dialgauge.score(gold[True], [flat], profile=profile, **by_file)["flat"]
     assert float(run["JGA"]) == JGA
     assert "renamed" in map(note_kind, run.notes)
+
+
+def test_true_and_false_for_yes_and_no_are_refused(tmp_path: Path) -> None:
+    words = {True: "yes", False: "no"}
+    gold = {
+        name: [{**state, "hotel-parking": words[n % 2 == 0]} for state in GOLD["MUL0"]] for n, name in enumerate(GOLD)
+    }
+    typed = {
+        name: [{**state, "hotel-parking": state["hotel-parking"] == "yes"} for state in states]
+        for name, states in gold.items()
+    }
+    how: Any = {"measures": "JGA", "intervals": False}
+    sentence = r"true and false fill 16 of 40 predicted slots \(hotel-parking\).*-p llm.*--accept boolean_values"
+    for profile in ("canon", "verbatim"):
+        with pytest.raises(DialgaugeError, match=sentence):
+            dialgauge.score(gold, typed, profile=profile, **how)
+    (tmp_path / "gold.json").write_text(json.dumps(gold))
+    (tmp_path / "typed.json").write_text(json.dumps(typed))
+    by_file: Any = {"workers": WorkPlace("local"), "store": Store(tmp_path / "store"), **how}
+    with pytest.raises(DialgaugeError, match=sentence):
+        dialgauge.score(tmp_path / "gold.json", [tmp_path / "typed.json"], **by_file)
+    assert float(dialgauge.score(gold, typed, accept="boolean_values", **how)["system"]["JGA"]) == 0.0
+    for profile in ("llm", "trippy"):
+        assert float(dialgauge.score(gold, typed, profile=profile, **how)["system"]["JGA"]) == 1.0
+    assert float(dialgauge.score(typed, typed, **how)["system"]["JGA"]) == 1.0
+
+
+def test_a_single_true_is_told_and_scored() -> None:
+    gold = {name: [{**state, "hotel-parking": "yes"} for state in states] for name, states in GOLD.items()}
+    once = {**gold, "MUL0": [*gold["MUL0"][:-1], {**gold["MUL0"][-1], "hotel-parking": "True"}]}
+    run = dialgauge.score(gold, once, measures="JGA", intervals=False)["system"]
+    assert float(run["JGA"]) == 15 / 16
+    assert "boolean_values" in map(note_kind, run.notes)
