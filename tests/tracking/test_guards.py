@@ -530,3 +530,13 @@ def test_a_single_true_is_told_and_scored() -> None:
     run = dialgauge.score(gold, once, measures="JGA", intervals=False)["system"]
     assert float(run["JGA"]) == 15 / 16
     assert "boolean_values" in map(note_kind, run.notes)
+
+
+def test_an_older_state_behind_the_answer_is_no_late_turn() -> None:
+    rows = [
+        {"dialogue": name, "turn": n, "output": f"{json.dumps(state)}\n\nExplanation: it was {json.dumps(before)}."}
+        for name, states in MANY.items()
+        for n, (before, state) in enumerate(zip([{}, *states], states, strict=False))
+    ]
+    with pytest.raises(DialgaugeError, match=r"outputs were not understood in whole.*--accept invalid_outputs"):
+        dialgauge.score(MANY, rows, measures="JGA", intervals=False)

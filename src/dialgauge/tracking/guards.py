@@ -200,10 +200,10 @@ def input_findings(
 ) -> list[GuardFinding]:
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     return [
+        *output_findings(coverage.predicted_turns, reading),  # first: states that were misread may look late or partial
         *([] if own_gold else change_findings(evidence)),
         *late_findings(evidence),
         *dialogue_findings(coverage),
-        *output_findings(coverage.predicted_turns, reading),
         *joined_findings(evidence),
         *(several_findings(evidence) if reading.understood else ()),
     ]
