@@ -582,6 +582,21 @@ def test_a_third_column_of_states_beside_gold_is_refused() -> None:
         dialgauge.read(rows)
 
 
+@pytest.mark.parametrize(
+    ("shares", "likeliest"),
+    [
+        ({"north": 0.81, "none": 0.12}, {"hotel-area": "north"}),
+        ({"none": 0.9, "north": 0.05, "east": 0.05, "west": 0.05}, {}),
+        ({"north": 0.9, "east": 0.4, "none": 0.2}, {"hotel-area": "north"}),
+    ],
+)
+def test_the_likeliest_value_is_read(shares: dict[str, float], likeliest: dict[str, str]) -> None:
+    rows = rows_of({"belief": {"hotel-area": shares, "hotel-stars": {"4": 0.9, "none": 0.1}}})
+    corpus = dialgauge.read(rows)
+    assert states(corpus) == {"A": [{**likeliest, "hotel-stars": "4"}]}
+    assert corpus.notes.counts["values with probabilities, of which the likeliest was read"] == 2
+
+
 def test_slots_of_two_words_and_several_tagged_domains_are_pairs() -> None:
     written = "[hotel] name is worth house, book day is friday [train] arrive by = 10:15"
     state = {"hotel": {"name": ("worth house",), "book day": ("friday",)}, "train": {"arrive by": ("10:15",)}}

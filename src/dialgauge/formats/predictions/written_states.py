@@ -33,7 +33,7 @@ from dialgauge.text import plain
 FIRST = "answers with several texts, of which the first was read"
 LIKELIEST = "values with probabilities, of which the likeliest was read"
 #: What probabilities sum up to, rounded.
-_WHOLE = 1.01
+_WHOLE, _HALF = 1.01, 0.5
 
 #: Letters of a text that are shown.
 _QUOTED = 80
@@ -279,7 +279,8 @@ def _are_probabilities(value: Any) -> bool:
     if not isinstance(value, Mapping) or not any(isinstance(share, float) for share in value.values()):
         return False
     shares = [share for share in value.values() if isinstance(share, int | float) and 0 <= share <= 1]
-    return len(shares) == len(value) and sum(shares) <= _WHOLE
+    likely = sum(share > _HALF for share in shares)  # each value may have been asked for by itself
+    return len(shares) == len(value) and (sum(shares) <= _WHOLE or likely == 1)
 
 
 def _texts_in(answer: Any) -> Iterator[str]:
