@@ -597,6 +597,25 @@ def test_the_likeliest_value_is_read(shares: dict[str, float], likeliest: dict[s
     assert corpus.notes.counts["values with probabilities, of which the likeliest was read"] == 2
 
 
+@pytest.mark.parametrize("name", ["score", "logprob", "confidence"])
+def test_the_best_of_several_states_with_scores_is_read(name: str) -> None:
+    good, bad = {"hotel-area": "north"}, {"hotel-area": "east", "hotel-stars": "4"}
+    beams = [
+        [{"state": bad, name: -2.1}, {"state": good, name: -0.1}],
+        [{"state": {}, name: 1}, {"state": bad, name: 0.2}],
+    ]
+    corpus = dialgauge.read(rows_of(*[{"hypotheses": beam} for beam in beams]))
+    assert states(corpus) == {"A": [good, {}]}
+    assert corpus.notes.counts["lists of states with scores, of which the best was read"] == 2
+    kept = dialgauge.read(
+        rows_of({"hypotheses": [{"state": good, name: -0.1}]}, {"hypotheses": {"state": good, name: 0.5}})
+    )
+    assert states(kept) == {"A": [good, good]}
+    for unclear in ([{"state": bad}, {"state": good}], [{"state": bad, name: 1.0}, {"state": good, name: 1.0}]):
+        with pytest.raises(DialgaugeError, match=r"a list of 2 states for one turn.*give each a 'score'"):
+            dialgauge.read(rows_of({"hypotheses": unclear}))
+
+
 def test_slots_of_two_words_and_several_tagged_domains_are_pairs() -> None:
     written = "[hotel] name is worth house, book day is friday [train] arrive by = 10:15"
     state = {"hotel": {"name": ("worth house",), "book day": ("friday",)}, "train": {"arrive by": ("10:15",)}}
@@ -786,7 +805,7 @@ def test_states_of_the_system_only_are_those_of_the_turns_before() -> None:
 
 def test_the_best_few_texts_of_a_turn_are_refused() -> None:
     best = ["hotel-area=north; hotel-stars=4", "hotel-area=north"]
-    with pytest.raises(DialgaugeError, match="a list of 2 states for one turn"):
+    with pytest.raises(DialgaugeError, match=r"a list of 2 states for one turn"):
         dialgauge.read([{"dialogue_id": "A", "turn": 0, "predictions": best}])
 
 
