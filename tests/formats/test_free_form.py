@@ -616,6 +616,21 @@ def test_the_best_of_several_states_with_scores_is_read(name: str) -> None:
             dialgauge.read(rows_of({"hypotheses": unclear}))
 
 
+def test_messages_of_each_turn_end_with_its_state(tmp_path: Path) -> None:
+    def row(turn: int, answer: str, **beside: Any) -> dict[str, Any]:
+        said = [("system", 'Return {"hotel-area": "north"}'), ("user", "hi"), ("assistant", answer)]
+        messages = [{"role": role, "content": text} for role, text in said]
+        return {"dialogue_id": "A", "turn_id": turn, "messages": messages, **beside}
+
+    path = tmp_path / "asked.jsonl"
+    answers = ["{}", '{"hotel-area": "east"}', '```json\n{"hotel-stars": "4"}\n```']
+    path.write_text("\n".join(json.dumps(row(turn, answer)) for turn, answer in enumerate(answers)))
+    assert states(dialgauge.read(path)) == {"A": [{}, {"hotel-area": "east"}, {"hotel-stars": "4"}]}
+    for log in (row(0, "Hello!"), row(0, '{"hotel-area": "east"}', reward=1.0)):
+        path.write_text(json.dumps(log))
+        assert dialgauge.read(path).format == "messages"
+
+
 def test_slots_of_two_words_and_several_tagged_domains_are_pairs() -> None:
     written = "[hotel] name is worth house, book day is friday [train] arrive by = 10:15"
     state = {"hotel": {"name": ("worth house",), "book day": ("friday",)}, "train": {"arrive by": ("10:15",)}}

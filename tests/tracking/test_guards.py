@@ -494,9 +494,9 @@ def test_slots_meet_whether_or_not_a_side_has_the_domain_before_them(profile: st
         assert [float(one["JGA"]) for one in run.runs] == [JGA] * 3
         assert told == {"pTrue": not prefixed, "pFalse": prefixed, "flat": prefixed}
     by_file: Any = {"workers": WorkPlace("local"), "store": Store(tmp_path / "store"), "measures": "JGA"}
-    run = dialgauge.score(gold[True], [flat], profile=profile, **by_file)["flat"]
-    assert float(run["JGA"]) == JGA
-    assert "renamed" in map(note_kind, run.notes)
+    filed = dialgauge.score(gold[True], [flat], profile=profile, **by_file)["flat"]
+    assert float(filed["JGA"]) == JGA
+    assert "renamed" in map(note_kind, filed.notes)
 
 
 def test_true_and_false_for_yes_and_no_are_refused(tmp_path: Path) -> None:
@@ -504,7 +504,7 @@ def test_true_and_false_for_yes_and_no_are_refused(tmp_path: Path) -> None:
     gold = {
         name: [{**state, "hotel-parking": words[n % 2 == 0]} for state in GOLD["MUL0"]] for n, name in enumerate(GOLD)
     }
-    typed = {
+    typed: Any = {
         name: [{**state, "hotel-parking": state["hotel-parking"] == "yes"} for state in states]
         for name, states in gold.items()
     }
@@ -533,7 +533,7 @@ def test_a_single_true_is_told_and_scored() -> None:
 
 
 def test_an_older_state_behind_the_answer_is_no_late_turn() -> None:
-    rows = [
+    rows: Any = [
         {"dialogue": name, "turn": n, "output": f"{json.dumps(state)}\n\nExplanation: it was {json.dumps(before)}."}
         for name, states in MANY.items()
         for n, (before, state) in enumerate(zip([{}, *states], states, strict=False))
