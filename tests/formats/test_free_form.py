@@ -552,6 +552,9 @@ def rows_of(*states: dict[str, Any]) -> list[dict[str, Any]]:
         ("state", "state_hat"),
         ("answer", "response"),
         ("bs", "bs_gen"),
+        ("state", "extracted_slots"),
+        ("belief_state", "decoded_belief_state"),
+        ("state", "returned_slots"),
     ],
 )
 @pytest.mark.parametrize("as_text", [False, True])
@@ -565,6 +568,67 @@ def test_two_columns_of_states_are_refused(first: str, second: str, as_text: boo
     by_dialogue = {"A": [{first: row[first], second: row[second]} for row in rows]}
     with pytest.raises(DialgaugeError, match="both hold states"):
         dialgauge.read(by_dialogue)
+
+
+def test_a_generated_belief_state_is_the_prediction_beside_another() -> None:
+    gold, predicted = {"hotel-area": "north"}, {"hotel-area": "east"}
+    rows = rows_of(*[{"belief_state": gold, "generated_belief_state": predicted}] * 2)
+    assert states(dialgauge.read(rows)) == {"A": [predicted] * 2}
+
+
+def test_a_third_column_of_states_beside_gold_is_refused() -> None:
+    rows = rows_of(*[{"gold": {}, "state": {"hotel-area": "north"}, "extracted_slots": {"hotel-area": "east"}}] * 2)
+    with pytest.raises(DialgaugeError, match="'state' and 'extracted_slots' both hold states"):
+        dialgauge.read(rows)
+
+
+@pytest.mark.parametrize(
+    ("shares", "likeliest"),
+    [
+        ({"north": 0.81, "none": 0.12}, {"hotel-area": "north"}),
+        ({"none": 0.9, "north": 0.05, "east": 0.05, "west": 0.05}, {}),
+        ({"north": 0.9, "east": 0.4, "none": 0.2}, {"hotel-area": "north"}),
+    ],
+)
+def test_the_likeliest_value_is_read(shares: dict[str, float], likeliest: dict[str, str]) -> None:
+    rows = rows_of({"belief": {"hotel-area": shares, "hotel-stars": {"4": 0.9, "none": 0.1}}})
+    corpus = dialgauge.read(rows)
+    assert states(corpus) == {"A": [{**likeliest, "hotel-stars": "4"}]}
+    assert corpus.notes.counts["values with probabilities, of which the likeliest was read"] == 2
+
+
+@pytest.mark.parametrize("name", ["score", "logprob", "confidence"])
+def test_the_best_of_several_states_with_scores_is_read(name: str) -> None:
+    good, bad = {"hotel-area": "north"}, {"hotel-area": "east", "hotel-stars": "4"}
+    beams = [
+        [{"state": bad, name: -2.1}, {"state": good, name: -0.1}],
+        [{"state": {}, name: 1}, {"state": bad, name: 0.2}],
+    ]
+    corpus = dialgauge.read(rows_of(*[{"hypotheses": beam} for beam in beams]))
+    assert states(corpus) == {"A": [good, {}]}
+    assert corpus.notes.counts["lists of states with scores, of which the best was read"] == 2
+    kept = dialgauge.read(
+        rows_of({"hypotheses": [{"state": good, name: -0.1}]}, {"hypotheses": {"state": good, name: 0.5}})
+    )
+    assert states(kept) == {"A": [good, good]}
+    for unclear in ([{"state": bad}, {"state": good}], [{"state": bad, name: 1.0}, {"state": good, name: 1.0}]):
+        with pytest.raises(DialgaugeError, match=r"a list of 2 states for one turn.*give each a 'score'"):
+            dialgauge.read(rows_of({"hypotheses": unclear}))
+
+
+def test_messages_of_each_turn_end_with_its_state(tmp_path: Path) -> None:
+    def row(turn: int, answer: str, **beside: Any) -> dict[str, Any]:
+        said = [("system", 'Return {"hotel-area": "north"}'), ("user", "hi"), ("assistant", answer)]
+        messages = [{"role": role, "content": text} for role, text in said]
+        return {"dialogue_id": "A", "turn_id": turn, "messages": messages, **beside}
+
+    path = tmp_path / "asked.jsonl"
+    answers = ["{}", '{"hotel-area": "east"}', '```json\n{"hotel-stars": "4"}\n```']
+    path.write_text("\n".join(json.dumps(row(turn, answer)) for turn, answer in enumerate(answers)))
+    assert states(dialgauge.read(path)) == {"A": [{}, {"hotel-area": "east"}, {"hotel-stars": "4"}]}
+    for log in (row(0, "Hello!"), row(0, '{"hotel-area": "east"}', reward=1.0)):
+        path.write_text(json.dumps(log))
+        assert dialgauge.read(path).format == "messages"
 
 
 def test_slots_of_two_words_and_several_tagged_domains_are_pairs() -> None:
@@ -756,7 +820,7 @@ def test_states_of_the_system_only_are_those_of_the_turns_before() -> None:
 
 def test_the_best_few_texts_of_a_turn_are_refused() -> None:
     best = ["hotel-area=north; hotel-stars=4", "hotel-area=north"]
-    with pytest.raises(DialgaugeError, match="a list of 2 states for one turn"):
+    with pytest.raises(DialgaugeError, match=r"a list of 2 states for one turn"):
         dialgauge.read([{"dialogue_id": "A", "turn": 0, "predictions": best}])
 
 

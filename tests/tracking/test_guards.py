@@ -459,3 +459,84 @@ def test_names_are_renamed_file_by_file_too(tmp_path: Path) -> None:
         "renamed as asked: hotel-starz to hotel-stars (24 times)",
         "no such name in the predictions, so not renamed: hotel-area2",
     ]
+
+
+def _frames(states: dict[str, list[dict[str, str]]], path: Path, *, prefixed: bool) -> Path:
+    """Dialogues as SGD and MultiWOZ 2.2 write them; only the latter has the domain before each slot."""
+    dialogues = []
+    for name, turns in states.items():
+        made = []
+        for n, state in enumerate(turns):
+            frames = []
+            for domain, slots in _nested(state).items():
+                values = {f"{domain}-{slot}" if prefixed else slot: [value] for slot, value in slots.items()}
+                frames.append({"service": domain, "state": {"slot_values": values}})
+            made.append({"turn_id": str(2 * n), "speaker": "USER", "utterance": "hi", "frames": frames})
+            made.append({"turn_id": str(2 * n + 1), "speaker": "SYSTEM", "utterance": "yes", "frames": []})
+        services = ["hotel", "train"]
+        dialogues.append({"dialogue_id": name, "services": services, "turns": made})
+    path.write_text(json.dumps(dialogues))
+    return path
+
+
+@pytest.mark.parametrize("profile", ["canon", "verbatim", "multiwoz22"])
+def test_slots_meet_whether_or_not_a_side_has_the_domain_before_them(profile: str, tmp_path: Path) -> None:
+    gold = {prefixed: _frames(GOLD, tmp_path / f"gold{prefixed}.json", prefixed=prefixed) for prefixed in (True, False)}
+    ours = {
+        prefixed: _frames(PREDICTED, tmp_path / f"p{prefixed}.json", prefixed=prefixed) for prefixed in (True, False)
+    }
+    flat = tmp_path / "flat.json"
+    flat.write_text(json.dumps(PREDICTED))
+    how: Any = {"measures": "JGA", "intervals": False, "profile": profile}
+    for prefixed, file in gold.items():
+        run = dialgauge.score(file, [ours[True], ours[False], flat], **how)
+        told = {name: "renamed" in map(note_kind, run[name].notes) for name in ("pTrue", "pFalse", "flat")}
+        assert [float(one["JGA"]) for one in run.runs] == [JGA] * 3
+        assert told == {"pTrue": not prefixed, "pFalse": prefixed, "flat": prefixed}
+    by_file: Any = {"workers": WorkPlace("local"), "store": Store(tmp_path / "store"), "measures": "JGA"}
+    filed = dialgauge.score(gold[True], [flat], profile=profile, **by_file)["flat"]
+    assert float(filed["JGA"]) == JGA
+    assert "renamed" in map(note_kind, filed.notes)
+
+
+def test_true_and_false_for_yes_and_no_are_refused(tmp_path: Path) -> None:
+    words = {True: "yes", False: "no"}
+    gold = {
+        name: [{**state, "hotel-parking": words[n % 2 == 0]} for state in GOLD["MUL0"]] for n, name in enumerate(GOLD)
+    }
+    typed: Any = {
+        name: [{**state, "hotel-parking": state["hotel-parking"] == "yes"} for state in states]
+        for name, states in gold.items()
+    }
+    how: Any = {"measures": "JGA", "intervals": False}
+    sentence = r"true and false fill 16 of 40 predicted slots \(hotel-parking\).*-p llm.*--accept boolean_values"
+    for profile in ("canon", "verbatim"):
+        with pytest.raises(DialgaugeError, match=sentence):
+            dialgauge.score(gold, typed, profile=profile, **how)
+    (tmp_path / "gold.json").write_text(json.dumps(gold))
+    (tmp_path / "typed.json").write_text(json.dumps(typed))
+    by_file: Any = {"workers": WorkPlace("local"), "store": Store(tmp_path / "store"), **how}
+    with pytest.raises(DialgaugeError, match=sentence):
+        dialgauge.score(tmp_path / "gold.json", [tmp_path / "typed.json"], **by_file)
+    assert float(dialgauge.score(gold, typed, accept="boolean_values", **how)["system"]["JGA"]) == 0.0
+    for profile in ("llm", "trippy"):
+        assert float(dialgauge.score(gold, typed, profile=profile, **how)["system"]["JGA"]) == 1.0
+    assert float(dialgauge.score(typed, typed, **how)["system"]["JGA"]) == 1.0
+
+
+def test_a_single_true_is_told_and_scored() -> None:
+    gold = {name: [{**state, "hotel-parking": "yes"} for state in states] for name, states in GOLD.items()}
+    once = {**gold, "MUL0": [*gold["MUL0"][:-1], {**gold["MUL0"][-1], "hotel-parking": "True"}]}
+    run = dialgauge.score(gold, once, measures="JGA", intervals=False)["system"]
+    assert float(run["JGA"]) == 15 / 16
+    assert "boolean_values" in map(note_kind, run.notes)
+
+
+def test_an_older_state_behind_the_answer_is_no_late_turn() -> None:
+    rows: Any = [
+        {"dialogue": name, "turn": n, "output": f"{json.dumps(state)}\n\nExplanation: it was {json.dumps(before)}."}
+        for name, states in MANY.items()
+        for n, (before, state) in enumerate(zip([{}, *states], states, strict=False))
+    ]
+    with pytest.raises(DialgaugeError, match=r"outputs were not understood in whole.*--accept invalid_outputs"):
+        dialgauge.score(MANY, rows, measures="JGA", intervals=False)

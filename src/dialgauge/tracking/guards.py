@@ -34,9 +34,9 @@ Counts = TypeVar("Counts", tuple[int, int], tuple[int, int, int])
 
 TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
 ABSENT, JOINED, CHANGES = "absent_values", "joined_slots", "turn_changes"
-SEVERAL = "several_values"
+BOOLEANS, SEVERAL = "boolean_values", "several_values"
 #: What may be accepted.
-GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED, CHANGES)
+GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED, CHANGES, BOOLEANS)
 #: What notes of runs are about that are shown beside scores.
 SHOWN = (*GUARDS, "renamed", "renumbered", SEVERAL)
 
@@ -51,6 +51,8 @@ _GONE, _KEPT = 0.8, 0.2
 #: The share of turns with the state of the turn before, and how much more often than right ones, that is no chance.
 _LATE, _OFTEN = 0.3, 4
 _LISTED = 8
+#: What programs write for what gold calls yes and no.
+_YES_NO = {"true": "yes", "false": "no"}
 #: Different slots with their values that are kept apart when those of many files are put together.
 _MOST_ITEMS = 250_000
 
@@ -198,10 +200,10 @@ def input_findings(
 ) -> list[GuardFinding]:
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     return [
+        *output_findings(coverage.predicted_turns, reading),  # first: states that were misread may look late or partial
         *([] if own_gold else change_findings(evidence)),
         *late_findings(evidence),
         *dialogue_findings(coverage),
-        *output_findings(coverage.predicted_turns, reading),
         *joined_findings(evidence),
         *(several_findings(evidence) if reading.understood else ()),
     ]
@@ -215,6 +217,7 @@ def profile_findings(
         return []
     return [
         *absent_findings(evidence, profile),
+        *boolean_findings(evidence, profile),
         *slot_findings(evidence, profile, inventory, inferred=reading.from_structs),
     ]
 
@@ -328,6 +331,41 @@ def absent_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFind
 def _means_absent(word: str) -> bool:
     """Is it one of the words that the profile for language models reads as an absent slot?"""
     return not profile_named("llm").normalise(("any", "name"), (word,), "predicted")
+
+
+def boolean_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
+    """True and false in slots of gold, which has yes and no instead, where the profile tells them apart."""
+    known = evidence.gold_values
+    if not known.isdisjoint(_YES_NO) or known.isdisjoint(_YES_NO.values()):
+        return []
+    slots = {profile.pair(*name) for name in evidence.gold or ()} - {None}
+    fills: Counter[Pair] = Counter()
+    strange: Counter[Pair] = Counter()
+    for (domain, slot, values), count in evidence.predicted.items():
+        pair = profile.pair(domain, slot)
+        if pair is None or pair not in slots:
+            continue
+        fills[pair] += count
+        word = values[0].lower() if len(values) == 1 else ""
+        if word in _YES_NO and not _reads_boolean(profile, pair, word):
+            strange[pair] += count
+    total = sum(evidence.predicted.values())
+    if total < FEW or strange.total() < max(1, _NOTABLE * total):
+        return []
+    llm = profile_named("llm")
+    helps = all(_reads_boolean(llm, pair, word) for pair in strange for word in _YES_NO)
+    told = (
+        f"true and false fill {strange.total():,} of {total:,} predicted slots "
+        f"({some_of(sorted(map(_name, strange)), _LISTED)}), where gold has yes and no; write yes and no in the file"
+        f"{', or use a profile that reads them so (-p llm)' if helps else ''}"
+    )
+    return [GuardFinding(BOOLEANS, told, stops=any(2 * count > fills[pair] for pair, count in strange.items()))]
+
+
+def _reads_boolean(profile: Profile, pair: Pair, word: str) -> bool:
+    """Is true the same as yes to the profile, or false the same as no?"""
+    meant = profile.normalise(pair, (_YES_NO[word],), "gold")
+    return not set(meant).isdisjoint(profile.normalise(pair, (word,), "predicted"))
 
 
 def several_findings(evidence: GuardEvidence) -> list[GuardFinding]:

@@ -73,27 +73,32 @@ def renaming_notes(renaming: Renaming, used: Mapping[str, int]) -> list[Note]:
     return notes
 
 
-#: What is said where :func:`without_domains` changed something.
-UNPREFIXED = Note(
-    "renamed", "slots read without the domain before them, as gold names them (hotel-area of hotel is area)"
+#: What is said where :func:`prefixed_as_gold` changed something.
+REPREFIXED = Note(
+    "renamed", "slots read as gold names them, with or without the domain before them (hotel-area of hotel, or area)"
 )
 
 
-def without_domains(gold: Sequence[Dialogue], dialogues: Sequence[Dialogue]) -> Sequence[Dialogue]:
-    """The predictions without the domain before each slot, as MultiWOZ 2.2 writes it, where gold does not; else the
-    same object."""
+def prefixed_as_gold(gold: Sequence[Dialogue], dialogues: Sequence[Dialogue]) -> Sequence[Dialogue]:
+    """The predictions with the domain before each slot, as MultiWOZ 2.2 writes it, where gold has it, and without it
+    where gold has not; the same object where both agree."""
     sides = _sides(dialogues)
-    names = _first_names(dialogues, sides)
-    if not any(map(_repeats_domain, names)) or any(map(_repeats_domain, _first_names(gold, ("state",)))):
+    of_gold = [_repeats_domain(*name) for name in _first_names(gold, ("state",))]
+    ours = [_repeats_domain(*name) for name in _first_names(dialogues, sides)]
+    if any(ours) and not any(of_gold):
+        wanted = False
+    elif ours and not any(ours) and of_gold and all(of_gold):
+        wanted = True
+    else:
         return dialogues
     slots = {
-        f"{domain}-{slot}": slot
+        f"{domain}-{slot}": f"{domain}-{domain}-{slot}" if wanted else slot
         for dialogue in dialogues
         for turn in dialogue.turns
         for side in sides
         for domain, inside in (getattr(turn, side) or {}).items()
         for slot in inside
-        if _repeats_domain((domain, slot))
+        if _repeats_domain(domain, slot) is not wanted
     }
     worker = _Renamer(Renaming(slots=slots), sides)
     return [worker.dialogue(dialogue) for dialogue in dialogues]
@@ -112,8 +117,8 @@ def _first_names(dialogues: Sequence[Dialogue], sides: Sequence[str]) -> list[tu
     return [(domain, slot) for domain, slots in first.items() for slot in slots]
 
 
-def _repeats_domain(name: tuple[str, str]) -> bool:
-    return name[1].lower().startswith(f"{name[0].lower()}-")
+def _repeats_domain(domain: str, slot: str) -> bool:
+    return slot.lower().startswith(f"{domain.lower()}-")
 
 
 class _Renamer:

@@ -32,7 +32,7 @@ from dialgauge.tracking.inputs import (
 )
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
-from dialgauge.tracking.renaming import UNPREFIXED, Renaming, read_renaming, renamed, renaming_notes, without_domains
+from dialgauge.tracking.renaming import REPREFIXED, Renaming, prefixed_as_gold, read_renaming, renamed, renaming_notes
 from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns, inventory_notes
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
@@ -204,8 +204,8 @@ def _as_asked(
         if renaming is not None:
             dialogues, used = renamed(dialogues, renaming)
             names = renaming_notes(renaming, used)
-        if gold is not None and (unprefixed := without_domains(gold.dialogues, dialogues)) is not dialogues:
-            dialogues, names = unprefixed, [*names, UNPREFIXED]
+        if gold is not None and (reprefixed := prefixed_as_gold(gold.dialogues, dialogues)) is not dialogues:
+            dialogues, names = reprefixed, [*names, REPREFIXED]
         told[system.name] = [*system.notes(), *names]
         asked = replace(system, dialogues=dialogues)
         if turns is not None:

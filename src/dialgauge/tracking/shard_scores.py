@@ -36,9 +36,9 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
 
     evidence: GuardEvidence = GuardEvidence()
     turns: TurnFit = TurnFit()
-    #: How often each name that was to be renamed was met, and whether slots were read without their domains.
+    #: How often each name that was to be renamed was met, and whether slots got or lost the domain before them.
     renamed: dict[str, int] = {}
-    unprefixed: bool = False
+    reprefixed: bool = False
     #: What is said where turns were counted as asked.
     recounted: str = ""
 
@@ -52,7 +52,7 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
             evidence=GuardEvidence.joined([part.evidence for part in parts]),
             turns=TurnFit.joined([part.turns for part in parts]),
             renamed=dict(renamed),
-            unprefixed=any(part.unprefixed for part in parts),
+            reprefixed=any(part.reprefixed for part in parts),
             recounted=next((part.recounted for part in parts if part.recounted), ""),
         )
 

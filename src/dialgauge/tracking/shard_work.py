@@ -29,7 +29,7 @@ from dialgauge.tracking.guards import GuardEvidence
 from dialgauge.tracking.inputs import FileReading, SystemInput, load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import PreparedInputs
-from dialgauge.tracking.renaming import Renaming, renamed, without_domains
+from dialgauge.tracking.renaming import Renaming, prefixed_as_gold, renamed
 from dialgauge.tracking.roles import require_roles
 from dialgauge.tracking.shard_scores import DeclaredDomains, ShardGuards, ShardScores
 from dialgauge.tracking.turn_numbers import TurnFit, TurnRows, counted_as_asked
@@ -218,11 +218,11 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         settings, dialogues, used, told = self._settings, block.dialogues, dict[str, int](), ""
         if settings.renaming is not None:
             dialogues, used = renamed(dialogues, settings.renaming)
-        named = dialogues if gold is None else without_domains(gold.dialogues, dialogues)
-        unprefixed = named is not dialogues
+        named = dialogues if gold is None else prefixed_as_gold(gold.dialogues, dialogues)
+        reprefixed = named is not dialogues
         if settings.turns is not None:
             named, told = counted_as_asked(named, settings.turns, block.numbered_from)
-        return replace(block, dialogues=named), ShardGuards(renamed=used, unprefixed=unprefixed, recounted=str(told))
+        return replace(block, dialogues=named), ShardGuards(renamed=used, reprefixed=reprefixed, recounted=str(told))
 
 
 class _Predictions:

@@ -128,14 +128,14 @@ def _folders(part: Part, *, several: bool) -> tuple[str, int] | None:
 
 
 def _is_unusual(given: Any) -> bool:
-    """May it be predictions with what led to them: trials by name, messages as a text or in Gemini's words?"""
+    """May it be predictions with what led to them: trials by name, a turn's messages, a text of them, Gemini's?"""
     if not isinstance(given, dict) or not given:
         return False
     kind = kind_of(given)
     grouped = (kind == "columns" and not says_outcome(given)) or (
         kind == "keyed" and kind_of(next(iter(given.values()))) == "list"
     )
-    return grouped or isinstance(given.get("messages"), str) or "contents" in given
+    return grouped or _is_turn(given) or isinstance(given.get("messages"), str) or "contents" in given
 
 
 def _is_spoken(first: Found) -> bool:
@@ -158,6 +158,14 @@ def _is_event(value: Any) -> bool:
 
 def _event_name(value: Mapping[str, Any]) -> str:
     return next((value[key][:40] for key in ("type", "event") if isinstance(value.get(key), str)), "")
+
+
+def _is_turn(given: Mapping[str, Any]) -> bool:
+    """Is it one turn, with the messages to a model that answers with an object?"""
+    from dialgauge.formats.predictions.entries import is_object, last_answer
+
+    numbered = any(plain_key(key).startswith("turn") for key in given)
+    return numbered and not says_outcome(given) and is_object(last_answer(given.get("messages")))
 
 
 def _are_predictions(peek: Peek) -> bool:

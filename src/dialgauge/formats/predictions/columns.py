@@ -37,7 +37,7 @@ _TURN = _names(
 _PREDICTED = _names(
     "predictedstate predstate predictedbeliefstate predbeliefstate predictedbelief predbelief predictedslots predslots "
     "prediction predictions predicted preds pred pr hypothesis hyp parsedstate modelstate systemstate "
-    "generatedbelief generatedstate bspngen bspangen"
+    "generatedbelief generatedstate generatedbeliefstate bspngen bspangen"
 )
 _NEUTRAL = _names(
     "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots"
@@ -76,12 +76,15 @@ _DOMAINS = frozenset(_names("attraction bus hospital hotel police restaurant tax
 _SIDES = re.compile(r"(pred|prediction|predicted|gold|gt|true|label)\s?[-_.: /]\s?(?=.)", re.IGNORECASE)
 _SIDES_AT_END = re.compile(r"(?<=.)[-_.: /][([]?(pred|prediction|predicted|hat|gold|gt|true)[)\]]?$", re.IGNORECASE)
 _GOLD_SIDES = frozenset(("gold", "gt", "true", "label"))
-#: Names of what may look like a state beside one, and is none that anybody would score.
+#: Names of what may look like a state beside one, and is none that anybody would score. The words begin there: neither
+#: ``generated_belief`` is of a db, nor ``target_slots`` of args.
 _NO_STATE = re.compile(
-    r"prev|last|old|delta|updat|diff|chang|turn|goal|histor|init|db|database|kb|user|usr|context|prompt|input|meta|"
-    r"active|request|act|intent|span|score|metric|prob|conf|count|info|arg|option|ontolog|schema|token|usage|param|extra|"
-    r"utter|sentence|transcript"
+    r"(?:(?<![a-z])|(?<=dialog)|(?<=dialogue)|(?<=belief)|(?<=state)|(?<=slot)|(?<=user)|(?<=system)|(?<=sys))"
+    r"(?:prev|last|old|delta|updat|diff|chang|turn|goal|histor|init|db|database|kb|user|usr|context|prompt|input|meta|"
+    r"active|request|act(?!ual)|intent|span|score|metric|prob|conf|count|info|arg|option|ontolog|schema|token|usage|"
+    r"param|extra(?!ct)|utter|sentence|transcript)"
 )
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 #: The beginning of a text that is a state and no sentence, and its first word.
 _WRITTEN_STATE = re.compile(r"\s{0,9}(?:[\[{(<]|```|\w{1,40}[-.:/ ]\w[\w ]{0,40}[=:]|\w{1,40}\s?=)")
 _NAME_END = re.compile(r"[=:;,|]")
@@ -221,17 +224,15 @@ class Columns(Struct, frozen=True):
         if self.slot:
             taken.discard("" if self.state == self.value else self.state)
         names = (name for name in self.names if name not in taken and not _names_slot(name))
-        return [
-            name for name in names if _says_prediction(plain_name(name)) or (self.slot and plain_name(name) in _VALUE)
-        ]
+        return [name for name in names if _says_prediction(name) or (self.slot and plain_name(name) in _VALUE)]
 
     @property
     def others(self) -> list[str]:
         """Names that may hold the predicted states as well as the one that was taken, which says not that it does."""
-        if self.says_predicted or self.gold or self.slot or self.wide or not self.state:
+        if self.says_predicted or self.slot or self.wide or not self.state:
             return []
-        taken = {self.dialogue, self.turn, self.state, self.domain, self.speaker, self.turns}
-        return [name for name in self.names if name not in taken and not _NO_STATE.search(plain_name(name))]
+        taken = {self.dialogue, self.turn, self.state, self.gold, self.domain, self.speaker, self.turns}
+        return [name for name in self.names if name not in taken and not _is_no_state(name)]
 
     def keys(self) -> tuple[str, ...]:
         """The names that are used, for the line that says what was understood."""
@@ -242,7 +243,12 @@ class Columns(Struct, frozen=True):
 
 def _says_prediction(name: str) -> bool:
     """Does it say that it holds predictions, other than what a model wrote before they were read from it?"""
-    return bool(_TELLING["predicted"].search(name)) and not (_NO_STATE.search(name) or "raw" in name)
+    plain = plain_name(name)
+    return bool(_TELLING["predicted"].search(plain)) and not (_is_no_state(name) or "raw" in plain)
+
+
+def _is_no_state(name: str) -> bool:
+    return len(name) < 100 and bool(_NO_STATE.search(_CAPITAL.sub(" ", name).lower()))
 
 
 def _lacks_domains(written: Any) -> bool:

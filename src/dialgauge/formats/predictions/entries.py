@@ -31,6 +31,8 @@ _TURN_AT_END = re.compile(r"[\s_#:/.-](?:(?:turn|t|utt)[\s_#:.-]?)?(0|[1-9][0-9]
 _TUPLE = re.compile(r"""\((['"])([^'"]{1,200})\1,\s?([0-9]{1,5})\)""")
 _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
 _LOOK_AT = 200
+#: The beginning of an object in what a model answers.
+_OBJECT = re.compile(r"\s{0,9}(?:```\w{0,20}\s{1,9})?\{")
 #: The share of slots with two values in one turn up to which a model repeats itself.
 _MOST_TWICE = 0.01
 
@@ -282,6 +284,8 @@ def _of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     if not columns.dialogue:
         raise NotUnderstood("the id of each dialogue (dialogue_id)", columns.names)
     if not (columns.turns or columns.has_states):
+        if columns.turn and (answered := _with_answers(rows)):
+            return _of_rows(answered)
         raise NotUnderstood("the state of each turn (state, or slot and value)", columns.names)
     spoken = _rows_of_states(rows, columns) if columns.speaker else rows
     refuse_two_states(spoken, columns)
@@ -291,6 +295,30 @@ def _of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     return StateEntries(
         entries, columns.keys(), long=by_part, says_predicted=columns.says_predicted, changes=columns.changes
     )
+
+
+def _with_answers(rows: Sequence[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
+    """Rows of a turn each, with what their messages to a model end with as its output; none where few end with an
+    object, as in the log of an agent."""
+    answers = [last_answer(row.get("messages")) for row in rows]
+    if 2 * sum(map(is_object, answers)) <= len(rows):
+        return []
+    return [
+        {**{key: content for key, content in row.items() if key != "messages"}, "output": answer}
+        for row, answer in zip(rows, answers, strict=True)
+    ]
+
+
+def is_object(answer: str) -> bool:
+    """Does what a model answers begin with an object?"""
+    return _OBJECT.match(answer) is not None
+
+
+def last_answer(messages: Any) -> str:
+    """The text of the model that messages end with; empty where they end otherwise."""
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    answer = last.get("content") if isinstance(last, Mapping) and last.get("role") == "assistant" else ""
+    return answer if isinstance(answer, str) else ""
 
 
 def _rows_of_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> Sequence[Mapping[Any, Any]]:

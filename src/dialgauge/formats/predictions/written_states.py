@@ -32,8 +32,11 @@ from dialgauge.text import plain
 
 FIRST = "answers with several texts, of which the first was read"
 LIKELIEST = "values with probabilities, of which the likeliest was read"
+BEST = "lists of states with scores, of which the best was read"
+#: Names of how good a state is, the highest being the best.
+_SCORES = ("score", "logprob", "log_prob", "prob", "probability", "confidence")
 #: What probabilities sum up to, rounded.
-_WHOLE = 1.01
+_WHOLE, _HALF = 1.01, 0.5
 
 #: Letters of a text that are shown.
 _QUOTED = 80
@@ -46,7 +49,7 @@ _DOMAIN_NAMES = frozenset({"domain", "service"})
 #: Names beside a state in what a model answers.
 _BESIDE = re.compile(
     "response|text|(?:dialogue_)?acts?|actions?|reasoning|thoughts?|explanation|rationale|confidence|intent|"
-    "active_intent|active_domains?"
+    "active_intent|active_domains?|score|log_?prob|prob|probability"
 )
 #: Names in answers of models' APIs (OpenAI, Anthropic, Gemini, vLLM), and those on the way to the text.
 _ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message"))
@@ -95,7 +98,7 @@ class StateReader:
         """The state that was meant; where it holds changes only, they are made to the state ``before``."""
         seen: Seen = Counter()
         self._unread = ""
-        self._refuse_several(written)
+        written = self._single(written, seen)
         state: State = {domain: dict(slots) for domain, slots in (before or {}).items()}
         for domain, slot, value in self._triples(written, seen):
             values = self._values(value, seen)
@@ -118,18 +121,28 @@ class StateReader:
         self.nameless_states += bool(seen[NO_SLOT])
         return {domain: slots for domain, slots in state.items() if slots}
 
-    def _refuse_several(self, written: Any) -> None:
-        """An error for a list of whole states, such as the best few of a beam: they share slots, or one is empty."""
+    def _single(self, written: Any, seen: Seen) -> Any:
+        """The best of a list of whole states, as of a beam: they share slots, or one is empty; else what is written.
+
+        It is an error where no scores say which is the best.
+        """
         if not isinstance(written, list | tuple) or len(written) < 2:
-            return
+            return written
         several = any(isinstance(item, str) and item.count("=") > 1 for item in written)
         if all(isinstance(item, Mapping) and not (item.keys() & _DOMAIN_NAMES or _pair(item)) for item in written):
             filled = [{triple[:2] for triple in self._of_mapping(item, Counter())} for item in written]
             several = not all(filled) or sum(map(len, filled)) > len(set().union(*filled))
-        if several:
-            raise DialgaugeError(
-                f"this is a list of {len(written)} states for one turn, as of the best few outputs; keep one of them"
-            )
+        if not several:
+            return written
+        for name in _SCORES:
+            scores = [item[name] for item in written if isinstance(item, Mapping) and _is_number(item.get(name))]
+            if len(scores) == len(written) and scores.count(max(scores)) == 1:
+                seen[BEST] += 1
+                return written[scores.index(max(scores))]
+        raise DialgaugeError(
+            f"this is a list of {len(written)} states for one turn, as of the best few outputs; keep one of them, or "
+            "give each a 'score', and the one with the highest is read"
+        )
 
     def _values(self, value: Any, seen: Seen) -> Values:
         if isinstance(value, Mapping) and ("value" in value or "values" in value):
@@ -256,6 +269,10 @@ def _is_only_text(written: Any) -> bool:
     return isinstance(only, str) and only.lstrip()[:1] in ("{", "[", "`")
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
 def _is_beside(name: object) -> bool:
     return isinstance(name, str) and _BESIDE.fullmatch(name.lower()) is not None
 
@@ -279,7 +296,8 @@ def _are_probabilities(value: Any) -> bool:
     if not isinstance(value, Mapping) or not any(isinstance(share, float) for share in value.values()):
         return False
     shares = [share for share in value.values() if isinstance(share, int | float) and 0 <= share <= 1]
-    return len(shares) == len(value) and sum(shares) <= _WHOLE
+    likely = sum(share > _HALF for share in shares)  # each value may have been asked for by itself
+    return len(shares) == len(value) and (sum(shares) <= _WHOLE or likely == 1)
 
 
 def _texts_in(answer: Any) -> Iterator[str]:
