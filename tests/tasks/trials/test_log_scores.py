@@ -391,3 +391,34 @@ def test_a_log_that_is_not_held_in_memory_is_stored_the_same_by_the_piece(
     assert one.manifest.corpus == other.manifest.corpus and one.tables["calls"].rows == 40
     for table in one.tables:
         assert one.table(table).equals(other.table(table)), table
+
+
+@pytest.mark.parametrize(
+    "name", ["test_case", "testCase", "case", "test_name", "scenario_name", "group_id", "tags.test_case", "tags.case"]
+)
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_task_has_many_names(name: str, numbered: bool, tmp_path: Path) -> None:
+    verdicts = [("a", 0, True), ("a", 1, False), ("b", 0, True), ("b", 1, True)]
+    records: list[dict[str, Any]] = []
+    for task, trial, passed in verdicts:
+        *outer, inner = name.split(".")
+        told = {
+            inner: task,
+            **({"iteration": str(trial)} if numbered else {}),
+            "outcome": "resolved" if passed else "no",
+        }
+        records.append({"id": f"c{len(records)}", **({outer[0]: told} if outer else told)})
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+
+
+def test_groups_of_an_experiment_are_no_tasks(tmp_path: Path) -> None:
+    records = [{"id": f"c{place}", "group_id": "ab"[place % 2], "success": True} for place in range(6)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert "pass^2" not in run.scores
+
+
+def test_trials_with_numbers_and_without_a_task_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = [{"what": "ab"[place // 2], "attempt": place % 2, "success": True} for place in range(4)]
+    outcome = command(capsys, "tasks", "score", log(tmp_path, *records), "--resamples", 0)
+    assert "trials have numbers (0, 1), and no task was found" in " ".join((outcome.out + outcome.err).split())

@@ -28,6 +28,8 @@ KNOWS = "knows "
 NUMBERED = "numbered"
 #: How the detail is called that says that a verdict is but the word for how a run ended: ``stated[status]``.
 STATED = "stated"
+#: The detail that names the group of a conversation that names no task.
+GROUP = "group"
 #: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
 UNCLEAR = "unclear"
 
@@ -49,7 +51,10 @@ _JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evalua
 _ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threadid", "id", "uuid", "traceid", "convid",
        "senderid", "customid")  # fmt: skip
 _TASK = ("taskid", "task", "taskname", "scenarioid", "problemid", "questionid", "exampleid", "caseid", "testid",
-         "instanceid", "itemid", "promptid", "sampleid", "scenario", "referenceexampleid", "testidx")  # fmt: skip
+         "instanceid", "itemid", "promptid", "sampleid", "scenario", "referenceexampleid", "testidx",
+         "testcase", "case", "casename", "testname", "scenarioname")  # fmt: skip
+#: What may name a task: all conversations say it together.
+_GROUP = ("groupid",)
 _TRIALS = ("trial", "epoch", "repeat", "repetition", "attempt", "rollout", "iteration", "run")
 _TRIAL = ("trial", "epoch", "trialid", "trialnumber", *_TRIALS[2:], "sampleindex",
           *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")))  # fmt: skip
@@ -214,15 +219,17 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     unclear = _unclear(fields) if success is None else {}
     judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
     notes.judged_by |= judges | {key.partition(".")[0] for key in judges}
+    task = _identifier(known, _TASK)
+    group = {GROUP: name} if not task and (name := _identifier(known, _GROUP)) else {}
     facts = Facts(
         id=_identifier(known, _ID),
-        task=_identifier(known, _TASK),
+        task=task,
         trial=_trial(known),
         success=success,
         reason=_reason(known),
         error=_error(known),
         scores=scores,
-        details={**_details(known), **amount, **stated, **unclear, **_expected_calls(known)},
+        details={**_details(known), **amount, **stated, **unclear, **group, **_expected_calls(known)},
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),
     )
@@ -260,9 +267,10 @@ def _read_keys(facts: Facts) -> frozenset[str]:
     """Keys that are either read or of no matter."""
     amounts = (name for names in (*_AMOUNTS.values(), *_TEXTS.values()) for name in names)
     others = (*_ID, *_TASK, *_TRIAL, *_SUCCESS, *_VERDICTS, *_INSTRUCTION, *_KNOWS, *_REASON, *_DOMAIN, *_ERROR)
+    groups = _GROUP if GROUP in facts.details else ()
     scores = (plain_key(name) for name in facts.scores)
     tokens = (*_INPUT_TOKENS, *_OUTPUT_TOKENS)
-    return frozenset((*amounts, *others, *scores, *tokens, *_NESTED, *_SCORES, *_USAGE, *_PASSED_OVER))
+    return frozenset((*amounts, *others, *groups, *scores, *tokens, *_NESTED, *_SCORES, *_USAGE, *_PASSED_OVER))
 
 
 def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[str, Any]]:

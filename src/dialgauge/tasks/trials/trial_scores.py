@@ -383,6 +383,14 @@ def _why_no_verdict(scores: LogScores) -> str:
 
 def _trial_ids(attempts: Attempts) -> list[str]:
     """That tasks and trials were taken from ids, or might be meant by them."""
+    if attempts.by_groups:
+        return ["conversations of one group are taken for trials of one task; if they are not, name the 'task_id'"]
+    if attempts.without_task:
+        numbers = _named(f"{number:,}" for number in attempts.numbers)
+        return [
+            f"trials have numbers ({numbers}), and no task was found that two of them are of: each conversation counts "
+            "as a task of its own. Name the task in 'task_id'"
+        ]
     named, example = attempts.trial_ids.named, attempts.trial_ids.example
     if named:
         task, trial = named[-1]
