@@ -422,3 +422,21 @@ def test_trials_with_numbers_and_without_a_task_are_told(tmp_path: Path, capsys:
     records = [{"what": "ab"[place // 2], "attempt": place % 2, "success": True} for place in range(4)]
     outcome = command(capsys, "tasks", "score", log(tmp_path, *records), "--resamples", 0)
     assert "trials have numbers (0, 1), and no task was found" in " ".join((outcome.out + outcome.err).split())
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_tasks_of_different_domains_are_different_tasks(numbered: bool, tmp_path: Path) -> None:
+    verdicts = [("retail", True), ("airline", False), ("retail", True), ("airline", True)]
+    records = [
+        {"task_id": 0, "domain": domain, "success": passed, **({"trial": place // 2} if numbered else {})}
+        for place, (domain, passed) in enumerate(verdicts)
+    ]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    assert {name: told["tasks"] for name, told in run.details["domains"].items()} == {"retail": 1, "airline": 1}
+
+
+def test_a_trial_that_is_there_twice_is_told_as_such(tmp_path: Path) -> None:
+    records = [{"task_id": 7, "trial": 1, "success": True}] * 2
+    with pytest.raises(DialgaugeError, match=r"two conversations of the task '7' with the number 1 of a trial"):
+        score_results([log(tmp_path, *records)])

@@ -612,22 +612,32 @@ class Numbering:
     """Tasks and trials of a log as it is read: a task that comes again without a trial is its next trial."""
 
     def __init__(self) -> None:
-        self._tasks: dict[str, int] = {}
+        self._tasks: dict[tuple[str, str], int] = {}
+        self._domains: dict[str, str] = {}
         self._places: dict[str, tuple[str, str]] = {}
 
     def take(self, facts: Facts, fallback: str, place: str) -> tuple[str, str, int]:
         """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
         task = facts.task or facts.id or fallback
-        before = self._tasks.get(task, 0)
-        self._tasks[task] = before + 1
+        domain = facts.domains[0] if facts.task and len(facts.domains) == 1 else ""
+        first = self._domains.setdefault(task, domain) or domain
+        before = self._tasks.get((task, domain or first), 0)
+        self._tasks[task, domain or first] = before + 1
         trial = before if facts.trial is None else facts.trial
         name = f"{task}#{trial}" if facts.trial is not None or facts.task else task
         model = facts.details.get("agent", "")
+        if domain and domain != first:  # another task, under the id of one
+            name = f"{domain}/{name}"
         if name in self._places:
             where, other = self._places[name]
             how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
             if where != place:
                 how += "; their folders are called trial_0, trial_1, ..."
+            elif facts.task and facts.trial is not None:
+                how = (
+                    f"There are two conversations of the task '{task}' with the number {trial} of a trial: number them"
+                )
+                how += " anew under 'trial', or give tasks that differ ids of their own under 'task_id'"
             if model != other:
                 how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
             told = f"this id was already used in {where}; ids must be unique. {how}"

@@ -127,6 +127,10 @@ class Attempts:
         self.by_groups = not self.trial_ids.named and _are_tasks(groups)
         if self.by_groups:
             made = _grouped(made, groups)
+        #: Tasks of several domains under one id, which are not the same.
+        self.shared_ids = _shared_ids(made) if self.is_log else frozenset()
+        if self.shared_ids:
+            made = [structs.replace(one, task="/".join((*one.domains, one.task))) for one in made]
         made = [
             structs.replace(attempt, success=None) if self._is_no_verdict(place, attempt) else attempt
             for place, attempt in enumerate(made)
@@ -355,8 +359,7 @@ class Attempts:
             if scored:
                 name = ",".join(self.attempts[places[0]].domains) or "no domain"
                 tasks.setdefault(name, []).append(sum(scored) / len(scored))
-        named = {",".join(attempt.domains) for attempt in self.attempts}
-        return {name: (sum(rates) / len(rates), len(rates)) for name, rates in tasks.items()} if len(named) > 1 else {}
+        return {name: (sum(rates) / len(rates), len(rates)) for name, rates in tasks.items()} if len(tasks) > 1 else {}
 
     def bounds(self) -> tuple[float, float]:
         """pass^1 over the plan if all that is missing had failed, and if it had passed."""
@@ -425,6 +428,15 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
         calls=_by_side(dialogue, lambda turn: len(turn.calls or ())),
         steps=used_steps(dialogue) if end == "limit" and not outcome.success else None,
     )
+
+
+def _shared_ids(made: Iterable[TaskAttempt]) -> frozenset[str]:
+    """The ids of tasks that are in several domains, where each conversation is in one."""
+    domains: dict[str, set[str]] = {}
+    for one in made:
+        if len(one.domains) == 1:
+            domains.setdefault(one.task, set()).update(one.domains)
+    return frozenset(task for task, names in domains.items() if len(names) > 1)
 
 
 def _are_tasks(groups: Sequence[str]) -> bool:

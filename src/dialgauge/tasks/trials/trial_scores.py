@@ -383,6 +383,9 @@ def _why_no_verdict(scores: LogScores) -> str:
 
 def _trial_ids(attempts: Attempts) -> list[str]:
     """That tasks and trials were taken from ids, or might be meant by them."""
+    if shared := attempts.shared_ids:
+        ids = f"the id {next(iter(shared))} names" if len(shared) == 1 else f"{len(shared):,} ids name"
+        return [f"{ids} tasks in several domains: these are different tasks, called DOMAIN/ID here"]
     if attempts.by_groups:
         return ["conversations of one group are taken for trials of one task; if they are not, name the 'task_id'"]
     if attempts.without_task:
