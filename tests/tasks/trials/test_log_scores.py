@@ -440,3 +440,33 @@ def test_a_trial_that_is_there_twice_is_told_as_such(tmp_path: Path) -> None:
     records = [{"task_id": 7, "trial": 1, "success": True}] * 2
     with pytest.raises(DialgaugeError, match=r"two conversations of the task '7' with the number 1 of a trial"):
         score_results([log(tmp_path, *records)])
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "passed"),
+    [
+        ({"status": "success", "judge": {"passed": True}}, {"status": "success", "judge": {"passed": False}}, 0.5),
+        ({"judge": {"passed": True}}, {"judge": {"passed": False}}, 0.5),
+        ({"result": "success", "human_label": "pass"}, {"result": "success", "human_label": "fail"}, 0.5),
+        ({"result": "success", "human_label": 1}, {"result": "success", "human_label": 0}, 0.5),
+        ({"result": "success", "review": {"ok": True}}, {"result": "success", "review": {"ok": False}}, 0.5),
+        ({"result": "success", "order": 1}, {"result": "success", "order": 0}, 1.0),
+        ({"result": "success", "human_label": "fail"}, {"result": "failed", "human_label": "pass"}, 0.5),
+    ],
+)
+def test_a_success_said_of_every_conversation_gives_way_to_a_judgement(
+    yes: dict[str, Any], no: dict[str, Any], passed: float, tmp_path: Path
+) -> None:
+    [run] = score_results([log(tmp_path, {"task_id": "a", **yes}, {"task_id": "b", **no})]).runs
+    assert run["pass^1"].value == passed
+
+
+@pytest.mark.parametrize("beside", [("human_label", "pass", "fail"), ("handled", True, False)])
+def test_a_success_of_every_conversation_is_doubted_where_something_beside_it_is_no(
+    beside: tuple[str, Any, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *values = beside
+    path = log(tmp_path, *({"task_id": str(value), "success": True, name: value} for value in values))
+    outcome = command(capsys, "tasks", "score", path, "--resamples", 0)
+    told = " ".join((outcome.out + outcome.err).split())
+    assert f"CHECK THE VERDICT: 'success' says success of every conversation, while '{name}' is no in 1" in told

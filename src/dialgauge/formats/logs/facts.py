@@ -28,6 +28,9 @@ KNOWS = "knows "
 NUMBERED = "numbered"
 #: How the detail is called that says that a verdict is but the word for how a run ended: ``stated[status]``.
 STATED = "stated"
+#: How the detail is called that keeps a yes or no which is not read, beside the verdict of that name that is:
+#: ``beside[result][human_label]``.
+BESIDE = "beside"
 #: The detail that names the group of a conversation that names no task.
 GROUP = "group"
 #: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
@@ -60,6 +63,8 @@ _TRIAL = ("trial", "epoch", "trialid", "trialnumber", *_TRIALS[2:], "sampleindex
           *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")))  # fmt: skip
 _SUCCESS = ("success", "successful", "succeeded", "tasksuccess", "issuccess", "passed", "pass", "ispassed", "resolved",
             "isresolved", "solved", "correct", "iscorrect", "goalachieved")  # fmt: skip
+#: What a judge says, in an object of theirs.
+_OF_JUDGES = frozenset({"verdict", *_SUCCESS})
 _VERDICTS = ("verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "status")
 _AMOUNTS = {
     "cost": ("cost", "totalcost", "costusd", "totalcostusd", "price", "usdcost"),
@@ -234,13 +239,17 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         domains=_domains(known),
     )
     read = _read_keys(facts) | {plain_key(source)}
+    unread = []
     for key, value in record.items():
         if key not in used and value not in (None, "", [], {}) and not _is_read(key, value, facts, read):
             notes.add_unread(key[:60])
+            unread.append(key)
         elif isinstance(value, dict) and plain_key(key) in _NESTED:
             for name, inner in value.items():
                 if isinstance(inner, dict) and inner and not _is_read_inside(name, inner, facts, read):
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
+    if success is not None:
+        facts.details |= _beside(source, record, (key for key in unread if key not in notes.judged_by))
     return facts
 
 
@@ -282,7 +291,7 @@ def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[
         if isinstance(value, dict) and plain_key(key) in _NESTED | _USAGE:
             inner.append(value)
         elif isinstance(value, dict) and plain_key(key) in _JUDGES:
-            inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) == "verdict"})
+            inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) in _OF_JUDGES})
         elif key == "config" and isinstance(value, dict) and isinstance(value.get("configurable"), dict):
             inner.append(value["configurable"])  # whose thread a checkpoint of LangGraph is
         else:
@@ -322,7 +331,11 @@ def _verdict(
     words = [(name, known[name]) for name in _VERDICTS if isinstance(known.get(name), str | bool)]
     words = [(name, value) for name, value in words if truth(value) is not None][:1]
     judged = _judges_verdict(fields)
-    if judged and (words[0][0] == "status" if words else not told and _JUDGED.fullmatch(plain_key(judged[0]))):
+    if judged and (
+        words[0][0] == "status"
+        if words
+        else not told and (_JUDGED.fullmatch(plain_key(judged[0])) or _is_of_judge(judged[0]))
+    ):
         beside = "'status' is not read as a verdict beside" if words else "whether it passed is read from"
         notes.add(f"{beside} '{judged[0]}'")
         words = [judged]
@@ -344,11 +357,33 @@ def _unclear(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
 
 
 def _judges_verdict(fields: Iterable[tuple[str, Any]]) -> tuple[str, Any] | None:
-    """The only yes or no under a name that ends in verdict."""
-    verdicts = [
-        (key, value) for key, value in fields if plain_key(key).endswith("verdict") and truth(value) is not None
-    ]
+    """The only yes or no under a name that ends in verdict or, without one, in the object of a judge."""
+    said = [(key, value) for key, value in fields if truth(value) is not None]
+    verdicts = [(key, value) for key, value in said if plain_key(key).endswith("verdict")]
+    verdicts = verdicts or [(key, value) for key, value in said if _is_of_judge(key)]
     return verdicts[0] if len(verdicts) == 1 else None
+
+
+def _is_of_judge(key: str) -> bool:
+    owner, _, name = key.rpartition(".")
+    return plain_key(owner) in _JUDGES and plain_key(name) in _OF_JUDGES
+
+
+def _beside(source: str, record: Mapping[str, Any], unread: Iterable[str]) -> dict[str, str]:
+    """What is yes or no, also one level down, and not read beside a verdict."""
+    said: dict[str, Any] = {}
+    for key in unread:
+        value = record[key]
+        said |= {f"{key}.{name}": one for name, one in value.items()} if isinstance(value, dict) else {key: value}
+    texts = {key: _yes_or_no(value) for key, value in said.items()}
+    return {f"{BESIDE}[{source}][{key[:60]}]": text for key, text in texts.items() if text}
+
+
+def _yes_or_no(value: Any) -> str:
+    """true or false, or the number 0 or 1, which may mean something else; empty for all others."""
+    if isinstance(value, int | str) and not isinstance(value, bool) and str(value) in ("0", "1"):
+        return str(value)
+    return {True: "true", False: "false", None: ""}[truth(value) if isinstance(value, bool | str) else None]
 
 
 def _success_amount(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:

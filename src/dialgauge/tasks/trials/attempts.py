@@ -135,6 +135,10 @@ class Attempts:
             structs.replace(attempt, success=None) if self._is_no_verdict(place, attempt) else attempt
             for place, attempt in enumerate(made)
         ]
+        #: Does the verdict say success of every conversation, while a yes or no beside it does not?
+        self.doubtful = bool(self.scores.doubts) and all(attempt.success is not False for attempt in made)
+        if self.doubtful and self.scores.judgement:
+            made = [structs.replace(attempt, success=self.scores.judged(place)) for place, attempt in enumerate(made)]
         told = any(
             attempt.success is not None for place, attempt in enumerate(made) if not self.scores.is_run_status(place)
         )

@@ -323,6 +323,8 @@ def _reading_notes(reading: Notes) -> list[Note]:
 def _verdict_source(attempts: Attempts) -> list[str]:
     """What pass^k rests on, where the log does not say itself what a success is, and scores that are texts."""
     told = []
+    if attempts.doubtful:
+        told.append(_doubt(attempts.scores))
     if status := attempts.scores.run_status:
         told.append(f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it")
     if name := attempts.verdict_score:
@@ -343,6 +345,15 @@ def _verdict_source(attempts: Attempts) -> list[str]:
         f"the score '{name}' is left out: it is a text that differs from conversation to conversation"
         for name in attempts.scores.left_out
     ]
+
+
+def _doubt(scores: LogScores) -> str:
+    """That a verdict says success of every conversation, and something beside it does not."""
+    always = f"'{scores.doubted}' says success of every conversation"
+    if scores.judgement:
+        return f"{always}, and is not read as a verdict: whether one passed is read from '{scores.judgement}'"
+    no = _named(f"'{name}' is no in {counted(count, 'conversation')}" for name, count in scores.doubts.items())
+    return f"CHECK THE VERDICT: {always}, while {no}; if that is the verdict, call it 'success'"
 
 
 def _undecided(attempts: Attempts) -> list[str]:
