@@ -470,3 +470,23 @@ def test_a_success_of_every_conversation_is_doubted_where_something_beside_it_is
     outcome = command(capsys, "tasks", "score", path, "--resamples", 0)
     told = " ".join((outcome.out + outcome.err).split())
     assert f"CHECK THE VERDICT: 'success' says success of every conversation, while '{name}' is no in 1" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "trials"), [("baseline", {}, 1), ("testCases", {"name": "a"}, 2), ("t", {"trial": 0}, 2)]
+)
+def test_the_name_of_the_only_list_is_no_task(name: str, beside: dict[str, Any], trials: int, tmp_path: Path) -> None:
+    records = [{"messages": TALK, "success": True, **beside} for _ in range(2)]
+    if "trial" in beside:
+        records[1]["trial"] = 1
+    (tmp_path / "log.json").write_text(json.dumps({name: records}))
+    [run] = score_results([tmp_path / "log.json"]).runs
+    assert ("pass^2" in run.scores) is (trials == 2)
+
+
+@pytest.mark.parametrize("header", ["Task,Trial,Turn,Speaker,Text,Result", "task,trial,turn,SPEAKER,text,result"])
+def test_headings_of_a_table_may_have_capitals(header: str, tmp_path: Path) -> None:
+    rows = [f"{task},{trial},{turn}" for task in "12" for trial in "01" for turn in (",Customer,hi,", ",Agent,bye,no")]
+    (tmp_path / "log.csv").write_text("\n".join([header, *(row.replace(",,", ",0,", 1) for row in rows)]))
+    [run] = score_results([tmp_path / "log.csv"]).runs
+    assert run["pass^2"].value == 0 and run["Turns"].value == 2

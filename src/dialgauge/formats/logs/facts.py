@@ -172,6 +172,11 @@ def task_and_trial(row: Mapping[str, Any]) -> list[str]:
     return [task, trial] if (task := _identifier(known, _TASK)) else []
 
 
+def has_trial(row: Any) -> bool:
+    """Does a record number its trial?"""
+    return isinstance(row, dict) and _trial({plain_key(key): value for key, value in row.items()}) is not None
+
+
 def of_all(record: Mapping[str, Any], notes: Notes, *, several: bool) -> dict[str, Any]:
     """What a record says of the conversations in it: of several, neither how they went nor what all of them cost."""
     shared: dict[str, Any] = {}

@@ -129,7 +129,8 @@ def score_results(
                 plan=plan,
                 integrity=integrity,
                 verdicts=verdicts,
-                notes=[*([Note("integrity", obstacle)] if obstacle else []), *_reading_notes(reading)],
+                notes=[Note("integrity", obstacle)] if obstacle else [],
+                reading=reading,
             )
             runs.append(run)
             advance(1)
@@ -168,6 +169,7 @@ def score_attempts(
     plan: Mapping[str, str] | None = None,
     integrity: Integrity | None = None,
     notes: Sequence[Note] = (),
+    reading: Notes | None = None,
     findings: LogFindings | None = None,
     verdicts: Sequence[GraderVerdict] = (),
 ) -> Run:
@@ -234,7 +236,12 @@ def score_attempts(
             **grader_details(graded, per_task=per_task),
             **_own_results(attempts, evidence, scores),
         },
-        notes=[*notes, *_grader_notes(graded), *_notes(attempts, scores)],
+        notes=[
+            *notes,
+            *_reading_notes(reading or Notes(), attempts),
+            *_grader_notes(graded),
+            *_notes(attempts, scores),
+        ],
     )
 
 
@@ -312,9 +319,11 @@ def _grader_notes(graded: GradedLog | None) -> list[Note]:
     return [Note("left_out", told)]
 
 
-def _reading_notes(reading: Notes) -> list[Note]:
+def _reading_notes(reading: Notes, attempts: Attempts) -> list[Note]:
     """What of a log was not read, so that nothing is dropped in silence."""
-    fields = [field for field in reading.unread.values() if field not in reading.judged_by]
+    judgement = attempts.scores.judgement if attempts.doubtful else ""
+    judged_by = reading.judged_by | {judgement, judgement.partition(".")[0]}
+    fields = [field for field in reading.unread.values() if field not in judged_by]
     notes = [Note("not_read", f"fields of the log that are not read: {_named(fields)}")] if fields else []
     others = [(what, count) for what, count in reading.counts.items() if what not in reading.unread]
     return notes + [Note("not_read", f"{what} ({times(count)})") for what, count in others]
