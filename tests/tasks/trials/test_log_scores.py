@@ -490,3 +490,42 @@ def test_headings_of_a_table_may_have_capitals(header: str, tmp_path: Path) -> N
     (tmp_path / "log.csv").write_text("\n".join([header, *(row.replace(",,", ",0,", 1) for row in rows)]))
     [run] = score_results([tmp_path / "log.csv"]).runs
     assert run["pass^2"].value == 0 and run["Turns"].value == 2
+
+
+def test_letters_of_graders_are_verdicts_where_there_are_no_others(tmp_path: Path) -> None:
+    def scored(*letters: str) -> Any:
+        records = [{"id": f"c{place}", "scores": {"qa": {"value": one}}} for place, one in enumerate(letters)]
+        return score_results([log(tmp_path, *records)]).runs[0].scores
+
+    assert scored("C", "I", "C", "C")["pass^1"].value == 0.75
+    assert "pass^1" not in scored("C", "I", "B")
+
+
+def test_a_log_alone_that_looks_like_predictions_is_told_what_a_log_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = {"dialogue_id": "d", "turn": 0, "state": {"hotel-area": "north"}}
+    (tmp_path / "p.jsonl").write_text(json.dumps(record))
+    outcome = command(capsys, "tasks", "score", tmp_path / "p.jsonl")
+    told = " ".join(outcome.err.split())
+    assert outcome.code == 2
+    assert told.index("a file alone must be a log of an agent, and it is in the format") < told.index("give the gold")
+
+
+def test_promptfoo_with_variables_and_tables_with_ids_are_logs(tmp_path: Path) -> None:
+    results = [
+        {"promptIdx": 0, "testIdx": test, "vars": {"task": "t", "q": "hi"}, "prompt": {"raw": "hi", "label": "p"},
+         "response": {"output": "hello"}, "success": test == 0}
+        for test in (0, 0, 1, 1)
+    ]  # fmt: skip
+    (tmp_path / "p.json").write_text(json.dumps({"version": 3, "results": {"results": results}}))
+    head, talk = "Conversation,Task,Trial,Turn,Speaker,Text,Result\n", ("0,Customer,hi,", "1,Agent,bye,pass")
+    rows = [f"{task}-{trial},{task},{trial},{said}" for task in "12" for trial in "12" for said in talk]
+    (tmp_path / "t.csv").write_text(head + "\n".join(rows))
+    assert score_results([tmp_path / "p.json"])[0]["pass^2"].value == 0.5
+    assert score_results([tmp_path / "t.csv"])[0]["pass^2"].value == 1
+
+
+def test_amounts_are_listed_with_one_comma(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = command(capsys, "tasks", "score", log(tmp_path, {"id": "a"}, {"id": "b"}), "--resamples", 0)
+    assert "where lower is better, " in " ".join(outcome.out.split()) and ",," not in outcome.out

@@ -168,10 +168,10 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
             entries = entries[key]
         shared = shared_by(shared, key, len(entries), entries[0], notes)
         for found in of_value(entries, "list", notes):
-            record = {**shared, **found.record}
-            if plain_key(key) in _CASES and record.get("name") and not task_and_trial(record):
-                record["task_id"] = record["name"]
-            yield Found(record, found.used, found.messages, found.key)
+            whole = {**shared, **found.record}
+            if plain_key(key) in _CASES and whole.get("name") and not task_and_trial(whole):
+                whole["task_id"] = whole["name"]
+            yield Found(whole, found.used, found.messages, found.key)
     else:
         for name, one in value.items():
             inner = kind_of(one)

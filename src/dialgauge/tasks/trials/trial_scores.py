@@ -337,10 +337,10 @@ def _verdict_source(attempts: Attempts) -> list[str]:
     if status := attempts.scores.run_status:
         told.append(f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it")
     if name := attempts.verdict_score:
-        low, high = attempts.scores.pair(name) or (0.0, 1.0)
-        told.append(
-            f"a conversation passed where the score '{name}' is {high:g}: it is {low:g} or {high:g} in all of them"
-        )
+        low, high = (f"{number:g}" for number in attempts.scores.pair(name) or (0.0, 1.0))
+        if name in attempts.scores.lettered:
+            low, high = "I", "C"
+        told.append(f"a conversation passed where the score '{name}' is {high}: it is {low} or {high} in all of them")
     elif attempts.is_log and not attempts.scored and attempts.unjudged:
         told.append(
             "no conversation is judged: the log has no success, reward or score under a name that is known; say in "

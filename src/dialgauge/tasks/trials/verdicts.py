@@ -32,6 +32,8 @@ _SOMEBODY = re.compile(r"human|judge|grader|annotat|review|rater|expert|manual|l
 _WORDS = frozenset({"verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "status"})
 _REPORTED = "reported["
 _TRUTHS = {"true": 1.0, "false": 0.0}
+#: How graders write correct and incorrect, where they write nothing else.
+_LETTERS = {"C": "true", "I": "false"}
 _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
@@ -137,9 +139,18 @@ class LogScores:
     @cached_property
     def _texts(self) -> list[dict[str, str]]:
         return [
-            {**given, **{name: text for name, text in numbered.items() if name in self._amounts}}
+            {
+                **{name: _LETTERS[text] if name in self.lettered else text for name, text in given.items()},
+                **{name: text for name, text in numbered.items() if name in self._amounts},
+            }
             for given, numbered in zip(self._given, self._numbered, strict=True)
         ]
+
+    @cached_property
+    def lettered(self) -> set[str]:
+        """Scores that are C or I in every conversation that has them."""
+        others = {name for each in self._given for name, text in each.items() if text not in _LETTERS}
+        return {name for each in self._given for name in each if name not in others}
 
     @cached_property
     def names(self) -> list[str]:
@@ -176,7 +187,7 @@ class LogScores:
         return [name for name in self.binary if not self._says_success(name) and not _IS_BAD.search(name)]
 
     def _says_success(self, name: str) -> bool:
-        return name in self._grades or any(names.search(name) for names in (_JUDGES, _IS_DONE))
+        return name in self._grades | self.lettered or any(names.search(name) for names in (_JUDGES, _IS_DONE))
 
     @property
     def verdict(self) -> str:
