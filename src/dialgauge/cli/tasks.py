@@ -340,8 +340,14 @@ def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
         from dialgauge.tasks import refuse_unreadable
 
         formats = [refuse_unreadable(file) for file in files or ()]
-        seen = f" (it is in the format {formats[0]})" if formats and formats[0] else ""
-        alone = f"; a file alone must be a log of an agent{seen}; 'dialgauge data formats messages' shows one"
         told = "give the gold file and at least one response file: dialgauge tasks score GOLD PRED..."
-        raise DialgaugeError(f"{told}{alone if files else ''}")
+        if not files:
+            raise DialgaugeError(told)
+        seen = f", and it is in the format {formats[0]}" if formats[0] else ""
+        raise DialgaugeError(
+            f"a file alone must be a log of an agent{seen}: a log has the messages of each conversation with who said "
+            "them, its task and whether it succeeded ('dialgauge data formats messages' shows one). To score "
+            f"responses, {told}",
+            file=files[0],
+        )
     return files[0], list(files[1:])

@@ -245,4 +245,5 @@ def first_scores(run: Run, words: Glossary) -> Iterator[str]:
         + (", where lower is better," if score.higher_is_better is False else "")
         for measure, score in list((whole or run.scores).items())[:NAMED]
     ]
-    yield f"{name} has {listed(shown)}".removesuffix(",") if shown else f"{name} has no scores"
+    said = listed(shown).replace(",,", ",").removesuffix(",")
+    yield f"{name} has {said}" if shown else f"{name} has no scores"

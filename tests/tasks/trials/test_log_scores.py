@@ -391,3 +391,141 @@ def test_a_log_that_is_not_held_in_memory_is_stored_the_same_by_the_piece(
     assert one.manifest.corpus == other.manifest.corpus and one.tables["calls"].rows == 40
     for table in one.tables:
         assert one.table(table).equals(other.table(table)), table
+
+
+@pytest.mark.parametrize(
+    "name", ["test_case", "testCase", "case", "test_name", "scenario_name", "group_id", "tags.test_case", "tags.case"]
+)
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_task_has_many_names(name: str, numbered: bool, tmp_path: Path) -> None:
+    verdicts = [("a", 0, True), ("a", 1, False), ("b", 0, True), ("b", 1, True)]
+    records: list[dict[str, Any]] = []
+    for task, trial, passed in verdicts:
+        *outer, inner = name.split(".")
+        told = {
+            inner: task,
+            **({"iteration": str(trial)} if numbered else {}),
+            "outcome": "resolved" if passed else "no",
+        }
+        records.append({"id": f"c{len(records)}", **({outer[0]: told} if outer else told)})
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+
+
+def test_groups_of_an_experiment_are_no_tasks(tmp_path: Path) -> None:
+    records = [{"id": f"c{place}", "group_id": "ab"[place % 2], "success": True} for place in range(6)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert "pass^2" not in run.scores
+
+
+def test_trials_with_numbers_and_without_a_task_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = [{"what": "ab"[place // 2], "attempt": place % 2, "success": True} for place in range(4)]
+    outcome = command(capsys, "tasks", "score", log(tmp_path, *records), "--resamples", 0)
+    assert "trials have numbers (0, 1), and no task was found" in " ".join((outcome.out + outcome.err).split())
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_tasks_of_different_domains_are_different_tasks(numbered: bool, tmp_path: Path) -> None:
+    verdicts = [("retail", True), ("airline", False), ("retail", True), ("airline", True)]
+    records = [
+        {"task_id": 0, "domain": domain, "success": passed, **({"trial": place // 2} if numbered else {})}
+        for place, (domain, passed) in enumerate(verdicts)
+    ]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    assert {name: told["tasks"] for name, told in run.details["domains"].items()} == {"retail": 1, "airline": 1}
+
+
+def test_a_trial_that_is_there_twice_is_told_as_such(tmp_path: Path) -> None:
+    records = [{"task_id": 7, "trial": 1, "success": True}] * 2
+    with pytest.raises(DialgaugeError, match=r"two conversations of the task '7' with the number 1 of a trial"):
+        score_results([log(tmp_path, *records)])
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "passed"),
+    [
+        ({"status": "success", "judge": {"passed": True}}, {"status": "success", "judge": {"passed": False}}, 0.5),
+        ({"judge": {"passed": True}}, {"judge": {"passed": False}}, 0.5),
+        ({"result": "success", "human_label": "pass"}, {"result": "success", "human_label": "fail"}, 0.5),
+        ({"result": "success", "human_label": 1}, {"result": "success", "human_label": 0}, 0.5),
+        ({"result": "success", "review": {"ok": True}}, {"result": "success", "review": {"ok": False}}, 0.5),
+        ({"result": "success", "order": 1}, {"result": "success", "order": 0}, 1.0),
+        ({"result": "success", "human_label": "fail"}, {"result": "failed", "human_label": "pass"}, 0.5),
+    ],
+)
+def test_a_success_said_of_every_conversation_gives_way_to_a_judgement(
+    yes: dict[str, Any], no: dict[str, Any], passed: float, tmp_path: Path
+) -> None:
+    [run] = score_results([log(tmp_path, {"task_id": "a", **yes}, {"task_id": "b", **no})]).runs
+    assert run["pass^1"].value == passed
+
+
+@pytest.mark.parametrize("beside", [("human_label", "pass", "fail"), ("handled", True, False)])
+def test_a_success_of_every_conversation_is_doubted_where_something_beside_it_is_no(
+    beside: tuple[str, Any, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *values = beside
+    path = log(tmp_path, *({"task_id": str(value), "success": True, name: value} for value in values))
+    outcome = command(capsys, "tasks", "score", path, "--resamples", 0)
+    told = " ".join((outcome.out + outcome.err).split())
+    assert f"CHECK THE VERDICT: 'success' says success of every conversation, while '{name}' is no in 1" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "trials"), [("baseline", {}, 1), ("testCases", {"name": "a"}, 2), ("t", {"trial": 0}, 2)]
+)
+def test_the_name_of_the_only_list_is_no_task(name: str, beside: dict[str, Any], trials: int, tmp_path: Path) -> None:
+    records = [{"messages": TALK, "success": True, **beside} for _ in range(2)]
+    if "trial" in beside:
+        records[1]["trial"] = 1
+    (tmp_path / "log.json").write_text(json.dumps({name: records}))
+    [run] = score_results([tmp_path / "log.json"]).runs
+    assert ("pass^2" in run.scores) is (trials == 2)
+
+
+@pytest.mark.parametrize("header", ["Task,Trial,Turn,Speaker,Text,Result", "task,trial,turn,SPEAKER,text,result"])
+def test_headings_of_a_table_may_have_capitals(header: str, tmp_path: Path) -> None:
+    rows = [f"{task},{trial},{turn}" for task in "12" for trial in "01" for turn in (",Customer,hi,", ",Agent,bye,no")]
+    (tmp_path / "log.csv").write_text("\n".join([header, *(row.replace(",,", ",0,", 1) for row in rows)]))
+    [run] = score_results([tmp_path / "log.csv"]).runs
+    assert run["pass^2"].value == 0 and run["Turns"].value == 2
+
+
+def test_letters_of_graders_are_verdicts_where_there_are_no_others(tmp_path: Path) -> None:
+    def scored(*letters: str) -> Any:
+        records = [{"id": f"c{place}", "scores": {"qa": {"value": one}}} for place, one in enumerate(letters)]
+        return score_results([log(tmp_path, *records)]).runs[0].scores
+
+    assert scored("C", "I", "C", "C")["pass^1"].value == 0.75
+    assert "pass^1" not in scored("C", "I", "B")
+
+
+def test_a_log_alone_that_looks_like_predictions_is_told_what_a_log_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = {"dialogue_id": "d", "turn": 0, "state": {"hotel-area": "north"}}
+    (tmp_path / "p.jsonl").write_text(json.dumps(record))
+    outcome = command(capsys, "tasks", "score", tmp_path / "p.jsonl")
+    told = " ".join(outcome.err.split())
+    assert outcome.code == 2
+    assert told.index("a file alone must be a log of an agent, and it is in the format") < told.index("give the gold")
+
+
+def test_promptfoo_with_variables_and_tables_with_ids_are_logs(tmp_path: Path) -> None:
+    results = [
+        {"promptIdx": 0, "testIdx": test, "vars": {"task": "t", "q": "hi"}, "prompt": {"raw": "hi", "label": "p"},
+         "response": {"output": "hello"}, "success": test == 0}
+        for test in (0, 0, 1, 1)
+    ]  # fmt: skip
+    (tmp_path / "p.json").write_text(json.dumps({"version": 3, "results": {"results": results}}))
+    head, talk = "Conversation,Task,Trial,Turn,Speaker,Text,Result\n", ("0,Customer,hi,", "1,Agent,bye,pass")
+    rows = [f"{task}-{trial},{task},{trial},{said}" for task in "12" for trial in "12" for said in talk]
+    (tmp_path / "t.csv").write_text(head + "\n".join(rows))
+    assert score_results([tmp_path / "p.json"])[0]["pass^2"].value == 0.5
+    assert score_results([tmp_path / "t.csv"])[0]["pass^2"].value == 1
+
+
+def test_amounts_are_listed_with_one_comma(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = command(capsys, "tasks", "score", log(tmp_path, {"id": "a"}, {"id": "b"}), "--resamples", 0)
+    assert "where lower is better, " in " ".join(outcome.out.split()) and ",," not in outcome.out

@@ -58,6 +58,8 @@ _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"
 _LONGEST_LINE = 256 << 20
 #: Lines before the first message that are looked at.
 _LOOKED_AT = 10
+#: What results of promptfoo have, whose variables look like slots.
+_PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -73,7 +75,7 @@ class ChatMessages(DialogueFormat):
     def recognise(self, peek: Peek) -> bool:
         given = peek.json if peek.json is not None else _first_message(peek)
         if given is None:
-            return _is_table(peek) and not _are_predictions(peek)
+            return _is_table(peek)
         kind = kind_of(given)
         if not kind and not isinstance(peek.json, dict):  # one alone is the outcome of a conversation beside it
             return is_result(given[0] if isinstance(given, list) and given else given) and not _are_predictions(peek)
@@ -93,7 +95,8 @@ class ChatMessages(DialogueFormat):
             )
             return has_sign and not (doubtful and _are_predictions(peek))
         listed = any(is_message(message) and "speaker" not in message for message in first.messages[:_LOOKED_AT])
-        return (listed or says_outcome(first.record)) and not _are_predictions(peek)
+        meant = first.record.keys() >= _PROMPTFOO
+        return meant or ((listed or says_outcome(first.record)) and not _are_predictions(peek))
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return _dialogues(part, notes, Numbering())
@@ -260,8 +263,8 @@ def _is_table(peek: Peek) -> bool:
     first = dict(zip(header, rows[0], strict=False)) if rows else {}
     columns = dict.fromkeys(header, "user")
     if is_message(columns) or is_message(first):
-        return bool(group_of(columns))
-    return kind_of(first) == "conversation" or is_result(first)
+        return bool(group_of(columns)) and (says_outcome(header) or not _are_predictions(peek))
+    return (kind_of(first) == "conversation" or is_result(first)) and not _are_predictions(peek)
 
 
 def _delimiter(header: str) -> str:

@@ -20,6 +20,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.logs.facts import (
     as_of,
+    has_trial,
     of_all,
     plain_key,
     says_outcome,
@@ -68,6 +69,8 @@ _OF_MESSAGES = frozenset(
 #: How trials are called, as names of folders or members.
 TRIAL_NAME = re.compile(r"(?:trial|epoch|run|attempt|rollout|repeat|repetition)[-_ ]?([0-9]{1,6})", re.IGNORECASE)
 _TRIALS = ("trials", "attempts", "rollouts")
+#: Lists whose entries bear the names of their tasks.
+_CASES = frozenset({"testcases", "testresults"})
 _CONVERSATIONS = ("conversation", "messages", "wrapped")
 _LOOKED_AT = 3
 #: How deep conversations lie in lists and objects, and messages in a record.
@@ -118,9 +121,12 @@ def kind_of(value: Any, depth: int = 0) -> str:
         return "row"
     if _wrapper(value, depth):
         return "wrapped"
+    only = _only_list(value, depth)
+    if len(value) == len(only) and not has_trial(value[only[0]][0]):  # its name is not that of a task
+        return "wrapped"
     if _WORDS.isdisjoint(value) and kind_of(next(iter(value.values())), depth + 1) in _named_kinds(value):
         return "keyed"
-    return "wrapped" if _only_list(value, depth) else "conversation" if _hidden(value) else ""
+    return "wrapped" if only else "conversation" if _hidden(value) else ""
 
 
 def _named_kinds(value: Mapping[str, Any]) -> tuple[str, ...]:
@@ -162,7 +168,10 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
             entries = entries[key]
         shared = shared_by(shared, key, len(entries), entries[0], notes)
         for found in of_value(entries, "list", notes):
-            yield Found({**shared, **found.record}, found.used, found.messages, found.key)
+            whole = {**shared, **found.record}
+            if plain_key(key) in _CASES and whole.get("name") and not task_and_trial(whole):
+                whole["task_id"] = whole["name"]
+            yield Found(whole, found.used, found.messages, found.key)
     else:
         for name, one in value.items():
             inner = kind_of(one)

@@ -28,6 +28,11 @@ KNOWS = "knows "
 NUMBERED = "numbered"
 #: How the detail is called that says that a verdict is but the word for how a run ended: ``stated[status]``.
 STATED = "stated"
+#: How the detail is called that keeps a yes or no which is not read, beside the verdict of that name that is:
+#: ``beside[result][human_label]``.
+BESIDE = "beside"
+#: The detail that names the group of a conversation that names no task.
+GROUP = "group"
 #: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
 UNCLEAR = "unclear"
 
@@ -49,12 +54,17 @@ _JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evalua
 _ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threadid", "id", "uuid", "traceid", "convid",
        "senderid", "customid")  # fmt: skip
 _TASK = ("taskid", "task", "taskname", "scenarioid", "problemid", "questionid", "exampleid", "caseid", "testid",
-         "instanceid", "itemid", "promptid", "sampleid", "scenario", "referenceexampleid", "testidx")  # fmt: skip
+         "instanceid", "itemid", "promptid", "sampleid", "scenario", "referenceexampleid", "testidx",
+         "testcase", "case", "casename", "testname", "scenarioname")  # fmt: skip
+#: What may name a task: all conversations say it together.
+_GROUP = ("groupid",)
 _TRIALS = ("trial", "epoch", "repeat", "repetition", "attempt", "rollout", "iteration", "run")
 _TRIAL = ("trial", "epoch", "trialid", "trialnumber", *_TRIALS[2:], "sampleindex",
           *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")))  # fmt: skip
 _SUCCESS = ("success", "successful", "succeeded", "tasksuccess", "issuccess", "passed", "pass", "ispassed", "resolved",
             "isresolved", "solved", "correct", "iscorrect", "goalachieved")  # fmt: skip
+#: What a judge says, in an object of theirs.
+_OF_JUDGES = frozenset({"verdict", *_SUCCESS})
 _VERDICTS = ("verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "status")
 _AMOUNTS = {
     "cost": ("cost", "totalcost", "costusd", "totalcostusd", "price", "usdcost"),
@@ -162,6 +172,11 @@ def task_and_trial(row: Mapping[str, Any]) -> list[str]:
     return [task, trial] if (task := _identifier(known, _TASK)) else []
 
 
+def has_trial(row: Any) -> bool:
+    """Does a record number its trial?"""
+    return isinstance(row, dict) and _trial({plain_key(key): value for key, value in row.items()}) is not None
+
+
 def of_all(record: Mapping[str, Any], notes: Notes, *, several: bool) -> dict[str, Any]:
     """What a record says of the conversations in it: of several, neither how they went nor what all of them cost."""
     shared: dict[str, Any] = {}
@@ -214,26 +229,32 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     unclear = _unclear(fields) if success is None else {}
     judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
     notes.judged_by |= judges | {key.partition(".")[0] for key in judges}
+    task = _identifier(known, _TASK)
+    group = {GROUP: name} if not task and (name := _identifier(known, _GROUP)) else {}
     facts = Facts(
         id=_identifier(known, _ID),
-        task=_identifier(known, _TASK),
+        task=task,
         trial=_trial(known),
         success=success,
         reason=_reason(known),
         error=_error(known),
         scores=scores,
-        details={**_details(known), **amount, **stated, **unclear, **_expected_calls(known)},
+        details={**_details(known), **amount, **stated, **unclear, **group, **_expected_calls(known)},
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),
     )
     read = _read_keys(facts) | {plain_key(source)}
+    unread = []
     for key, value in record.items():
         if key not in used and value not in (None, "", [], {}) and not _is_read(key, value, facts, read):
             notes.add_unread(key[:60])
+            unread.append(key)
         elif isinstance(value, dict) and plain_key(key) in _NESTED:
             for name, inner in value.items():
                 if isinstance(inner, dict) and inner and not _is_read_inside(name, inner, facts, read):
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
+    if success is not None:
+        facts.details |= _beside(source, record, (key for key in unread if key not in notes.judged_by))
     return facts
 
 
@@ -260,9 +281,10 @@ def _read_keys(facts: Facts) -> frozenset[str]:
     """Keys that are either read or of no matter."""
     amounts = (name for names in (*_AMOUNTS.values(), *_TEXTS.values()) for name in names)
     others = (*_ID, *_TASK, *_TRIAL, *_SUCCESS, *_VERDICTS, *_INSTRUCTION, *_KNOWS, *_REASON, *_DOMAIN, *_ERROR)
+    groups = _GROUP if GROUP in facts.details else ()
     scores = (plain_key(name) for name in facts.scores)
     tokens = (*_INPUT_TOKENS, *_OUTPUT_TOKENS)
-    return frozenset((*amounts, *others, *scores, *tokens, *_NESTED, *_SCORES, *_USAGE, *_PASSED_OVER))
+    return frozenset((*amounts, *others, *groups, *scores, *tokens, *_NESTED, *_SCORES, *_USAGE, *_PASSED_OVER))
 
 
 def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[str, Any]]:
@@ -274,7 +296,7 @@ def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[
         if isinstance(value, dict) and plain_key(key) in _NESTED | _USAGE:
             inner.append(value)
         elif isinstance(value, dict) and plain_key(key) in _JUDGES:
-            inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) == "verdict"})
+            inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) in _OF_JUDGES})
         elif key == "config" and isinstance(value, dict) and isinstance(value.get("configurable"), dict):
             inner.append(value["configurable"])  # whose thread a checkpoint of LangGraph is
         else:
@@ -314,7 +336,11 @@ def _verdict(
     words = [(name, known[name]) for name in _VERDICTS if isinstance(known.get(name), str | bool)]
     words = [(name, value) for name, value in words if truth(value) is not None][:1]
     judged = _judges_verdict(fields)
-    if judged and (words[0][0] == "status" if words else not told and _JUDGED.fullmatch(plain_key(judged[0]))):
+    if judged and (
+        words[0][0] == "status"
+        if words
+        else not told and (_JUDGED.fullmatch(plain_key(judged[0])) or _is_of_judge(judged[0]))
+    ):
         beside = "'status' is not read as a verdict beside" if words else "whether it passed is read from"
         notes.add(f"{beside} '{judged[0]}'")
         words = [judged]
@@ -336,11 +362,33 @@ def _unclear(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
 
 
 def _judges_verdict(fields: Iterable[tuple[str, Any]]) -> tuple[str, Any] | None:
-    """The only yes or no under a name that ends in verdict."""
-    verdicts = [
-        (key, value) for key, value in fields if plain_key(key).endswith("verdict") and truth(value) is not None
-    ]
+    """The only yes or no under a name that ends in verdict or, without one, in the object of a judge."""
+    said = [(key, value) for key, value in fields if truth(value) is not None]
+    verdicts = [(key, value) for key, value in said if plain_key(key).endswith("verdict")]
+    verdicts = verdicts or [(key, value) for key, value in said if _is_of_judge(key)]
     return verdicts[0] if len(verdicts) == 1 else None
+
+
+def _is_of_judge(key: str) -> bool:
+    owner, _, name = key.rpartition(".")
+    return plain_key(owner) in _JUDGES and plain_key(name) in _OF_JUDGES
+
+
+def _beside(source: str, record: Mapping[str, Any], unread: Iterable[str]) -> dict[str, str]:
+    """What is yes or no, also one level down, and not read beside a verdict."""
+    said: dict[str, Any] = {}
+    for key in unread:
+        value = record[key]
+        said |= {f"{key}.{name}": one for name, one in value.items()} if isinstance(value, dict) else {key: value}
+    texts = {key: _yes_or_no(value) for key, value in said.items()}
+    return {f"{BESIDE}[{source}][{key[:60]}]": text for key, text in texts.items() if text}
+
+
+def _yes_or_no(value: Any) -> str:
+    """true or false, or the number 0 or 1, which may mean something else; empty for all others."""
+    if isinstance(value, int | str) and not isinstance(value, bool) and str(value) in ("0", "1"):
+        return str(value)
+    return {True: "true", False: "false", None: ""}[truth(value) if isinstance(value, bool | str) else None]
 
 
 def _success_amount(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
@@ -604,22 +652,32 @@ class Numbering:
     """Tasks and trials of a log as it is read: a task that comes again without a trial is its next trial."""
 
     def __init__(self) -> None:
-        self._tasks: dict[str, int] = {}
+        self._tasks: dict[tuple[str, str], int] = {}
+        self._domains: dict[str, str] = {}
         self._places: dict[str, tuple[str, str]] = {}
 
     def take(self, facts: Facts, fallback: str, place: str) -> tuple[str, str, int]:
         """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
         task = facts.task or facts.id or fallback
-        before = self._tasks.get(task, 0)
-        self._tasks[task] = before + 1
+        domain = facts.domains[0] if facts.task and len(facts.domains) == 1 else ""
+        first = self._domains.setdefault(task, domain) or domain
+        before = self._tasks.get((task, domain or first), 0)
+        self._tasks[task, domain or first] = before + 1
         trial = before if facts.trial is None else facts.trial
         name = f"{task}#{trial}" if facts.trial is not None or facts.task else task
         model = facts.details.get("agent", "")
+        if domain and domain != first:  # another task, under the id of one
+            name = f"{domain}/{name}"
         if name in self._places:
             where, other = self._places[name]
             how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
             if where != place:
                 how += "; their folders are called trial_0, trial_1, ..."
+            elif facts.task and facts.trial is not None:
+                how = (
+                    f"There are two conversations of the task '{task}' with the number {trial} of a trial: number them"
+                )
+                how += " anew under 'trial', or give tasks that differ ids of their own under 'task_id'"
             if model != other:
                 how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
             told = f"this id was already used in {where}; ids must be unique. {how}"

@@ -42,6 +42,8 @@ _SIDES: dict[str, dict[str, Role]] = {
     "kind": {"request": "user", "response": "assistant"},
 }
 CONTENT_KEYS = ("content", "value", "text", "parts", "blocks", "message", "utterance", "body")
+#: Keys that are known in capitals, too.
+_HEADINGS = frozenset({"from", "speaker", "sender", "author", *CONTENT_KEYS})
 #: How a line of a transcript begins: who speaks, perhaps after a time and in bold.
 _SPOKEN_LINE = re.compile(
     r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?\*{0,2}([A-Za-z]{1,20})[ \t]?(?:\([^)\n]{1,40}\))?(?::\*{0,2}|\*{2}:)(.*)"
@@ -142,6 +144,9 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message without what LangChain, transcripts of sessions, Botpress and tracers put around it."""
     if "role" in message:
         return message
+    if "Role" in message or "ROLE" in message:
+        return {_CAPITAL.sub("_", key).lower(): value for key, value in message.items()}
+    message = _in_small_letters(message)
     data, name, inner, payload = (message.get(key) for key in ("data", "id", "message", "payload"))
     if isinstance(inner, dict) and isinstance(inner.get("role"), str) and not _AROUND.isdisjoint(message):
         return inner
@@ -151,13 +156,17 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**data, "type": message["type"]}
     if isinstance(message.get("kwargs"), dict) and isinstance(name, list) and name and isinstance(name[-1], str):
         return {**message["kwargs"], "type": name[-1]}
-    if "Role" in message or "ROLE" in message:
-        return {_CAPITAL.sub("_", key).lower(): value for key, value in message.items()}
     if isinstance(payload, dict) and isinstance(payload.get("text"), str):
         return {**message, "content": payload["text"]}
     if "message.role" in message:
         return {key.removeprefix("message."): value for key, value in message.items()}
     return message
+
+
+def _in_small_letters(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message whose keys for who speaks, and what, may be written as headings are: ``Speaker``, ``TEXT``."""
+    small = {key: key.lower() for key in message if not key.islower() and key.lower() in _HEADINGS - message.keys()}
+    return {small.get(key, key): value for key, value in message.items()} if small else message
 
 
 def role_of(message: Mapping[str, Any]) -> Role | None:

@@ -102,6 +102,7 @@ class Attempts:
         self._details: set[str] = set()
         self.scores = LogScores()
         made: list[TaskAttempt] = []
+        groups: list[str] = []
         models: Counter[str] = Counter()
         for dialogue in self.dialogues:
             details = _details(dialogue)
@@ -110,6 +111,7 @@ class Attempts:
             self.scores.add(details)
             if details.get("benchmark") in _OF_ONE_MODEL and "agent" in details:
                 models[details["agent"]] += 1
+            groups.append(details.get("group", ""))
             made.append(_attempt(dialogue))
         self._tell(plan or {})
         _refuse_models(models)
@@ -121,10 +123,22 @@ class Attempts:
             made = [
                 structs.replace(one, task=task, trial=trial) for one, (task, trial) in zip(made, named, strict=True)
             ]
+        #: Are tasks those that the groups of conversations name?
+        self.by_groups = not self.trial_ids.named and _are_tasks(groups)
+        if self.by_groups:
+            made = _grouped(made, groups)
+        #: Tasks of several domains under one id, which are not the same.
+        self.shared_ids = _shared_ids(made) if self.is_log else frozenset()
+        if self.shared_ids:
+            made = [structs.replace(one, task="/".join((*one.domains, one.task))) for one in made]
         made = [
             structs.replace(attempt, success=None) if self._is_no_verdict(place, attempt) else attempt
             for place, attempt in enumerate(made)
         ]
+        #: Does the verdict say success of every conversation, while a yes or no beside it does not?
+        self.doubtful = bool(self.scores.doubts) and all(attempt.success is not False for attempt in made)
+        if self.doubtful and self.scores.judgement:
+            made = [structs.replace(attempt, success=self.scores.judged(place)) for place, attempt in enumerate(made)]
         told = any(
             attempt.success is not None for place, attempt in enumerate(made) if not self.scores.is_run_status(place)
         )
@@ -201,6 +215,11 @@ class Attempts:
             return ""
         more = f" and {len(self.numbers) - _NAMED:,} more" if len(self.numbers) > _NAMED else ""
         return ", ".join(f"{number:,}" for number in self.numbers[:_NAMED]) + more
+
+    @property
+    def without_task(self) -> bool:
+        """Do conversations of a log bear numbers of trials, while no two of them name the same task?"""
+        return self.is_log and len(self.numbers) > 1 and len(self.tasks) == len(self.attempts)
 
     @cached_property
     def _scored_trials(self) -> dict[str, int]:
@@ -344,8 +363,7 @@ class Attempts:
             if scored:
                 name = ",".join(self.attempts[places[0]].domains) or "no domain"
                 tasks.setdefault(name, []).append(sum(scored) / len(scored))
-        named = {",".join(attempt.domains) for attempt in self.attempts}
-        return {name: (sum(rates) / len(rates), len(rates)) for name, rates in tasks.items()} if len(named) > 1 else {}
+        return {name: (sum(rates) / len(rates), len(rates)) for name, rates in tasks.items()} if len(tasks) > 1 else {}
 
     def bounds(self) -> tuple[float, float]:
         """pass^1 over the plan if all that is missing had failed, and if it had passed."""
@@ -414,6 +432,32 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
         calls=_by_side(dialogue, lambda turn: len(turn.calls or ())),
         steps=used_steps(dialogue) if end == "limit" and not outcome.success else None,
     )
+
+
+def _shared_ids(made: Iterable[TaskAttempt]) -> frozenset[str]:
+    """The ids of tasks that are in several domains, where each conversation is in one."""
+    domains: dict[str, set[str]] = {}
+    for one in made:
+        if len(one.domains) == 1:
+            domains.setdefault(one.task, set()).update(one.domains)
+    return frozenset(task for task, names in domains.items() if len(names) > 1)
+
+
+def _are_tasks(groups: Sequence[str]) -> bool:
+    """Are groups those of trials: each conversation has one, and there are no fewer groups than trials in any?"""
+    sizes = Counter(groups)
+    return all(groups) and 1 < max(sizes.values(), default=0) <= len(sizes)
+
+
+def _grouped(made: Sequence[TaskAttempt], groups: Sequence[str]) -> list[TaskAttempt]:
+    """Attempts as trials of their groups, counted up where they bear no numbers."""
+    numbered = len({one.trial for one in made}) > 1
+    trials: Counter[str] = Counter()
+    named = []
+    for one, group in zip(made, groups, strict=True):
+        named.append(structs.replace(one, task=group, trial=one.trial if numbered else trials[group]))
+        trials[group] += 1
+    return named
 
 
 def _is_count(text: str) -> bool:

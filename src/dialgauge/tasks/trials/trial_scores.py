@@ -129,7 +129,8 @@ def score_results(
                 plan=plan,
                 integrity=integrity,
                 verdicts=verdicts,
-                notes=[*([Note("integrity", obstacle)] if obstacle else []), *_reading_notes(reading)],
+                notes=[Note("integrity", obstacle)] if obstacle else [],
+                reading=reading,
             )
             runs.append(run)
             advance(1)
@@ -168,6 +169,7 @@ def score_attempts(
     plan: Mapping[str, str] | None = None,
     integrity: Integrity | None = None,
     notes: Sequence[Note] = (),
+    reading: Notes | None = None,
     findings: LogFindings | None = None,
     verdicts: Sequence[GraderVerdict] = (),
 ) -> Run:
@@ -234,7 +236,12 @@ def score_attempts(
             **grader_details(graded, per_task=per_task),
             **_own_results(attempts, evidence, scores),
         },
-        notes=[*notes, *_grader_notes(graded), *_notes(attempts, scores)],
+        notes=[
+            *notes,
+            *_reading_notes(reading or Notes(), attempts),
+            *_grader_notes(graded),
+            *_notes(attempts, scores),
+        ],
     )
 
 
@@ -312,9 +319,11 @@ def _grader_notes(graded: GradedLog | None) -> list[Note]:
     return [Note("left_out", told)]
 
 
-def _reading_notes(reading: Notes) -> list[Note]:
+def _reading_notes(reading: Notes, attempts: Attempts) -> list[Note]:
     """What of a log was not read, so that nothing is dropped in silence."""
-    fields = [field for field in reading.unread.values() if field not in reading.judged_by]
+    judgement = attempts.scores.judgement if attempts.doubtful else ""
+    judged_by = reading.judged_by | {judgement, judgement.partition(".")[0]}
+    fields = [field for field in reading.unread.values() if field not in judged_by]
     notes = [Note("not_read", f"fields of the log that are not read: {_named(fields)}")] if fields else []
     others = [(what, count) for what, count in reading.counts.items() if what not in reading.unread]
     return notes + [Note("not_read", f"{what} ({times(count)})") for what, count in others]
@@ -323,13 +332,15 @@ def _reading_notes(reading: Notes) -> list[Note]:
 def _verdict_source(attempts: Attempts) -> list[str]:
     """What pass^k rests on, where the log does not say itself what a success is, and scores that are texts."""
     told = []
+    if attempts.doubtful:
+        told.append(_doubt(attempts.scores))
     if status := attempts.scores.run_status:
         told.append(f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it")
     if name := attempts.verdict_score:
-        low, high = attempts.scores.pair(name) or (0.0, 1.0)
-        told.append(
-            f"a conversation passed where the score '{name}' is {high:g}: it is {low:g} or {high:g} in all of them"
-        )
+        low, high = (f"{number:g}" for number in attempts.scores.pair(name) or (0.0, 1.0))
+        if name in attempts.scores.lettered:
+            low, high = "I", "C"
+        told.append(f"a conversation passed where the score '{name}' is {high}: it is {low} or {high} in all of them")
     elif attempts.is_log and not attempts.scored and attempts.unjudged:
         told.append(
             "no conversation is judged: the log has no success, reward or score under a name that is known; say in "
@@ -343,6 +354,15 @@ def _verdict_source(attempts: Attempts) -> list[str]:
         f"the score '{name}' is left out: it is a text that differs from conversation to conversation"
         for name in attempts.scores.left_out
     ]
+
+
+def _doubt(scores: LogScores) -> str:
+    """That a verdict says success of every conversation, and something beside it does not."""
+    always = f"'{scores.doubted}' says success of every conversation"
+    if scores.judgement:
+        return f"{always}, and is not read as a verdict: whether one passed is read from '{scores.judgement}'"
+    no = _named(f"'{name}' is no in {counted(count, 'conversation')}" for name, count in scores.doubts.items())
+    return f"CHECK THE VERDICT: {always}, while {no}; if that is the verdict, call it 'success'"
 
 
 def _undecided(attempts: Attempts) -> list[str]:
@@ -383,6 +403,17 @@ def _why_no_verdict(scores: LogScores) -> str:
 
 def _trial_ids(attempts: Attempts) -> list[str]:
     """That tasks and trials were taken from ids, or might be meant by them."""
+    if shared := attempts.shared_ids:
+        ids = f"the id {next(iter(shared))} names" if len(shared) == 1 else f"{len(shared):,} ids name"
+        return [f"{ids} tasks in several domains: these are different tasks, called DOMAIN/ID here"]
+    if attempts.by_groups:
+        return ["conversations of one group are taken for trials of one task; if they are not, name the 'task_id'"]
+    if attempts.without_task:
+        numbers = _named(f"{number:,}" for number in attempts.numbers)
+        return [
+            f"trials have numbers ({numbers}), and no task was found that two of them are of: each conversation counts "
+            "as a task of its own. Name the task in 'task_id'"
+        ]
     named, example = attempts.trial_ids.named, attempts.trial_ids.example
     if named:
         task, trial = named[-1]

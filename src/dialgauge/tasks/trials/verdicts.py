@@ -24,8 +24,16 @@ _NUMBERED = "numbered["
 _STATED = "stated["
 #: What stands where a verdict should and is none.
 _UNCLEAR = "unclear["
+#: What is yes or no and not read, beside a verdict that is: ``beside[result][human_label]``.
+_BESIDE = "beside["
+#: Names of a yes or no by which somebody judged.
+_SOMEBODY = re.compile(r"human|judge|grader|annotat|review|rater|expert|manual|label", re.IGNORECASE)
+#: Names of verdicts that may be those of a request or a run; others say success themselves.
+_WORDS = frozenset({"verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "status"})
 _REPORTED = "reported["
 _TRUTHS = {"true": 1.0, "false": 0.0}
+#: How graders write correct and incorrect, where they write nothing else.
+_LETTERS = {"C": "true", "I": "false"}
 _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
@@ -61,6 +69,8 @@ class LogScores:
         self._numbered: list[dict[str, str]] = []
         self._stated: list[dict[str, str]] = []
         self._unclear: list[dict[str, str]] = []
+        self._beside: list[dict[str, str]] = []
+        self._sources: set[str] = set()
         self.reported: dict[str, str] = {}
         self._grades: set[str] = set()
 
@@ -72,6 +82,9 @@ class LogScores:
         self._numbered.append(_named(details, _NUMBERED))
         self._stated.append(_named(details, _STATED))
         self._unclear.append(_named(details, _UNCLEAR))
+        beside = {name: text for name, text in _named(details, _BESIDE).items() if "][" in name}
+        self._sources |= {name.partition("][")[0] for name in beside}
+        self._beside.append({name.partition("][")[2]: text for name, text in beside.items()})
         self.reported |= _named(details, _REPORTED)
 
     @cached_property
@@ -96,11 +109,48 @@ class LogScores:
         return bool(self.run_status) and self.run_status in self._stated[conversation]
 
     @cached_property
+    def doubts(self) -> dict[str, int]:
+        """Fields that are yes or no and not read beside a verdict, and in how many conversations they are no."""
+        names = dict.fromkeys(name for each in self._beside for name in each)
+        counts: dict[str, int] = {}
+        for name in names:
+            texts = [each[name] for each in self._beside if name in each]
+            no = sum(text in ("0", "false") for text in texts)
+            if no and (_SOMEBODY.search(name) or (no < len(texts) and _TRUTHS.keys() >= set(texts))):
+                counts[name] = no
+        return {name: no for name, no in counts.items() if not _IS_BAD.search(name)}
+
+    @property
+    def doubted(self) -> str:
+        """The verdict that others stand beside."""
+        return next(iter(sorted(self._sources)), "")
+
+    @cached_property
+    def judgement(self) -> str:
+        """The only field by which somebody judged, beside a word that may be said of the request or the run."""
+        names = [name for name in self.doubts if _SOMEBODY.search(name)]
+        return names[0] if len(names) == 1 and self._sources <= _WORDS else ""
+
+    def judged(self, conversation: int) -> bool | None:
+        """What somebody's judgement says of a conversation."""
+        text = self._beside[conversation].get(self.judgement)
+        return None if text is None else text in ("1", "true")
+
+    @cached_property
     def _texts(self) -> list[dict[str, str]]:
         return [
-            {**given, **{name: text for name, text in numbered.items() if name in self._amounts}}
+            {
+                **{name: _LETTERS[text] if name in self.lettered else text for name, text in given.items()},
+                **{name: text for name, text in numbered.items() if name in self._amounts},
+            }
             for given, numbered in zip(self._given, self._numbered, strict=True)
         ]
+
+    @cached_property
+    def lettered(self) -> set[str]:
+        """Scores that are C or I in every conversation that has them."""
+        others = {name for each in self._given for name, text in each.items() if text not in _LETTERS}
+        return {name for each in self._given for name in each if name not in others}
 
     @cached_property
     def names(self) -> list[str]:
@@ -137,7 +187,7 @@ class LogScores:
         return [name for name in self.binary if not self._says_success(name) and not _IS_BAD.search(name)]
 
     def _says_success(self, name: str) -> bool:
-        return name in self._grades or any(names.search(name) for names in (_JUDGES, _IS_DONE))
+        return name in self._grades | self.lettered or any(names.search(name) for names in (_JUDGES, _IS_DONE))
 
     @property
     def verdict(self) -> str:
