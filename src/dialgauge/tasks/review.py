@@ -70,6 +70,8 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def unsaid(self) -> list[str]:
         """What cannot be said of the log, and what it would take."""
+        if not self.run.details["begun"]:
+            return []
         missing = [each for each in self.missing if each.part != "replay" or not self.contradicted]
         if not any(name.startswith("pass^") for name in self.run.scores):
             missing.append(Missing("verdicts"))
@@ -138,7 +140,7 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def readings(self) -> list[SuggestedReading]:
         """What to read first: what does not belong, what the replay contradicts, then failures of different tasks."""
-        return stored_readings(self.run.table(READINGS))
+        return stored_readings(self.run.table(READINGS)) if READINGS in self.run.tables else []
 
     def document(self) -> dict[str, Any]:
         """The review as JSON."""
@@ -160,8 +162,11 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
 
 def review_lines(review: Review) -> list[str]:
     """The review as sentences, the answer first; what to read is not among them."""
+    coverage = f"{review.run.name}: {review.run.details['sentence']}."
+    if not review.run.details["begun"]:
+        return [coverage, "There is nothing to review: the log holds no conversation."]
     return [
-        f"{review.run.name}: {review.run.details['sentence']}.",
+        coverage,
         *(f"{note[0].upper()}{note[1:]}." for note in review.run.notes if note_kind(note) in PASS_NOTES),
         *_belonging(review),
         *_copies(review),
