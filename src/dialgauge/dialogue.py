@@ -14,7 +14,7 @@ States
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -25,6 +25,8 @@ from dialgauge.text import counted
 DONTCARE = "dontcare"
 #: Characters of a text that the short form of a turn shows.
 _SHOWN = 60
+#: Tasks that a sentence names.
+_NAMED = 4
 
 Speaker: TypeAlias = Literal["user", "system"]
 Values: TypeAlias = tuple[str, ...]
@@ -254,3 +256,26 @@ def dialogue_key(identifier: str) -> str:
     'pmul4648'
     """
     return identifier.strip().lower().removesuffix(".json")
+
+
+def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
+    """Tasks whose trials tell their users different things, of dialogues each with its task; what is not told is not.
+
+    >>> told = [Dialogue(id=text, turns=(), goal=Goal(message=(text,))) for text in ("Book.", "Cancel.")]
+    >>> differing_instructions([("1", told[0]), ("1", told[1]), ("2", told[1])])
+    ['1']
+    """
+    told: dict[str, set[tuple[str, ...]]] = {}
+    for task, dialogue in trials:
+        if dialogue.goal is not None and dialogue.goal.message:
+            told.setdefault(task, set()).add(tuple(" ".join(text.split()) for text in dialogue.goal.message))
+    return [task for task, instructions in told.items() if len(instructions) > 1]
+
+
+def differing_sentence(tasks: Sequence[str]) -> str:
+    """What is said of such tasks, without the full stop."""
+    named = ", ".join(tasks[:_NAMED]) + (", …" if len(tasks) > _NAMED else "")
+    return (
+        f"the trials of {counted(len(tasks), 'task')} have different instructions ({named}): are conversations filed "
+        "under another task?"
+    )

@@ -229,3 +229,27 @@ def test_the_same_log_twice_is_told_and_each_k_says_its_tasks(capsys: Capture) -
     for name in ("c", "d"):
         Path(f"{name}.jsonl").write_text(json.dumps({"task": name, "success": True, "messages": talk}))
     assert "c and d are the same log under different names." in dialgauge(capsys, "review", "c.jsonl", "d.jsonl").out
+
+
+def without_verdicts(path: Path) -> Path:
+    content = msgspec.json.decode(desk_log(path, "gold").read_bytes())
+    content["simulations"] = [{**each, "reward_info": None} for each in content["simulations"]]
+    path.write_bytes(msgspec.json.encode(content))
+    return path
+
+
+def test_what_was_not_judged_did_not_fail(capsys: Capture) -> None:
+    log = without_verdicts(Path("log.json"))
+    outcome = dialgauge(capsys, "review", log, "--domain", "depot")
+    assert outcome.code == 1 and "15 not judged" in outcome.out and "no trial" not in outcome.out
+    assert "Passed in no trial" not in dialgauge(capsys, "tasks", "audit", log, "--domain", "depot").out
+    page = Path("runs/review-log.html").read_text()
+    assert "it lacks 15 of 15 conversations" in page and "15 failed" not in page
+
+
+def test_a_log_without_conversations(capsys: Capture) -> None:
+    log = desk_log(Path("log.json"), "gold")
+    log.write_bytes(msgspec.json.encode({**msgspec.json.decode(log.read_bytes()), "simulations": []}))
+    outcome = dialgauge(capsys, "review", log, "--domain", "depot")
+    assert outcome.code == 1 and "There is nothing to review: the log holds no conversation." in outcome.out
+    assert "Not answered" not in outcome.out

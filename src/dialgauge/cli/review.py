@@ -27,7 +27,7 @@ _LONGEST = 80
 _MOST_LINES, _WIDTH = 25, 80
 #: Letters of an id that is shown whole, and lines for the table of several logs.
 _LONG_NAME, _MOST_ROWS = 40, 16
-_DETAIL = "--detail has the whole review of each log."
+_DETAIL, _DETAIL_OF_ONE = "--detail has the whole review of each log.", "--detail has the whole review."
 
 app = application("One page on an agent's log: what it is, whether it is what it says, whose fault its failures were.")
 
@@ -120,7 +120,7 @@ def _log_lines(review: Review, place: Store, store: Path | None, room: int) -> l
         lines = [*_folded(said), *_reading_lines(review, commands, short=short)]
         if len(lines) <= room:
             return lines
-    return [*lines[: room - 1], _DETAIL]
+    return [*lines[: room - 1], _DETAIL_OF_ONE]
 
 
 def _reading_lines(review: Review, commands: Sequence[str], *, short: bool) -> list[str]:

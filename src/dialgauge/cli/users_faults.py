@@ -62,6 +62,8 @@ def faults(
         results = user_faults(conversations, format=format, resamples=resamples, seed=seed, progress=OnScreen())
     screen = out if output.on_screen else err
     for each in results.runs:
+        for note in each.notes:
+            screen.print(f"{each.name}: {note}{'' if note.endswith('?') else '.'}")
         if missing := missing_sentence(each):
             screen.print(missing)
 

@@ -266,8 +266,8 @@ _FEW = 10
 #: How many are named.
 _NAMED = 10
 
-#: What a unit is: its domains where they are named, and its goal in one form.
-_Content: TypeAlias = tuple[tuple[str, ...], str]
+#: What a unit is: its domains where they are named, and the goals of its trials, each in one form.
+_Content: TypeAlias = tuple[tuple[str, ...], frozenset[str]]
 
 
 def unlike_units(
@@ -323,7 +323,8 @@ def _contents(run: Run, units: Mapping[str, str]) -> dict[str, tuple[str, _Conte
     found: dict[str, tuple[str, _Content]] = {}
     for dialogue, content in _goals(run).items():
         name = units.get(dialogue, dialogue)
-        found.setdefault(dialogue_key(name), (name, content))
+        spelled, (domains, goals) = found.get(dialogue_key(name), (name, content))
+        found[dialogue_key(name)] = spelled, (domains, goals | content[1])
     return found
 
 
@@ -337,7 +338,10 @@ def _goals(run: Run) -> dict[str, _Content]:
             rows = run.table("dialogues").select("dialogue", "domains", "goal").rows()
         except DialgaugeError:  # its scores can be compared though its dialogues are gone
             rows = []
-        _known[run] = {name: (tuple(sorted(domains or ())), _one_form(goal)) for name, domains, goal in rows}
+        _known[run] = {
+            name: (tuple(sorted(domains or ())), frozenset(filter(None, [_one_form(goal)])))
+            for name, domains, goal in rows
+        }
     return _known[run]
 
 

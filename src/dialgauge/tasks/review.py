@@ -15,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from dialgauge.dialogue import differing_instructions, differing_sentence
 from dialgauge.measures import Score
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_views import FACT_WORDS, belonging_answer
@@ -24,6 +25,7 @@ from dialgauge.tasks.blame.blamed_log import LogBlame
 from dialgauge.tasks.blame.failure_evidence import ObservedFault
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.tasks.log_findings import READINGS, SuggestedReading, stored_readings
+from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.tasks.trials.verdicts import PASS_NOTES
 from dialgauge.text import counted, note_kind
 from dialgauge.worlds.tools import MOST_FOREIGN
@@ -70,6 +72,8 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def unsaid(self) -> list[str]:
         """What cannot be said of the log, and what it would take."""
+        if not self.run.details["begun"]:
+            return []
         missing = [each for each in self.missing if each.part != "replay" or not self.contradicted]
         if not any(name.startswith("pass^") for name in self.run.scores):
             missing.append(Missing("verdicts"))
@@ -100,11 +104,10 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def differing(self) -> list[str]:
         """Tasks of a log that cannot be audited whose trials have different instructions."""
-        told: dict[str, set[tuple[str, ...]]] = {}
-        for dialogue in self.run.dialogues() if self.audit is None else ():
-            if dialogue.goal and dialogue.goal.message and dialogue.outcome:
-                told.setdefault(dialogue.outcome.details.get("task", dialogue.id), set()).add(dialogue.goal.message)
-        return [task for task, instructions in told.items() if len(instructions) > 1]
+        if self.audit is not None:
+            return []
+        tasks = dict(self.run.table(TRIALS).select("dialogue", "task").rows())
+        return differing_instructions((tasks.get(each.id, each.id), each) for each in self.run.dialogues())
 
     @property
     def per_task_stands(self) -> bool:
@@ -138,7 +141,7 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def readings(self) -> list[SuggestedReading]:
         """What to read first: what does not belong, what the replay contradicts, then failures of different tasks."""
-        return stored_readings(self.run.table(READINGS))
+        return stored_readings(self.run.table(READINGS)) if READINGS in self.run.tables else []
 
     def document(self) -> dict[str, Any]:
         """The review as JSON."""
@@ -160,8 +163,11 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
 
 def review_lines(review: Review) -> list[str]:
     """The review as sentences, the answer first; what to read is not among them."""
+    coverage = f"{review.run.name}: {review.run.details['sentence']}."
+    if not review.run.details["begun"]:
+        return [coverage, "There is nothing to review: the log holds no conversation."]
     return [
-        f"{review.run.name}: {review.run.details['sentence']}.",
+        coverage,
         *(f"{note[0].upper()}{note[1:]}." for note in review.run.notes if note_kind(note) in PASS_NOTES),
         *_belonging(review),
         *_copies(review),
@@ -189,9 +195,8 @@ def _copies(review: Review) -> Iterator[str]:
         groups = counted(len(review.identical), "group of conversations is", "groups of conversations are")
         yield f"{groups} word for word the same (for example {', '.join(review.identical[0][:_NAMED])})."
     if review.differing:
-        told = f"The trials of {counted(len(review.differing), 'task')} have different instructions"
-        named = ", ".join(review.differing[:_NAMED]) + _more(review.differing)
-        yield f"{told} ({named}): are conversations filed under another task?"
+        told = differing_sentence(review.differing)
+        yield f"{told[0].upper()}{told[1:]}"
 
 
 def _replay(review: Review) -> Iterator[str]:

@@ -32,7 +32,7 @@ from dialgauge.tasks.audit.log_audit import replay_conversation
 from dialgauge.tasks.audit.task_facts import task_facts
 from dialgauge.tasks.blame.blame_views import blame_sentence
 from dialgauge.tasks.blame.failure_evidence import Deviation, WrongValue, failure_evidence
-from dialgauge.worlds.tools import ToolTask, load_tool_domain
+from dialgauge.worlds.tools import GoldCall, ToolTask, gold_calls, load_tool_domain
 from support.agent_results import desk_tasks, tau2_file, tau_file, tau_result
 from support.commands import dialgauge
 
@@ -171,7 +171,7 @@ def test_a_log_that_is_not_what_it_says_is_not_blamed(tmp_path: Path, shared_dat
     for place, simulation in enumerate(content["simulations"]):
         simulation["task_id"] = tasks[place - 1]
     (tmp_path / "mixed.json").write_text(json.dumps(content))
-    with pytest.raises(DialgaugeError, match="nobody can be blamed by tasks"):
+    with pytest.raises(DialgaugeError, match="too many to blame anybody by their tasks"):
         blame_log(tmp_path / "mixed.json", "mixed")
 
 
@@ -271,3 +271,46 @@ def test_the_command_says_what_verdicts_are_worth(shared_data: Path, capsys: pyt
     done = dialgauge(capsys, "tasks", "blame", shared_data / "tau" / "tau2_airline_grok-3.json.gz")
     assert done.code == 0
     assert "failures of tasks that no rule was written on, labelled after the rules" in " ".join(done.out.split())
+
+
+def evidence_of(
+    calls: tuple[LoggedCall, ...], texts: tuple[LoggedText, ...], expected: tuple[GoldCall, ...], **given: Any
+) -> FailureEvidence:
+    what: dict[str, Any] = {"parts": {}, "gold": None, "calls": calls, "texts": texts, "finished": True} | given
+    one = LoggedConversation(task="t", trial=0, reward=0.0, **what)
+    task = ToolTask(id="t", expected=expected)
+    [facts] = task_facts([task], None)
+    return failure_evidence(one, task, domain=None, replayed=replay_conversation(one, task, None), facts=facts)
+
+
+def test_nobody_blames_the_agent_for_calls_that_are_the_users() -> None:
+    expected = gold_calls([{"name": "toggle_roaming", "arguments": {}, "requestor": "user"}])
+    assert expected is not None
+    handed = LoggedCall("transfer_to_human", {}, "system", "ok", failed=False, place=2)
+    texts = (LoggedText("user", "it is slow", with_call=False, place=1),)
+    blame = blame_failure(evidence_of((handed,), texts, expected))
+    assert (blame.leans, blame.signs) == ("unclear", ())
+    assert [each.fate for each in blame.evidence.deviations] == ["users"]
+    assert "toggle_roaming, the user's own to call" in blame_sentence(blame)
+    agents = blame_failure(evidence_of((handed,), texts, (GoldCall("toggle_roaming", {}),)))
+    assert [sign.code for sign in agents.signs] == ["not_done_transferred"]
+
+
+def test_a_tool_called_for_another_record_was_called() -> None:
+    wanted = (GoldCall("cancel_order", {"order_id": "A", "reason": "late"}),)
+    texts = (LoggedText("user", "cancel both", with_call=False, place=1),)
+    never = blame_failure(evidence_of((), texts, wanted))
+    assert blame_sentence(never).endswith("and the agent never calls it")
+    other = LoggedCall("cancel_order", {"order_id": "B", "reason": "late"}, "system", "ok", failed=False, place=3)
+    [sign] = [each for each in blame_failure(evidence_of((other,), texts, wanted)).signs if "not_done" in each.code]
+    assert (sign.code, sign.about) == ("not_done_otherwise", "cancel_order (order_id A)")
+
+
+def test_the_end_of_an_agent_is_the_agents_message() -> None:
+    handed = LoggedCall("transfer_to_human", {}, "system", "ok", failed=False, place=4)
+    texts = (
+        LoggedText("system", "hello", with_call=False, place=2),
+        LoggedText("user", "help", with_call=False, place=3),
+    )
+    shown = evidence_of((handed,), texts, ())
+    assert (shown.ended, shown.end_message) == ("agent", 4)

@@ -298,3 +298,35 @@ def test_other_verdicts_on_the_same_words_are_named() -> None:
         note for note in package.compare(["old.jsonl", "again.jsonl"], resamples=10).notes if "word for word" in note
     ]
     assert note.startswith("2 conversations of old and again are word for word the same, and judged otherwise")
+
+
+def chat_log(path: Path, changed: tuple[str, int] | None = None) -> Path:
+    """Three tasks with two trials each; one trial may have another instruction than its task."""
+    told = {(task, trial): f"You want {task}." for task in "abc" for trial in range(2)}
+    told |= {changed: "You want something else."} if changed else {}
+    lines = [
+        {
+            "id": f"{task}#{trial}", "task": task, "trial": trial, "success": task == "a", "instruction": instruction,
+            "messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "bye"}],
+        }
+        for (task, trial), instruction in told.items()
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return path
+
+
+def test_trials_with_other_instructions_than_their_task_are_named_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, odd = chat_log(tmp_path / "whole.jsonl"), chat_log(tmp_path / "odd.jsonl", ("b", 1))
+    for command in (("tasks", "score"), ("users", "faults")):
+        told = "odd: the trials of 1 task have different instructions (b): are conversations filed under another task?"
+        done = dialgauge(capsys, *command, odd, "--resamples", 0)
+        assert told in " ".join((done.out + done.err).split())
+        done = dialgauge(capsys, *command, whole, "--resamples", 0)
+        assert "different instructions" not in done.out + done.err
+    checked = dialgauge(capsys, "data", "check", odd)
+    assert checked.code == 1 and "1 kind of problem" in checked.out
+    assert dialgauge(capsys, "data", "check", whole).code == 0
+    compared = dialgauge(capsys, "compare", whole, odd, "--resamples", 100)
+    assert "1 task left out, as it has different goals or instructions under the same id: b." in compared.out

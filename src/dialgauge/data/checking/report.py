@@ -125,6 +125,7 @@ FOUND: dict[str, tuple[Severity, str]] = {
     "missing state": ("problem", "user turns without an annotated state"),
     "missing predicted": ("problem", "user turns without a predicted state"),
     "repeated key": ("problem", "duplicate keys in one object: readers keep the last and drop the others"),
+    "different instructions": ("problem", "tasks whose trials have different instructions (filed under another task?)"),
     "too many slots": ("problem", "states use more slot names than can be counted"),
     "speaker repeats": ("remark", "turns of the same speaker as the turn before (is one missing?)"),
     "no predicted states": ("remark", "files of predictions without any predicted state"),

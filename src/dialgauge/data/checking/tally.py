@@ -30,6 +30,8 @@ class FileTally:
     with_state: Counter[str] = field(default_factory=Counter)
     ids: dict[int, int] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
+    #: What trials of each task tell the user, hashed; None once they differ.
+    instructions: dict[int, int | None] = field(default_factory=dict)
     #: User turns that lack a state, which is found only where their neighbours have it.
     lacking: dict[str, Finding] = field(
         default_factory=lambda: {state: Finding.none_yet(f"missing {state}") for state in STATES}
@@ -62,6 +64,7 @@ class GroupTally:
         file.user_turns += users
         self._identify(file, dialogue, users)
         self._look_at_order(file, dialogue, users)
+        self._look_at_instruction(file, dialogue)
         domains = set(dialogue.domains)
         for number, turn in enumerate(dialogue.turns):
             self._look_at(file, dialogue, number, turn, domains)
@@ -77,6 +80,17 @@ class GroupTally:
         file.ids[key] = users
         if self._gold is not None and key not in self._gold.turns and len(file.strangers) < self._kept:
             file.strangers.append(dialogue.id)
+
+    def _look_at_instruction(self, file: FileTally, dialogue: Dialogue) -> None:
+        """Trials of one task that tell their users different things."""
+        task = dialogue.outcome.details.get("task") if dialogue.outcome else None
+        if task is None or dialogue.goal is None or not dialogue.goal.message:
+            return
+        key, told = hash(task), hash(tuple(" ".join(text.split()) for text in dialogue.goal.message))
+        if file.instructions.setdefault(key, told) not in (told, None):
+            file.instructions[key] = None
+            place = FindingPlace(file=file.name, dialogue=dialogue.id, detail=f"task {task}")
+            self.findings.add("different instructions", place)
 
     def _look_at_order(self, file: FileTally, dialogue: Dialogue, users: int) -> None:
         """Empty dialogues, and the same side speaking twice in a row where both sides are recorded."""

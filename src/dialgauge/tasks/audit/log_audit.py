@@ -296,7 +296,8 @@ def _passed_without(conversations: Iterable[LoggedConversation], writes: set[str
 
 
 def _never_passed(conversations: Sequence[LoggedConversation]) -> tuple[str, ...]:
-    tried = dict.fromkeys(one.task for one in conversations)
+    """Tasks that failed whenever they were judged; one that never was says nothing."""
+    tried = dict.fromkeys(one.task for one in conversations if one.reward is not None)
     passed = {one.task for one in conversations if _passed(one)}
     return tuple(task for task in tried if task not in passed)
 

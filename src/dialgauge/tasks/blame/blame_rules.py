@@ -134,7 +134,11 @@ def _wrong_value(evidence: FailureEvidence) -> Sign | None:
 
 def _not_done(evidence: FailureEvidence) -> Sign | None:
     missing = next((each for each in evidence.of_kind("missing") if each.fate in _AGENTS), None)
-    return Sign(f"not_done_{missing.fate}", missing.message, missing.tool) if missing else None
+    if missing is None:
+        return None
+    if missing.fate == "left" and missing.lacking:
+        return Sign("not_done_otherwise", missing.message, f"{missing.tool} ({missing.lacking})")
+    return Sign(f"not_done_{missing.fate}", missing.message, missing.tool)
 
 
 def _unsaid(evidence: FailureEvidence) -> Sign | None:

@@ -34,12 +34,14 @@ _SENTENCES = {
     "not_done_failed": "the agent calls {about} in vain and never gets it right",
     "not_done_refused": "the agent refuses what {about} is for",
     "not_done_left": "the user speaks of what {about} is for, and the agent never calls it",
+    "not_done_otherwise": "the user speaks of what {about} is for, and the agent does not make this call",
     "out_of_steps": "the agent uses up the steps",
     "unsaid": "the agent never tells '{about}'",
     "unknowable": "only {about} differs, which nobody was told",
     "failing_gold": "an expected call fails in its own world",
 }
 _FATES: dict[Fate, str] = {
+    "users": "the user's own to make",
     "transferred": "the user was handed over",
     "unvoiced": "the user never spoke of it",
     "failed": "tried, in vain",
@@ -75,7 +77,9 @@ def measured_sentence() -> str:
 def blame_sentence(blame: FailureBlame, signs: int = 2) -> str:
     """Why, in a sentence: what decides, or that nothing does."""
     if not blame.signs:
-        return "nothing that was looked at tells"
+        users = [each.tool for each in blame.evidence.of_kind("missing") if each.fate == "users"]
+        left = f"; {', '.join(dict.fromkeys(users))}, the user's own to call, was not" if users else ""
+        return f"nothing that was looked at tells{left}"
     return "; ".join(dict.fromkeys(sign_sentence(sign) for sign in blame.signs[:signs]))
 
 
@@ -155,7 +159,7 @@ def evidence_tables(log: LogBlame, conversation: str) -> list[Table]:
     verdict.add("verdict", verdict_words(blame), blame.message)
     for sign in blame.signs:
         verdict.add("sign", sign_sentence(sign), sign.message)
-    verdict.add("ended", _ENDS[evidence.ended], evidence.last_message)
+    verdict.add("ended", _ENDS[evidence.ended], _end_message(evidence))
     for fault in evidence.faults:
         about = f" ({fault.about})" if fault.about else ""
         verdict.add("fault of the user", f"{fault.kind.replace('_', ' ')}{about}", fault.message)
@@ -233,7 +237,11 @@ def evidence_lines(evidence: FailureEvidence) -> list[EvidenceLine]:
         about = f" ({fault.about})" if fault.about else ""
         lines.append(EvidenceLine("user", f"{fault.kind.replace('_', ' ')}{about}", fault.message))
     lines += [EvidenceLine("task", words, None) for words in _task_lines(evidence)]
-    return [*lines, EvidenceLine("end", f"ended {_ENDS[evidence.ended]}", evidence.last_message)]
+    return [*lines, EvidenceLine("end", f"ended {_ENDS[evidence.ended]}", _end_message(evidence))]
+
+
+def _end_message(evidence: FailureEvidence) -> int:
+    return evidence.last_message if evidence.end_message is None else evidence.end_message
 
 
 def blame_frame(log: LogBlame) -> polars.DataFrame:

@@ -23,9 +23,9 @@ Ended: TypeAlias = Literal["user", "agent", "steps", "error"]
 #: Where a value came from, the first that has it: the user's instruction, a tool's answer, the user's words, nowhere.
 #: A number of one or two digits, yes and no occur by chance: untold unless what they are about stands beside them.
 Source: TypeAlias = Literal["instruction", "user", "tool", "nowhere", "untold"]
-#: An expected write that was not made: the agent handed the user over, the user never spoke of it, the agent tried and
-#: failed, refused it, or just left it.
-Fate: TypeAlias = Literal["transferred", "unvoiced", "failed", "refused", "left"]
+#: An expected write that was not made: it was the user's own to make, the agent handed the user over, the user never
+#: spoke of it, the agent tried and failed, refused it, or just left it.
+Fate: TypeAlias = Literal["users", "transferred", "unvoiced", "failed", "refused", "left"]
 
 #: Tools of domains that are not here: names that begin so only look something up.
 _READS = ("get", "search", "list", "find", "calculate", "think", "check", "transfer", "can_", "verify")
@@ -60,6 +60,8 @@ _RECORD = re.compile(r"(?:reservation|booking|confirmation|order)\s+(?:id|number
 #: Identifiers of records: what a call is about.
 _ABOUT = ("reservation_id", "order_id", "customer_id", "line_id", "user_id")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+#: Arguments of a missing call that are named.
+_FEW = 3
 #: Values that are no evidence by themselves.
 _SHORT = re.compile(r"\d{1,2}|yes|no", re.IGNORECASE)
 
@@ -91,6 +93,8 @@ class Deviation(Struct, frozen=True, kw_only=True):
     message: int | None = None
     fate: Fate | None = None
     values: tuple[WrongValue, ...] = ()
+    #: Of a missing call of a tool that was called otherwise: what no such call has, the record's id alone if that.
+    lacking: str = ""
 
 
 class FailureEvidence(Struct, frozen=True, kw_only=True):
@@ -101,6 +105,8 @@ class FailureEvidence(Struct, frozen=True, kw_only=True):
     trial: int
     ended: Ended
     last_message: int
+    #: The message that ended it: of an agent's end its last words or call, else the last message of all.
+    end_message: int | None = None
     #: The data at the end are right: only what was told, or the steps, can have failed.
     data_right: bool | None
     deviations: tuple[Deviation, ...]
@@ -152,6 +158,7 @@ def failure_evidence(
         trial=one.trial,
         ended=_ended(one),
         last_message=max((text.place for text in one.texts), default=0),
+        end_message=_end_message(one),
         data_right=data_right,
         deviations=tuple(deviations),
         unsaid=tuple(output for output, said in (replayed.outputs or {}).items() if not said),
@@ -181,6 +188,13 @@ def _ended(one: LoggedConversation) -> Ended:
     if last.speaker == "user" and _STOP.search(last.text):
         return "user"
     return "agent"
+
+
+def _end_message(one: LoggedConversation) -> int | None:
+    said: tuple[LoggedText | LoggedCall, ...] = (*one.texts, *one.calls)
+    ended = _ended(one)
+    sides = {"user": ("user",), "agent": ("system",)}.get(ended, ("user", "system"))
+    return max((each.place for each in said if each.speaker in sides), default=None)
 
 
 class _Known:
@@ -284,10 +298,14 @@ def _deviations(expected: Sequence[GoldCall], made: Sequence[LoggedCall], known:
             left.append(call)
     for gold in open_calls:
         record = _record(gold.arguments)
+        if gold.by_user:
+            yield Deviation(kind="missing", tool=gold.name, record=record, fate="users")
+            continue
         like = next((each for each in left if each.name == gold.name and _record(each.arguments) == record), None)
         if like is None:
             fate, message = known.fate(gold, made)
-            yield Deviation(kind="missing", tool=gold.name, record=record, fate=fate, message=message)
+            lacking = _lacking(gold, made)
+            yield Deviation(kind="missing", tool=gold.name, record=record, fate=fate, message=message, lacking=lacking)
             continue
         left.remove(like)
         values = tuple(_wrong_values(gold.arguments, like.arguments, known, like.place))
@@ -302,6 +320,17 @@ def _deviations(expected: Sequence[GoldCall], made: Sequence[LoggedCall], known:
             for path, text in _leaves(call.arguments)
         )
         yield Deviation(kind="extra", tool=call.name, record=_record(call.arguments), message=call.place, values=values)
+
+
+def _lacking(gold: GoldCall, made: Sequence[LoggedCall]) -> str:
+    """The arguments of a missing call that no call of its tool has; empty where the tool was never called."""
+    others = [set(_leaves(call.arguments)) for call in made if call.name == gold.name]
+    if not others:
+        return ""
+    wanted = list(dict.fromkeys(_leaves(gold.arguments)))
+    lacking = [leaf for leaf in wanted if not any(leaf in other for other in others)] or wanted
+    of_record = [leaf for leaf in lacking if leaf[0] in _ABOUT]
+    return ", ".join(f"{name} {text}" for name, text in (of_record or lacking)[:_FEW]) or "once more"
 
 
 def _same(gold: GoldCall, call: LoggedCall) -> bool:

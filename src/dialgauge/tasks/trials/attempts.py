@@ -310,9 +310,9 @@ class Attempts:
     def coverage(self) -> Coverage:
         """Conversations, and tasks of which any has a verdict. One that failed and was made up for is not missing."""
         begun = len(self.attempts)
+        broken = Counter(attempt.task for attempt in self.attempts if attempt.end == "infrastructure")
         failed = sum(
-            min(len(places) - scored, self.trials - min(scored, self.trials))
-            for places, scored in zip(self.tasks.values(), self._scored_trials.values(), strict=True)
+            min(broken[task], self.trials - min(scored, self.trials)) for task, scored in self._scored_trials.items()
         )
         return Coverage(
             {
@@ -336,7 +336,8 @@ class Attempts:
         plan = f"{counted(self.planned_tasks, 'task')} x {counted(self.trials, 'trial')}"
         plan += " planned" if self.trials_known and self.tasks_known else "; the file names no plan"
         if self.is_log and not self.trials_known:
-            most = f", up to {counted(self.trials, 'trial')} each" if self.trials > 1 else ""
+            most_words = "" if len(set(map(len, self.tasks.values()))) == 1 else "up to "
+            most = f", {most_words}{counted(self.trials, 'trial')} each" if self.trials > 1 else ""
             plan = f"{counted(len(self.tasks), 'task')}{most}; the log names no plan"
         parts = [
             f"{self.scored_of_plan:,} of {self.planned:,} conversations scored ({plan})",

@@ -229,7 +229,7 @@ class TrialsPages(ToolPages):
         table = Table("Tasks and their trials: those first that pass sometimes", ["task", "trials", "passed", "of"])
         order = sorted(tasks, key=lambda name: (len(set(tasks[name])) < 2, -tasks[name].count("✗"), name))
         for name in order[:_LISTED]:
-            table.add(name, " ".join(tasks[name]), tasks[name].count("✓"), len(tasks[name]))
+            table.add(name, " ".join(tasks[name]), tasks[name].count("✓"), sum(mark != "–" for mark in tasks[name]))
         if len(order) > _LISTED:
             table.notes.append(f"{len(order) - _LISTED:,} more are not listed; filter the dialogues by task.")
         return [table, *self.fault_tables(library, run)]

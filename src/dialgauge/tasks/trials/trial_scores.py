@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import structs
 
 from dialgauge.data import data_folder
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, differing_instructions, differing_sentence
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import Notes, named_files, planned_results, read
@@ -302,6 +302,7 @@ def _notes(attempts: Attempts, scores: Scores) -> list[Note]:
     others = {
         "verdict": _verdict_source(attempts),
         "trial_ids": _trial_ids(attempts),
+        "instructions": _instructions(attempts),
         "unknown": _unknown(attempts),
         "partial_reward": _partial_parts(attempts, scores),
         "partial_cost": _partial_costs(attempts),
@@ -310,6 +311,13 @@ def _notes(attempts: Attempts, scores: Scores) -> list[Note]:
         "unknown_plan": _unknown_plan(attempts),
     }
     return [*notes, *(Note(kind, told) for kind, all_told in others.items() for told in all_told)]
+
+
+def _instructions(attempts: Attempts) -> list[str]:
+    """Trials that are not of one task; results of benchmarks are checked against their tasks."""
+    tasks = (attempt.task for attempt in attempts.attempts) if attempts.is_log else ()
+    differing = differing_instructions(zip(tasks, attempts.dialogues, strict=False))
+    return [differing_sentence(differing)] if differing else []
 
 
 def _grader_notes(graded: GradedLog | None) -> list[Note]:

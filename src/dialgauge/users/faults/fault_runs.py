@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.data import data_folder
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, differing_instructions, differing_sentence
 from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import named_files, read, system_name
@@ -23,7 +23,7 @@ from dialgauge.measures import (
     score_systems,
 )
 from dialgauge.runs import Run, new_run
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 from dialgauge.users.faults.checking import check_user
 from dialgauge.users.faults.conversation_view import ConversationView
 from dialgauge.users.faults.fault_measures import FAMILY, FaultEvidence, usual
@@ -126,6 +126,7 @@ def faults_run(
     unseen, broken = nothing_to_look_at(dialogues), broken_off(dialogues)
     coverage = _coverage(dialogues, sum(unseen.values()), sum(broken.values()))
     how = Resampling(resamples, seed) if resamples else None
+    differing = differing_instructions((task_of(dialogue), dialogue) for dialogue in dialogues)
     return new_run(
         kind=KIND,
         name=name,
@@ -143,6 +144,7 @@ def faults_run(
             "integrity": None if integrity is None else dict(integrity.counts),
             "by_texts": sum(not ConversationView(dialogue).has_acts for dialogue in dialogues),
         },
+        notes=[Note("instructions", differing_sentence(differing))] if differing else [],
     )
 
 

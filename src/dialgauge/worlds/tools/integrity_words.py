@@ -51,7 +51,8 @@ def _foreign_sentences(name: str, integrity: Integrity) -> list[str]:
     if mapping := integrity.mapping:
         shown = ", ".join(f"{conversation} → task {task}" for conversation, task in mapping[:_NAMED])
         more = ", …" if len(mapping) > _NAMED else ""
-        told = f"{name}: {len(mapping):,} of them fit exactly one other task of the file ({shown}{more})"
+        fit = "of them fits" if len(mapping) == 1 else "of them fit"
+        told = f"{name}: {len(mapping):,} {fit} exactly one other task of the file ({shown}{more})"
         stands = ": the ids seem to be mixed up, so totals may stand" if integrity.permuted else ""
         sentences.append(f"{told}{stands}. Nothing was moved; --json has the whole mapping.")
     return [*sentences, *(f"{name}: {words[0].lower()}{words[1:]}" for words in withheld_words(integrity))]

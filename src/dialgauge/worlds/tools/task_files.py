@@ -30,6 +30,8 @@ class GoldCall(ToolCall, frozen=True, omit_defaults=True):
     """An expected call; ``compare`` are the arguments that ACTION looks at (None: all)."""
 
     compare: tuple[str, ...] | None = None
+    #: Of τ²: the user is to make it, on its own device.
+    by_user: bool = False
 
 
 class ToolTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -211,6 +213,7 @@ def gold_calls(actions: Iterable[Any]) -> tuple[GoldCall, ...] | None:
                 name=action["name"],
                 arguments={} if arguments is None else arguments,
                 compare=tuple(map(str, compare)) if isinstance(compare, list) else None,
+                by_user=action.get("requestor") == "user",
             )
         )
     return tuple(calls)
