@@ -110,7 +110,8 @@ def keep_runs(folder: Path, name: str, work: Path) -> None:
     """The manifest and tables of every run in the command's store, and the report on all of them."""
     import polars
 
-    runs = sorted(path.parent for path in work.glob("runs/*/run.json"))
+    # By kind and system: ids of runs stored in the same second end at random.
+    runs = sorted((path.parent for path in work.glob("runs/*/run.json")), key=lambda run: run.name.split("-")[2:-1])
     for number, run in enumerate(runs):
         manifest = json.loads((run / "run.json").read_text())
         _keep(folder / f"{name}.run{number}.json", manifest)
