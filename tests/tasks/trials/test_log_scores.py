@@ -436,6 +436,13 @@ def test_tasks_of_different_domains_are_different_tasks(numbered: bool, tmp_path
     assert {name: told["tasks"] for name, told in run.details["domains"].items()} == {"retail": 1, "airline": 1}
 
 
+@pytest.mark.parametrize("domains", [("", "shop", ""), ("shop", "", "shop"), ("", "", "shop")])
+def test_a_trial_that_names_no_domain_is_one_of_its_task(domains: tuple[str, ...], tmp_path: Path) -> None:
+    records = [{"task_id": 0, "success": True, **({"domain": domain} if domain else {})} for domain in domains]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run["pass^3"].value == 1
+
+
 def test_a_trial_that_is_there_twice_is_told_as_such(tmp_path: Path) -> None:
     records = [{"task_id": 7, "trial": 1, "success": True}] * 2
     with pytest.raises(DialgaugeError, match=r"two conversations of the task '7' with the number 1 of a trial"):

@@ -660,7 +660,10 @@ class Numbering:
         """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
         task = facts.task or facts.id or fallback
         domain = facts.domains[0] if facts.task and len(facts.domains) == 1 else ""
-        first = self._domains.setdefault(task, domain) or domain
+        first = self._domains.setdefault(task, domain)
+        if domain and not first:  # those before it named no domain
+            first = self._domains[task] = domain
+            self._tasks[task, domain] = self._tasks.pop((task, ""))
         before = self._tasks.get((task, domain or first), 0)
         self._tasks[task, domain or first] = before + 1
         trial = before if facts.trial is None else facts.trial
@@ -677,7 +680,8 @@ class Numbering:
                 how = (
                     f"There are two conversations of the task '{task}' with the number {trial} of a trial: number them"
                 )
-                how += " anew under 'trial', or give tasks that differ ids of their own under 'task_id'"
+                how += " anew under 'trial', give tasks that differ ids of their own under 'task_id', or keep the"
+                how += " conversations of each agent in a file of its own"
             if model != other:
                 how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
             told = f"this id was already used in {where}; ids must be unique. {how}"
