@@ -14,7 +14,14 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.formats.agent_log import AgentLog, LoggedCall, LoggedConversation, LoggedText, read_agent_log
+    from dialgauge.formats.agent_log import (
+        AgentLog,
+        LoggedCall,
+        LoggedConversation,
+        LoggedText,
+        LogPlan,
+        read_agent_log,
+    )
     from dialgauge.formats.babi import (
         SILENCE,
         BabiCandidates,
@@ -102,6 +109,7 @@ __all__ = [
     "LargeArray",
     "LargeObject",
     "Listed",
+    "LogPlan",
     "LoggedCall",
     "LoggedConversation",
     "LoggedText",
