@@ -268,3 +268,17 @@ def test_audit_refuses_repeated_ids_as_others_do(capsys: Capture) -> None:
     for command in ("audit", "score", "blame"):
         outcome = dialgauge(capsys, "tasks", command, "log.json")
         assert outcome.code == 2 and "ids must be unique" in outcome.err, command
+
+
+def test_rewards_that_their_own_parts_contradict_are_named(capsys: Capture) -> None:
+    results = [tau_result(task, 0, 1.0) for task in "ab"]
+    Path("sound.json").write_text(json.dumps(results))
+    results[1]["reward"] = 0.0
+    Path("odd.json").write_text(json.dumps(results))
+    told = "the recorded reward is not what the parts stored with it give in 1 of 2 conversations (b#0)"
+    scored = dialgauge(capsys, "tasks", "score", "odd.json", "--resamples", 0)
+    assert told in " ".join((scored.out + scored.err).split())
+    checked = dialgauge(capsys, "data", "check", "odd.json")
+    assert checked.code == 1 and "1 kind of problem" in checked.out
+    assert "stored with" not in dialgauge(capsys, "tasks", "score", "sound.json", "--resamples", 0).err
+    assert dialgauge(capsys, "data", "check", "sound.json").code == 0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         LoggedConversation,
         LoggedText,
         LogPlan,
+        contradicts_parts,
         read_agent_log,
     )
     from dialgauge.formats.babi import (
@@ -124,6 +125,7 @@ __all__ = [
     "UnknownFormat",
     "bulk_load",
     "carries",
+    "contradicts_parts",
     "decode",
     "expand",
     "file_name",

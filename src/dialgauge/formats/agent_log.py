@@ -8,7 +8,7 @@ call.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -20,13 +20,18 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import decode
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
-from dialgauge.formats.tau import tau_results
+from dialgauge.formats.tau import TOLERANCE, tau_results
 from dialgauge.formats.tau_messages import TauMessage, results_of_calls
 from dialgauge.text import counted
 
 Benchmark: TypeAlias = Literal["tau", "tau2"]
 #: Endings after which a conversation is judged, in τ²-bench's words.
 FINISHED = frozenset({"agent_stop", "user_stop"})
+
+
+_PASSED = 1 - TOLERANCE
+#: The test of the data, as τ-bench and τ²-bench call it.
+_DATA_PARTS = frozenset({"r_actions", "DB"})
 
 
 class LoggedCall(Struct, frozen=True):
@@ -71,6 +76,19 @@ class LoggedConversation(Struct, frozen=True, kw_only=True):
     @property
     def id(self) -> str:
         return f"{self.task}#{self.trial}"
+
+
+def contradicts_parts(reward: float | None, parts: Mapping[str, float], benchmark: str) -> bool:
+    """Whether a reward is not the product of the parts stored with it.
+
+    τ-bench stores only the last part, so that what was told does not say all.
+    """
+    if reward is None or not parts or benchmark not in ("tau", "tau2"):
+        return False
+    fulfilled = all(value >= _PASSED for value in parts.values())
+    if reward >= _PASSED:
+        return not fulfilled
+    return fulfilled and (benchmark == "tau2" or not _DATA_PARTS.isdisjoint(parts))
 
 
 class LogPlan(Struct, frozen=True, kw_only=True):

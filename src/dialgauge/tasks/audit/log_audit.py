@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, read_agent_log
+from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, contradicts_parts, read_agent_log
 from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
 from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.text import some_of
@@ -116,7 +116,11 @@ class LogAudit(Struct, frozen=True, kw_only=True):
     @property
     def self_contradicted(self) -> list[str]:
         """Conversations whose recorded reward is not what the parts stored with it give."""
-        return [one.id for one in self.conversations if _contradicts_parts(one, self.benchmark)]
+        return [
+            one.id
+            for one in self.conversations
+            if contradicts_parts(one.recorded_reward, one.recorded_parts, self.benchmark)
+        ]
 
     @property
     def contradicted(self) -> list[str]:
@@ -146,15 +150,6 @@ class LogAudit(Struct, frozen=True, kw_only=True):
 
 def _parts_differ(one: ReplayedConversation) -> bool:
     return any(one.replay_parts.get(part) not in (None, recorded) for part, recorded in one.recorded_parts.items())
-
-
-def _contradicts_parts(one: ReplayedConversation, benchmark: str) -> bool:
-    """A reward is the product of its parts; τ-bench stores only the last part, so what was told says not all."""
-    if one.recorded_reward is None or not one.recorded_parts:
-        return False
-    if one.recorded_reward >= _PASSED:
-        return not all(one.recorded_parts.values())
-    return all(one.recorded_parts.values()) and (benchmark != "tau" or "DB" in one.recorded_parts)
 
 
 def audit_logs(
