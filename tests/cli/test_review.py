@@ -253,3 +253,32 @@ def test_a_log_without_conversations(capsys: Capture) -> None:
     outcome = dialgauge(capsys, "review", log, "--domain", "depot")
     assert outcome.code == 1 and "There is nothing to review: the log holds no conversation." in outcome.out
     assert "Not answered" not in outcome.out
+
+
+def test_audit_and_blame_say_that_a_log_is_incomplete(capsys: Capture) -> None:
+    log = tau_file(Path("log.json"), {"a": "+-", "b": "-."})
+    told = "log: INCOMPLETE: 3 of 4 conversations are there (2 tasks x 2 trials; the file names no plan)."
+    for command in ("audit", "blame"):
+        assert told in dialgauge(capsys, "tasks", command, log).out
+        assert "INCOMPLETE" not in dialgauge(capsys, "tasks", command, tau_file(Path("b.json"), {"a": "+-"})).out
+
+
+def test_audit_refuses_repeated_ids_as_others_do(capsys: Capture) -> None:
+    Path("log.json").write_text(json.dumps([tau_result("a", 0, 1.0), tau_result("a", 0, 0.0), tau_result("b", 0, 1.0)]))
+    for command in ("audit", "score", "blame"):
+        outcome = dialgauge(capsys, "tasks", command, "log.json")
+        assert outcome.code == 2 and "ids must be unique" in outcome.err, command
+
+
+def test_rewards_that_their_own_parts_contradict_are_named(capsys: Capture) -> None:
+    results = [tau_result(task, 0, 1.0) for task in "ab"]
+    Path("sound.json").write_text(json.dumps(results))
+    results[1]["reward"] = 0.0
+    Path("odd.json").write_text(json.dumps(results))
+    told = "the recorded reward is not what the parts stored with it give in 1 of 2 conversations (b#0)"
+    scored = dialgauge(capsys, "tasks", "score", "odd.json", "--resamples", 0)
+    assert told in " ".join((scored.out + scored.err).split())
+    checked = dialgauge(capsys, "data", "check", "odd.json")
+    assert checked.code == 1 and "1 kind of problem" in checked.out
+    assert "stored with" not in dialgauge(capsys, "tasks", "score", "sound.json", "--resamples", 0).err
+    assert dialgauge(capsys, "data", "check", "sound.json").code == 0

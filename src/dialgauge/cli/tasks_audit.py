@@ -64,6 +64,8 @@ def audit(
     same = same_logs((each.name, each.integrity) for each in logs)
     screen = out if output.on_screen else err
     for each in logs:
+        if each.plan is not None and each.plan.missing:
+            screen.print(f"{each.name}: {each.plan.sentence()}.")
         for sentence in integrity_sentences(each.name, each.integrity):
             screen.print(sentence)
     for names in same:

@@ -58,6 +58,8 @@ def blame(
             advance(1)
     screen = out if output.on_screen else err
     for log in logs:
+        if log.plan is not None and log.plan.missing:
+            screen.print(f"{log.name}: {log.plan.sentence()}.")
         if log.integrity.foreign:
             for sentence in integrity_sentences(log.name, log.integrity):
                 screen.print(sentence)

@@ -14,7 +14,15 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.formats.agent_log import AgentLog, LoggedCall, LoggedConversation, LoggedText, read_agent_log
+    from dialgauge.formats.agent_log import (
+        AgentLog,
+        LoggedCall,
+        LoggedConversation,
+        LoggedText,
+        LogPlan,
+        contradicts_parts,
+        read_agent_log,
+    )
     from dialgauge.formats.babi import (
         SILENCE,
         BabiCandidates,
@@ -102,6 +110,7 @@ __all__ = [
     "LargeArray",
     "LargeObject",
     "Listed",
+    "LogPlan",
     "LoggedCall",
     "LoggedConversation",
     "LoggedText",
@@ -116,6 +125,7 @@ __all__ = [
     "UnknownFormat",
     "bulk_load",
     "carries",
+    "contradicts_parts",
     "decode",
     "expand",
     "file_name",

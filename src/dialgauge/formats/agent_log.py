@@ -7,7 +7,8 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -19,12 +20,18 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import decode
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
-from dialgauge.formats.tau import tau_results
+from dialgauge.formats.tau import TOLERANCE, tau_results
 from dialgauge.formats.tau_messages import TauMessage, results_of_calls
+from dialgauge.text import counted
 
 Benchmark: TypeAlias = Literal["tau", "tau2"]
 #: Endings after which a conversation is judged, in τ²-bench's words.
 FINISHED = frozenset({"agent_stop", "user_stop"})
+
+
+_PASSED = 1 - TOLERANCE
+#: The test of the data, as τ-bench and τ²-bench call it.
+_DATA_PARTS = frozenset({"r_actions", "DB"})
 
 
 class LoggedCall(Struct, frozen=True):
@@ -71,6 +78,40 @@ class LoggedConversation(Struct, frozen=True, kw_only=True):
         return f"{self.task}#{self.trial}"
 
 
+def contradicts_parts(reward: float | None, parts: Mapping[str, float], benchmark: str) -> bool:
+    """Whether a reward is not the product of the parts stored with it.
+
+    τ-bench stores only the last part, so that what was told does not say all.
+    """
+    if reward is None or not parts or benchmark not in ("tau", "tau2"):
+        return False
+    fulfilled = all(value >= _PASSED for value in parts.values())
+    if reward >= _PASSED:
+        return not fulfilled
+    return fulfilled and (benchmark == "tau2" or not _DATA_PARTS.isdisjoint(parts))
+
+
+class LogPlan(Struct, frozen=True, kw_only=True):
+    """How many conversations a log should have, and has; ``named``: it says so itself."""
+
+    tasks: int
+    trials: int
+    present: int
+    named: bool
+
+    @property
+    def missing(self) -> int:
+        return self.tasks * self.trials - self.present
+
+    def sentence(self) -> str:
+        """What is missing, without the full stop; empty where nothing is."""
+        if not self.missing:
+            return ""
+        plan = f"{counted(self.tasks, 'task')} x {counted(self.trials, 'trial')}"
+        plan += " planned" if self.named else "; the file names no plan"
+        return f"INCOMPLETE: {self.present:,} of {self.tasks * self.trials:,} conversations are there ({plan})"
+
+
 class AgentLog(Struct, frozen=True, kw_only=True):
     """A log: which benchmark and domain, the tasks it stores (τ²), its conversations in order."""
 
@@ -80,6 +121,24 @@ class AgentLog(Struct, frozen=True, kw_only=True):
     tasks: tuple[dict[str, Any], ...]
     conversations: tuple[LoggedConversation, ...]
     planned_trials: int | None = None
+
+    @property
+    def plan(self) -> LogPlan:
+        """As the file says or, where it does not, the tasks it has with the most trials that any has."""
+        tried = Counter(one.task for one in self.conversations)
+        numbers = len({one.trial for one in self.conversations})
+        trials = self.planned_trials or max(numbers, *tried.values(), 0)
+        return LogPlan(
+            tasks=len({str(task.get("id")) for task in self.tasks} | tried.keys()),
+            trials=trials,
+            present=sum(min(count, trials) for count in tried.values()),
+            named=bool(self.planned_trials and self.tasks),
+        )
+
+    @property
+    def repeated_ids(self) -> list[str]:
+        """Ids that several conversations have."""
+        return [name for name, count in Counter(one.id for one in self.conversations).items() if count > 1]
 
     @property
     def calls_in_prose(self) -> bool:

@@ -126,6 +126,7 @@ FOUND: dict[str, tuple[Severity, str]] = {
     "missing predicted": ("problem", "user turns without a predicted state"),
     "repeated key": ("problem", "duplicate keys in one object: readers keep the last and drop the others"),
     "different instructions": ("problem", "tasks whose trials have different instructions (filed under another task?)"),
+    "contradicted reward": ("problem", "rewards that are not what the parts stored with them give"),
     "too many slots": ("problem", "states use more slot names than can be counted"),
     "speaker repeats": ("remark", "turns of the same speaker as the turn before (is one missing?)"),
     "no predicted states": ("remark", "files of predictions without any predicted state"),

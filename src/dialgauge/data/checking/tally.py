@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from dialgauge.data.checking.report import Finding, FindingPlace, Findings, Gold, id_hash
 from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, State, Turn
-from dialgauge.formats import ALL_FIELDS
+from dialgauge.formats import ALL_FIELDS, contradicts_parts
 from dialgauge.text import times
 
 _DIALOGUE_FIELDS = tuple(sorted(ALL_FIELDS & set(Dialogue.__struct_fields__)))
@@ -65,6 +65,7 @@ class GroupTally:
         self._identify(file, dialogue, users)
         self._look_at_order(file, dialogue, users)
         self._look_at_instruction(file, dialogue)
+        self._look_at_reward(file, dialogue)
         domains = set(dialogue.domains)
         for number, turn in enumerate(dialogue.turns):
             self._look_at(file, dialogue, number, turn, domains)
@@ -91,6 +92,17 @@ class GroupTally:
             file.instructions[key] = None
             place = FindingPlace(file=file.name, dialogue=dialogue.id, detail=f"task {task}")
             self.findings.add("different instructions", place)
+
+    def _look_at_reward(self, file: FileTally, dialogue: Dialogue) -> None:
+        """A reward that contradicts its own parts, in results of a benchmark."""
+        details = dialogue.outcome.details if dialogue.outcome else {}
+        parts = {
+            key.removeprefix("reward[").removesuffix("]"): number
+            for key, text in details.items()
+            if key.startswith("reward[") and (number := _number(text)) is not None
+        }
+        if contradicts_parts(_number(details.get("reward")), parts, details.get("benchmark", "")):
+            self.findings.add("contradicted reward", FindingPlace(file=file.name, dialogue=dialogue.id))
 
     def _look_at_order(self, file: FileTally, dialogue: Dialogue, users: int) -> None:
         """Empty dialogues, and the same side speaking twice in a row where both sides are recorded."""
@@ -122,6 +134,13 @@ class GroupTally:
                 file.with_state[name] += 1
                 self.inventories[name].add(state, dialogue.id, number)
                 domains.update(state)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
 
 
 #: Beyond these, counting goes on but nothing new is kept; the report says so.

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import AgentLog, LoggedConversation, read_agent_log
+from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, contradicts_parts, read_agent_log
 from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
 from dialgauge.tasks.trials.trial_measures import pass_chance
+from dialgauge.text import some_of
 from dialgauge.worlds.tools import (
     AgentText,
     Conduct,
@@ -95,6 +96,7 @@ class LogAudit(Struct, frozen=True, kw_only=True):
     passed_without_any_write_call: int | None = None
     passed_without_successful_write: int | None = None
     never_passed: tuple[str, ...] = ()
+    plan: LogPlan | None = None
 
     @property
     def drift(self) -> Counter[str]:
@@ -114,7 +116,11 @@ class LogAudit(Struct, frozen=True, kw_only=True):
     @property
     def self_contradicted(self) -> list[str]:
         """Conversations whose recorded reward is not what the parts stored with it give."""
-        return [one.id for one in self.conversations if _contradicts_parts(one, self.benchmark)]
+        return [
+            one.id
+            for one in self.conversations
+            if contradicts_parts(one.recorded_reward, one.recorded_parts, self.benchmark)
+        ]
 
     @property
     def contradicted(self) -> list[str]:
@@ -146,15 +152,6 @@ def _parts_differ(one: ReplayedConversation) -> bool:
     return any(one.replay_parts.get(part) not in (None, recorded) for part, recorded in one.recorded_parts.items())
 
 
-def _contradicts_parts(one: ReplayedConversation, benchmark: str) -> bool:
-    """A reward is the product of its parts; τ-bench stores only the last part, so what was told says not all."""
-    if one.recorded_reward is None or not one.recorded_parts:
-        return False
-    if one.recorded_reward >= _PASSED:
-        return not all(one.recorded_parts.values())
-    return all(one.recorded_parts.values()) and (benchmark != "tau" or "DB" in one.recorded_parts)
-
-
 def audit_logs(
     sources: Mapping[str, str | Path],
     *,
@@ -168,7 +165,14 @@ def audit_logs(
     named = load_tool_domain(domain, root=root) if domain is not None else None
     given = read_tool_tasks(tasks) if tasks is not None else None
     for name, source in sources.items():
-        audits.append(audit_log(read_agent_log(source), name, named or log_domain, tasks=given, root=root))
+        log = read_agent_log(source)
+        audit = audit_log(log, name, named or log_domain, tasks=given, root=root)
+        if (repeated := log.repeated_ids) and not audit.integrity.foreign:  # ids that were mixed up repeat, too
+            raise DialgaugeError(
+                f"several conversations have the same id, task and trial ({some_of(repeated)}); ids must be unique",
+                file=str(source),
+            )
+        audits.append(audit)
         advance(1)
     return audits
 
@@ -218,6 +222,7 @@ def audit_log(
             None if reason else sum(one.writes_done == 0 and (one.recorded_reward or 0) >= _PASSED for one in replayed)
         ),
         never_passed=_never_passed(log.conversations),
+        plan=log.plan,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import AgentLog, LoggedConversation, read_agent_log
+from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, read_agent_log
 from dialgauge.tasks.audit.log_audit import replay_conversation
 from dialgauge.tasks.audit.task_facts import task_facts
 from dialgauge.tasks.blame.blame_rules import BLAMED, Blamed, FailureBlame, blame_failure
@@ -62,6 +62,7 @@ class LogBlame(Struct, frozen=True, kw_only=True):
     beyond_plan: tuple[str, ...] = ()
     #: What each deciding message says and calls, by conversation.
     deciding: dict[str, DecidingMessage] = {}
+    plan: LogPlan | None = None
 
     @property
     def counts(self) -> dict[Blamed, int]:
@@ -130,6 +131,7 @@ def blame_log(
         domain=world.name if world is not None else None,
         integrity=integrity,
         conversations=len(planned),
+        plan=log.plan,
         unjudged=sum(one.reward is None for one in planned),
         failures=tuple(failures),
         without_task=tuple(one.id for one in failed if one.task not in tasks),

@@ -19,7 +19,7 @@ from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue, differing_instructions, differing_sentence
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import Notes, named_files, planned_results, read
+from dialgauge.formats import Notes, contradicts_parts, named_files, planned_results, read
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -64,7 +64,7 @@ from dialgauge.tasks.trials.reward_measures import (
 )
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
 from dialgauge.tasks.trials.verdicts import LogScores, reported_number
-from dialgauge.text import Note, counted, times
+from dialgauge.text import Note, counted, some_of, times
 from dialgauge.worlds.tools import Integrity, check_log
 
 if TYPE_CHECKING:
@@ -303,6 +303,7 @@ def _notes(attempts: Attempts, scores: Scores) -> list[Note]:
         "verdict": _verdict_source(attempts),
         "trial_ids": _trial_ids(attempts),
         "instructions": _instructions(attempts),
+        "contradicted": _contradicted(attempts),
         "unknown": _unknown(attempts),
         "partial_reward": _partial_parts(attempts, scores),
         "partial_cost": _partial_costs(attempts),
@@ -318,6 +319,18 @@ def _instructions(attempts: Attempts) -> list[str]:
     tasks = (attempt.task for attempt in attempts.attempts) if attempts.is_log else ()
     differing = differing_instructions(zip(tasks, attempts.dialogues, strict=False))
     return [differing_sentence(differing)] if differing else []
+
+
+def _contradicted(attempts: Attempts) -> list[str]:
+    """Rewards that are not what the file stores beside them."""
+    benchmark = attempts.said("benchmark")
+    odd = [each.id for each in attempts.attempts if contradicts_parts(each.reward, each.parts, benchmark)]
+    if not odd:
+        return []
+    return [
+        f"the recorded reward is not what the parts stored with it give in {len(odd):,} of "
+        f"{counted(len(attempts.attempts), 'conversation')} ({some_of(odd)}): scores rest on the reward as recorded"
+    ]
 
 
 def _grader_notes(graded: GradedLog | None) -> list[Note]:
