@@ -185,8 +185,8 @@ def score(
     Logs: missing trials are reported first, and how much of each score is chance. Responses: scored as the standard
     evaluator does, and by rules that are harder to game.
 
-    Exit code: 0 all dialogues were answered, 1 some were not and were left out, 2 nothing could be scored, 3 a
-    --fail-under or --fail-on-drop check failed.
+    Exit code: 0 all dialogues were answered, 1 some were not and were left out, or do not belong to their tasks, 2
+    nothing could be scored, 3 a --fail-under or --fail-on-drop check failed.
     """
     if tasks is not None:
         return tasks_audit.grade_again(files or [], tasks, domain, resamples, seed, output)
@@ -199,10 +199,11 @@ def score(
     }
     stored = _opened(from_runs or (), output.store)
     results: RunSet
+    stands = True
     score_file: Callable[[str], Run] | None = None
     if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
         from dialgauge.api import log_findings
-        from dialgauge.tasks import TrialRuns, coverage_sentences, score_results
+        from dialgauge.tasks import TrialRuns, coverage_sentences, per_task_stands, score_results
 
         refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
         if files:
@@ -221,6 +222,7 @@ def score(
             results, score_file = scored(named_systems(files)), lambda file: scored([file]).runs[0]
         else:
             results = TrialRuns(stored)
+        stands = all(map(per_task_stands, results.runs))
         schema, screen = "tasks-trials", out if output.on_screen else err
         for sentence in coverage_sentences(results.runs):
             screen.print(sentence)
@@ -260,7 +262,7 @@ def score(
     tables = [*results.tables(), *(results.worst(worst) if worst else ())]
     checks = gate.check(results.runs, score_file)
     output.present(results, schema, tables=tables, checks=checks, verdict=True)
-    return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
+    return checks.exit_code(0 if results.complete and stands else EXIT_INCOMPLETE)
 
 
 @app.command()

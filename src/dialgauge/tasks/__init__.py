@@ -6,6 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.tasks.audit.audit_pages import per_task_stands
     from dialgauge.tasks.audit.audit_views import (
         audit_document,
         log_tables,
@@ -173,6 +174,7 @@ __all__ = [
     "outcome_explanation",
     "outcome_frames",
     "outcome_tables",
+    "per_task_stands",
     "placeholders",
     "predictions_from",
     "published_human",

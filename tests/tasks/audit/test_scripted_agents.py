@@ -147,6 +147,7 @@ class TestDesk:
         assert "nothing is said per task" in outcome.out
         assert "pass^2" not in outcome.out.partition("Replay")[2]
         scored = dialgauge(capsys, "tasks", "score", log)
+        assert scored.code == 1
         assert "window#0 stores the expected actions of another task" in scored.out
         assert "pass^1" in scored.out
         assert "pass^2" not in scored.out.partition("Success and consistency")[2]

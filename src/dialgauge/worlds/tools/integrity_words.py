@@ -65,7 +65,7 @@ def withheld_words(integrity: Integrity) -> list[str]:
     many = integrity.foreign_share >= MOST_FOREIGN
     why = f"{100 * MOST_FOREIGN:.0f}% or more do not belong to their tasks" if many else "Ids are mixed up"
     return [
-        f"{why}, so nothing is said per task: no pass^k above k = 1, no split, no unfair or never-passed tasks. "
+        f"{why}, so nothing is said per task: no pass^k above k = 1, no split, no tasks that never pass. "
         "File each conversation under its own task and audit again."
     ]
 
