@@ -577,10 +577,7 @@ def _schema(domain: Domain, ontology: Ontology) -> list[dict[str, Any]]:
 def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
     """The verdicts on task, tracker and user, and whose fault failures were; with ``detail`` also how conversations
     went and what was misheard."""
-    blamed = blame_tables(run)
-    for table in blamed[:1]:
-        table.notes.append("'dialgauge lab blame RUN' lists them, with the turns.")
-    verdicts = [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blamed]
+    verdicts = [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
     verdicts[0].signature = run.signature
     return [*coverage_tables(run), *verdicts, *report_tables(run), *cost_tables(run)]
 

@@ -40,7 +40,7 @@ def blame_tables(run: Run, *, listed: bool = False) -> list[Table]:
         return []
     causes, sides = _causes(run), _sides(run)
     if not listed:
-        causes.notes.append("Which and where: dialgauge lab blame RUN.")
+        causes.notes.append("'dialgauge lab blame RUN' lists them, with the turns.")
     causes.signature = run.signature
     return [causes, sides]
 

@@ -32,7 +32,9 @@ def integrity_sentences(name: str, integrity: Integrity) -> list[str]:
 
 def _twice(name: str, integrity: Integrity) -> list[str]:
     groups = "; ".join(", ".join(group) for group in integrity.identical[:_NAMED])
-    return [f"{name}: conversations that are word for word the same: {groups}."] if groups else []
+    others = len(integrity.identical) - _NAMED
+    more = f"; and {counted(others, 'more group')}" if others > 0 else ""
+    return [f"{name}: conversations that are word for word the same: {groups}{more}."] if groups else []
 
 
 def _reach(integrity: Integrity) -> str:
