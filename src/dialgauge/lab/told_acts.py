@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from dialgauge.agents.speech import FreeListener, ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
 from dialgauge.intents import INFORM, REQUEST, SELECT, UNSURE, service_of
-from dialgauge.values import Reading
+from dialgauge.values import AnswerReading
 from dialgauge.worlds.domain import UNKNOWN, Service
 
 #: The detail of an outcome that says that the system's acts were read, and not its own.
@@ -154,7 +154,7 @@ class _ToldActs:
             yield from self._told(talk, slot, truth, reading, asked, confirmed)
 
     def _told(
-        self, talk: _ServiceTalk, slot: str, truth: str, reading: Reading, asked: Collection[str], confirmed: bool
+        self, talk: _ServiceTalk, slot: str, truth: str, reading: AnswerReading, asked: Collection[str], confirmed: bool
     ) -> Iterator[Act]:
         """What an answer comes to; unasked, only what is right counts."""
         service = talk.words.service

@@ -20,7 +20,8 @@ from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
 from dialgauge.tracking.details import ceiling_sentence
 from dialgauge.tracking.encode import carries_gold
-from dialgauge.tracking.guards import GuardEvidence, accepted_kinds, input_findings, notes_of, profile_findings
+from dialgauge.tracking.guard_evidence import GuardEvidence
+from dialgauge.tracking.guards import accepted_kinds, input_findings, notes_of, profile_findings
 from dialgauge.tracking.inputs import (
     SELF,
     Source,

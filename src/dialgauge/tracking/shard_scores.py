@@ -18,7 +18,7 @@ from dialgauge.files import parquet_bytes
 from dialgauge.measures import Moments, Rows
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import CountBasis
-from dialgauge.tracking.guards import GuardEvidence
+from dialgauge.tracking.guard_evidence import GuardEvidence
 from dialgauge.tracking.inputs import FileReading
 from dialgauge.tracking.turn_numbers import TurnFit
 

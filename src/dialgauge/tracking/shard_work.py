@@ -25,7 +25,7 @@ from dialgauge.tracking.align import Policy, TurnCoverage
 from dialgauge.tracking.code_tables import CodeTable, is_code_table
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Floats
-from dialgauge.tracking.guards import GuardEvidence
+from dialgauge.tracking.guard_evidence import GuardEvidence
 from dialgauge.tracking.inputs import FileReading, SystemInput, load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import PreparedInputs

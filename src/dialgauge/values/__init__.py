@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dialgauge.values.spoken_numbers import Place
     from dialgauge.values.spoken_slots import Kind, SpokenSlot, ToldValue, kind_of, same_told
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
-    from dialgauge.values.told import AnswerReader, Reading
+    from dialgauge.values.told import AnswerReader, AnswerReading
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -44,6 +44,7 @@ __all__ = [
     "SENSITIVITY_PROFILES",
     "SPECIAL",
     "AnswerReader",
+    "AnswerReading",
     "BoundReply",
     "Candidates",
     "CanonicalMap",
@@ -54,7 +55,6 @@ __all__ = [
     "Pair",
     "Place",
     "Profile",
-    "Reading",
     "Replace",
     "ReplyText",
     "Side",

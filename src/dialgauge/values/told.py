@@ -40,7 +40,7 @@ from dialgauge.values.spoken_slots import (
 Status: TypeAlias = Literal["right", "other", "unknown", "unsure", "none"]
 
 
-class Reading(NamedTuple):
+class AnswerReading(NamedTuple):
     """What a reply tells of a slot, and the words that tell it."""
 
     status: Status
@@ -63,7 +63,7 @@ class AnswerReader:
 
     def read(
         self, reply: str, name: str, truth: str, *, asked: Collection[str] = (), explained: Collection[str] = ()
-    ) -> Reading:
+    ) -> AnswerReading:
         """What the reply tells of a slot whose value is ``truth``.
 
         ``asked`` are the slots that it should answer; ``explained`` values that it may repeat for another reason: what
@@ -82,21 +82,23 @@ class AnswerReader:
 
     def _read_unknown(
         self, bound: BoundReply, slot: SpokenSlot, unknown: bool, alone: bool, explained: Collection[str]
-    ) -> Reading:
+    ) -> AnswerReading:
         if unknown:
-            return Reading("right", UNKNOWN)
+            return AnswerReading("right", UNKNOWN)
         if slot.kind == "yes-no":
             said = bound.polarity(slot, alone=alone)
-            return Reading("other", said) if said in ("yes", "no") else Reading("unsure" if said else "none")
+            return (
+                AnswerReading("other", said) if said in ("yes", "no") else AnswerReading("unsure" if said else "none")
+            )
         told = [told for told in bound.told(slot) if bound.owner(told.place, slot) == slot.name]
         if told:
-            return Reading("other", told[0].value)
+            return AnswerReading("other", told[0].value)
         loose = [
             told
             for told in bound.told(slot)
             if not bound.owner(told.place, slot) and not is_among(told.value, explained)
         ]
-        return Reading("unsure", loose[0].value) if loose and alone else Reading("none")
+        return AnswerReading("unsure", loose[0].value) if loose and alone else AnswerReading("none")
 
     def heard(self, reply: str, asked: Sequence[str], explained: Collection[str] = ()) -> dict[str, str]:
         """What somebody who asked for slots takes for answers: any value of the kind asked for."""
@@ -164,25 +166,27 @@ class AnswerReader:
 
 def _read_value(
     bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool, alone: bool, explained: Collection[str]
-) -> Reading:
+) -> AnswerReading:
     right = [told for told in bound.told(slot) if same_told(told.value, truth, slot.kind)] or _found(bound, slot, truth)
     owners = {bound.owner(told.place, slot) for told in right}
     wrong = [told for told in bound.told(slot) if not same_told(told.value, truth, slot.kind)]
     own = [told for told in wrong if bound.owner(told.place, slot) == slot.name and not _within(told, right)]
     if slot.name in owners:
-        return Reading("right", truth)
+        return AnswerReading("right", truth)
     if "" in owners and not own:
-        return Reading("right", truth)
+        return AnswerReading("right", truth)
     if own:
         doubtful = right or all(is_among(told.value, explained) for told in own)
-        return Reading("unsure" if doubtful else "other", own[0].value)
+        return AnswerReading("unsure" if doubtful else "other", own[0].value)
     if unknown:
-        return Reading("unknown", UNKNOWN)
+        return AnswerReading("unknown", UNKNOWN)
     if right:  # the right value, but nearer to another label
-        return Reading("right" if alone else "unsure", truth)
+        return AnswerReading("right" if alone else "unsure", truth)
     loose = [told for told in wrong if not bound.owner(told.place, slot) and not is_among(told.value, explained)]
     if loose and alone:
-        return Reading("other" if slot.kind != "number" or len(bound.reply.tokens) <= 14 else "unsure", loose[0].value)
+        return AnswerReading(
+            "other" if slot.kind != "number" or len(bound.reply.tokens) <= 14 else "unsure", loose[0].value
+        )
     return _read_remainder(bound, slot, truth)
 
 
@@ -202,7 +206,7 @@ def _within(told: ToldValue, right: Sequence[ToldValue]) -> bool:
     return any(one.place.first <= told.place.first and told.place.last <= one.place.last for one in right)
 
 
-def _read_remainder(bound: BoundReply, slot: SpokenSlot, truth: str) -> Reading:
+def _read_remainder(bound: BoundReply, slot: SpokenSlot, truth: str) -> AnswerReading:
     """Open text behind a label: "address: 12 Mill Road". Words of the right value among others leave it unsure."""
     for labels in bound.labels.values():
         for label in labels:
@@ -216,8 +220,8 @@ def _read_remainder(bound: BoundReply, slot: SpokenSlot, truth: str) -> Reading:
             if not words or bound.reply.tokens[label.first].segment in bound.reply.questions:
                 continue
             shared = words & {token.text for token in ReplyText(truth).tokens}
-            return Reading("unsure" if shared else "other", " ".join(rest[1:]).strip(" ."))
-    return Reading("unsure") if slot.kind == "text" and _in_part(bound, truth) else Reading("none")
+            return AnswerReading("unsure" if shared else "other", " ".join(rest[1:]).strip(" ."))
+    return AnswerReading("unsure") if slot.kind == "text" and _in_part(bound, truth) else AnswerReading("none")
 
 
 def _in_part(bound: BoundReply, truth: str) -> bool:
@@ -226,7 +230,7 @@ def _in_part(bound: BoundReply, truth: str) -> bool:
     return len(words) > 1 and 2 * len(words & set(bound.reply.lower)) >= len(words)
 
 
-def _read_list(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool) -> Reading:
+def _read_list(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool) -> AnswerReading:
     wanted = {phrase_of(item): item for item in list_items(truth, slot.separator)}
     told = {
         phrase_of(told.value): told
@@ -239,25 +243,25 @@ def _read_list(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool) -
     hits = wanted.keys() & told.keys()
     extra = [one.value for phrase, one in told.items() if phrase not in wanted]
     if hits == wanted.keys():
-        return Reading(
+        return AnswerReading(
             "unsure"
             if [value for value in extra if bound.owner(told[phrase_of(value)].place, slot) == slot.name]
             else "right",
             truth,
         )
     if extra:
-        return Reading("other", f"{slot.separator} ".join(one.value for one in told.values()))
+        return AnswerReading("other", f"{slot.separator} ".join(one.value for one in told.values()))
     if hits:
-        return Reading("unsure", f"{slot.separator} ".join(wanted[phrase] for phrase in hits))
-    return Reading("unknown", UNKNOWN) if unknown else _read_remainder(bound, slot, truth)
+        return AnswerReading("unsure", f"{slot.separator} ".join(wanted[phrase] for phrase in hits))
+    return AnswerReading("unknown", UNKNOWN) if unknown else _read_remainder(bound, slot, truth)
 
 
-def _read_yes_no(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool, alone: bool) -> Reading:
+def _read_yes_no(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool, alone: bool) -> AnswerReading:
     said = bound.polarity(slot, alone=alone)
     if unknown and said in ("no", ""):  # "we don't have information about pets" says no more than that
-        return Reading("unknown", UNKNOWN)
+        return AnswerReading("unknown", UNKNOWN)
     if said in ("yes", "no"):
-        return Reading("right" if said == truth else "other", said)
+        return AnswerReading("right" if said == truth else "other", said)
     if said == "perhaps" and truth == "yes":
-        return Reading("right", "yes")
-    return Reading("unsure" if said else "none")
+        return AnswerReading("right", "yes")
+    return AnswerReading("unsure" if said else "none")

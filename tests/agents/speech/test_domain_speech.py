@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.agents.speech import DomainGrammar, DomainNlg, DomainNlu, FreeListener, ParseContext, Vocabulary
-from dialgauge.dialogue import Act, Call, Turn
+from dialgauge.dialogue import Act, Call, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.worlds.domain import DomainSearch, act, comparable, draw_goals, load_domain
 from support.domains import domain_folder
@@ -239,7 +239,8 @@ def test_things_that_are_had_needed_and_measured(tmp_path: Path) -> None:
         "system": "I'm sorry, there is no room with a whiteboard, parking, induction needed, study as the kind of "
         "room, a width of at least 3 m and 4 stars that is from 18:00 or later.",
     }
-    for speaker, acts in (("user", wishes), ("system", nothing)):
-        text = DomainNlg(grammar, "plain").generate(acts, speaker, draws).text  # type: ignore[arg-type]
+    said: dict[Speaker, list[Act]] = {"user": wishes, "system": nothing}
+    for speaker, acts in said.items():
+        text = DomainNlg(grammar, "plain").generate(acts, speaker, draws).text
         assert text == spoken[speaker]
-        assert {*(grammar.hear(text, speaker, "room") or ())} == {*acts}  # type: ignore[arg-type]
+        assert {*(grammar.hear(text, speaker, "room") or ())} == {*acts}

@@ -27,7 +27,7 @@ from dialgauge.formats.logs.beside import outcome_beside
 from dialgauge.formats.logs.conversations import (
     TRIAL_NAME,
     WRAPPERS,
-    Found,
+    FoundConversation,
     conversation_id,
     group_of,
     has_role,
@@ -141,7 +141,7 @@ def _is_unusual(given: Any) -> bool:
     return grouped or _is_turn(given) or isinstance(given.get("messages"), str) or "contents" in given
 
 
-def _is_spoken(first: Found) -> bool:
+def _is_spoken(first: FoundConversation) -> bool:
     """Are its messages in the words of dialogue data?"""
     if not first.messages:
         return False
@@ -212,10 +212,10 @@ def _dialogues(
             notes.refuse(error.at(file=part.name, dialogue=fallback))
 
 
-def _with_last(found: Iterable[Found]) -> Iterator[tuple[Found, bool]]:
+def _with_last(found: Iterable[FoundConversation]) -> Iterator[tuple[FoundConversation, bool]]:
     """Each conversation, and whether it is the only one of its file."""
     several = False
-    before: Found | None = None
+    before: FoundConversation | None = None
     for one in found:
         if before is not None:
             several = True
@@ -225,7 +225,7 @@ def _with_last(found: Iterable[Found]) -> Iterator[tuple[Found, bool]]:
         yield before, not several
 
 
-def _conversations(part: Part, notes: Notes) -> Iterator[Found]:
+def _conversations(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     """One after another; JSON lines are read as they come."""
     for _, line in part.lines(_LONGEST_LINE):
         if not line.strip():
@@ -284,7 +284,7 @@ def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
         raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
 
 
-def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) -> Iterator[Found]:
+def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) -> Iterator[FoundConversation]:
     rows: list[dict[str, Any]] = []
     begun: set[str] = set()
     only_rows = True
@@ -318,7 +318,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
         yield _of_one(rows, notes)
 
 
-def _of_one(rows: Sequence[Mapping[str, Any]], notes: Notes) -> Found:
+def _of_one(rows: Sequence[Mapping[str, Any]], notes: Notes) -> FoundConversation:
     if group_of(rows[0]).endswith("#") and not conversation_id(rows[0]):
         notes.add("messages of a task without a trial or a conversation_id taken for one conversation")
     return of_rows(rows)
@@ -349,7 +349,7 @@ def _begin(name: str, begun: set[str], part: Part, line: int) -> None:
     begun.add(name)
 
 
-def _of_document(part: Part, notes: Notes) -> Iterator[Found]:
+def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     """A file that is one JSON value: a list is decoded entry by entry, an object member by member."""
     content = part.read()
     if content.lstrip()[:1] == b"[":
@@ -369,7 +369,7 @@ def _of_document(part: Part, notes: Notes) -> Iterator[Found]:
         shared = shared_by(value, wrapper, len(wrapped), decode(_ANY, wrapped[0], part), notes)
         for number, raw in enumerate(wrapped, start=1):
             for found in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
-                yield Found({**shared, **found.record}, found.used, found.messages, found.key)
+                yield FoundConversation({**shared, **found.record}, found.used, found.messages, found.key)
         return
     if wrapper:
         value[wrapper] = decode(_ANY, members[wrapper], part)
@@ -379,7 +379,7 @@ def _of_document(part: Part, notes: Notes) -> Iterator[Found]:
     yield from of_value(value, kind, notes)
 
 
-def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[Found]:
+def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[FoundConversation]:
     kind = kind_of(value)
     if not kind and (bare := without_messages(value, notes)):
         yield bare

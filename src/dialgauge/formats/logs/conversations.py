@@ -82,7 +82,7 @@ _LONGEST_LITERAL = 1 << 20
 _WRITTEN: msgspec.json.Decoder[list[Any] | dict[str, Any]] = msgspec.json.Decoder(list[Any] | dict[str, Any])
 
 
-class Found(Struct):
+class FoundConversation(Struct):
     """A conversation as a file has it: what else its record says, which keys hold its messages, and these."""
 
     record: Mapping[str, Any]
@@ -139,7 +139,7 @@ def _named_kinds(value: Mapping[str, Any]) -> tuple[str, ...]:
     return ("conversation", "messages", "list", *(("wrapped",) if set(WRAPPERS).isdisjoint(value) else ()))
 
 
-def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
+def of_value(value: Any, kind: str, notes: Notes) -> Iterator[FoundConversation]:
     """The conversations of a value of that kind."""
     if kind == "conversation":
         if found := _conversation(value, notes):
@@ -171,7 +171,7 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
             whole = {**shared, **found.record}
             if plain_key(key) in _CASES and whole.get("name") and not task_and_trial(whole):
                 whole["task_id"] = whole["name"]
-            yield Found(whole, found.used, found.messages, found.key)
+            yield FoundConversation(whole, found.used, found.messages, found.key)
     else:
         for name, one in value.items():
             inner = kind_of(one)
@@ -181,7 +181,7 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
             for found in of_value(named, inner, notes) if inner else ():
                 trial = TRIAL_NAME.fullmatch(found.key) if inner == "keyed" else None
                 record = {"trial": int(trial[1]), **found.record} if trial else found.record
-                yield Found(record, found.used, found.messages, name, inner in ("list", "wrapped", "keyed"))
+                yield FoundConversation(record, found.used, found.messages, name, inner in ("list", "wrapped", "keyed"))
 
 
 def shared_by(record: Mapping[str, Any], key: str, number: int, first: Any, notes: Notes) -> dict[str, Any]:
@@ -193,12 +193,12 @@ def shared_by(record: Mapping[str, Any], key: str, number: int, first: Any, note
     return of_all(record, notes, several=number > 1 or (isinstance(first, dict) and says_success(first)))
 
 
-def without_messages(value: Any, notes: Notes) -> Found | None:
+def without_messages(value: Any, notes: Notes) -> FoundConversation | None:
     """A conversation of which only is said whose it is and how it went, as where it crashed."""
     if not isinstance(value, dict) or not group_of(value) or not says_outcome(value) or is_message(value):
         return None
     notes.add("a conversation has no messages, and counts by what is said of it")
-    return Found(value, (), ())
+    return FoundConversation(value, (), ())
 
 
 def is_result(value: Any) -> bool:
@@ -217,7 +217,7 @@ def _are_columns(value: Mapping[str, Any]) -> bool:
     return len(lengths) == 1 and len(value) > 1 and any(map(_are_messages, (value.get("messages") or [0])[:1]))
 
 
-def _of_message_list(messages: Sequence[Any]) -> Iterator[Found]:
+def _of_message_list(messages: Sequence[Any]) -> Iterator[FoundConversation]:
     """Messages in one list: one conversation, or several that are told apart by an id in each message."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for message in messages:
@@ -225,7 +225,7 @@ def _of_message_list(messages: Sequence[Any]) -> Iterator[Found]:
     yield from map(of_rows, groups.values() if len(groups) > 1 else [messages])
 
 
-def of_rows(rows: Sequence[Any]) -> Found:
+def of_rows(rows: Sequence[Any]) -> FoundConversation:
     """Messages that each carry what is known of their conversation."""
     record: dict[str, Any] = {}
     for row in rows:
@@ -233,7 +233,7 @@ def of_rows(rows: Sequence[Any]) -> Found:
             known = ((key, value) for key, value in row.items() if plain_key(key) not in _OF_MESSAGES)
             record.update({key: value for key, value in known if value is not None})
     first = next((row for row in rows if isinstance(row, dict)), {})
-    return Found(record, () if group_of(first) else tuple(record), rows, conversation_id(first))
+    return FoundConversation(record, () if group_of(first) else tuple(record), rows, conversation_id(first))
 
 
 def conversation_id(row: Mapping[str, Any]) -> str:
@@ -249,7 +249,7 @@ def group_of(row: Mapping[str, Any]) -> str:
     return conversation_id(row) or "#".join(task_and_trial(row))
 
 
-def _conversation(record: Mapping[str, Any], notes: Notes) -> Found | None:
+def _conversation(record: Mapping[str, Any], notes: Notes) -> FoundConversation | None:
     if _is_inner_run(record):
         notes.add("runs inside of other runs left out")
         return None
@@ -262,7 +262,7 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> Found | None:
         others = {name: one for name, one in record.items() if name not in talk.used}
         own = says_success(others) or plain_key(talk.used[0]) in _SENT
         beside = as_of(talk.used[0], talk.beside) if own else talk.beside
-        return Found({**beside, **others}, (), talk.messages)
+        return FoundConversation({**beside, **others}, (), talk.messages)
     messages = list(_opened(record[key]))
     for name in _ANSWERS:
         answer = record.get(name)
@@ -270,8 +270,8 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> Found | None:
             continue
         if added := _side(answer, "assistant"):
             said = messages and isinstance(messages[-1], dict) and _same(messages[-1], added[-1])
-            return Found(record, (key, name), messages if said else [*messages, *added])
-    return Found(record, (key,), messages)
+            return FoundConversation(record, (key, name), messages if said else [*messages, *added])
+    return FoundConversation(record, (key,), messages)
 
 
 def messages_key(record: Mapping[str, Any]) -> str:

@@ -1,0 +1,136 @@
+"""What guards look at, in predictions and gold; it adds up over dialogues, whichever files they come from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags, Item
+from dialgauge.values import Pair
+
+if TYPE_CHECKING:
+    from dialgauge.tracking.prepared_inputs import System
+
+K = TypeVar("K")
+Counts = TypeVar("Counts", tuple[int, int], tuple[int, int, int])
+
+#: Different slots with their values that are kept apart when those of many files are put together.
+_MOST_ITEMS = 250_000
+
+
+class GuardEvidence(Struct, frozen=True):
+    """What the findings on some dialogues rest on."""
+
+    #: How often each slot has which values in the scored turns, as written.
+    predicted: dict[Item, int] = {}
+    #: How often gold fills each slot in these turns, and its values in small letters; None where there is no gold.
+    gold: dict[Pair, int] | None = None
+    gold_values: frozenset[str] = frozenset()
+    #: All slots of gold, in whatever turns.
+    gold_slots: frozenset[Pair] = frozenset()
+    #: Filled slots that have a next turn, and those that are gone in it: of the predictions, then of gold.
+    kept: tuple[int, int] = (0, 0)
+    gold_kept: tuple[int, int] = (0, 0)
+    #: Turns in which a gold state changes; those predicted rightly, and those that change to gold's of the turn before.
+    changed: tuple[int, int, int] = (0, 0, 0)
+
+    @classmethod
+    def of(cls, system: System) -> GuardEvidence:
+        """Of one system; of flags there is none."""
+        gold, predicted, rows = system.gold, system.predicted, system.aligned.predicted_row
+        if gold is None or predicted.kind == "judged":
+            return cls()
+        items = gold.shared.listed(0, max(gold.items, predicted.items))
+        numbers, slots = gold.shared.pairs(len(items))
+        ours = np.bincount(gold.cell_item[_among(gold, system.aligned.gold_row)], minlength=len(items))
+        theirs = np.bincount(predicted.cell_item[_among(predicted, rows[rows >= 0])])
+        fills = np.bincount(slots, ours, len(numbers)).astype(int).tolist()
+        there = set(slots[np.flatnonzero(np.bincount(gold.cell_item))].tolist())
+        return cls(
+            predicted={items[number]: int(theirs[number]) for number in np.flatnonzero(theirs).tolist()},
+            gold={pair: count for pair, count in zip(numbers, fills, strict=True) if count},
+            gold_values=frozenset(
+                {value.lower() for number in np.flatnonzero(ours).tolist() for value in items[number][2]}
+            ),
+            gold_slots=frozenset([pair for pair, number in numbers.items() if number in there]),
+            kept=predicted.dropped if predicted.kind == "predicted" else (0, 0),
+            gold_kept=gold.dropped,
+            changed=_changed(system, gold) if predicted.kind == "predicted" else (0, 0, 0),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[GuardEvidence]) -> GuardEvidence:
+        """That of disjoint dialogues together."""
+        golden = [part.gold for part in parts if part.gold is not None]
+        return cls(
+            predicted=_few(_summed(part.predicted for part in parts)),
+            gold=_summed(golden) if golden else None,
+            gold_values=frozenset().union(*(part.gold_values for part in parts)),
+            gold_slots=frozenset().union(*(part.gold_slots for part in parts)),
+            kept=_added(part.kept for part in parts),
+            gold_kept=_added(part.gold_kept for part in parts),
+            changed=_added(part.changed for part in parts),
+        )
+
+
+def _among(side: EncodedDialogues, rows: Codes) -> Flags:
+    """Which cells are in these rows."""
+    among = np.zeros(len(side.present), np.bool_)
+    among[rows] = True
+    return among[side.cell_row]
+
+
+def _changed(system: System, gold: EncodedDialogues) -> tuple[int, int, int]:
+    predicted, aligned = system.predicted, system.aligned
+    first = np.zeros(len(gold.present) + 1, np.bool_)
+    first[gold.offsets] = True
+    known = (aligned.predicted_row >= 0) & ~first[aligned.gold_row]
+    rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
+    ours, other = _state_codes(gold), _state_codes(predicted)
+    changes = gold.present[rows - 1] & (ours[rows] != ours[rows - 1]) & (ours[rows - 1] != 0)
+    rows, theirs = rows[changes], theirs[changes]
+    late = (other[theirs] == ours[rows - 1]) & (other[theirs] != other[theirs - 1])
+    return len(rows), int((other[theirs] == ours[rows]).sum()), int(late.sum())
+
+
+def _state_codes(side: EncodedDialogues) -> NDArray[np.uint64]:
+    """A number for the state of each row: equal states have equal ones, and others others but for rare accidents."""
+    codes = (side.cell_item.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    codes ^= codes >> np.uint64(29)
+    codes *= np.uint64(0xBF58476D1CE4E5B9)
+    codes ^= codes >> np.uint64(32)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(codes, dtype=np.uint64)])  # cells lie in order of rows
+    ends = np.cumsum(np.bincount(side.cell_row, minlength=len(side.present)))
+    whole: NDArray[np.uint64] = np.diff(sums[np.concatenate([np.zeros(1, ends.dtype), ends])])
+    return whole
+
+
+def _summed(parts: Iterable[dict[K, int]]) -> dict[K, int]:
+    whole: dict[K, int] = {}
+    for part in parts:
+        if not whole:
+            whole = dict(part)
+            continue
+        get = whole.get
+        for key, count in part.items():
+            whole[key] = get(key, 0) + count
+    return whole
+
+
+def _few(items: dict[Item, int]) -> dict[Item, int]:
+    """Of very many different items, those that are met once count for their slots only, without their values."""
+    if len(items) <= _MOST_ITEMS:
+        return items
+    folded: Counter[Item] = Counter()
+    for item, count in items.items():
+        folded[item if count > 1 else (*item[:2], ())] += count
+    return dict(folded)
+
+
+def _added(parts: Iterable[Counts]) -> Counts:
+    return tuple(sum(column) for column in zip(*parts, strict=True))
