@@ -23,6 +23,7 @@ from dialgauge.cli.common import (
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
+from dialgauge.cli.output import refuse
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import note_kind, split_at_commas
@@ -131,9 +132,9 @@ ToOption = Annotated[
 ]
 
 
-#: How the id of a run begins; files are rarely called so.
 #: Notes on how a file was read.
 _READ = ("understood", "outside_inventory")
+#: How the id of a run begins; files are rarely called so.
 _RUN = re.compile(r"\d{8}(-\d{0,6}(-[a-z0-9-]*)?)?")
 
 
@@ -268,10 +269,10 @@ def main(
         "--turns": inputs.turns, "--rename": inputs.rename, "--accept": inputs.accept,
     }  # fmt: skip
     if _are_runs(files, output.store):
-        _refuse("stored runs are already scored", {**scored, "--run": output.run})
+        refuse("stored runs are already scored", {**scored, "--run": output.run})
         return compare_stored(files, testing, request, output)
     if _are_results(files, output.store):
-        _refuse("agent results are already scored", scored)
+        refuse("agent results are already scored", scored)
         return compare_stored(files, testing, request, output)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
@@ -356,12 +357,6 @@ def _are_results(names: Sequence[str], store: Path | None) -> bool:
         if _is_stored(name, store):
             err.print(f"{name}: compared is the file or folder of this name, not the stored run")
     return True
-
-
-def _refuse(why: str, options: Mapping[str, object]) -> None:
-    unfit = [name for name, value in options.items() if value]
-    if unfit:
-        raise DialgaugeError(f"{why}; leave out {', '.join(unfit)}")
 
 
 def _present_systems(path: Path, output: ComparisonOutput) -> None:

@@ -87,8 +87,7 @@ def check(
     if report.exit_code == 2 and (len(report.unread) == 1 or not output.on_screen):
         first, *others = report.unread
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
-        sentence, _, example = first.why.partition("\n")
-        raise DialgaugeError(f"{sentence}{more}", file=first.file, example=example)
+        raise DialgaugeError(f"{first.why}{more}", file=first.file, example=first.example)
     write_table_file([item for item in show(report) if isinstance(item, Table)], output.table)
     if output.on_screen:
         for item in show(report, sum(len(each.foreign) for each in checked.values())):

@@ -154,7 +154,6 @@ def _verdict(runs: Sequence[Run]) -> str:
 
         return run_verdict(runs[0])
     from dialgauge.comparison import compare_runs
-    from dialgauge.errors import DialgaugeError
 
     try:
         return f"{compare_runs(runs).verdict}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -28,7 +28,7 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.output import OnScreen, Output, refuse
-from dialgauge.cli.screen import err, out
+from dialgauge.cli.screen import Screen, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import plain
 
@@ -115,6 +115,19 @@ class Responses(ResponseReading, frozen=True):
         given = {**asdict(self), "unanswered": self.unanswered != "skip"}
         return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
 
+    @property
+    def scoring(self) -> dict[str, object]:
+        """The same as ``score_tasks`` takes it."""
+        return {
+            "database": self.database,
+            "references": self.references,
+            "references_are": self.references_are,
+            "mode": self.domains,
+            "missing": self.unanswered,
+            "strict": self.strict,
+            "human": not self.no_human,
+        }
+
 
 @app.command()
 def score(
@@ -192,77 +205,79 @@ def score(
         return tasks_audit.grade_again(files or [], tasks, domain, resamples, seed, output)
     gate = gates.gate(output.store, kinds=("tasks", "trials"), scores_files=not from_runs)
     where = placement.place
-    elsewhere: dict[str, Any] = {
+    how: dict[str, Any] = {
+        "resamples": resamples,
+        "seed": seed,
         "workers": where if where.asked else None,
         "store": working_store(output.store) if where.asked else None,
         "progress": OnScreen(),
     }
     stored = _opened(from_runs or (), output.store)
-    results: RunSet
-    stands = True
-    score_file: Callable[[str], Run] | None = None
     if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
-        from dialgauge.api import log_findings
-        from dialgauge.tasks import TrialRuns, coverage_sentences, per_task_stands, score_results
-
         refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
-        if files:
-
-            def scored(results_files: Sequence[str] | Mapping[str, str]) -> TrialRuns:
-                return score_results(
-                    results_files,
-                    measures=measures or (),
-                    resamples=resamples,
-                    seed=seed,
-                    findings=log_findings,
-                    judges=judge or (),
-                    **elsewhere,
-                )
-
-            results, score_file = scored(named_systems(files)), lambda file: scored([file]).runs[0]
-        else:
-            results = TrialRuns(stored)
-        stands = all(map(per_task_stands, results.runs))
-        schema, screen = "tasks-trials", out if output.on_screen else err
-        for sentence in coverage_sentences(results.runs):
-            screen.print(sentence)
-        for each in results.runs:
-            for note in each.notes:
-                err.print(f"{each.name}: {note}", style="dim")
+        scored = _scored_results(stored, files or [], {**how, "measures": measures or (), "judges": judge or ()})
+        _print_coverage(scored.results.runs, out if output.on_screen else err)
     else:
-        from dialgauge.tasks import TaskRuns, score_tasks
-
         refuse("graders judge agent results", {"--judge": judge})
-        schema = "tasks-score"
-        if stored:
-            results = _with_domains(TaskRuns(stored), by)
-        else:
-            gold, systems = _named(files)
-
-            def answered(answers: Sequence[str] | Mapping[str, str]) -> TaskRuns:
-                return score_tasks(
-                    gold,
-                    answers,
-                    database=responses.database,
-                    references=responses.references,
-                    references_are=responses.references_are,
-                    mode=responses.domains,
-                    missing=responses.unanswered,
-                    strict=responses.strict,
-                    measures=[*(measures or ["default"]), *(["domains"] if by else [])],
-                    resamples=resamples,
-                    seed=seed,
-                    human=not responses.no_human,
-                    **elsewhere,
-                )
-
-            results, score_file = answered(named_systems(systems)), lambda file: answered([file]).runs[0]
-        for note in results.notes:
+        named = [*(measures or ["default"]), *(["domains"] if by else [])]
+        scored = _scored_responses(stored, files, by, {**how, **responses.scoring, "measures": named})
+        for note in scored.results.notes:
             err.print(plain(note))
+    results = scored.results
     tables = [*results.tables(), *(results.worst(worst) if worst else ())]
-    checks = gate.check(results.runs, score_file)
-    output.present(results, schema, tables=tables, checks=checks, verdict=True)
-    return checks.exit_code(0 if results.complete and stands else EXIT_INCOMPLETE)
+    checks = gate.check(results.runs, scored.score_file)
+    output.present(results, scored.schema, tables=tables, checks=checks, verdict=True)
+    return checks.exit_code(0 if scored.stands else EXIT_INCOMPLETE)
+
+
+class _Scored(NamedTuple):
+    """Runs, the schema of their document, whether all of them stand, and what scores one more file as they were."""
+
+    results: RunSet
+    schema: str
+    stands: bool
+    score_file: Callable[[str], Run] | None
+
+
+def _scored_results(stored: Sequence[Run], files: Sequence[str], how: Mapping[str, Any]) -> _Scored:
+    """Logs of agents."""
+    from dialgauge.api import log_findings
+    from dialgauge.tasks import TrialRuns, per_task_stands, score_results
+
+    def scored(results_files: Sequence[str] | Mapping[str, str]) -> TrialRuns:
+        return score_results(results_files, findings=log_findings, **how)
+
+    results = scored(named_systems(files)) if files else TrialRuns(stored)
+    stands = results.complete and all(map(per_task_stands, results.runs))
+    return _Scored(results, "tasks-trials", stands, (lambda file: scored([file]).runs[0]) if files else None)
+
+
+def _scored_responses(
+    stored: Sequence[Run], files: Sequence[str] | None, by: str | None, how: Mapping[str, Any]
+) -> _Scored:
+    """Responses to the turns of a corpus."""
+    from dialgauge.tasks import TaskRuns, score_tasks
+
+    if stored:
+        results = _with_domains(TaskRuns(stored), by)
+        return _Scored(results, "tasks-score", results.complete, None)
+    gold, systems = _named(files)
+
+    def scored(answers: Sequence[str] | Mapping[str, str]) -> TaskRuns:
+        return score_tasks(gold, answers, **how)
+
+    results = scored(named_systems(systems))
+    return _Scored(results, "tasks-score", results.complete, lambda file: scored([file]).runs[0])
+
+
+def _print_coverage(runs: Sequence[Run], screen: Screen) -> None:
+    from dialgauge.tasks import coverage_sentences
+
+    for sentence in coverage_sentences(runs):
+        screen.print(sentence)
+    for run in runs:
+        for note in run.notes:
+            err.print(f"{run.name}: {note}", style="dim")
 
 
 @app.command()

@@ -120,7 +120,7 @@ class _Examination:
 
     def _not_read(self, name: str, error: DialgaugeError) -> None:
         error.file = error.file if error.file != name else None
-        self.unread.append(Unread(file=name, why=str(error)))
+        self.unread.append(Unread(file=name, why=error.sentence(), example=error.example))
 
     def _read(self, source: str, parts: list[Part], chosen: DialogueFormat) -> None:
         group = self.groups.get((source, chosen.name))

@@ -85,6 +85,8 @@ class Unread(Struct, frozen=True, kw_only=True):
 
     file: str
     why: str
+    #: What would have been read, in lines of its own.
+    example: str = ""
 
 
 class Report(Struct, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ def show(report: Report, foreign: int = 0) -> Iterator[Table | str]:
         yield _cut(
             "Not read, or only in part",
             ["file", "why"],
-            [(item.file, item.why.partition("\n")[0]) for item in report.unread],
+            [(item.file, item.why) for item in report.unread],
         )
     yield verdict(report, foreign)
 
