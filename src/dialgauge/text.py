@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 #: The code of notes that have none, and of those that name options of the command line, which pages leave out.
@@ -52,14 +52,15 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def some_of(names: Sequence[str], most: int = 3) -> str:
+def some_of(names: Iterable[str], most: int = 3) -> str:
     """The first of some names, and how many more there are.
 
     >>> some_of(["a", "b"]), some_of(["a", "b", "c", "d", "e"])
     ('a, b', 'a, b, c and 2 more')
     """
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+    listed = list(names)
+    more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
+    return f"{', '.join(listed[:most])}{more}"
 
 
 def split_at_commas(text: str) -> list[str]:

@@ -34,9 +34,9 @@ def test_gold_against_itself_is_said_where_it_is_not_100(profile: str, ceiling: 
     found = dialgauge.score(gold, {"mine": theirs}, profile=profile, measures="JGA,SA", intervals=False)
     told = [note for note in found.notes if "against itself" in note]
     if ceiling is None:
-        assert not told and found.systems[0].gold_against_itself == {}
+        assert not told and found.systems[0].details.gold_against_itself == {}
         return
-    assert found.systems[0].gold_against_itself["JGA"] == ceiling
+    assert found.systems[0].details.gold_against_itself["JGA"] == ceiling
     assert told == [note for note in found[0].notes if "against itself" in note]
     assert f"JGA {100 * ceiling:.2f}, SA 9" in told[0] and profile in told[0]
     assert found.document()["systems"][0]["gold_against_itself"]["JGA"] == ceiling
@@ -46,7 +46,9 @@ def test_gold_against_itself_is_said_where_it_is_not_100(profile: str, ceiling: 
 def test_the_ceiling_is_the_score_of_gold(profile: str) -> None:
     gold, theirs = corpus()
     itself = dialgauge.score(gold, {"gold": gold}, profile=profile, intervals=False).systems[0]
-    ceiling = dialgauge.score(gold, {"mine": theirs}, profile=profile, intervals=False).systems[0].gold_against_itself
+    ceiling = (
+        dialgauge.score(gold, {"mine": theirs}, profile=profile, intervals=False).systems[0].details.gold_against_itself
+    )
     assert ceiling == ({} if itself["JGA"] == 1 else {name: float(itself[name]) for name in itself.scores})
 
 
@@ -54,7 +56,10 @@ def test_it_is_said_of_the_turns_that_were_scored() -> None:
     gold, theirs = corpus()
     first = [Dialogue(id=theirs[0].id, turns=theirs[0].turns[:1])]
     found = dialgauge.score(gold, {"first": first, "all": theirs}, profile="trade", measures="JGA", intervals=False)
-    assert (found.systems[0].gold_against_itself, found.systems[1].gold_against_itself) == ({}, {"JGA": 0.5})
+    assert (found.systems[0].details.gold_against_itself, found.systems[1].details.gold_against_itself) == (
+        {},
+        {"JGA": 0.5},
+    )
 
 
 def test_sensitivity_says_it_too_and_so_does_a_stored_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -91,5 +96,5 @@ def test_the_numbers_of_multiwoz(shared_data: Path) -> None:
     profiles = ["trade", "mwzeval"]
     itself = dialgauge.score(gold, {"gold": gold}, profile=profiles, measures="JGA", intervals=False)
     found = dialgauge.score(gold, {"augpt": theirs}, profile=profiles, measures="JGA", intervals=False)
-    assert [one.gold_against_itself["JGA"] for one in found.systems] == [one["JGA"] for one in itself.runs]
+    assert [one.details.gold_against_itself["JGA"] for one in found.systems] == [one["JGA"] for one in itself.runs]
     assert [round(100 * one["JGA"], 1) for one in itself.runs] == [86.5, 86.8]

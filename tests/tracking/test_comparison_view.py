@@ -80,9 +80,10 @@ def test_stored_runs_compare_as_those_in_memory(compared: Comparison, tmp_path: 
 
 def test_the_sweep_gives_the_scorers_fga(compared: Comparison) -> None:
     systems = TrackingRuns(compared.runs.values()).systems
-    sweep = sweep_counts({system.name: system.counts for system in systems}, [0.0, 0.5])
+    sweep = sweep_counts({system.name: system.counts for system in systems})
     for system in systems:
-        assert sweep.scores[system.name] == pytest.approx([system["JGA"], system["FGA@0.5"]])
+        flexible = dict(zip(sweep.lambdas, sweep.scores[system.name], strict=True))
+        assert [flexible[0.0], flexible[0.5]] == pytest.approx([system["JGA"], system["FGA@0.5"]])
 
 
 def states(*turns: tuple[str, str]) -> list[Dialogue]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dialgauge.comparison.result import Comparison
-from dialgauge.comparison.scores import PairedScores
 from dialgauge.comparison.views import TurnDivergence
 from dialgauge.report import SHARE, Column, Table, score_column
 
@@ -67,17 +66,11 @@ def divergence_sizes(comparison: Comparison, first: str, second: str, measure: s
     """What each dialogue contributes to the difference of two systems, those that contribute most first."""
     scores = comparison.scores
     a, b = scores.place_of_system(first), scores.place_of_system(second)
-    place = scores.place_of_measure(measure)
-    sizes = [round(size, 12) for size in _contributions(scores, a, b, place)]
+    added = scores.contributions(measure)
+    sizes = [round(size, 12) for size in (added[a] - added[b]).tolist()]
     differing = [row for row, size in enumerate(sizes) if size]
     order = sorted(differing, key=lambda row: (-abs(sizes[row]), scores.dialogues[row]))
     return {scores.dialogues[row]: sizes[row] for row in order}
-
-
-def _contributions(scores: PairedScores, first: int, second: int, measure: int) -> list[float]:
-    added = scores.contributions(scores.measures[measure])
-    sizes: list[float] = (added[first] - added[second]).tolist()
-    return sizes
 
 
 def _defined(value: float) -> float | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison.document import ComparisonOptions
 from dialgauge.comparison.result import Comparison
-from dialgauge.comparison.spread import spreads, turn_correlations
-from dialgauge.report import SHARE, correlation_heatmap, interval_plot, mean_spread
+from dialgauge.comparison.spread import turn_correlations, values_figure
+from dialgauge.report import SHARE, correlation_heatmap, interval_plot
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -68,19 +68,8 @@ def _is_share(comparison: Comparison, measure: str) -> bool:
 
 
 def _mean_spread(comparison: Comparison) -> Any:
-    known = [spread for spread in spreads(comparison.measures, comparison.values) if spread.mean is not None]
-    points = {
-        measure: [float(value) for value in comparison.values[:, place] if value == value]
-        for place, measure in enumerate(comparison.measures)
-    }
-    return mean_spread(
-        [spread.measure for spread in known],
-        [spread.mean or 0.0 for spread in known],
-        [spread.population_std or 0.0 for spread in known],
-        points=points,
-        percent=all(_is_share(comparison, spread.measure) for spread in known),
-        note=f"{len(comparison.systems)} systems, population standard deviation",
-    )
+    is_share = partial(_is_share, comparison)
+    return values_figure(comparison.measures, comparison.values, lambda spread: is_share(spread.measure))
 
 
 def _correlation(comparison: Comparison, system: str, frame: polars.DataFrame, kind: str) -> Any:

@@ -65,7 +65,8 @@ def lacking_systems(scores: PairedScores, runs: Mapping[str, Run]) -> list[Lacki
     for system, number in zip(scores.systems, scores.lacking or [0] * len(scores.systems), strict=True):
         run = runs.get(system)
         counts = [(number, scores.all_dialogues, f"{unit}s")] if number else _unscored(run) if run else []
-        lacking += [LackingSystem(system, _file(run) if run else "", *count) for count in counts[:1]]
+        files = [item.path for item in run.manifest.inputs if item.role == "predictions"] if run else []
+        lacking += [LackingSystem(system, next(iter(files), ""), *count) for count in counts[:1]]
     return lacking
 
 
@@ -77,10 +78,6 @@ def _unscored(run: Run) -> list[tuple[int, int, str]]:
         for unit, expected, scored in counts
         if expected is not None and scored is not None and scored < expected
     ]
-
-
-def _file(run: Run) -> str:
-    return next((item.path for item in run.manifest.inputs if item.role == "predictions"), "")
 
 
 def refuse_lacking(lacking: Sequence[LackingSystem]) -> None:

@@ -90,7 +90,10 @@ def read_ratings(path: str | Path) -> dict[str, Ratings]:
             continue  # a blank of a rating sheet
         if (key, rater) in single:
             raise DialgaugeError(f"rater '{rater}' rates it twice", file=str(path), line=line, dialogue=dialogue)
-        single[key, rater] = _number(text, path, line, dialogue)
+        rating = parse_number(text)
+        if rating is None:
+            raise DialgaugeError(f"the rating '{text}' is not a number", file=str(path), line=line, dialogue=dialogue)
+        single[key, rater] = rating
         names.setdefault(key, dialogue)
     given = {system: _ratings(single, names) for system, single in by_system.items() if single}
     if not given:
@@ -115,13 +118,6 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         )
     check_names(heading, "column", path, lines[0][0])
     return [(line, dict(zip(heading, row, strict=True))) for line, row in lines[1:]]
-
-
-def _number(text: str, path: str | Path, line: int, dialogue: str) -> float:
-    rating = parse_number(text)
-    if rating is None:
-        raise DialgaugeError(f"the rating '{text}' is not a number", file=str(path), line=line, dialogue=dialogue)
-    return rating
 
 
 def rated_places(ratings: Ratings, dialogues: Sequence[str]) -> list[int]:

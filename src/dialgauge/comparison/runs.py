@@ -53,7 +53,9 @@ def compare_runs(
     >>> comparison.difference("augpt", "dots", "JGA").adjusted                      # doctest: +SKIP
     0.0003
     """
-    scores, named = _scores_of_runs(_opened(runs, store), measures, missing)
+    place = store if isinstance(store, Store) else Store(store)
+    opened = [place.open(run) if isinstance(run, str) else run for run in runs]
+    scores, named = _scores_of_runs(opened, measures, missing)
     return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
 
 
@@ -179,11 +181,6 @@ def comparable_signature(run: Run) -> str:
     return Signature(**{part: value for part, value in parts.items() if part not in _WHO}).long()
 
 
-def _opened(runs: Sequence[Run | str], store: Store | str | PathLike[str] | None) -> list[Run]:
-    place = store if isinstance(store, Store) else Store(store)
-    return [place.open(run) if isinstance(run, str) else run for run in runs]
-
-
 def _complete(runs: Mapping[str, Run], lacking: Sequence[LackingSystem]) -> dict[str, Run]:
     incomplete = {system.system for system in lacking}
     complete = {name: run for name, run in runs.items() if name not in incomplete}
@@ -230,7 +227,11 @@ def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
     """Warnings where systems were scored under different settings, and so may differ because of that."""
     notes: dict[str, None] = {}
     for measure in scores.measures:
-        _refuse_contrary(scores, measure)
+        directions = {known[measure].higher_is_better for known in scores.run_scores if measure in known} - {None}
+        if len(directions) > 1:
+            raise DialgaugeError(
+                f"higher values of {measure} are better in one run and worse in another; score the runs again"
+            )
         signatures = {system: scores.signature(system, measure) for system in scores.systems}
         first, *others = signatures.values()
         unlike = dict.fromkeys(part for other in others for part in first.differences(other))
@@ -246,14 +247,6 @@ def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
                 told = f"{unlike_settings}, so differences may come from that: {values}{caution}"
                 notes[Note("unlike_settings", told)] = None
     return list(notes)
-
-
-def _refuse_contrary(scores: PairedScores, measure: str) -> None:
-    directions = {known[measure].higher_is_better for known in scores.run_scores if measure in known} - {None}
-    if len(directions) > 1:
-        raise DialgaugeError(
-            f"higher values of {measure} are better in one run and worse in another; score the runs again"
-        )
 
 
 def several_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame]) -> dict[str, SeveralSums]:

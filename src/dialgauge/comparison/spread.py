@@ -8,7 +8,7 @@ a first column with the systems' names, then one column for each measure. Number
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -189,18 +189,22 @@ def system_table_json(table: SystemTable) -> dict[str, Any]:
 
 def spread_figure(table: SystemTable) -> Any:
     """Mean and spread of each measure, every system a dot."""
+    return values_figure(table.measures, table.values, _is_share)
+
+
+def values_figure(measures: Sequence[str], values: Floats, is_share: Callable[[Spread], bool]) -> Any:
+    """The same of (systems, measures) values; ``is_share`` says of a measure whether it is one."""
     from dialgauge.report import mean_spread
 
-    known = [spread for spread in spreads(table.measures, table.values) if spread.mean is not None]
-    fractions = all(map(_is_share, known))
+    known = [spread for spread in spreads(measures, values) if spread.mean is not None]
     return mean_spread(
         [spread.measure for spread in known],
         [spread.mean or 0.0 for spread in known],
         [spread.population_std or 0.0 for spread in known],
         points={
-            name: [float(value) for value in table.values[:, place] if not math.isnan(value)]
-            for place, name in enumerate(table.measures)
+            name: [float(value) for value in values[:, place] if not math.isnan(value)]
+            for place, name in enumerate(measures)
         },
-        percent=fractions,
-        note=f"{len(table.systems)} systems, population standard deviation",
+        percent=all(map(is_share, known)),
+        note=f"{len(values)} systems, population standard deviation",
     )

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.comparison.result import Comparison
+from dialgauge.stats import Floats
 
 #: Symmetric, (systems, systems): which pairs cannot be told apart; True on the diagonal.
 Alike: TypeAlias = NDArray[np.bool_]
@@ -36,7 +37,10 @@ class Standing:
 
 def order(comparison: Comparison) -> list[int]:
     """The places of the systems, best first by the first measure; undefined values last, equal ones as given."""
-    values = comparison.oriented[:, 0]
+    return _ranked(comparison.oriented[:, 0])
+
+
+def _ranked(values: Floats) -> list[int]:
     return sorted(range(len(values)), key=lambda place: (np.isnan(values[place]), -np.nan_to_num(values[place])))
 
 
@@ -54,9 +58,8 @@ def _standing(comparison: Comparison, column: int) -> Standing:
     # Differences of values that are undefined are not significant, so no comparison with NaN counts here.
     better = ~alike & (values[None, :] > values[:, None])
     worse = ~alike & (values[None, :] < values[:, None])
-    ranked = sorted(range(systems), key=lambda place: (np.isnan(values[place]), -np.nan_to_num(values[place])))
     return Standing(
-        letters=tuple(letters(alike, ranked)),
+        letters=tuple(letters(alike, _ranked(values))),
         best=tuple((1 + better.sum(axis=1)).tolist()),
         worst=tuple((systems - worse.sum(axis=1)).tolist()),
     )

@@ -223,7 +223,9 @@ def pair_table(comparison: Comparison) -> Table:
             verdict_words(difference),
         )
     together = " and hold for all pairs of a measure together, as the adjusted p-values do" if many else ""
-    table.notes.append(f"Verdicts: {_test(comparison)}{_amounts_too(comparison)}.")
+    amounts = ", ".join(comparison.amounts)
+    too = f"; {amounts} also with one more {comparison.view.unit}" if amounts else ""
+    table.notes.append(f"Verdicts: {_test(comparison)}{too}.")
     table.notes += _each_by_itself(comparison)
     if not comparison.too_few:
         table.explain(
@@ -256,10 +258,6 @@ def _each_by_itself(comparison: Comparison) -> list[str]:
         f"Each measure is tested by itself; corrected for {counted(len(comparison.verdict.measures), 'measure')}, the "
         f"difference could be noise for {which}."
     ]
-
-
-def _amounts_too(comparison: Comparison) -> str:
-    return f"; {', '.join(comparison.amounts)} also with one more {comparison.view.unit}" if comparison.amounts else ""
 
 
 def resample_note(comparison: Comparison) -> list[str]:

@@ -171,7 +171,8 @@ def _verb(verb: str, measures: Sequence[str]) -> str:
 
 def verdict_of(comparison: Comparison) -> Verdict:
     """The verdict by all measures that have a better direction; those of parts count only where there are no others."""
-    directed = [measure for measure in comparison.measures if _has_direction(comparison, measure)]
+    known = {measure: comparison.scores.run_score(measure) for measure in comparison.measures}
+    directed = [name for name, score in known.items() if score is None or score.higher_is_better is not None]
     measures = [measure for measure in directed if not measure.endswith("]")] or directed
     kinds = dict.fromkeys(run.kind for run in comparison.runs.values())
     headlines = [name for kind in kinds for name in kind_named(kind).headline if name in measures]
@@ -186,15 +187,14 @@ def verdict_of(comparison: Comparison) -> Verdict:
                 measure,
                 comparison.systems[leader],
                 comparison.systems[second],
-                _best(comparison, measure) or (comparison.systems[leader],),
-                lead,
-                p,
+                lead=lead,
+                p=p,
                 clear=p < comparison.alpha and not obstacle,
-                unit=score.unit if (score := comparison.scores.run_score(measure)) is not None else None,
+                unit=score.unit if (score := known[measure]) is not None else None,
                 higher_is_better=comparison.scores.higher_is_better(measure),
                 p_alone=alone,
                 clear_alone=alone < comparison.alpha and not obstacle,
-                **_last(comparison, measure),
+                **_ends(comparison, measure, leader),
             )
             for measure, (leader, second, lead, alone), p in zip(measures, found, corrected, strict=True)
         ),
@@ -215,23 +215,14 @@ def _obstacle(comparison: Comparison, measures: int) -> str:
     return ""
 
 
-def _best(comparison: Comparison, measure: str) -> tuple[str, ...]:
+def _ends(comparison: Comparison, measure: str, leader: int) -> dict[str, Any]:
+    """The systems with the best value; and where just one has the worst, which, and how far it is behind."""
     values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
-    return tuple(name for name, value in zip(comparison.systems, values, strict=True) if value == values.max())
-
-
-def _last(comparison: Comparison, measure: str) -> dict[str, Any]:
-    """The one system with the worst value, and how far it is behind; nothing where there is no such system."""
-    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
-    last = np.flatnonzero(values == values.min())
+    best, last = (np.flatnonzero(values == end).tolist() for end in (values.max(), values.min()))
+    ends = {"best": tuple(comparison.systems[place] for place in best or [leader])}
     if len(last) != 1:
-        return {}
-    return {"last": comparison.systems[int(last[0])], "behind": float(values.max() - values.min())}
-
-
-def _has_direction(comparison: Comparison, measure: str) -> bool:
-    score = comparison.scores.run_score(measure)
-    return score is None or score.higher_is_better is not None
+        return ends
+    return ends | {"last": comparison.systems[last[0]], "behind": float(values.max() - values.min())}
 
 
 def _leader(comparison: Comparison, measure: str) -> tuple[int, int, float, float]:

@@ -21,7 +21,7 @@ from dialgauge.columns import GivenTable, as_frame
 from dialgauge.dialogue import Goal, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.kinds import kind_named
-from dialgauge.text import Note, counted
+from dialgauge.text import Note, counted, some_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -100,7 +100,7 @@ class ComparisonView:
         one = len(self.unlike) == 1
         told = (
             f"{counted(len(self.unlike), self.unit)} left out, as {'it has' if one else 'they have'} different goals "
-            f"or instructions under the same id: {listed_units(self.unlike)}"
+            f"or instructions under the same id: {some_of(self.unlike, _NAMED)}"
         )
         return [Note("unlike_units", told)]
 
@@ -172,7 +172,9 @@ class ComparisonView:
         """
         if self.unit == self.trial_unit:
             return None
-        mine, theirs = (self._said(run, dialogue) for run in (first, second))
+        mine, theirs = (
+            dialogue_rows(run, "turns", dialogue).select("speaker", "text").rows() for run in (first, second)
+        )
         length = max(len(mine), len(theirs))
         absent = ("", NOTHING)
         mine, theirs = (said + [absent] * (length - len(said)) for said in (mine, theirs))
@@ -193,9 +195,6 @@ class ComparisonView:
     def figures(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
         """File name without ending to the function that draws the figure."""
         return {}
-
-    def _said(self, run: Run, dialogue: str) -> list[tuple[str, str]]:
-        return dialogue_rows(run, "turns", dialogue).select("speaker", "text").rows()
 
 
 DEFAULT_VIEW = ComparisonView()
@@ -287,16 +286,10 @@ def unlike_units(
         names = " and ".join(run.name if distinct else run.id for run in runs)
         raise DialgaugeError(
             f"{names} cannot be compared: {len(unlike):,} of the {counted(len(shared), noun)} that they share by id "
-            f"{'has' if len(unlike) == 1 else 'have'} different goals or instructions ({listed_units(unlike)}); "
+            f"{'has' if len(unlike) == 1 else 'have'} different goals or instructions ({some_of(unlike, _NAMED)}); "
             f"compare runs on the same {noun}s"
         )
     return tuple(unlike)
-
-
-def listed_units(names: Sequence[str]) -> str:
-    """The first of some ids, and how many more there are."""
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 def _refuse_domains(runs: Sequence[Run]) -> None:

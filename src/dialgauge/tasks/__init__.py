@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.audit.task_facts import TaskFacts, fact_codes, task_facts, tasks_by_fact
     from dialgauge.tasks.audit.task_set import TaskSetAudit, audit_task_set, audit_tasks
     from dialgauge.tasks.blame.blame_rules import BLAMED, FailureBlame, blame_failure
-    from dialgauge.tasks.blame.blame_views import blame_document, blame_frame, blame_tables, evidence_tables
+    from dialgauge.tasks.blame.blame_views import blame_document, blame_records, blame_tables, evidence_tables
     from dialgauge.tasks.blame.blamed_log import LogBlame, blame_log, failed_conversations
     from dialgauge.tasks.blame.failure_evidence import FailureEvidence, ObservedFault
     from dialgauge.tasks.blame.label_sheets import label_sheets
@@ -143,8 +143,8 @@ __all__ = [
     "audit_tasks",
     "blame_document",
     "blame_failure",
-    "blame_frame",
     "blame_log",
+    "blame_records",
     "blame_tables",
     "bleu_of",
     "bleu_signature",

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
+from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.presentation import BLAME
-from dialgauge.tasks.audit.audit_tables import REPLAYS, TASK_FACTS, facts_frame, replays_frame
+from dialgauge.tasks.audit.audit_tables import REPLAYS, TASK_FACTS, facts_table, replays_table
 from dialgauge.tasks.audit.log_audit import LogAudit
 from dialgauge.tasks.blame.blame_rules import FailureBlame, Sign
-from dialgauge.tasks.blame.blame_views import blame_frame, leaning_words, side_words, sign_sentence
+from dialgauge.tasks.blame.blame_views import blame_records, leaning_words, side_words, sign_sentence
 from dialgauge.tasks.blame.blamed_log import LogBlame
 from dialgauge.tasks.blame.failure_evidence import ObservedFault
 from dialgauge.worlds.tools import Integrity
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     import polars
 
 READINGS = "readings"
+_READINGS: dict[str, ColumnKind] = {
+    "place": "Int64", "dialogue": "String", "message": "Int64", "code": "String", "about": "List(String)",
+}  # fmt: skip
 #: Conversations to read.
 TO_READ = 5
 #: It is another task's; its verdict is contradicted by the replay, by what was said and called, or by the parts stored
@@ -71,25 +75,25 @@ class LogFindings(Struct, frozen=True):
 
 def findings_tables(
     findings: LogFindings, integrity: Integrity | None, failed: Sequence[tuple[str, str]]
-) -> dict[str, Callable[[], polars.DataFrame]]:
+) -> dict[str, Callable[[], ColumnTable]]:
     """The tables of a run; ``failed`` has task and id of each failed conversation. By task, only if ids are right.
 
     Without audit and faults there is no list to read: pages make theirs of what they check themselves.
     """
     audit = findings.audit if integrity is not None else None
     blame = findings.blame if integrity is not None and integrity.per_task_stands else None
-    tables: dict[str, Callable[[], polars.DataFrame]] = {}
+    tables: dict[str, Callable[[], ColumnTable]] = {}
     if audit is not None and integrity is not None and integrity.per_task_stands:
-        tables |= {TASK_FACTS: lambda: facts_frame(audit()), REPLAYS: lambda: replays_frame(audit())}
+        tables |= {TASK_FACTS: lambda: facts_table(audit()), REPLAYS: lambda: replays_table(audit())}
     if blame is not None:
-        tables[BLAME] = lambda: blame_frame(blame())
+        tables[BLAME] = lambda: blame_records(blame())
 
-    def readings() -> polars.DataFrame:
+    def readings() -> ColumnTable:
         audited = audit() if audit is not None else None
         checked = audited.integrity if audited is not None else integrity
         faults = findings.faults() if findings.faults is not None else {}
         failures = _blamed(blame().failures) if blame is not None else _failed(failed, faults)
-        return _readings_frame([*_contradictions(checked, audited), *failures])
+        return _readings_table([*_contradictions(checked, audited), *failures])
 
     return {**tables, READINGS: readings} if audit is not None or findings.faults is not None else tables
 
@@ -100,9 +104,7 @@ def stored_readings(table: polars.DataFrame) -> list[SuggestedReading]:
     return [SuggestedReading(name, message, code, tuple(about)) for name, message, code, about in rows]
 
 
-def _readings_frame(suggested: Iterable[SuggestedReading]) -> polars.DataFrame:
-    import polars as pl
-
+def _readings_table(suggested: Iterable[SuggestedReading]) -> ColumnTable:
     first: dict[str, SuggestedReading] = {}
     for each in suggested:
         first.setdefault(each.conversation, each)
@@ -110,10 +112,7 @@ def _readings_frame(suggested: Iterable[SuggestedReading]) -> polars.DataFrame:
         (place, each.conversation, each.message, each.code, list(each.about))
         for place, each in enumerate(islice(first.values(), TO_READ), start=1)
     ]
-    schema: dict[str, Any] = {
-        "place": pl.Int64, "dialogue": pl.String, "message": pl.Int64, "code": pl.String, "about": pl.List(pl.String),
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return ColumnTable.of_rows(_READINGS, rows)
 
 
 def _contradictions(integrity: Integrity | None, audit: LogAudit | None) -> Iterator[SuggestedReading]:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 #: From joint goal accuracy (0) to nearly full forgiveness, in steps fine enough to see a crossing.
 LAMBDAS = tuple(round(0.05 * step, 2) for step in range(41))
 
+#: Those that a table shows.
+_SHOWN = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+
 _EMPTY = "-"
 
 
@@ -62,7 +65,10 @@ class TrackingView(ComparisonView):
         """The first turn on which the predicted states differ; None where there are only correctness flags."""
         if any(SLOT_REWORDINGS not in run.tables for run in (first, second)):
             return None
-        positions, others = ({turn: place for place, turn in _turns(run, dialogue)} for run in (first, second))
+        positions, others = (
+            dict(dialogue_rows(run, TURN_SCORES, dialogue).select("user_turn", "turn").rows())
+            for run in (first, second)
+        )
         mine, theirs = _differing(first, dialogue), _differing(second, dialogue)
         parted: dict[int, list[ItemDifference]] = {}
         for turn in sorted(positions.keys() & others.keys()):
@@ -95,11 +101,6 @@ VIEW = TrackingView()
 
 def _is_complete(run: Run) -> bool:
     return "evidence" in run.details and TURN_SCORES in run.tables
-
-
-def _turns(run: Run, dialogue: str) -> list[tuple[int, int]]:
-    """Position and number of the scored turns of a dialogue."""
-    return dialogue_rows(run, TURN_SCORES, dialogue).select("turn", "user_turn").rows()
 
 
 def _differing(run: Run, dialogue: str) -> dict[int, dict[str, tuple[str, str]]]:
@@ -155,9 +156,9 @@ class Sweep(Struct, frozen=True):
         }
 
 
-def sweep_counts(systems: Mapping[str, Counts], lambdas: Sequence[float] = LAMBDAS) -> Sweep:
+def sweep_counts(systems: Mapping[str, Counts]) -> Sweep:
     """FGA over all turns of each system at each lambda."""
-    return Sweep(tuple(lambdas), {name: [_flexible(counts, at) for at in lambdas] for name, counts in systems.items()})
+    return Sweep(LAMBDAS, {name: [_flexible(counts, at) for at in LAMBDAS] for name, counts in systems.items()})
 
 
 def _flexible(counts: Counts, rate: float) -> float:
@@ -173,17 +174,19 @@ def _sweep(comparison: Comparison) -> Sweep:
 
 def compared_counts(comparison: Comparison) -> dict[str, Counts]:
     """By system the counts of the turns that are compared."""
-    return {
-        name: frame_counts(frame, tracking_details(comparison.runs[name]).evidence)
-        for name, frame in comparison.turn_scores.items()
-    }
+    return turn_counts_of(comparison.runs, comparison.turn_scores)
 
 
-def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)) -> Table:
+def turn_counts_of(runs: Mapping[str, Run], turns: Mapping[str, polars.DataFrame]) -> dict[str, Counts]:
+    """By system the counts of some of its turns."""
+    return {name: frame_counts(frame, tracking_details(runs[name]).evidence) for name, frame in turns.items()}
+
+
+def sweep_table(sweep: Sweep) -> Table:
     """FGA at some lambdas, and where systems swap places."""
-    places = [place for place, at in enumerate(sweep.lambdas) if at in shown]
-    columns = [Column("system"), *(_strictness(sweep.lambdas[place]) for place in places)]
-    table = Table("Flexible goal accuracy by strictness", columns)
+    places = [place for place, at in enumerate(sweep.lambdas) if at in _SHOWN]
+    columns = [Column(f"λ = {sweep.lambdas[place]:g}", digits=2, percent=True, best="max") for place in places]
+    table = Table("Flexible goal accuracy by strictness", ["system", *columns])
     for name, values in sweep.scores.items():
         table.add(name, *(float(values[place]) for place in places))
     table.notes.append(percent_note())
@@ -192,7 +195,3 @@ def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.
         ("; ".join(swaps) if swaps else f"No two systems change places up to λ = {sweep.lambdas[-1]:g}") + "."
     )
     return table
-
-
-def _strictness(at: float) -> Column:
-    return Column(f"λ = {at:g}", digits=2, percent=True, best="max")

@@ -15,7 +15,8 @@ import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.text import OPTIONS, Note, counted
+from dialgauge.report import Column, Table
+from dialgauge.text import OPTIONS, Note, counted, some_of
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Codes
 from dialgauge.tracking.tables import SLOT_ERRORS, TURN_SCORES
@@ -24,9 +25,10 @@ from dialgauge.values import Pair
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.report import Table
     from dialgauge.tracking.results import TrackedSystem
 
+#: Dialogues of a group that are named.
+_LISTED = 20
 _KINDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
 
 
@@ -208,8 +210,6 @@ def slots_per_dialogue(counts: Counts) -> Codes:
 
 def fault_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
     """Where errors begin, how long they last, and which values are confused."""
-    from dialgauge.report import Column, Table
-
     faults = Faults(system)
     slots = Table(
         f"{system.name}: errors by slot ({system.profile})",
@@ -243,10 +243,8 @@ def fault_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
     return [slots, confused, _mismatch_table(system, faults.first_errors()), _first_error_table(system, faults)]
 
 
-def _mismatch_table(system: TrackedSystem, first: FirstErrors, most: int = 20) -> Table:
+def _mismatch_table(system: TrackedSystem, first: FirstErrors) -> Table:
     """The dialogues behind the RSA paper's Figure 1, in its two groups: those whose error stays, and the others."""
-    from dialgauge.report import Table
-
     back = set(first.recovering)
     groups = {"wrong to the end": [name for name in first.turn if name not in back], "exact again": first.recovering}
     table = Table(
@@ -254,21 +252,17 @@ def _mismatch_table(system: TrackedSystem, first: FirstErrors, most: int = 20) -
         ["group", "dialogues", "ids, with the first wrong user turn"],
         notes=[
             "After its first wrong user turn (counted from 0) a dialogue stays wrong to the end, or is exact again "
-            f"before it ends wrong (RSA paper, appendix A). Up to {most} ids of each, earliest error first.",
+            f"before it ends wrong (RSA paper, appendix A). Up to {_LISTED} ids of each, earliest error first.",
             Note(OPTIONS, "--json has all, --dialogue ID shows one turn by turn."),
         ],
     )
     for group, names in groups.items():
         listed = sorted(names, key=lambda name: (first.position[name], name))
-        more = f" and {len(listed) - most} more" if len(listed) > most else ""
-        ids = ", ".join(f"{name} (user turn {first.turn[name]})" for name in listed[:most])
-        table.add(group, len(listed), ids + more)
+        table.add(group, len(listed), some_of([f"{name} (user turn {first.turn[name]})" for name in listed], _LISTED))
     return table
 
 
 def _first_error_table(system: TrackedSystem, faults: Faults) -> Table:
-    from dialgauge.report import Table
-
     first, slots = faults.first_errors(), slots_per_dialogue(system.counts)
     back = len(first.recovering)
     table = Table(

@@ -16,12 +16,12 @@ from dialgauge.comparison import figure_label
 from dialgauge.measures import NO_INTERVAL, Bounds, Resampling, Signature, intervals, parse_measure
 from dialgauge.report import domain_bars, error_onset, lambda_sweep, slot_histogram
 from dialgauge.text import counted
-from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts
+from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts, turn_counts_of
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.faults import onset_histogram, slots_per_dialogue
 from dialgauge.tracking.results import KIND, TrackedSystem
-from dialgauge.tracking.tables import TURN_DOMAINS, TURN_SCORES, frame_counts
+from dialgauge.tracking.tables import TURN_DOMAINS, TURN_SCORES
 from dialgauge.tracking.views import domain_counts
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ _FEW = 10
 
 #: Measures that are drawn by domain, where the comparison has them.
 _BY_DOMAIN = ("JGA", "RSA")
-
-#: No interval.
 
 #: System to its ends at each lambda.
 Bands = dict[str, list[tuple[float, float]]]
@@ -59,9 +57,7 @@ class DrawnTurns:
     @cached_property
     def counts(self) -> dict[str, Counts]:
         """By system the counts of its turns."""
-        return {
-            name: frame_counts(frame, tracking_details(self.runs[name]).evidence) for name, frame in self.frames.items()
-        }
+        return turn_counts_of(self.runs, self.frames)
 
 
 def tracking_figures(comparison: Comparison) -> dict[str, Callable[[], Any]]:

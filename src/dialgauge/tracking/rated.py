@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 #: Where the best lambda is looked for, unless it is said.
 SEARCHED = (0.0, 3.0)
 _STEPS = 121
+_RESAMPLES, _LEVEL = 1000, 0.95
 
 
 class FittedRate(Struct, frozen=True):
@@ -70,18 +71,10 @@ class FittedRate(Struct, frozen=True):
         )
 
 
-def fitted_rate(
-    system: TrackedSystem,
-    ratings: Ratings,
-    searched: tuple[float, float] = SEARCHED,
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
-    level: float = 0.95,
-) -> FittedRate | None:
+def fitted_rate(system: TrackedSystem, ratings: Ratings, searched: tuple[float, float] = SEARCHED) -> FittedRate | None:
     """The lambda that fits the raters best; None where FGA or the ratings are constant."""
     places = rated_places(ratings, scores_of_run(system.run).dialogues)
-    return _fitted(system.counts, places, np.asarray(ratings.mean), searched, resamples, seed, level)
+    return _fitted(system.counts, places, np.asarray(ratings.mean), searched)
 
 
 def fitted_by_domain(
@@ -100,15 +93,7 @@ def fitted_by_domain(
     return fits
 
 
-def _fitted(
-    counts: Counts,
-    places: Sequence[int],
-    means: Floats,
-    searched: tuple[float, float],
-    resamples: int = 1000,
-    seed: int = 0,
-    level: float = 0.95,
-) -> FittedRate | None:
+def _fitted(counts: Counts, places: Sequence[int], means: Floats, searched: tuple[float, float]) -> FittedRate | None:
     """Over the dialogues at some places of the counts, and their mean ratings."""
     rule, sizes = default_rule(counts), np.bincount(counts.dialogue, minlength=counts.dialogues)
     rates = np.linspace(*searched, _STEPS)
@@ -119,11 +104,11 @@ def _fitted(
     values = np.array([np.nan if (r := pearson(column, means)) is None else r for column in columns])
     if np.isnan(values).all():
         return None
-    drawn = np.concatenate(list(bootstrap_weights(len(places), resamples, seed)))
+    drawn = np.concatenate(list(bootstrap_weights(len(places), _RESAMPLES, seed=0)))
     draws = np.stack([correlation_draws(column, means, drawn) for column in columns], axis=1)
     defined = draws[~np.isnan(draws).all(axis=1)]
     best = rates[np.nanargmax(defined, axis=1)]
-    (low, high), at = quantiles(best[:, None], level)[0], int(np.nanargmax(values))
+    (low, high), at = quantiles(best[:, None], _LEVEL)[0], int(np.nanargmax(values))
     return FittedRate(float(rates[at]), float(low), float(high), float(values[at]), searched)
 
 

@@ -21,7 +21,6 @@ from dialgauge.text import Note, counted, note_kind
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import ceiling_sentence, tracking_details
 from dialgauge.tracking.guards import SHOWN
-from dialgauge.tracking.inputs import Remark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +71,10 @@ class TrackedSystem:
         """The scores by measure; SGD's official ones stand apart, under ``run.details["sgd"]``."""
         if self.details.sgd is None:
             return self.run.scores
-        return {name: score for name, score in self.run.scores.items() if not _official(score)}
+        from dialgauge.tracking.sgd.official import PROFILE
+
+        profiles = {name: Signature.parse(score.signature).get("profile") for name, score in self.run.scores.items()}
+        return {name: score for name, score in self.run.scores.items() if profiles[name] != PROFILE}
 
     @cached_property
     def measures(self) -> list[Measure[Any]]:
@@ -88,16 +90,6 @@ class TrackedSystem:
     def left_out(self) -> dict[str, str]:
         """Measures that the input cannot give, with the reason."""
         return dict(self.details.left_out)
-
-    @property
-    def remarks(self) -> list[Remark]:
-        """What in the prediction file was read as something else, such as invalid outputs of a language model."""
-        return self.details.remarks
-
-    @property
-    def gold_against_itself(self) -> dict[str, float | None]:
-        """What gold itself scores under the profile, by measure, where that is not 100; else empty."""
-        return dict(self.details.gold_against_itself)
 
     @cached_property
     def signature(self) -> Signature:
@@ -144,13 +136,16 @@ class TrackedSystem:
             "profile": self.profile,
             "dialogues": self.coverage.dialogues,
             "turns": self.coverage.turns,
-            "scores": {name: _score_dict(score) for name, score in self.scores.items()},
+            "scores": {
+                name: {part: getattr(score, part) for part in ("value", "low", "high", "signature")}
+                for name, score in self.scores.items()
+            },
             "by": {name: _clean(self.by(name)) for name in views},
             "left_out_of_views": {name: self.left_out_of(name) for name in views},
             "counts": self.details.counts,
             "left_out": self.left_out,
-            "gold_against_itself": self.gold_against_itself,
-            "remarks": [structs.asdict(remark) for remark in self.remarks],
+            "gold_against_itself": self.details.gold_against_itself,
+            "remarks": [structs.asdict(remark) for remark in self.details.remarks],
         }
         if faults:
             content["faults"] = self.faults.as_dict()
@@ -437,7 +432,7 @@ class TrackingRuns(RunSet):
         notes += self.ceilings()
         for system in self.systems:
             notes += [f"{system.name}: {note}." for note in system.run.notes if note_kind(note) in SHOWN]
-        told = {system.name: system.remarks for system in self.systems if system.remarks}
+        told = {system.name: system.details.remarks for system in self.systems if system.details.remarks}
         notes += [f"{name}: {'; '.join(remark.sentence() for remark in remarks)}." for name, remarks in told.items()]
         for system in self.systems:
             for measure, why in system.left_out.items():
@@ -463,11 +458,8 @@ class TrackingRuns(RunSet):
 
     def ceilings(self) -> list[str]:
         """A sentence for each profile under which gold itself does not score 100."""
-        limited = [system for system in self.systems if system.gold_against_itself]
-        if not limited:
-            return []
-        said = (ceiling_sentence(system.profile, system.gold_against_itself, self._shares) for system in limited)
-        return list(dict.fromkeys(said))
+        limited = ((each.profile, each.details.gold_against_itself) for each in self.systems)
+        return list(dict.fromkeys(ceiling_sentence(*limit, self._shares) for limit in limited if limit[1]))
 
     def tables(
         self, *, by: Sequence[str] = (), faults: bool = False, rates: Mapping[str, float] | None = None
@@ -495,16 +487,6 @@ class TrackingRuns(RunSet):
 
             tables.append(sgd_table(self.runs))
         return tables
-
-
-def _official(score: Score) -> bool:
-    from dialgauge.tracking.sgd.official import PROFILE
-
-    return Signature.parse(score.signature).get("profile") == PROFILE
-
-
-def _score_dict(score: Score) -> dict[str, Any]:
-    return {"value": score.value, "low": score.low, "high": score.high, "signature": score.signature}
 
 
 def _clean(view: View) -> View:

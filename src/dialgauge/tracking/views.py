@@ -7,13 +7,14 @@ whole. Domains are different: there the states themselves are cut down to the do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Measure
+from dialgauge.report import Cell, Column, Table
 from dialgauge.tracking.counts import Counts, TurnCounts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.encode import Codes
@@ -24,7 +25,6 @@ from dialgauge.tracking.tables import COUNTS, FLAGS, SLOT_SCORES, TURN_DOMAINS, 
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.report import Column, Table
     from dialgauge.runs import Run
     from dialgauge.tracking.results import TrackedSystem
 
@@ -77,8 +77,6 @@ def _obstacle(name: str, measure: Measure[Any], run: Run) -> str | None:
         return None
     if measure.card not in CARDS:
         return "it follows errors from turn to turn, and the turns with a domain are not whole dialogues"
-    if not _keeps_history(run):
-        return "it follows errors from turn to turn, which older runs did not keep by domain: score again"
     return None
 
 
@@ -120,7 +118,7 @@ def own_rates(systems: Sequence[TrackedSystem], rates: Mapping[str, float]) -> d
     """
     views = {}
     for title, system in zip(_titles(systems), systems, strict=True):
-        if TURN_DOMAINS not in system.run.tables or not _keeps_history(system.run):
+        if TURN_DOMAINS not in system.run.tables:
             raise DialgaugeError(f"λ by domain needs gold and predicted states, which the run of {title} does not keep")
         cut = domain_counts(system.run, system.run.table(TURN_SCORES), system.counts)
         if unknown := [domain for domain in rates if domain not in cut]:
@@ -137,8 +135,6 @@ def own_rates(systems: Sequence[TrackedSystem], rates: Mapping[str, float]) -> d
 
 def own_rates_table(systems: Sequence[TrackedSystem], rates: Mapping[str, float]) -> Table:
     """:func:`own_rates` as a table."""
-    from dialgauge.report import Column, Table
-
     numbers = [Column("turns"), Column("λ", digits=3), Column("FGA", digits=2, percent=True)]
     table = Table("FGA with a λ of its own for each domain (percent)", ["system", "domain", *numbers])
     for title, view in own_rates(systems, rates).items():
@@ -148,10 +144,6 @@ def own_rates_table(systems: Sequence[TrackedSystem], rates: Mapping[str, float]
         "Turns whose gold state has the domain, both states restricted to it; a turn with several counts in each."
     )
     return table
-
-
-def _keeps_history(run: Run) -> bool:
-    return set(FLAGS) <= set(run.tables[TURN_DOMAINS].columns)
 
 
 def _in_gold(counts: Counts) -> Counts:
@@ -211,8 +203,7 @@ def _spread(part: polars.DataFrame, whole: Counts) -> TurnCounts:
 
     def placed(name: str, otherwise: Any) -> Any:
         filled = otherwise.copy()
-        if name in part.columns:  # runs of earlier versions lack the flags, and measures that need them are not shown
-            filled[rows] = part[name].fill_null(otherwise.dtype.type().item()).to_numpy()
+        filled[rows] = part[name].fill_null(otherwise.dtype.type().item()).to_numpy()
         return filled
 
     counts = [placed(name, np.zeros(len(whole), np.int32)) for name in COUNTS]
@@ -286,10 +277,7 @@ def view_table(name: str, systems: Sequence[TrackedSystem]) -> Table:
     """One view of all systems in one table: what is to be compared stands beside each other."""
     views = {title: system.by(name) for title, system in zip(_titles(systems), systems, strict=True)}
     layout = _ViewLayout(name, systems, views)
-    if len(systems) == 1:
-        table = layout.of_one()
-    else:
-        table = layout.side_by_side() if len(systems) <= _SIDE_BY_SIDE else layout.below_each_other()
+    table = layout.side_by_side() if 1 < len(systems) <= _SIDE_BY_SIDE else layout.down()
     table.notes = [*_explained(name, layout.shares), *_left_out_notes(name, systems)]
     return table
 
@@ -327,7 +315,9 @@ class _ViewLayout:
     def __init__(self, name: str, systems: Sequence[TrackedSystem], views: Mapping[str, View]) -> None:
         self.name, self.systems, self.views = name, systems, views
         entries = [entry for view in views.values() for entry in view.values()]
-        self.groups = _in_order(views.values())
+        groups = {group for view in views.values() for group in view}
+        #: Numbers by size, names by the alphabet.
+        self.groups = sorted(groups, key=lambda group: (0, int(group), "") if group.isdecimal() else (1, 0, group))
         self.facts = list(dict.fromkeys(key for entry in entries for key in entry if key != "scores"))
         measures = dict.fromkeys(key for entry in entries for key in entry["scores"])
         self.shares = {measure: all(system.is_share(measure) for system in systems) for measure in measures}
@@ -338,51 +328,32 @@ class _ViewLayout:
         told = ", ".join(filter(None, ["/".join(profiles), percent]))
         return f"{whose} by {self.name} ({told})"
 
-    def _counts(self) -> list[Column]:
-        from dialgauge.report import Column
-
-        return [Column(fact.replace("_", " "), drop=place) for place, fact in enumerate(self.facts, start=1)]
-
     def _columns(self) -> list[Column]:
-        from dialgauge.report import Column
-
-        return [Column(measure, digits=2, percent=share) for measure, share in self.shares.items()]
+        counts = (Column(fact.replace("_", " "), drop=place) for place, fact in enumerate(self.facts, start=1))
+        return [*counts, *(Column(measure, digits=2, percent=share) for measure, share in self.shares.items())]
 
     def _cells(self, entry: Mapping[str, Any]) -> list[Any]:
         scores = entry.get("scores", {})
         return [*(entry.get(fact) for fact in self.facts), *(scores.get(measure) for measure in self.shares)]
 
-    def of_one(self) -> Table:
-        """Groups down, counts and measures across."""
-        from dialgauge.report import Table
-
-        [(title, view)] = self.views.items()
-        table = Table(self._title(title), [self.name, *self._counts(), *self._columns()])
-        for group in self.groups:
-            table.add(group, *self._cells(view[group]))
-        return table
-
-    def below_each_other(self) -> Table:
-        """The same for several systems, those of one group below each other."""
-        from dialgauge.report import Table
-
-        table = Table(self._title("Systems"), [self.name, "system", *self._counts(), *self._columns()])
+    def down(self) -> Table:
+        """Groups down, counts and measures across; of several systems those of one group below each other."""
+        several = len(self.views) > 1
+        whose = "Systems" if several else next(iter(self.views))
+        table = Table(self._title(whose), [self.name, *(["system"] if several else []), *self._columns()])
         for group in self.groups:
             for title, view in self.views.items():
-                table.add(group, title, *self._cells(view.get(group, {})))
+                table.add(group, *([title] if several else []), *self._cells(view.get(group, {})))
         return table
 
     def side_by_side(self) -> Table:
         """Groups and what is measured down, systems across."""
-        from dialgauge.report import Cell, Column, Table
-
         table = Table(
             self._title("Systems"), [self.name, "measure", *(Column(title, align="right") for title in self.views)]
         )
-        looks = [*self._counts(), *self._columns()]
         for group in self.groups:
             rows = zip(*(self._cells(view.get(group, {})) for view in self.views.values()), strict=True)
-            for look, values in zip(looks, rows, strict=True):
+            for look, values in zip(self._columns(), rows, strict=True):
                 best = self._best(look.title, values) if look.title in self.shares else None
                 cells = [Cell(value, like=look, bold=best is not None and value == best) for value in values]
                 table.add(group, look.title, *cells)
@@ -392,14 +363,5 @@ class _ViewLayout:
         known = [value for value in values if value is not None and not math.isnan(value)]
         scores = [system.scores[measure] for system in self.systems if measure in system.scores]
         lower = bool(scores) and scores[0].higher_is_better is False
-        return (min(known) if lower else max(known)) if known and not self._several_profiles else None
-
-    @property
-    def _several_profiles(self) -> bool:
-        return len({system.profile for system in self.systems}) > 1
-
-
-def _in_order(views: Iterable[View]) -> list[str]:
-    """The groups of all systems: numbers by size, names by the alphabet."""
-    groups = {group for view in views for group in view}
-    return sorted(groups, key=lambda group: (0, int(group), "") if group.isdecimal() else (1, 0, group))
+        ranked = known and len({system.profile for system in self.systems}) == 1
+        return (min(known) if lower else max(known)) if ranked else None

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from dialgauge.tracking.results import TrackedSystem
 
 LINE = "-" * 22
-#: What ranks dialogues where nobody names a measure and the run has none that single dialogues have.
-WORST_BY = "FGA@0.5"
+#: What turns are weighed by, and what ranks dialogues where nobody names a measure and the run has none that single
+#: dialogues have.
+_RATE = 0.5
+WORST_BY = f"FGA@{_RATE}"
 
 
 def ranking_measure(text: str) -> Measure[Any]:
@@ -66,7 +68,7 @@ def _by_counts(system: TrackedSystem, measure: Measure[Any]) -> WorstFirst:
     return WorstFirst(str(measure), keys, ids[order].tolist(), values[order].tolist())
 
 
-def layout(system: TrackedSystem, dialogue: str, rate: float = 0.5) -> str:
+def layout(system: TrackedSystem, dialogue: str) -> str:
     """One dialogue as text: what was said, the slots that differ, the error type and the FGA weight of every turn.
 
     Values are as the profile compares them.
@@ -74,7 +76,7 @@ def layout(system: TrackedSystem, dialogue: str, rate: float = 0.5) -> str:
     gold, counts = _dialogue(system.run, dialogue), system.counts
     types = error_types(counts, default_rule(counts))
     since = turns_since_error(counts, types, np.arange(len(counts)))
-    weight = weights(counts, rate, default_rule(counts))
+    weight = weights(counts, _RATE, default_rule(counts))
     flags = system.details.evidence.flags
     wrong = {} if flags else _wrong_slots(system.run, gold.id)
     said = list(_with_replies(gold))
@@ -88,9 +90,9 @@ def layout(system: TrackedSystem, dialogue: str, rate: float = 0.5) -> str:
         if flags:
             lines += [] if state is None else [_verdicts(state)]
         else:
-            lines += [_right(int(counts.turns.correct[row])), *wrong.get(turn, ())]
+            lines += [f"right    : {counted(int(counts.turns.correct[row]), 'slot')}", *wrong.get(turn, ())]
         lines += ["", f"Matched : {bool(counts.exact[row])}"]
-        lines.append(_error(int(types[row]), float(since[row]), float(weight[row]), rate))
+        lines.append(_error(int(types[row]), float(since[row]), float(weight[row])))
         lines += ["", LINE]
     return "\n".join(lines)
 
@@ -113,13 +115,13 @@ def predicted_states(run: Run, dialogue: str) -> dict[int, tuple[Any, str]]:
     return {row: (None if state is None else msgspec.json.decode(state), text or "") for row, state, text in rows}
 
 
-def _error(kind: int, since: float, weight: float, rate: float) -> str:
+def _error(kind: int, since: float, weight: float) -> str:
     if kind == EXACT:
-        return f"Error   : none; FGA@{rate:g} weight 1"
+        return f"Error   : none; {WORST_BY} weight 1"
     if kind == TYPE1:
-        return f"Error   : type 1, made in this turn; FGA@{rate:g} weight 0"
+        return f"Error   : type 1, made in this turn; {WORST_BY} weight 0"
     origin = f"{counted(int(since), 'turn')} after the last new error" if np.isfinite(since) else "no earlier error"
-    return f"Error   : type 2, carried over, {origin}; FGA@{rate:g} weight {weight:.4f}"
+    return f"Error   : type 2, carried over, {origin}; {WORST_BY} weight {weight:.4f}"
 
 
 def user_turns(run: Run, dialogue: str) -> list[tuple[str, Turn]]:
@@ -150,10 +152,6 @@ def _wrong_slots(run: Run, dialogue: str) -> dict[int, list[str]]:
         wrong.setdefault(turn, []).append(f"{kind:<8} : {domain}-{slot}: {values}")
     order = {"wrong": 0, "missed": 1, "spurious": 2}
     return {turn: sorted(lines, key=lambda line: order[line.split()[0]]) for turn, lines in wrong.items()}
-
-
-def _right(slots: int) -> str:
-    return f"right    : {counted(slots, 'slot')}"
 
 
 def _verdicts(judged: Mapping[str, Mapping[str, bool]]) -> str:

@@ -254,7 +254,7 @@ def test_blank_slots_are_said_and_stay_out_of_the_other_scores(tmp_path: Path) -
     assert results[0].scores["SGD-JGA"].value == 0.0
     notes = " ".join(results.tables()[-1].notes)
     assert "mine: 1 predicted value 'none' or empty: filled slots in SGD's scores" in notes
-    assert not results.systems[0].remarks
+    assert not results.systems[0].details.remarks
     plain = score_prepared(study, measures, [profile_named("verbatim")], resampling=None)
     said = "mine: predicted values 'none' or empty read as absent (SGD's official scores, with --schema, and the"
     assert any(note.startswith(said) and "): 1 (first in dialogue " in note for note in plain.notes)

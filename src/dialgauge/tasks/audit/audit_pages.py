@@ -6,12 +6,11 @@ All of it is made from the tables that a run stores (``audit_tables``); what a r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from dialgauge.presentation import TRIALS, Facet, Panel, PanelCell, PanelRow, Reason, RunTables, Tone, quoted
-from dialgauge.tasks.audit.audit_tables import FILINGS, REPLAYS, TASK_FACTS
+from dialgauge.tasks.audit.audit_tables import FILINGS, REPLAYS, TASK_FACTS, stored_integrity
 from dialgauge.tasks.audit.audit_views import FACT_WORDS, SPLITS, belonging_answer
 from dialgauge.tasks.audit.task_facts import UNFAIR
 from dialgauge.tasks.trials.trial_measures import pass_chance
@@ -74,45 +73,39 @@ def _facts(library: RunTables, run: Run) -> polars.DataFrame:
     return library.table(run, TRIALS).select("dialogue", "task").join(facts, on="task")
 
 
-def _fact_words(library: RunTables, run: Run) -> polars.DataFrame:
+def _fact_words(words: Mapping[str, str], library: RunTables, run: Run) -> polars.DataFrame:
     import polars as pl
 
-    words = pl.col("fact").replace_strict(FACT_WORDS, default=None)
-    return _facts(library, run).select("dialogue", words.alias("value")).drop_nulls()
-
-
-def _changes(library: RunTables, run: Run) -> polars.DataFrame:
-    import polars as pl
-
-    words = pl.col("fact").replace_strict(SPLITS, default=None)
-    return _facts(library, run).select("dialogue", words.alias("value")).drop_nulls()
+    value = pl.col("fact").replace_strict(words, default=None)
+    return _facts(library, run).select("dialogue", value.alias("value")).drop_nulls()
 
 
 AUDIT_FACETS: tuple[Facet, ...] = (
     Facet(_BELONGING, "its task", FILINGS, (), pairs=_belongings),
     Facet(_TWICE, "word for word the same", FILINGS, (), pairs=_twice),
     Facet(_REPLAY, "the replay", REPLAYS, (), made=_replays),
-    Facet(_CHANGE, "in its task", TASK_FACTS, (), made=_changes),
-    Facet(_FACT, "about its task", TASK_FACTS, (), made=_fact_words),
+    Facet(_CHANGE, "in its task", TASK_FACTS, (), made=partial(_fact_words, SPLITS)),
+    Facet(_FACT, "about its task", TASK_FACTS, (), made=partial(_fact_words, FACT_WORDS)),
 )
 
 
 def per_task_stands(run: Run) -> bool:
     """Whether what goes by task may be shown of a run: not where its conversations do not belong to their tasks."""
-    checked = run.details.get("integrity")
-    return checked is None or msgspec.convert(checked, Integrity).per_task_stands
+    integrity = stored_integrity(run)
+    return integrity is None or integrity.per_task_stands
 
 
 def audit_panels(library: RunTables, run: Run) -> Iterator[Panel]:
     """Is it what it says, what does the pass rate blend, were the tasks fair: as far as the run has been audited."""
-    checked = run.details.get("integrity")
-    if checked is None:
+    integrity = stored_integrity(run)
+    if integrity is None:
         return
-    integrity = msgspec.convert(checked, Integrity)
     yield _integrity_panel(library, run, integrity)
     if TASK_FACTS in run.tables and integrity.per_task_stands:
         tasks = _task_trials(library, run)
-        facts = _tasks_by_fact(library, run)
+        facts: dict[str, list[str]] = {}
+        for task, fact in library.table(run, TASK_FACTS).select("task", "fact").rows():
+            facts.setdefault(fact, []).append(task)
         yield from _split_panel(library, run, tasks, facts)
         yield _fairness_panel(library, run, tasks, facts)
 
@@ -179,13 +172,6 @@ def _task_trials(library: RunTables, run: Run) -> dict[str, list[bool]]:
         if success is not None:
             own.append(success)
     return tasks
-
-
-def _tasks_by_fact(library: RunTables, run: Run) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for task, fact in library.table(run, TASK_FACTS).select("task", "fact").rows():
-        found.setdefault(fact, []).append(task)
-    return found
 
 
 def _split_panel(

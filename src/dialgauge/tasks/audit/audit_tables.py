@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
+
+from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.tasks.audit.log_audit import LogAudit
 from dialgauge.tasks.audit.task_facts import fact_codes
 from dialgauge.worlds.tools import Integrity
 
 if TYPE_CHECKING:
-    import polars
+    from dialgauge.runs import Run
 
 #: Where each conversation belongs, what is to be known of each task, and verdicts recorded and replayed.
 FILINGS, TASK_FACTS, REPLAYS = "filings", "task_facts", "replays"
+_FILINGS: dict[str, ColumnKind] = {
+    "dialogue": "String", "task": "String", "belonging": "String", "evidence": "String", "fits": "String",
+    "identifiers": "List(String)", "same_as": "List(String)",
+}  # fmt: skip
+_FACTS: dict[str, ColumnKind] = {"task": "String", "fact": "String", "about": "List(String)"}
+_REPLAYS: dict[str, ColumnKind] = {
+    "dialogue": "String", "recorded": "Float64", "replayed": "Float64", "agrees": "Boolean",
+    "data_right": "Boolean", "order_only": "Boolean", "writes_done": "Int64", "writes_failed": "Int64",
+    "reliable": "Boolean", "drift_message": "Int64", "drift_tool": "String",
+}  # fmt: skip
 
 
-def filings_frame(integrity: Integrity) -> polars.DataFrame:
+def stored_integrity(run: Run) -> Integrity | None:
+    """Whether the conversations of a run belong to their tasks; None where that was not checked."""
+    checked = run.details.get("integrity")
+    return None if checked is None else msgspec.convert(checked, Integrity)
+
+
+def filings_table(integrity: Integrity) -> ColumnTable:
     """Whether each conversation belongs to its task, and those that are word for word the same."""
-    import polars as pl
-
     same = {name: [other for other in group if other != name] for group in integrity.identical for name in group}
     rows = [
         (
@@ -32,26 +49,17 @@ def filings_frame(integrity: Integrity) -> polars.DataFrame:
         )
         for filing in integrity.filings
     ]
-    schema: dict[str, Any] = {
-        "dialogue": pl.String, "task": pl.String, "belonging": pl.String, "evidence": pl.String, "fits": pl.String,
-        "identifiers": pl.List(pl.String), "same_as": pl.List(pl.String),
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return ColumnTable.of_rows(_FILINGS, rows)
 
 
-def facts_frame(audit: LogAudit) -> polars.DataFrame:
+def facts_table(audit: LogAudit) -> ColumnTable:
     """What is to be known of each task that the log has conversations of."""
-    import polars as pl
-
     rows = [(facts.id, code, list(about)) for facts in audit.tried_facts for code, about in fact_codes(facts)]
-    schema: dict[str, Any] = {"task": pl.String, "fact": pl.String, "about": pl.List(pl.String)}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return ColumnTable.of_rows(_FACTS, rows)
 
 
-def replays_frame(audit: LogAudit) -> polars.DataFrame:
+def replays_table(audit: LogAudit) -> ColumnTable:
     """Recorded verdicts beside those that the calls lead to; empty where calls were not made again."""
-    import polars as pl
-
     differing = {one.id for one in audit.differences}
     rows = [
         (
@@ -69,9 +77,4 @@ def replays_frame(audit: LogAudit) -> polars.DataFrame:
         )
         for one in (audit.conversations if audit.no_replay is None else ())
     ]
-    schema = {
-        "dialogue": pl.String, "recorded": pl.Float64, "replayed": pl.Float64, "agrees": pl.Boolean,
-        "data_right": pl.Boolean, "order_only": pl.Boolean, "writes_done": pl.Int64, "writes_failed": pl.Int64,
-        "reliable": pl.Boolean, "drift_message": pl.Int64, "drift_tool": pl.String,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return ColumnTable.of_rows(_REPLAYS, rows)

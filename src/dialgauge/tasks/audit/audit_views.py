@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from dialgauge.report import Cell, Column, Table
-from dialgauge.tasks.audit.log_audit import LogAudit, PassSplit, ReplayedConversation
+from dialgauge.tasks.audit.log_audit import LogAudit, ReplayedConversation
 from dialgauge.tasks.audit.regrading import Regrading
 from dialgauge.tasks.audit.task_facts import tasks_by_fact
 from dialgauge.tasks.audit.task_set import TaskSetAudit
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of
 from dialgauge.worlds.tools import Integrity, integrity_document
 
 SPLITS = {
@@ -58,11 +58,9 @@ def belonging_answer(integrity: Integrity) -> str:
         untold = "; the rest cannot be told" if integrity.counts["unknown"] else ""
         return f"{integrity.counts['belongs']:,} of {total} belong to their tasks{untold}."
     shown = [f"{each.conversation} fits task {each.fits}" if each.fits else each.conversation for each in foreign]
-    more = f" and {len(foreign) - _FOREIGN:,} more" if len(foreign) > _FOREIGN else ""
     verb = "is" if len(foreign) == 1 else "are"
-    named = ", ".join(shown[:_FOREIGN])
     told = f"{len(foreign):,} of {total} {verb} filed under another task"
-    return f"The log is not what it claims to be: {told} ({named}{more})."
+    return f"The log is not what it claims to be: {told} ({some_of(shown, _FOREIGN)})."
 
 
 def task_set_tables(audit: TaskSetAudit) -> list[Table]:
@@ -115,24 +113,19 @@ def _replay_table(audit: LogAudit) -> Table:
         if drift[code]:
             table.add(f"calls: {words}", drift[code], drift.total())
     if audit.no_replay is None and by_task:
-        _add_data_rows(table, audit.conversations)
-    for note in _replay_notes(audit):
-        table.notes.append(note)
+        finished = [one for one in audit.conversations if one.finished]
+        wrong = [one for one in finished if one.replay_parts.get("DB") is False]
+        late = [one for one in audit.conversations if not one.finished and one.replay_parts.get("DB")]
+        table.add("finished conversations with wrong data", len(wrong), len(finished))
+        table.add("of these wrong only in the order of lists", sum(one.order_only for one in wrong), len(wrong))
+        table.add("right data, but out of steps", len(late), len(audit.conversations) - len(finished))
+    table.notes += _replay_notes(audit)
     return table
-
-
-def _add_data_rows(table: Table, conversations: Sequence[ReplayedConversation]) -> None:
-    finished = [one for one in conversations if one.finished]
-    wrong = [one for one in finished if one.replay_parts.get("DB") is False]
-    late = [one for one in conversations if not one.finished and one.replay_parts.get("DB")]
-    table.add("finished conversations with wrong data", len(wrong), len(finished))
-    table.add("of these wrong only in the order of lists", sum(one.order_only for one in wrong), len(wrong))
-    table.add("right data, but out of steps", len(late), len(conversations) - len(finished))
 
 
 def _replay_notes(audit: LogAudit) -> Iterator[str]:
     if odd := audit.self_contradicted:
-        yield f"The recorded reward is not what the parts stored with it give in {_some(odd)}."
+        yield f"The recorded reward is not what the parts stored with it give in {some_of(odd, _NAMED)}."
     if audit.no_replay == "no world":
         yield (
             "No calls were made again: the records and tools of this log's domain are not here (--domain FOLDER names "
@@ -147,7 +140,8 @@ def _replay_notes(audit: LogAudit) -> Iterator[str]:
     if unknown:
         yield "Calls of unknown tools: " + ", ".join(f"{name} ({number})" for name, number in unknown.items()) + "."
     if doubtful := [one.id for one in audit.conversations if not one.reliable]:
-        yield f"A write came out otherwise than recorded, so the replayed verdict is in doubt: {_some(doubtful)}."
+        named = some_of(doubtful, _NAMED)
+        yield f"A write came out otherwise than recorded, so the replayed verdict is in doubt: {named}."
 
 
 def _split_table(audit: LogAudit) -> Table:
@@ -162,7 +156,7 @@ def _split_table(audit: LogAudit) -> Table:
         passed = audit.split["all"].passed
         table.notes.append(f"{without:,} of the {passed:,} passes have no call of a tool that writes.")
     if audit.never_passed:
-        table.notes.append(f"Passed in no trial: {_some(audit.never_passed)}.")
+        table.notes.append(f"Passed in no trial: {some_of(audit.never_passed, _NAMED)}.")
     return table
 
 
@@ -184,32 +178,27 @@ def _reward(reward: float | None) -> str:
     return "open" if reward is None else f"{reward:g}"
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
-
-
 def regrading_sentences(regrading: Regrading) -> list[str]:
     """What was graded again, what could not be, and which verdicts flip."""
     name, flips = regrading.name, regrading.flips
     sentences = [
         f"{name}: {counted(regrading.graded, 'conversation')} graded again, "
         f"{counted(len(flips), 'verdict')} {'flips' if len(flips) == 1 else 'flip'}"
-        + (f" ({_some([f'{flip.conversation} {_way(flip.after)}' for flip in flips])})." if flips else ".")
+        + (f" ({some_of([f'{flip.conversation} {_WAYS[flip.after]}' for flip in flips], _NAMED)})." if flips else ".")
     ]
     if regrading.other_instruction:
         sentences.append(
             f"{name}: not graded again, as their users were told something else: tasks "
-            f"{_some(regrading.other_instruction)}."
+            f"{some_of(regrading.other_instruction, _NAMED)}."
         )
     if regrading.missing:
-        sentences.append(f"{name}: the other version has no tasks {_some(regrading.missing)}.")
+        sentences.append(f"{name}: the other version has no tasks {some_of(regrading.missing, _NAMED)}.")
     if regrading.open:
-        sentences.append(f"{name}: only a model could judge again: {_some(regrading.open)}.")
+        sentences.append(f"{name}: only a model could judge again: {some_of(regrading.open, _NAMED)}.")
     return sentences
 
 
-def _way(passes: bool) -> str:
-    return "now passes" if passes else "now fails"
+_WAYS = {True: "now passes", False: "now fails"}
 
 
 def regrading_table(regrading: Regrading) -> Table:
@@ -246,7 +235,8 @@ def never_passed(logs: Sequence[LogAudit]) -> list[str]:
 
 def _log_document(audit: LogAudit) -> dict[str, Any]:
     stands = audit.integrity.per_task_stands
-    rewards, data, told = audit.rewards_reproduced, audit.reproduced("DB"), audit.reproduced("COMMUNICATE")
+    reproduced = {"rewards": audit.rewards_reproduced}
+    reproduced |= {part: audit.reproduced(part) for part in ("DB", "COMMUNICATE")}
     return {
         "name": audit.name,
         "file": audit.file,
@@ -254,25 +244,22 @@ def _log_document(audit: LogAudit) -> dict[str, Any]:
         "domain": audit.domain,
         "integrity": integrity_document(audit.integrity),
         "no_replay": audit.no_replay,
-        "reproduced": {
-            "rewards": {"same": rewards[0], "of": rewards[1]},
-            "DB": {"same": data[0], "of": data[1]},
-            "COMMUNICATE": {"same": told[0], "of": told[1]},
-        },
+        "reproduced": {part: {"same": same, "of": of} for part, (same, of) in reproduced.items()},
         "calls": dict(audit.drift),
-        "split": {name: _split_document(split) for name, split in audit.split.items()} if stands else None,
+        "split": {
+            name: {
+                "tasks": split.tasks,
+                "conversations": split.conversations,
+                "passed": split.passed,
+                **{f"pass^{k}": value for k, value in split.pass_k.items()},
+            }
+            for name, split in audit.split.items()
+        }
+        if stands
+        else None,
         "passed_without_any_write_call": audit.passed_without_any_write_call,
         "passed_without_successful_write": audit.passed_without_successful_write,
         "never_passed": list(audit.never_passed) if stands else None,
         "conversations": msgspec.to_builtins(audit.conversations),
         "differences": [one.id for one in audit.differences],
-    }
-
-
-def _split_document(split: PassSplit) -> dict[str, Any]:
-    return {
-        "tasks": split.tasks,
-        "conversations": split.conversations,
-        "passed": split.passed,
-        **{f"pass^{k}": value for k, value in split.pass_k.items()},
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 #: Why calls were not made again: the domain's records and tools are not here, or the agent wrote calls into texts.
 NoReplay: TypeAlias = Literal["no world", "calls in prose"]
 _PASSED = 1 - 1e-6
+#: Parts under τ²'s names: what τ-bench calls ``r_actions`` is its test of the data.
+_PARTS = {"r_actions": "DB", "r_outputs": "COMMUNICATE"}
 
 
 class ReplayedConversation(Struct, frozen=True, kw_only=True):
@@ -111,7 +113,12 @@ class LogAudit(Struct, frozen=True, kw_only=True):
     @property
     def differences(self) -> list[ReplayedConversation]:
         """Conversations whose recorded verdict the replay contradicts."""
-        return [one for one in self.conversations if one.agrees is False or _parts_differ(one)]
+        return [
+            one
+            for one in self.conversations
+            if one.agrees is False
+            or any(one.replay_parts.get(part) not in (None, known) for part, known in one.recorded_parts.items())
+        ]
 
     @property
     def self_contradicted(self) -> list[str]:
@@ -146,10 +153,6 @@ class LogAudit(Struct, frozen=True, kw_only=True):
         from dialgauge.tasks.audit.audit_views import log_tables
 
         return log_tables(self, limit)
-
-
-def _parts_differ(one: ReplayedConversation) -> bool:
-    return any(one.replay_parts.get(part) not in (None, recorded) for part, recorded in one.recorded_parts.items())
 
 
 def audit_logs(
@@ -206,7 +209,8 @@ def audit_log(
         for one in log.conversations
         if one.task in graded
     ]
-    writes = _write_names(world)
+    writes = {name for name, tool in world.tools.items() if tool.writes} if world else set()
+    passed = [one for one in log.conversations if _passed(one)]
     return LogAudit(
         name=name,
         file=log.file,
@@ -217,7 +221,9 @@ def audit_log(
         conversations=tuple(replayed),
         no_replay=reason,
         split=_split(log.conversations, facts),
-        passed_without_any_write_call=_passed_without(log.conversations, writes) if world else None,
+        passed_without_any_write_call=(
+            sum(not any(call.name in writes for call in one.calls) for one in passed) if world else None
+        ),
         passed_without_successful_write=(
             None if reason else sum(one.writes_done == 0 and (one.recorded_reward or 0) >= _PASSED for one in replayed)
         ),
@@ -239,7 +245,7 @@ def replay_conversation(one: LoggedConversation, task: ToolTask, domain: ToolDom
         trial=one.trial,
         finished=one.finished,
         recorded_reward=one.reward,
-        recorded_parts=_recorded_parts(one),
+        recorded_parts={_PARTS.get(part, part): value >= _PASSED for part, value in one.parts.items()},
         replay_reward=verdict.reward,
         replay_parts=verdict.parts,
         outputs=verdict.outputs,
@@ -269,12 +275,6 @@ def recorded_calls(one: LoggedConversation) -> list[RecordedCall]:
     ]
 
 
-def _recorded_parts(one: LoggedConversation) -> dict[str, bool]:
-    """Parts under τ²'s names: what τ-bench calls ``r_actions`` is its test of the data."""
-    names = {"r_actions": "DB", "r_outputs": "COMMUNICATE"}
-    return {names.get(part, part): value >= _PASSED for part, value in one.parts.items()}
-
-
 def _first_drift(done: Replay) -> dict[str, Any] | None:
     differing = [call for call in done.calls if call.drift == "differs"]
     first = next((call for call in done.writes() if call.drift == "differs"), next(iter(differing), None))
@@ -288,16 +288,8 @@ def _first_drift(done: Replay) -> dict[str, Any] | None:
     }
 
 
-def _write_names(domain: ToolDomain | None) -> set[str]:
-    return {name for name, tool in domain.tools.items() if tool.writes} if domain else set()
-
-
 def _passed(one: LoggedConversation) -> bool:
     return one.reward is not None and one.reward >= _PASSED
-
-
-def _passed_without(conversations: Iterable[LoggedConversation], writes: set[str]) -> int:
-    return sum(_passed(one) and not any(call.name in writes for call in one.calls) for one in conversations)
 
 
 def _never_passed(conversations: Sequence[LoggedConversation]) -> tuple[str, ...]:

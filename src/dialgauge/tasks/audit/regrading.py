@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import AgentLog, LoggedConversation, read_agent_log
-from dialgauge.tasks.audit.log_audit import ReplayedConversation, replay_conversation
+from dialgauge.formats import LoggedConversation, read_agent_log
+from dialgauge.tasks.audit.log_audit import replay_conversation
 from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.worlds.tools import ToolDomain, ToolTask, load_tool_domain, log_domain, read_tool_tasks, tasks_of_log
 
@@ -73,13 +73,13 @@ def regrade(
             "folder with --domain",
             file=log.file,
         )
-    before = {task.id: task for task in _stored_tasks(log, world)}
+    # The tasks under which the log was recorded: those it stores, in τ-bench with each conversation.
+    before = {task.id: task for task in tasks_of_log(log) or world.tasks}
     after = {task.id: task for task in read_tool_tasks(tasks)}
     tried = dict.fromkeys(one.task for one in log.conversations)
     missing = [task for task in tried if task not in after]
-    changed = [
-        task for task in tried if task in after and task in before and not _same_words(before[task], after[task])
-    ]
+    told = {task: [each[task].instruction.split() for each in (before, after) if task in each] for task in tried}
+    changed = [task for task, words in told.items() if len(words) == 2 and words[0] != words[1]]
     gradable = [one for one in log.conversations if one.task in after and one.task not in changed]
     verdicts: list[tuple[LoggedConversation, bool, bool]] = []
     undecided = []
@@ -101,23 +101,12 @@ def regrade(
     )
 
 
-def _stored_tasks(log: AgentLog, world: ToolDomain) -> Sequence[ToolTask]:
-    """The tasks under which the log was recorded: those it stores, in τ-bench with each conversation."""
-    stored = tasks_of_log(log)
-    return stored or world.tasks
-
-
-def _same_words(one: ToolTask, other: ToolTask) -> bool:
-    return one.instruction.split() == other.instruction.split()
-
-
 def _verdict(one: LoggedConversation, before: ToolTask | None, after: ToolTask, world: ToolDomain) -> bool | None:
     """The new verdict. A part that a replay cannot tell is the stored one, as long as it is about the same."""
-    graded: ReplayedConversation = replay_conversation(one, after, world)
-    parts: Mapping[str, bool | None] = graded.replay_parts
-    if not one.finished or False in parts.values():
+    graded = replay_conversation(one, after, world)
+    if not one.finished or False in graded.replay_parts.values():
         return False
-    for part in (part for part, holds in parts.items() if holds is None):
+    for part in (part for part, holds in graded.replay_parts.items() if holds is None):
         field = _ABOUT.get(part)
         same = before is not None and field is not None and getattr(before, field) == getattr(after, field)
         if not same or part not in graded.recorded_parts:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
+from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Column, Table
 from dialgauge.tasks.blame.blame_rules import BLAMED, Blamed, FailureBlame, Sign
@@ -14,9 +15,6 @@ from dialgauge.tasks.blame.blamed_log import DecidingMessage, LogBlame
 from dialgauge.tasks.blame.failure_evidence import Deviation, FailureEvidence, Fate, Source
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    import polars
 
 #: What each sign says; ``{about}`` is what it is about.
 _SENTENCES = {
@@ -56,6 +54,8 @@ _SOURCES: dict[Source, str] = {
     "untold": "cannot be told",
 }
 _ENDS = {"user": "by the user", "agent": "by the agent", "steps": "out of steps", "error": "by an error"}
+#: Signs that a sentence names.
+_SIGNS = 2
 #: Verdicts that are no more than a suspicion, until thirty unseen ones were right in eight of ten.
 _SUSPICIONS = frozenset({"user", "task"})
 
@@ -74,13 +74,13 @@ def measured_sentence() -> str:
     )
 
 
-def blame_sentence(blame: FailureBlame, signs: int = 2) -> str:
+def blame_sentence(blame: FailureBlame) -> str:
     """Why, in a sentence: what decides, or that nothing does."""
     if not blame.signs:
         users = [each.tool for each in blame.evidence.of_kind("missing") if each.fate == "users"]
         left = f"; {', '.join(dict.fromkeys(users))}, the user's own to call, was not" if users else ""
         return f"nothing that was looked at tells{left}"
-    return "; ".join(dict.fromkeys(sign_sentence(sign) for sign in blame.signs[:signs]))
+    return "; ".join(dict.fromkeys(sign_sentence(sign) for sign in blame.signs[:_SIGNS]))
 
 
 def sign_sentence(sign: Sign) -> str:
@@ -244,10 +244,14 @@ def _end_message(evidence: FailureEvidence) -> int:
     return evidence.last_message if evidence.end_message is None else evidence.end_message
 
 
-def blame_frame(log: LogBlame) -> polars.DataFrame:
-    """Failures as the table of a run: the verdict, the deciding sign and its argument, signs and evidence as JSON."""
-    import polars as pl
+_COLUMNS: dict[str, ColumnKind] = {
+    "dialogue": "String", "blamed": "String", "leans": "String", "firm": "Boolean", "message": "Int64",
+    "sign": "String", "about": "String", "signs": "String", "evidence": "String",
+}  # fmt: skip
 
+
+def blame_records(log: LogBlame) -> ColumnTable:
+    """Failures as the table of a run: the verdict, the deciding sign and its argument, signs and evidence as JSON."""
     rows = [
         (
             blame.conversation,
@@ -262,11 +266,7 @@ def blame_frame(log: LogBlame) -> polars.DataFrame:
         )
         for blame in log.failures
     ]
-    schema = {
-        "dialogue": pl.String, "blamed": pl.String, "leans": pl.String, "firm": pl.Boolean, "message": pl.Int64,
-        "sign": pl.String, "about": pl.String, "signs": pl.String, "evidence": pl.String,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return ColumnTable.of_rows(_COLUMNS, rows)
 
 
 def blame_document(logs: Sequence[LogBlame]) -> dict[str, Any]:

@@ -90,9 +90,9 @@ class LogBlame(Struct, frozen=True, kw_only=True):
 
     def to_polars(self) -> polars.DataFrame:
         """A row for each failure: the verdict, its signs as codes with arguments, all evidence as JSON."""
-        from dialgauge.tasks.blame.blame_views import blame_frame
+        from dialgauge.tasks.blame.blame_views import blame_records
 
-        return blame_frame(self)
+        return blame_records(self).frame()
 
 
 def blame_log(

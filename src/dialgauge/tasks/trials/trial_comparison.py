@@ -16,11 +16,12 @@ from msgspec import Struct, structs
 from dialgauge.comparison import ComparisonView
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Cell, Column, Table
+from dialgauge.tasks.audit.audit_tables import stored_integrity
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
 from dialgauge.tasks.trials.trial_scores import TRIALS
-from dialgauge.tasks.trials.trial_tables import stored_integrity, uneven_tasks
+from dialgauge.tasks.trials.trial_tables import uneven_tasks
 from dialgauge.tasks.trials.verdicts import PASS_NOTES
-from dialgauge.text import Note, counted, note_kind
+from dialgauge.text import Note, counted, note_kind, some_of
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
@@ -161,8 +162,7 @@ class TrialsView(ComparisonView):
         for run in runs:
             alone = [task for task in tasks[run.id] if task not in shared]
             if alone:
-                more = f" and {len(alone) - _NAMED:,} more" if len(alone) > _NAMED else ""
-                listed = f"{counted(len(alone), 'task')} that not all have, left out: {', '.join(alone[:_NAMED])}{more}"
+                listed = f"{counted(len(alone), 'task')} that not all have, left out: {some_of(alone, _NAMED)}"
                 told.append(Note("not_shared", f"{run.name}: {listed}"))
         return [*told, *self.unlike_sentences()]
 

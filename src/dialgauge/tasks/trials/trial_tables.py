@@ -10,12 +10,13 @@ import msgspec
 from dialgauge.measures import Score, Signature
 from dialgauge.presentation import END_REASONS
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
+from dialgauge.tasks.audit.audit_tables import stored_integrity
 from dialgauge.tasks.judges.graded_runs import GRADERS, grader_tables
 from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCORE, TOKENS, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.text import counted
-from dialgauge.worlds.tools import Integrity, integrity_sentences, same_logs
+from dialgauge.worlds.tools import integrity_sentences, same_logs
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -104,12 +105,6 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
     checked = ((run.name, integrity) for run in runs if (integrity := stored_integrity(run)) is not None)
     sentences += [f"{' and '.join(names)} are the same log under different names." for names in same_logs(checked)]
     return sentences
-
-
-def stored_integrity(run: Run) -> Integrity | None:
-    """Whether the conversations of a run belong to their tasks; None where that was not checked."""
-    checked = run.details.get("integrity")
-    return None if checked is None else msgspec.convert(checked, Integrity)
 
 
 def uneven_tasks(run: Run) -> str:

@@ -1,0 +1,242 @@
+"""What a reader of the scores of results should know: what was not read, what counts as a verdict, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dialgauge.dialogue import differing_instructions, differing_sentence
+from dialgauge.formats import Notes, contradicts_parts
+from dialgauge.tasks.judges.graded_runs import GradedLog
+from dialgauge.tasks.trials.attempts import Attempts
+from dialgauge.tasks.trials.reward_measures import MEAN_REWARD
+from dialgauge.tasks.trials.verdicts import LogScores
+from dialgauge.text import Note, counted, some_of, times
+
+#: How many tasks, scores or fields a note names.
+_NAMED = 8
+
+
+def trial_notes(
+    attempts: Attempts,
+    reading: Notes,
+    graded: GradedLog | None,
+    left_out: Mapping[str, str],
+    conversations: Mapping[str, int],
+) -> list[Note]:
+    """All notes; ``left_out`` are measures with the reason, ``conversations`` how many of them each mean rests on."""
+    notes = [*_reading_notes(reading, attempts)]
+    if graded is not None and graded.elsewhere:
+        verdicts = counted(graded.elsewhere, "verdict")
+        told = f"{verdicts} of graders about conversations that are not in this log: left out"
+        notes.append(Note("left_out", told))
+    notes += [Note("left_out", f"{name} is left out: {why}") for name, why in left_out.items()]
+    if attempts.trials > attempts.most_scored > 0:
+        planned = f"{counted(attempts.trials, 'trial')} {'was' if attempts.trials == 1 else 'were'} planned"
+        told = f"pass^k is left out above k = {attempts.most_scored:,}: {planned}, and no task has more with a verdict"
+        notes.append(Note("left_out", told))
+    others = {
+        "verdict": _verdict_source(attempts),
+        "trial_ids": _trial_ids(attempts),
+        "instructions": _instructions(attempts),
+        "contradicted": _contradicted(attempts),
+        "unknown": _unknown(attempts),
+        "partial_reward": _partial_parts(attempts, conversations),
+        "partial_cost": _partial_costs(attempts),
+        "unknown_end": [
+            f"{counted(count, 'conversation')} ended with '{reason}', not a known end; the verdict in the file counts"
+            for reason, count in attempts.unfamiliar.items()
+        ],
+        "beyond_plan": _other_than_planned(attempts),
+        "unknown_plan": _unknown_plan(attempts),
+    }
+    return [*notes, *(Note(kind, told) for kind, all_told in others.items() for told in all_told)]
+
+
+def _instructions(attempts: Attempts) -> list[str]:
+    """Trials that are not of one task; results of benchmarks are checked against their tasks."""
+    tasks = (attempt.task for attempt in attempts.attempts) if attempts.is_log else ()
+    differing = differing_instructions(zip(tasks, attempts.dialogues, strict=False))
+    return [differing_sentence(differing)] if differing else []
+
+
+def _contradicted(attempts: Attempts) -> list[str]:
+    """Rewards that are not what the file stores beside them."""
+    benchmark = attempts.said("benchmark")
+    odd = [each.id for each in attempts.attempts if contradicts_parts(each.reward, each.parts, benchmark)]
+    if not odd:
+        return []
+    return [
+        f"the recorded reward is not what the parts stored with it give in {len(odd):,} of "
+        f"{counted(len(attempts.attempts), 'conversation')} ({some_of(odd)}): scores rest on the reward as recorded"
+    ]
+
+
+def _verdict_source(attempts: Attempts) -> list[str]:
+    """What pass^k rests on, where the log does not say itself what a success is, and scores that are texts."""
+    told = []
+    if attempts.doubtful:
+        told.append(_doubt(attempts.scores))
+    if status := attempts.scores.run_status:
+        told.append(f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it")
+    if name := attempts.verdict_score:
+        low, high = (f"{number:g}" for number in attempts.scores.pair(name) or (0.0, 1.0))
+        if name in attempts.scores.lettered:
+            low, high = "I", "C"
+        told.append(f"a conversation passed where the score '{name}' is {high}: it is {low} or {high} in all of them")
+    elif attempts.is_log and not attempts.scored and attempts.unjudged:
+        told.append(
+            "no conversation is judged: the log has no success, reward or score under a name that is known; say in "
+            "'success' (true or false) how each went" + "".join(f"; {seen}" for seen in _undecided(attempts))
+        )
+    elif attempts.is_log and not attempts.has_verdicts:
+        told.append(_why_no_verdict(attempts.scores))
+    elif attempts.is_log:
+        told += [f"not judged: {seen}" for seen in _undecided(attempts)]
+    return told + [
+        f"the score '{name}' is left out: it is a text that differs from conversation to conversation"
+        for name in attempts.scores.left_out
+    ]
+
+
+def _doubt(scores: LogScores) -> str:
+    """That a verdict says success of every conversation, and something beside it does not."""
+    always = f"'{scores.doubted}' says success of every conversation"
+    if scores.judgement:
+        return f"{always}, and is not read as a verdict: whether one passed is read from '{scores.judgement}'"
+    no = some_of(
+        (f"'{name}' is no in {counted(count, 'conversation')}" for name, count in scores.doubts.items()), _NAMED
+    )
+    return f"CHECK THE VERDICT: {always}, while {no}; if that is the verdict, call it 'success'"
+
+
+def _undecided(attempts: Attempts) -> list[str]:
+    """What stands where a verdict should, and is none."""
+    return [
+        f"'{name}' is neither yes nor no in {counted(sum(texts.values()), 'conversation')} "
+        f"({some_of((f'{text} {count:,}' for text, count in texts.items()), _NAMED)})"
+        for name, texts in attempts.undecided().items()
+    ]
+
+
+def _why_no_verdict(scores: LogScores) -> str:
+    if len(scores.candidates) > 1:
+        several = some_of([f"'{name}'" for name in scores.candidates], _NAMED)
+        return (
+            f"pass^k is left out: {several} are 0 or 1 in all conversations and differ, and no name says which of them "
+            f"is the success; call it 'success', or ask for pass^1[{scores.candidates[0]}]"
+        )
+    if scores.flags:
+        flags = some_of([f"'{name}'" for name in scores.flags], _NAMED)
+        verb = "is" if len(scores.flags) == 1 else "are"
+        return (
+            f"pass^k is left out: {flags} {verb} not read as a verdict, as no name says that true is a success; call "
+            f"the verdict 'success', or ask for pass^1[{scores.flags[0]}]"
+        )
+    ranges = [
+        f"'{name}' is between {low:.10g} and {high:.10g}"
+        for name in scores.numeric
+        for low, high in [scores.span(name)]
+    ]
+    ranges += [f"'{name}' is {' or '.join(labels)}" for name, labels in scores.labelled.items()]
+    seen = f" ({some_of(ranges, _NAMED)})" if ranges else ""
+    return (
+        "pass^k is left out: no 'success' (true or false) is told, and no score that says success is 0 or 1 in all "
+        f"conversations{seen}"
+    )
+
+
+def _trial_ids(attempts: Attempts) -> list[str]:
+    """That tasks and trials were taken from ids, or might be meant by them."""
+    if shared := attempts.shared_ids:
+        ids = f"the id {next(iter(shared))} names" if len(shared) == 1 else f"{len(shared):,} ids name"
+        return [f"{ids} tasks in several domains: these are different tasks, called DOMAIN/ID here"]
+    if attempts.by_groups:
+        return ["conversations of one group are taken for trials of one task; if they are not, name the 'task_id'"]
+    if attempts.without_task:
+        numbers = some_of((f"{number:,}" for number in attempts.numbers), _NAMED)
+        return [
+            f"trials have numbers ({numbers}), and no task was found that two of them are of: each conversation counts "
+            "as a task of its own. Name the task in 'task_id'"
+        ]
+    named, example = attempts.trial_ids.named, attempts.trial_ids.example
+    if named:
+        task, trial = named[-1]
+        told = f"tasks and trials are taken from the ids: '{example}' is trial {trial:,} of the task '{task}'"
+        return [f"{told}; if it is not, give each conversation a 'task_id'"]
+    if example:
+        told = f"each conversation is a task of its own; if the number in '{example}' is that of a trial"
+        return [f"{told}, say so in 'task_id' and 'trial'"]
+    return []
+
+
+def _unknown(attempts: Attempts) -> list[str]:
+    """What a log does not say, so that nobody takes it for nought."""
+    if not attempts.is_log or not attempts.attempts:
+        return []
+    costs = any(attempt.costs for attempt in attempts.attempts)
+    tokens = any(attempt.tokens is not None for attempt in attempts.attempts)
+    ends = any(attempt.reason for attempt in attempts.attempts)
+    facts = {"cost": costs, "tokens": tokens, "how conversations ended": ends}
+    lacking = [name for name, known in facts.items() if not known]
+    return [f"unknown, as nothing that is read in the log says it: {', '.join(lacking)}"] if lacking else []
+
+
+def _partial_parts(attempts: Attempts, conversations: Mapping[str, int]) -> list[str]:
+    """Parts of the reward that some conversations do not have: their mean is that of the others."""
+    return [
+        f"{name} rests on {number:,} of {counted(attempts.scored, 'scored conversation')}: the file has no such part "
+        "of the reward of the others"
+        for name, number in conversations.items()
+        if name.startswith(f"{MEAN_REWARD}[") and number < attempts.scored
+    ]
+
+
+def _other_than_planned(attempts: Attempts) -> list[str]:
+    """Conversations that the plan does not have, and several of one trial."""
+    notes = []
+    if more := attempts.beyond_plan:
+        notes.append(
+            f"{counted(sum(more.values()), 'conversation')} beyond the plan of {counted(attempts.trials, 'trial')} "
+            f"(task {some_of(more, _NAMED)}): each counts as one more trial of its task; pass^k above k = "
+            f"{attempts.trials:,} is left out unless named"
+        )
+    if again := attempts.repeated_trials:
+        notes.append(
+            f"several conversations have the same number of a trial ({some_of(again, _NAMED)}): each counts as a trial"
+        )
+    return notes
+
+
+def _partial_costs(attempts: Attempts) -> list[str]:
+    """Costs that the file gives of some conversations only: their mean is that of these."""
+    return [
+        f"the cost of the {side} is known of {known:,} of {counted(attempts.scored, 'scored conversation')}: means of "
+        "cost are over those"
+        for side in ("agent", "user")
+        if 0 < (known := attempts.with_cost(side)) < attempts.scored
+    ]
+
+
+def _unknown_plan(attempts: Attempts) -> list[str]:
+    """What the file does not say of how much of it there should be, and what is taken instead."""
+    most = f"{counted(attempts.trials, 'trial')} each, the most that any task has"
+    if (attempts.trials_known and attempts.tasks_known) or attempts.is_log:
+        return []
+    if attempts.trials_known:
+        return [
+            "the file does not say how many tasks were planned: taken to be the "
+            f"{counted(attempts.planned_tasks, 'task')} it has, so tasks that were never begun are not seen"
+        ]
+    if attempts.tasks_known:
+        return [f"the file does not say how many trials were planned: taken to be {most}"]
+    return [f"the file does not say how many tasks and trials were planned: taken to be the tasks it has, with {most}"]
+
+
+def _reading_notes(reading: Notes, attempts: Attempts) -> list[Note]:
+    """What of a log was not read, so that nothing is dropped in silence."""
+    judgement = attempts.scores.judgement if attempts.doubtful else ""
+    judged_by = reading.judged_by | {judgement, judgement.partition(".")[0]}
+    fields = [field for field in reading.unread.values() if field not in judged_by]
+    notes = [Note("not_read", f"fields of the log that are not read: {some_of(fields, _NAMED)}")] if fields else []
+    others = [(what, count) for what, count in reading.counts.items() if what not in reading.unread]
+    return notes + [Note("not_read", f"{what} ({times(count)})") for what, count in others]
