@@ -88,7 +88,7 @@ def correct_calls(draw: st.DrawFn) -> tuple[Any, list[str], list[tuple[CommandPa
     return command, words, values + [(parameter, meant(parameter, text)) for text, parameter in places]
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300, 15), deadline=None)
 @given(correct_calls())
 def test_correct_calls_mean_what_was_typed(
     call: tuple[Any, list[str], list[tuple[CommandParameter, object]]],

@@ -23,6 +23,7 @@ from dialgauge.runs import Run, new_run
 from support import pages
 from support.explorer_client import Client
 from support.family_pages import dialogue_html, emptied, hostile, nulled, run_html, without
+from support.soak import MANY
 from support.workbench import STORED, Workbench
 
 #: A family of measures that runs of other kinds have; no run is of this kind.
@@ -78,7 +79,7 @@ def test_every_page_answers_and_leads_to_pages(runs: list[Run], client: Client, 
         for link in re.findall(r'href="(/[^"#]*)', text)
     }
     own = {link for link in links - seen.keys() if runs[0].id in link}
-    for link in sorted(own)[:12]:
+    for link in sorted(own)[: 12 if MANY else 3]:
         assert (client.get(link).status_code, link) == (200, link)
 
 
@@ -196,10 +197,9 @@ def test_a_hostile_dialogue_has_its_page(runs: list[Run]) -> None:
 def test_poor_empty_and_missing_tables_have_pages(runs: list[Run], tmp_path: Path) -> None:
     run, store = runs[0], Store(tmp_path / "runs")
     shown(emptied(run), store)
-    for table in run.tables:
-        if table not in ("dialogues", "turns", "dialogue_scores"):
-            shown(without(run, table), store)
-            shown(nulled(run, table), store)
+    for place, table in enumerate(sorted(run.tables.keys() - {"dialogues", "turns", "dialogue_scores"})):
+        for damage in (without, nulled) if MANY else (without, nulled)[place % 2 :][:1]:
+            shown(damage(run, table), store)
 
 
 def test_a_bare_run_has_its_pages(runs: list[Run], tmp_path: Path) -> None:

@@ -187,12 +187,13 @@ def test_results_and_single_runs_are_taken_as_they_are(runs: list[Run], tmp_path
     assert "beta" in write_report(all_of_them, RunSet.of(runs[:2]), dialogues=1).read_text()
 
 
-def test_a_report_names_files_without_the_folders_of_this_machine(tmp_path: Path) -> None:
+def test_a_report_names_files_without_the_folders_of_this_machine(tmp_path: Path, without_pictures: None) -> None:
     folder = tmp_path / "private place"
     folder.mkdir()
     for name in ("gold", "careful"):
         shutil.copy(DOCS / "examples" / f"{name}.jsonl", folder)
     run = Store(tmp_path / "runs").add(score(folder / "gold.jsonl", folder / "careful.jsonl")[0])
     assert any("private place" in given.path for given in run.manifest.inputs)
-    assert "private place" not in report_html([run]) + report_markdown([run])
-    assert "careful.jsonl" in report_html([run]) and str(tmp_path) not in report_html([run])
+    report = report_html([run]) + report_markdown([run])
+    assert "private place" not in report and str(tmp_path) not in report
+    assert "careful.jsonl" in report

@@ -41,7 +41,7 @@ from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal, TownSearch
 from runs.contract import assert_run_contract
 from support.drawn_charts import datasets, heading
 from support.shared import shared_folder
-from support.soak import soak
+from support.soak import MANY, soak
 
 DATA = shared_folder("data")
 needs_data = pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no folder with MultiWOZ 2.1")
@@ -197,7 +197,9 @@ def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
         assert TownGoal not in kinds and any(issubclass(kind, Backend) for kind in kinds)
 
 
-_LONG_RUN = [sys.executable, "-m", "dialgauge", "lab", "run", "-n", "400", "--resamples", "0", "--out"]
+#: In units of fifty conversations.
+_UNITS = 8 if MANY else 3
+_LONG_RUN = [sys.executable, "-m", "dialgauge", "lab", "run", "-n", str(50 * _UNITS), "--resamples", "0", "--out"]
 
 
 @pytest.fixture(scope="module")
@@ -218,9 +220,9 @@ def test_a_killed_run_is_taken_up_again_and_gives_the_same_conversations(
     broken = subprocess.Popen(
         [*command, str(tmp_path / "again"), "--store", str(parts)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
-    wanted = max(1, int(moment * 8))
+    wanted = max(1, int(moment * _UNITS))
     while broken.poll() is None and len(list(parts.rglob("unit-*.done"))) < wanted:
-        time.sleep(0.002)
+        time.sleep(0.01)
     broken.send_signal(signal.SIGKILL)
     broken.wait()
     subprocess.run([*command, str(tmp_path / "again"), "--store", str(parts)], capture_output=True, check=True)

@@ -25,6 +25,7 @@ from dialgauge.reproduce.babi import (
     trained_cells,
     write_attention,
 )
+from support.babi_release import released_task
 from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
 
@@ -76,7 +77,7 @@ def test_printed_weights_are_shares_of_the_lines_before_the_reply() -> None:
 
 
 def test_the_papers_dialog_is_the_first_of_the_released_test_file(shared_data: Path) -> None:
-    task = load_task(shared_data / "babi", 5, ("tst",))
+    task = released_task(shared_data, 5)
     points = {table.part: table.place.point(task) for table in printed().tables}
     assert {part: len(point.history) for part, point in points.items()} == MEMORIES
     history = points["Table 6"].history
@@ -92,7 +93,7 @@ def test_kept_looks_are_of_the_papers_places_and_of_the_released_dialogs(shared_
     kept = stored_attention()
     assert kept is not None
     assert [one.place for one in kept.samples] == printed().places()
-    tasks = {number: load_task(shared_data / "babi", number, ("tst",)) for number in (5, 6)}
+    tasks = {number: released_task(shared_data, number) for number in (5, 6)}
     for one in kept.samples:
         point = one.place.point(tasks[one.place.task])
         assert one.lines == digest(point)
@@ -151,7 +152,7 @@ def test_what_is_not_kept_is_said() -> None:
 
 
 def test_words_come_from_the_data_unless_it_is_another_dialog(shared_data: Path) -> None:
-    task = load_task(shared_data / "babi", 5, ("tst",))
+    task = released_task(shared_data, 5)
     kept = stored_attention()
     assert kept is not None
     record, other = Reproduction("babi", "", ""), Reproduction("babi", "", "")

@@ -6,7 +6,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dialgauge.rankers import load_task
 from dialgauge.reproduce import IMPOSSIBLE, ReportedValue, Reproduction, as_json, summary, tables_by_part
 from dialgauge.reproduce.babi import (
     CELLS,
@@ -22,6 +21,7 @@ from dialgauge.reproduce.babi import (
     write_kept,
 )
 from dialgauge.responses import published
+from support.babi_release import released_task
 from support.soak import soak
 from support.tiny_world import tiny_release
 
@@ -139,6 +139,9 @@ def measured(request: pytest.FixtureRequest, shared_data: Path) -> Reproduction:
             patched.setattr(f"dialgauge.reproduce.babi.{module}.TASKS", request.param)
         few = {name: UNTRAINED[name] for name in ("tfidf", "nearest")}
         patched.setattr("dialgauge.reproduce.babi.tables.UNTRAINED", few)
+        patched.setattr(
+            "dialgauge.reproduce.babi.tables.load_task", lambda _, number: released_task(shared_data, number)
+        )
         return reproduce(shared_data)
 
 
@@ -273,7 +276,7 @@ def test_what_is_drawn_at_random_is_judged_by_its_shares(measured: Reproduction)
 
 def test_what_is_said_of_all_simulated_tasks(shared_data: Path) -> None:
     """The release has the paper's 43 patterns of the user, 16 of the bot, and its two halves of the knowledge base."""
-    tasks = [load_task(shared_data / "babi", number) for number in range(1, 6)]
+    tasks = [released_task(shared_data, number) for number in range(1, 6)]
     found = {claim.sentence: claim.judged(*tasks) for claim in DATA_CLAIMS if claim.tasks == (1, 2, 3, 4, 5)}
     assert found["there are 43 patterns for the user and 20 for the bot"][:2] == (False, "43 and 16")
     assert found["training and test dialogs are never based on the same request"][:2] == (

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -14,6 +15,8 @@ from support.commands import dialgauge
 
 HUMAN = "Section 4, human evaluation"
 RATED = "dialgauge reproduce fga --ratings FILE"
+#: Of the 100 dialogues that people rated.
+RATED_STATES = "somdst_human100.tar.gz"
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +27,20 @@ def fga(shared_data: Path) -> Reproduction:
 @pytest.fixture(scope="module")
 def rsa(shared_data: Path) -> Reproduction:
     return reproduce("rsa", shared_data)
+
+
+@pytest.fixture(scope="module")
+def few(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real data with a twentieth of what two systems predicted, and without the other systems."""
+    folder = tmp_path_factory.mktemp("few")
+    predictions = folder / "dst_predictions"
+    predictions.mkdir()
+    (folder / "multiwoz21").symlink_to(shared_data / "multiwoz21")
+    (predictions / RATED_STATES).symlink_to(shared_data / "dst_predictions" / RATED_STATES)
+    for name in ("augpt", "ubar"):
+        whole = json.loads(gzip.decompress((shared_data / f"dst_predictions/{name}.json.gz").read_bytes()))
+        (folder / f"{name}.json").write_text(json.dumps(dict(list(whole.items())[::20])))
+    return folder
 
 
 def lines(record: Reproduction, part: str) -> dict[str, ReportedValue]:
@@ -109,18 +126,16 @@ def test_rsa_says_how_its_f1_is_averaged_and_who_reports_what(rsa: Reproduction)
 
 
 def test_the_command_for_ratings_does_what_is_said(
-    fga: Reproduction, shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    fga: Reproduction, few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     correlations = [item for what, item in lines(fga, HUMAN).items() if what.startswith("Pearson")]
     assert len(correlations) == 2 and all(RATED in item.note for item in correlations)
-    folder = shared_data / "dst_predictions"
-    human = folder / "somdst_human100.tar.gz"
-    ids = [dialogue.id for dialogue in read(human)]
+    ids = [dialogue.id for dialogue in read(few / "dst_predictions" / RATED_STATES)]
     ratings = tmp_path / "ratings.csv"
     rows = [f"{name},me,{number % 2}" for number, name in enumerate(ids)]
     ratings.write_text("\n".join(["dialogue,rater,rating", *rows]))
     words = [str(ratings) if word == "FILE" else word for word in RATED.removeprefix("dialgauge ").split()]
-    done = dialgauge(capsys, *words, "--data", shared_data)
+    done = dialgauge(capsys, *words, "--data", few)
     assert "Pearson" in done.out and "not released; 'dialgauge" not in done.out
 
 
@@ -189,32 +204,33 @@ def test_other_labels_of_the_test_set_are_counted_where_they_are_there(tmp_path:
     assert absent.verdict == "cannot be computed" and "data get multiwoz-2.0" in absent.note
 
 
-def test_statements_about_systems_are_judged_on_files_that_are_given(shared_data: Path) -> None:
+def test_statements_about_systems_are_judged_on_files_that_are_given(few: Path) -> None:
     """Before, Sections 2.1 and 4 and Figure 4 knew the printed numbers and the shared systems only."""
-    files = {name: shared_data / f"dst_predictions/{name}.json.gz" for name in ("augpt", "ubar")}
-    given = {"Trippy": files["augpt"], "TRADE": files["ubar"]}
-    fga = reproduce("fga", shared_data, systems=given)
+    given = {"Trippy": few / "augpt.json", "TRADE": few / "ubar.json"}
+    fga = reproduce("fga", few, systems=given)
     wide = lines(fga, "Section 4")["FGA discriminates the models better than JGA, SA and AGA (TRADE, Trippy)"]
     assert "profile canon, gold of MultiWOZ 2.1" in wide.note
     lost = lines(fga, "Section 2.1")["a dialogue whose first turn is mispredicted very likely has a JGA of 0"]
     assert str(lost.ours).startswith("TRADE: ")
     assert "Trippy has the best JGA (TRADE, Trippy)" not in lines(fga, "Section 4")
     assert "when all four are there" in fga.notes["Section 4"][0]
-    four = {**given, "SOM-DST": files["ubar"], "Hi-DST": files["ubar"]}
+    four = {**given, "SOM-DST": few / "ubar.json", "Hi-DST": few / "ubar.json"}
     best = "Trippy has the best JGA (TRADE, Hi-DST, SOM-DST, Trippy)"
-    assert lines(reproduce("fga", shared_data, systems=four), "Section 4")[best].verdict == "holds"
-    rsa = reproduce("rsa", shared_data, systems=given)
+    assert lines(reproduce("fga", few, systems=four), "Section 4")[best].verdict == "holds"
+    rsa = reproduce("rsa", few, systems=given)
     assert "RSA deviates more between models than SA (TripPy, TRADE)" in lines(rsa, "Section 4.1")
     assert rsa.notes["Section 4.1"][-1].endswith("profiles differ: TripPy, TRADE; SOM-DST.")
 
 
-def test_a_file_scores_alike_in_both_papers_and_as_the_system_that_is_always_there(shared_data: Path) -> None:
+def test_a_file_scores_alike_in_both_papers_and_as_the_system_that_is_always_there(
+    shared_data: Path, few: Path
+) -> None:
     """It was scored as plain (20.41%) and as trade (22.87%), where the same states as mintl had 40.35%."""
     given = {
         "MinTL": shared_data / "dst_predictions/mintl.json.gz",
         "SOM-DST": shared_data / "dst_predictions/somdst_human100.tar.gz",
     }
-    fga, rsa = (reproduce(paper, shared_data, systems=given) for paper in ("fga", "rsa"))
+    fga, rsa = (reproduce(paper, few, systems=given) for paper in ("fga", "rsa"))
     assert lines(fga, "Table 1, MinTL")["JGA"].ours == lines(rsa, "Table 1")["MinTL, JGA"].ours == "40.35%"
     assert fga.notes["Section 4"][-1].endswith("profiles differ: SOM-DST; MinTL.")
     assert not any("SOM-DST, MinTL" in what for what in lines(fga, "Section 4"))
@@ -346,20 +362,21 @@ def test_the_files_of_the_authors_archive_are_taken_by_their_names(file: str, tm
 
 
 def test_ones_own_predictions_fill_the_tables(
-    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    rsa: Reproduction,
+    shared_data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A system of the paper beside what is printed of it, on as many dialogues as there are; another one alone."""
     monkeypatch.delenv("DIALGAUGE_DATA", raising=False)
     states = shared_data / "dst_predictions/somdst_human100.tar.gz"
     systems = {"somdst": states, "Trade": states, "mine": states}
-    with_sample = reproduce("rsa", shared_data)
     record = reproduce("rsa", tmp_path, systems=systems)
     for part in ("Figure 1", "Table 2"):
-        assert [item.ours for item in lines(record, part).values()] == [
-            item.ours for item in lines(with_sample, part).values()
-        ]
+        assert [item.ours for item in lines(record, part).values()] == [item.ours for item in lines(rsa, part).values()]
     table = lines(record, "Table 1")
-    assert table["TRADE, JGA"].ours == table["SOM-DST, JGA"].ours == lines(with_sample, "Table 1")["SOM-DST, JGA"].ours
+    assert table["TRADE, JGA"].ours == table["SOM-DST, JGA"].ours == lines(rsa, "Table 1")["SOM-DST, JGA"].ours
     assert "this file has 100 of the 999 dialogues" in table["TRADE, JGA"].note
     assert (table["mine, JGA"].theirs, table["mine, JGA"].ours) == ("not in the paper", "49.93%")
     assert {"mine", "TRADE"} <= {what.partition(":")[0] for what in lines(record, "Figure A1")}
@@ -462,9 +479,9 @@ def test_a_reason_that_many_lines_share_stands_once_below_them(
     assert "+0.000 pt" in shown
 
 
-def test_given_systems_are_not_missing_and_what_differs_has_a_reason(shared_data: Path) -> None:
+def test_given_systems_are_not_missing_and_what_differs_has_a_reason(shared_data: Path, few: Path) -> None:
     mintl = shared_data / "dst_predictions/mintl.json.gz"
-    record = reproduce("rsa", shared_data, systems={"SOM-DST": mintl, "COMER": mintl})
+    record = reproduce("rsa", few, systems={"SOM-DST": mintl, "COMER": mintl})
     [missing] = [line for line in record.missing if "999 test dialogues" in line]
     assert "SOM-DST" not in missing and "COMER" not in missing and "TRADE" in missing
     assert all(item.note for item in record.items if item.verdict == "differs")

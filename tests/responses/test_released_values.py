@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from dialgauge.agents import Rules
-from dialgauge.rankers import EVALUATED, RankingTask, TfIdfTypes, load_task
+from dialgauge.rankers import EVALUATED, TfIdfTypes
 from dialgauge.responses import column_of, evaluate, published, reply_classes, statistics_table
+from support.babi_release import released_task
 from support.soak import soak
 
 #: Per-response accuracy on test and out-of-vocabulary test when only these are right.
@@ -25,14 +25,9 @@ PLATEAUS = {
 }  # fmt: skip
 
 
-@cache
-def task_of(data: Path, number: int) -> RankingTask:
-    return load_task(data / "babi", number)
-
-
 @pytest.mark.parametrize("number", [1, soak(2), soak(3), soak(4), 5])
 def test_plateaus(shared_data: Path, number: int) -> None:
-    task = task_of(shared_data, number)
+    task = released_task(shared_data, number)
     for right, values in PLATEAUS.items():
         for split, value in zip(("tst", "tst-OOV"), values.get(number, ()), strict=False):
             names = [name.split()[0] for one in task.split(split) for name in reply_classes(one)]
@@ -42,7 +37,7 @@ def test_plateaus(shared_data: Path, number: int) -> None:
 
 @pytest.mark.parametrize("number", [1, soak(2), soak(3), soak(4), 5])
 def test_rules_solve_the_simulated_tasks(shared_data: Path, number: int) -> None:
-    task = task_of(shared_data, number)
+    task = released_task(shared_data, number)
     bot = Rules()
     bot.fit(task)
     for split in EVALUATED:
@@ -51,7 +46,7 @@ def test_rules_solve_the_simulated_tasks(shared_data: Path, number: int) -> None
 
 
 def test_rules_beat_the_papers_on_task_6(shared_data: Path) -> None:
-    task = task_of(shared_data, 6)
+    task = released_task(shared_data, 6)
     bot = Rules()
     bot.fit(task)
     assert evaluate(bot, task.split("tst")).per_response > 0.333
@@ -60,14 +55,14 @@ def test_rules_beat_the_papers_on_task_6(shared_data: Path) -> None:
 @pytest.mark.parametrize(("split", "value"), [soak("tst", 22.42), soak("tst-OOV", 22.44)])
 def test_tfidf_with_types_on_task_1(shared_data: Path, split: str, value: float) -> None:
     """Without types, and nearest neighbours: tests/reproduce/test_babi_paper.py."""
-    task = task_of(shared_data, 1)
+    task = released_task(shared_data, 1)
     bot = TfIdfTypes()
     bot.fit(task)
     assert round(100 * evaluate(bot, task.split(split)).per_response, 2) == value
 
 
 def test_statistics_and_the_joint_vocabulary(shared_data: Path) -> None:
-    tasks = [task_of(shared_data, number) for number in range(1, 7)]
+    tasks = [released_task(shared_data, number) for number in range(1, 7)]
     table = statistics_table(tasks)
     assert "Vocabulary of T1 to T5 together: 3,746 (paper 3,747)." in table.notes
     counted = "in all dialogues, candidates and facts of the knowledge base."

@@ -33,10 +33,10 @@ from dialgauge.rankers import (
     ScoreMatrix,
     TfIdf,
     episodes,
-    load_task,
 )
 from dialgauge.responses import MRR, PER_RESPONSE, RankingResult, evaluate, score_replies
 from dialgauge.worlds.restaurant import Parameters, knowledge_base_of, load_world
+from support.babi_release import released_task
 from support.soak import soak
 
 Model = TypeVar("Model", bound=ReplyModel)
@@ -51,8 +51,8 @@ OFF: dict[int, dict[str, Any]] = {1: {"fields": {1: (2, 4)}}, 3: {"accept": 0.9}
 
 
 @cache
-def released_task(data: Path, number: int) -> RankingTask:
-    task = load_task(data / "babi", number, ("trn", *EVALUATED))
+def smaller_task(data: Path, number: int) -> RankingTask:
+    task = released_task(data, number)
     return replace(
         task, splits={"trn": task.split("trn")} | {split: task.split(split)[:DIALOGS] for split in EVALUATED}
     )
@@ -61,7 +61,7 @@ def released_task(data: Path, number: int) -> RankingTask:
 @cache
 def simulated_task(data: Path, number: int, seed: int, *, off: bool = False) -> RankingTask:
     """As many dialogs as of the release. Half A has the released party sizes; those of half B were not released."""
-    theirs = released_task(data, number)
+    theirs = smaller_task(data, number)
     parameters = convert({"seed": seed, **(OFF[number] if off else {})}, Parameters)
     half_a = knowledge_base_of(theirs.facts, WORLD.half("A"))
     splits = {}
@@ -117,7 +117,7 @@ def gap(theirs: RankingResult, ours: RankingResult, measure: str) -> tuple[float
 def test_simulated_test_sets_are_as_hard_as_the_released(
     shared_data: Path, ranker: type[Ranker], number: int, split: str
 ) -> None:
-    released = released_task(shared_data, number)
+    released = smaller_task(shared_data, number)
     bot = TiesAtRandom(fitted(ranker, released))
     theirs = evaluate(bot, released.split(split))
     ours = evaluate(bot, simulated_task(shared_data, number, SEEDS[0]).split(split))
@@ -130,7 +130,7 @@ def test_simulated_test_sets_are_as_hard_as_the_released(
 @pytest.mark.parametrize("number", [1, soak(3), soak(4)])
 def test_simulated_training_sets_teach_what_the_released_do(shared_data: Path, number: int, split: str) -> None:
     """The released value lies among those of whole simulated releases, but for its own sampling error."""
-    released = released_task(shared_data, number)
+    released = smaller_task(shared_data, number)
     theirs = evaluate(fitted(NearestNeighbour, released), released.split(split))
     simulated = [simulated_task(shared_data, number, seed) for seed in SEEDS]
     ours = [evaluate(fitted(NearestNeighbour, task), task.split(split)).per_response for task in simulated]
@@ -149,7 +149,7 @@ def test_rules_solve_the_simulated_release_too(shared_data: Path, number: int) -
 
 @pytest.mark.parametrize("number", [1, soak(3), soak(4)])
 def test_a_simulator_that_is_off_is_noticed(shared_data: Path, number: int) -> None:
-    released = released_task(shared_data, number)
+    released = smaller_task(shared_data, number)
     bot = fitted(NearestNeighbour, released)
     ours = evaluate(bot, simulated_task(shared_data, number, SEEDS[0], off=True).split("tst"))
     distance, explained = gap(evaluate(bot, released.split("tst")), ours, PER_RESPONSE)
@@ -157,7 +157,7 @@ def test_a_simulator_that_is_off_is_noticed(shared_data: Path, number: int) -> N
 
 
 def test_the_order_of_the_released_candidates_tells_the_best_result(shared_data: Path) -> None:
-    task = released_task(shared_data, 3)
+    task = smaller_task(shared_data, 3)
     groups = {
         frozenset(line.text.split()[0] for line in one.lines if line.kind == "fact") for one in task.split("tst-OOV")
     }

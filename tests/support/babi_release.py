@@ -8,6 +8,7 @@ from pathlib import Path
 from dialgauge.dialogue import Dialogue
 from dialgauge.formats import read
 from dialgauge.lab import dialog_file
+from dialgauge.rankers import RankingTask, load_task
 
 TASKS = (1, 2, 3, 4, 5)
 SPLITS = ("trn", "dev", "tst", "tst-OOV")
@@ -23,3 +24,9 @@ def released_file(data: Path, task: int, split: str) -> Path:
 def released(data: Path, task: int, split: str) -> list[Dialogue]:
     """The dialogs of a released file."""
     return list(read(released_file(data, task, split)))
+
+
+@cache
+def released_task(data: Path, number: int) -> RankingTask:
+    """A released task with all of its splits."""
+    return load_task(data / "babi", number)

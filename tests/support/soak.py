@@ -12,9 +12,9 @@ _T = TypeVar("_T")
 MANY = bool(os.environ.get("DIALGAUGE_EXAMPLES"))
 
 
-def examples(many: int) -> int:
-    """All of them in ``make soak`` and ``make properties``, a sixth in ``make test``."""
-    return many if MANY else max(10, many // 6)
+def examples(many: int, share: int = 6) -> int:
+    """All of them in ``make soak`` and ``make properties``, a sixth in ``make test``, or a smaller share."""
+    return many if MANY else max(10, many // share)
 
 
 def some(values: list[_T], share: int = 4) -> list[_T]:

@@ -15,6 +15,7 @@ from dialgauge.formats import DialogueFormat, formats
 from dialgauge.measures import Signature
 from support.commands import dialgauge as run
 from support.examples import EXAMPLES, as_json
+from support.soak import some
 from tracking.corpora import flat_state
 
 NORTH, EAST = {"hotel": {"area": "north"}}, {"hotel": {"area": "east"}}
@@ -51,7 +52,7 @@ def carried(path: Path) -> set[str]:
 def test_every_pair_of_files(first: str, tmp_path: Path) -> None:
     (tmp_path / "gold").mkdir()
     gold = written(tmp_path / "gold", first)
-    for second in SHAPES:
+    for second in some([*SHAPES][[*SHAPES].index(first) % 4 :]):
         check_pair(gold, written(tmp_path, second), second)
 
 

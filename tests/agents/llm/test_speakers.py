@@ -18,6 +18,7 @@ from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain, lab_scenario, open
 from dialgauge.worlds.domain import load_domain
 from dialgauge.worlds.town import Backend, TownGoal, TownTask
 from support.model_server import ModelServer, model_server, said, tool_call
+from support.soak import soak
 
 HOSTILE = (
     *("empty", "null", "control", "long", "unknown-tool", "bad-arguments", "list-arguments", "odd-arguments"),
@@ -148,8 +149,14 @@ def test_a_marker_alone_says_nothing(town: LoadedDomain, server: ModelServer) ->
     assert held.outcome.reason == "user_done"
 
 
-@pytest.mark.parametrize("tools", ["native", "json", "none"])
-@pytest.mark.parametrize("way", HOSTILE)
+@pytest.mark.parametrize(
+    ("way", "tools"),
+    [
+        (way, tools) if place % 3 == column else soak(way, tools)
+        for place, way in enumerate(HOSTILE)
+        for column, tools in enumerate(("native", "json", "none"))
+    ],
+)
 def test_hostile_output_breaks_nothing(town: LoadedDomain, server: ModelServer, way: str, tools: str) -> None:
     server.misbehave(*[way] * 200)
     unharmed(talk(town, make_agent("agenda"), agent("llm-system", server, tools=tools)))

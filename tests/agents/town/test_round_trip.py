@@ -36,6 +36,7 @@ from dialgauge.worlds.town import (
     town_goal,
 )
 from support.shared import shared_folder
+from support.soak import examples
 
 SPEAKERS: tuple[Speaker, ...] = ("user", "system")
 #: Act-slots that were said less often prove nothing.
@@ -66,7 +67,7 @@ def test_sessions_in_the_town_of_multiwoz() -> None:
 def test_sessions_in_a_synthetic_town() -> None:
     town = generate_town(seed=5)
     search = TownSearch(town)
-    made = generate_goals(town, 400, 5, emergencies=0.1)
+    made = generate_goals(town, examples(400), 5, emergencies=0.1)
     goals = [town_goal(name, goal_record(goal), search) for name, goal in made.items()]
     check(session_samples(goals, search, seed=8), spoken_ontology(town))
 
