@@ -40,6 +40,14 @@ READER = AnswerReader(
         ("Price\n£15.50\nPhone\n01223 412000", "price", "12 pounds", "price phone", "other"),
         ("| Phone | Price |\n|---|---|\n| 01223 412000 | £12 |", "price", "12 pounds", "phone price", "right"),
         ("| Phone | Price |\n|---|---|\n| 01223 412000 | £12 |", "phone", "01223 412000", "phone price", "right"),
+        # The value is unknown, and that is said in any words; of nothing in particular, the lab is not sure
+        ("Nobody could tell me the phone, I'm afraid.", "phone", "unknown", "phone", "right"),
+        ("Nobody could tell me the phone, I'm afraid.", "phone", "01223 412000", "phone", "unknown"),
+        ("They never gave us a phone. It costs £12.", "phone", "unknown", "phone price", "right"),
+        ("Sorry, that's a mystery to me.", "phone", "unknown", "phone", "unsure"),
+        ("They did not say whether pets are allowed.", "pets", "unknown", "pets", "right"),
+        ("The phone is 01223 412000, I'm afraid.", "phone", "unknown", "phone", "other"),
+        ("Lovely weather, no doubt.", "phone", "unknown", "phone", "none"),
         # Yes and no
         ("manual: n", "manual", "no", "manual", "right"),
         ("manual: n", "manual", "yes", "manual", "other"),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dialgauge.values.spoken_slots import Kind, SpokenSlot, ToldValue, kind_of, same_told
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
     from dialgauge.values.told import AnswerReader, AnswerReading
+    from dialgauge.values.outcome_reading import told_outcome
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -79,6 +80,7 @@ __all__ = [
     "similarity",
     "sorted_tokens",
     "spoken",
+    "told_outcome",
 ]
 
 if not TYPE_CHECKING:
