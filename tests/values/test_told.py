@@ -52,6 +52,7 @@ READER = AnswerReader(
         ("manual: n", "manual", "no", "manual", "right"),
         ("manual: n", "manual", "yes", "manual", "other"),
         ("manual: y", "manual", "yes", "manual", "right"),
+        ("manual: n, else?", "manual", "no", "manual", "right"),
         ("❌ No", "manual", "no", "manual", "right"),
         ("**Manual** ❌", "manual", "yes", "manual", "other"),
         ("Manual? [Yes] [No]", "manual", "no", "manual", "unsure"),

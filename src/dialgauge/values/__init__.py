@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         map_faults,
         sorted_tokens,
     )
+    from dialgauge.values.outcome_reading import told_outcome
     from dialgauge.values.profile import (
         DEFAULT_PROFILE,
         EQUAL,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from dialgauge.values.spoken_slots import Kind, SpokenSlot, ToldValue, kind_of, same_told
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
     from dialgauge.values.told import AnswerReader, AnswerReading
-    from dialgauge.values.outcome_reading import told_outcome
 
 __all__ = [
     "DEFAULT_PROFILE",

@@ -263,6 +263,9 @@ class BoundReply:
         segment = self.reply.tokens[label.first].segment
         words = list(self.reply.lower[first:last])
         asks = segment in self.reply.questions and not self._questions
+        field = self.reply.lower[label.last : label.last + 3]
+        if asks and field[:1] == (":",) and field[2:] == (",",) and field[1] in _YES | _NO:  # "manual: n, else?"
+            return "yes" if field[1] in _YES else "no"
         if asks and words and (words[0] in _INTERROGATIVE or words[-1] == "?"):
             return ""
         if not set(words) & (NEGATION | _ASSERTING | _YES | _NO):  # "parking and wifi are both included"
