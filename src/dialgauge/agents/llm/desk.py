@@ -123,9 +123,10 @@ class Desk:
         spec = service.book
         if spec is None:
             raise DialgaugeError(f"{service.name} cannot be booked")
-        named = {service.name_slot: None} if service.name_slot else {}
-        given = _slots(arguments, {**spec.takes, **named}, "can be booked with")
-        row = self._row(service, given.pop(service.name_slot, "")) if service.rows is not None else None
+        named = [slot for slot in (service.id_slot, service.name_slot) if slot]
+        given = _slots(arguments, {**spec.takes, **dict.fromkeys(named)}, "can be booked with")
+        called = [given.pop(slot) for slot in named if slot in given]
+        row = self._row(service, called[0] if called else "") if service.rows is not None else None
         faults = [
             f"{service.declared(slot)} {why} (got '{given[slot]}')"
             for slot, kind in spec.takes.items()
@@ -167,7 +168,7 @@ def _spelled(service: Service, values: Mapping[str, str]) -> dict[str, str]:
 
 def _cells(service: Service, values: Mapping[str, str]) -> dict[str, str | None]:
     """All that can be told of a row; None is unknown."""
-    told = dict.fromkeys((service.name_slot, *service.wishes, *service.answer))
+    told = dict.fromkeys(filter(None, (service.name_slot, service.id_slot, *service.wishes, *service.answer)))
     return {slot.replace(" ", "_"): values.get(slot) for slot in told}
 
 
