@@ -44,6 +44,13 @@ def test_other_words_are_as_good_as_ours(words: Any, style: str) -> None:
     assert tally.success == 1.0, tally.sides
 
 
+def test_a_user_who_did_not_understand_does_not_leave_before_one_was_named(words: Any) -> None:
+    drawn = draw_goals(BIKES, SEARCH, 100, 3).goals
+    goals = [goal for goal in drawn if not goal.tasks[0].requests and goal.tasks[0].book is None]
+    held, _ = words.held_with(SEARCH, goals, lambda: words.StyledSystem("chatty"), free=True)
+    assert len(goals) > 5 and words.Tally(SEARCH, goals, held).success == 1.0
+
+
 def test_who_does_nothing_or_tells_wrong_values_is_blamed(words: Any) -> None:
     goals = draw_goals(BIKES, SEARCH, 10, 4).goals
     silent, _ = words.held_with(SEARCH, goals, words.Silent, free=True)
