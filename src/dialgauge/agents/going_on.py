@@ -2,7 +2,7 @@
 
 An assistant that speaks freely is not always understood. The user then gives its next wish; the second time in a row
 all its wishes, and says that nothing else matters; in a booking all its values, those it could do without first. It
-asks an open question once again, and no more. It does not leave before one was named, without having said all once more.
+asks an open question once again, and no more. Where none was named, it says all once more before it leaves.
 """
 
 from __future__ import annotations
