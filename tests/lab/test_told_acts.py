@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agents.test_history_bots import server
+from dialgauge.agents import Reply
 from dialgauge.agents.llm import Desk
 from dialgauge.agents.speech import Vocabulary
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
@@ -43,6 +44,13 @@ def test_other_words_are_as_good_as_ours(words: Any, style: str) -> None:
     assert tally.success == 1.0, tally.sides
 
 
+def test_a_user_who_did_not_understand_does_not_leave_before_one_was_named(words: Any) -> None:
+    drawn = draw_goals(BIKES, SEARCH, 100, 3).goals
+    goals = [goal for goal in drawn if not goal.tasks[0].requests and goal.tasks[0].book is None]
+    held, _ = words.held_with(SEARCH, goals, lambda: words.StyledSystem("chatty"), free=True)
+    assert len(goals) > 5 and words.Tally(SEARCH, goals, held).success == 1.0
+
+
 def test_who_does_nothing_or_tells_wrong_values_is_blamed(words: Any) -> None:
     goals = draw_goals(BIKES, SEARCH, 10, 4).goals
     silent, _ = words.held_with(SEARCH, goals, words.Silent, free=True)
@@ -52,6 +60,84 @@ def test_who_does_nothing_or_tells_wrong_values_is_blamed(words: Any) -> None:
     assert any(injected)
     for faulty, done, side in zip(injected, tally.done, tally.sides, strict=True):
         assert not faulty or (not done and side == "system")
+
+
+def altered(words: Any, search: DomainSearch, outcome: str, text: str, **further: str) -> Any:
+    """The tally of a system in plain words that says a text instead where a booking had an outcome; ``further`` values
+    are those of a second booking that it makes before each."""
+
+    class Altered(words.StyledSystem):
+        def start(self, context: Any) -> None:
+            super().start(context)
+            book = context.office.book
+
+            def note(service: str, slots: dict[str, str], row: Any = None) -> Any:
+                if further:
+                    book(service, {**slots, **further}, row)
+                answer = book(service, slots, row)
+                self.outcome = answer.outcome
+                return answer
+
+            context.office.book = note
+
+        def respond(self, turn: Turn | None) -> Reply:
+            self.outcome = ""
+            reply = super().respond(turn)
+            if text and self.outcome == outcome:
+                return Reply(turn=Turn(speaker="system", text=text), state=reply.state)
+            return reply
+
+    wanted = [goal for goal in draw_goals(search.domain, search, 40, 4).goals if goal.tasks[0].book]
+    goals = [goal for goal in wanted if bool(goal.tasks[0].book_first) is (outcome == "refused")][:4]
+    held, _ = words.held_with(search, goals, lambda: Altered("plain"), free=True)
+    return words.Tally(search, goals, held)
+
+
+def reasons(tally: Any) -> set[str]:
+    judged = [one.strict for one in tally.verdicts.values()]
+    return {fault.reason for verdict in judged for task in verdict.tasks.values() for fault in task.faults}
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected", "side"),
+    [
+        ("Great news, it is booked for you. Anything else?", {"refusal_denied"}, "system"),
+        ("The sky is blue.", {"refusal_untold"}, "system"),
+        ("Friday at 10:00, for 3 hours.", {"outcome_unread"}, "lab"),
+        ("Alas, somebody else was quicker.", set(), ""),
+        ("Which other day would suit you?", set(), ""),
+        ("That one is fully booked.", set(), ""),
+        ("How about Saturday?", set(), ""),
+    ],
+)
+def test_what_is_said_of_a_refused_booking_counts(words: Any, reply: str, expected: set[str], side: str) -> None:
+    tally = altered(words, SEARCH, "refused", reply)
+    assert reasons(tally) == expected
+    assert set(tally.sides) == {side} and set(tally.done) == {not expected}
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected", "side"),
+    [
+        ("The sky is blue.", {"booking_untold"}, "system"),
+        ("Sorry, that did not work.", {"outcome_unread"}, "lab"),
+        ("All booked.", set(), ""),
+        ("See you on Monday!", set(), ""),
+    ],
+)
+def test_a_booking_that_gives_nothing_has_to_be_told_too(
+    words: Any, tmp_path: Path, reply: str, expected: set[str], side: str
+) -> None:
+    for file in (BENCHMARKS / "domains" / "bike-shop").iterdir():
+        (tmp_path / file.name).write_text(file.read_text().replace("      gives: [reference]\n", "      gives: []\n"))
+    tally = altered(words, DomainSearch(load_domain(tmp_path)), "booked", reply)
+    assert reasons(tally) == expected
+    assert set(tally.sides) == {side} and set(tally.done) == {not expected}
+
+
+def test_a_booking_beside_the_right_one_is_noticed(words: Any) -> None:
+    tally = altered(words, SEARCH, "booked", "", hours="12")
+    assert reasons(tally) == {"booked_besides"} and set(tally.sides) == {"system"} and not any(tally.done)
 
 
 def conversation(*said: tuple[str, tuple[Act, ...], tuple[Call, ...]]) -> Dialogue:
@@ -135,3 +221,16 @@ def test_the_desk_of_a_domain_is_enough_for_a_booking() -> None:
     desk = Desk(SEARCH.backend(Draws(1, "x")))
     told = desk.use("book_bike", {"bike": "Corvo Glide", "day": "friday", "time": "9:30", "hours": 2})
     assert told["outcome"] == "booked" and told["reference"] in told["message"]
+
+
+def test_rows_that_share_a_name_are_found_and_booked_by_their_id() -> None:
+    library = DomainSearch(load_domain(BENCHMARKS.parent / "docs" / "examples" / "domains" / "library"))
+    desk = Desk(library.backend(Draws(1, "x")))
+    found = desk.use("search_book", {"title": "The Salt Ledger"})["rows"]
+    assert len({row["title"] for row in found}) == 1 < len({row["copy"] for row in found})
+    last = found[-1]["copy"]
+    for arguments in ({"title": last}, {"copy": last}, {"title": "The Salt Ledger", "copy": last}):
+        backend = library.backend(Draws(1, "x"))
+        assert Desk(backend).use("book_book", {**arguments, "pickup": "Tannery", "weeks": 2})["outcome"] == "booked"
+        (row,) = backend.take_calls()[-1].rows
+        assert (library.domain.services["book"].rows or ())[row]["copy"] == last

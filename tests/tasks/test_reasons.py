@@ -57,6 +57,16 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
     "booked_otherwise": (
         {"turn": 7, "slot": "people", "given": ("3",), "wanted": "4"}, "booked in turn 7 with people 3, wanted 4",
     ),
+    "booked_besides": (
+        {"turn": 7, "given": ("day friday", "hours 2")},
+        "a further booking was made in turn 7 that nobody asked for: day friday, hours 2",
+    ),
+    "refusal_denied": (
+        {"turn": 7}, "the user was told in turn 7 that it is booked, and the booking was refused",
+    ),
+    "refusal_untold": ({"turn": 7}, "the booking was refused in turn 7, and the user was not told"),
+    "booking_untold": ({"turn": 7}, "that it is booked since turn 7 was never told"),
+    "outcome_unread": ({"turn": 7}, "the lab could not read what was told of the booking of turn 7"),
     "reference_untold": (
         {"turn": 7, "wanted": "AB12"}, "the reference AB12 of the booking of turn 7 was never told",
     ),

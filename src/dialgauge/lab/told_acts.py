@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from dialgauge.agents.speech import FreeListener, ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
 from dialgauge.intents import INFORM, REQUEST, SELECT, UNSURE, service_of
-from dialgauge.values import AnswerReading
+from dialgauge.values import AnswerReading, ReplyText, told_outcome
 from dialgauge.worlds.domain import UNKNOWN, Service
 
 #: The detail of an outcome that says that the system's acts were read, and not its own.
@@ -109,21 +109,18 @@ class _ToldActs:
             talk.right -= set(talk.given)
             if done.rows and service.rows:
                 talk.row = service.rows[done.rows[0]]
-        booked = bookings[-1].outcome if bookings else ""
-        if done is not None and bookings[-1] is done:
-            yield _act(service.act_name("book"))
-        elif booked == "refused":
-            yield from (
-                _act(service.act_name("no_book"), slot, value) for slot, value in bookings[-1].arguments.items()
-            )
+        if bookings and bookings[-1].outcome in ("booked", "refused"):
+            yield from _booking_told(talk, text, bookings[-1])
         else:
-            yield from self._found(talk, calls, heard)
+            yield from self._found(talk, text, calls, heard)
         yield from self._answers(talk, text, calls, confirmed=done is not None)
 
-    def _found(self, talk: _ServiceTalk, calls: Sequence[Call], heard: Sequence[Act]) -> Iterator[Act]:
+    def _found(self, talk: _ServiceTalk, text: str, calls: Sequence[Call], heard: Sequence[Act]) -> Iterator[Act]:
         """Nothing found, one named, or several to choose from."""
         service = talk.words.service
         if any(act.name == service.act_name("no_offer") for act in heard):
+            if not told_outcome(text) and not _speaks_of(talk.words, text, service.search):
+                return
             searched = next((call.arguments for call in reversed(calls) if call.name == _ROW_CALL), {})
             name = service.act_name("no_offer")
             yield from [_act(name, slot, value) for slot, value in searched.items()] or [_act(name)]
@@ -166,6 +163,29 @@ class _ToldActs:
             yield _act(name, slot, UNKNOWN if reading.status == "unknown" else reading.value.partition("|")[0])
         elif slot in asked and reading.status == "unsure" and slot not in talk.right:
             yield _act(f"{service.prefix}-{UNSURE.capitalize()}", slot)
+
+
+def _booking_told(talk: _ServiceTalk, text: str, call: Call) -> Iterator[Act]:
+    """What is said of a booking that was made or refused; nothing where no word of it is."""
+    service, told = talk.words.service, told_outcome(text)
+    spoken_of = _speaks_of(talk.words, text, (*call.arguments, *talk.given))
+    if call.outcome == "booked" and (told == "done" or talk.given or (spoken_of and not told)):
+        yield _act(service.act_name("book"))
+    elif call.outcome == "refused" and told == "failed":
+        yield from (_act(service.act_name("no_book"), slot, value) for slot, value in call.arguments.items())
+    elif told == "done":
+        yield _act(service.act_name("book"))
+    elif told or spoken_of:
+        yield _act(f"{service.prefix}-{UNSURE.capitalize()}")
+
+
+def _speaks_of(words: ServiceVocabulary, text: str, slots: Collection[str]) -> bool:
+    """Does a text have values that one of some slots could have, or what such a slot or the service is called?"""
+    reply = ReplyText(text)
+    known = [words.slots[slot] for slot in slots if slot in words.slots]
+    labels = dict.fromkeys((phrase for slot in known for phrase in slot.labels), ("",))
+    named = reply.phrases(labels | dict.fromkeys(words.phrases, ("",)))
+    return bool(named or words.reader.heard(text, [slot.name for slot in known]))
 
 
 def _given(service: Service, booked: Call) -> dict[str, str]:

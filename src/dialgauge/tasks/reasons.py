@@ -82,6 +82,19 @@ WORDINGS: dict[str, FaultWords] = {
     "never_tried": FaultWords("booking never tried", "not booked: it was never tried"),
     "not_booked": FaultWords("booking refused", "not booked ({each})", "{given} in turn {turn}"),
     "booked_otherwise": FaultWords("booked otherwise", "booked in turn {turn} with {slot} {given}, wanted {wanted}"),
+    "booked_besides": FaultWords(
+        "booked more than wanted", "a further booking was made in turn {turn} that nobody asked for: {given}"
+    ),
+    "refusal_denied": FaultWords(
+        "told as booked, and refused", "the user was told in turn {turn} that it is booked, and the booking was refused"
+    ),
+    "refusal_untold": FaultWords(
+        "refusal not told", "the booking was refused in turn {turn}, and the user was not told"
+    ),
+    "booking_untold": FaultWords("booking not told", "that it is booked since turn {turn} was never told"),
+    "outcome_unread": FaultWords(
+        "an answer was not understood by the lab", "the lab could not read what was told of the booking of turn {turn}"
+    ),
     "reference_untold": FaultWords(
         "reference not told", "the {reference} {wanted} of the booking of turn {turn} was never told"
     ),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         map_faults,
         sorted_tokens,
     )
+    from dialgauge.values.outcome_reading import told_outcome
     from dialgauge.values.profile import (
         DEFAULT_PROFILE,
         EQUAL,
@@ -79,6 +80,7 @@ __all__ = [
     "similarity",
     "sorted_tokens",
     "spoken",
+    "told_outcome",
 ]
 
 if not TYPE_CHECKING:

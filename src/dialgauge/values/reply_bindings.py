@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from dialgauge.values.reply_text import ReplyText
 from dialgauge.values.spoken_numbers import Place, word_set
@@ -37,8 +38,11 @@ _UNKNOWN = re.compile(
     r"|\bcannot (?:find|tell|see|say|confirm)\b|\b(?:unable|not able) to (?:find|tell|see|say|confirm)\b"
     r"|\b(?:no|not a|not the (?:faintest|slightest)) (?:idea|clue)\b"
     r"|\b(?:have|got|there (?:'s|is|are)) no (?:\w+ ){1,2}(?:on|for|about)\b"
-    r"|\b(?:nobody|no one) (?:knows|wrote|told|said)\b|\b(?:is|are|'s) (?:missing|blank|empty)\b"
+    r"|\b(?:nobody|no one) (?:\w+ ){0,2}(?:knows?|wrote|told|tell|said|say|gave|give)\b"
+    r"|\b(?:not|n't|never|nobody|cannot) (?:\w+ ){0,4}whether\b|\b(?:is|are|'s) (?:missing|blank|empty)\b"
 )
+#: Words that say that something is not so, or that somebody is sorry about it.
+_LACKING = NEGATION | word_set("nobody nothing unable afraid sorry unfortunately sadly alas mystery")
 #: Kinds whose labels own no other values: "the other day" says nothing of a number.
 _NARROW = ("day", "yes-no")
 _ANSWERING = frozenset(("that", "it", "they", "there", "yes", "no", "nope"))
@@ -217,6 +221,18 @@ class BoundReply:
             return True
         return self._is_unknown(" ".join(self.reply.lower[first:last])) or self._is_blank(label, last)
 
+    def lacks(self, slot: SpokenSlot) -> Literal["", "perhaps", "yes"]:
+        """Is it said in any words that there is no value: of the slot's label, or perhaps, without any label?"""
+        said: Literal["", "perhaps"] = ""
+        for segment in dict.fromkeys(token.segment for token in self.reply.tokens):
+            labels = self.labels.get(segment, ())
+            scopes = [self.scope(label) for label in labels if label.value == slot.name]
+            if any(_LACKING & {*self.reply.lower[first:last]} for first, last in scopes):
+                return "yes"
+            words = _IDIOMS.sub(" ", " ".join(self.reply.segment(segment))).split()
+            said = "perhaps" if not labels and _LACKING & {*words} else said
+        return said
+
     @staticmethod
     def _is_unknown(words: str) -> bool:
         plain = words.replace(" n't", "n't").replace("n't", " n't").replace("  ", " ")
@@ -247,6 +263,9 @@ class BoundReply:
         segment = self.reply.tokens[label.first].segment
         words = list(self.reply.lower[first:last])
         asks = segment in self.reply.questions and not self._questions
+        field = self.reply.lower[label.last : label.last + 3]
+        if asks and field[:1] == (":",) and field[2:] == (",",) and field[1] in _YES | _NO:  # "manual: n, else?"
+            return "yes" if field[1] in _YES else "no"
         if asks and words and (words[0] in _INTERROGATIVE or words[-1] == "?"):
             return ""
         if not set(words) & (NEGATION | _ASSERTING | _YES | _NO):  # "parking and wifi are both included"

@@ -73,32 +73,14 @@ class AnswerReader:
         alone = self._is_alone(slot, asked) and name in asked
         unknown = bound.unknown(slot, left=self._left(bound, slot, asked) if name in asked else 0)
         if truth.strip().lower() in NOT_KNOWN:
-            return self._read_unknown(bound, slot, unknown, alone, explained)
+            if unknown:
+                return AnswerReading("right", UNKNOWN)
+            return _read_unknown(bound, slot, alone, asked=name in asked, explained=explained)
         if slot.kind == "yes-no":
             return _read_yes_no(bound, slot, YES_NO.get(truth.strip().lower(), truth), unknown, alone)
         if slot.kind == "list":
             return _read_list(bound, slot, truth, unknown)
         return _read_value(bound, slot, truth, unknown, alone, explained)
-
-    def _read_unknown(
-        self, bound: BoundReply, slot: SpokenSlot, unknown: bool, alone: bool, explained: Collection[str]
-    ) -> AnswerReading:
-        if unknown:
-            return AnswerReading("right", UNKNOWN)
-        if slot.kind == "yes-no":
-            said = bound.polarity(slot, alone=alone)
-            return (
-                AnswerReading("other", said) if said in ("yes", "no") else AnswerReading("unsure" if said else "none")
-            )
-        told = [told for told in bound.told(slot) if bound.owner(told.place, slot) == slot.name]
-        if told:
-            return AnswerReading("other", told[0].value)
-        loose = [
-            told
-            for told in bound.told(slot)
-            if not bound.owner(told.place, slot) and not is_among(told.value, explained)
-        ]
-        return AnswerReading("unsure", loose[0].value) if loose and alone else AnswerReading("none")
 
     def heard(self, reply: str, asked: Sequence[str], explained: Collection[str] = ()) -> dict[str, str]:
         """What somebody who asked for slots takes for answers: any value of the kind asked for."""
@@ -162,6 +144,23 @@ class AnswerReader:
             elif told:
                 values[name] = told[0]
         return values
+
+
+def _read_unknown(
+    bound: BoundReply, slot: SpokenSlot, alone: bool, *, asked: bool, explained: Collection[str]
+) -> AnswerReading:
+    """The value is unknown, and none of the usual words says so."""
+    if slot.kind == "yes-no":
+        said = bound.polarity(slot, alone=alone)
+        return AnswerReading("other", said) if said in ("yes", "no") else AnswerReading("unsure" if said else "none")
+    owners = [(told.value, bound.owner(told.place, slot)) for told in bound.told(slot)]
+    if own := [value for value, owner in owners if owner == slot.name]:
+        return AnswerReading("other", own[0])
+    loose = [value for value, owner in owners if not owner and not is_among(value, explained)]
+    if loose and alone:
+        return AnswerReading("unsure", loose[0])
+    lacking = bound.lacks(slot) if asked else ""
+    return AnswerReading("right", UNKNOWN) if lacking == "yes" else AnswerReading("unsure" if lacking else "none")
 
 
 def _read_value(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain, lab_scenario, open_town
-from dialgauge.worlds.domain import load_domain
+from dialgauge.worlds.domain import DomainGoal, ServiceTask, load_domain
 from dialgauge.worlds.town import Backend, TownGoal, TownTask
 from support.model_server import ModelServer, model_server, said, tool_call
 from support.soak import soak
@@ -111,16 +112,46 @@ def test_the_instructions_of_a_goal() -> None:
     lines = [line for line in goal_prompt(goal, Vocabulary(load_domain("town"))).splitlines() if line[:1].isdigit()]
     assert lines == [
         "1. You need a place to stay. Your wishes: area north; stars 5.",
-        "2. Only if there is none like that, ask for this instead: stars 4.",
-        "3. Then book it: on monday, 2 people, stay 5.",
-        "4. Only if that booking is refused, try this instead: stay 3.",
+        "2. Only if there is none like that, change this and keep the rest: stars 4.",
+        "3. Then book it: on monday, 2 people, 5 nights.",
+        "4. Only if that booking is refused, change this and keep the rest: 3 nights.",
         "5. Make sure that you are told the reference number.",
         "6. You need a restaurant. Your wishes: food thai.",
         "7. Find out the phone number and the postcode.",
-        "8. You want to book a taxi. Your wishes: departure time 10:00.",
-        "9. For the departure, say the name of the hotel that you settled on.",
-        "10. For the destination, say the name of the restaurant that you settled on.",
+        "8. You want to book a taxi: departure time 10:00; for the departure, say the name of the hotel that you "
+        "settled on; for the destination, say the name of the restaurant that you settled on.",
     ]
+
+
+def test_the_instructions_of_an_own_domain() -> None:
+    """What is booked without rows is one line, and a wish that falls away leaves the rest as it is."""
+    tasks = (
+        ServiceTask(domain="ride", book={"pickup": "Imaging", "time": "09:30", "vehicle": "car"}),
+        ServiceTask(domain="doctor", info={"specialty": "eye care"}, first={"specialty": "eye care", "fee": "1"}),
+    )
+    clinic = load_domain(Path(__file__).parents[3] / "docs" / "examples" / "domains" / "clinic")
+    lines = goal_prompt(DomainGoal(id="x", tasks=tasks), Vocabulary(clinic)).splitlines()
+    assert [line for line in lines if line[:1].isdigit()] == [
+        "1. You want to book a ride home: pickup Imaging, at 09:30, vehicle car.",
+        "2. Make sure that you are told the reference.",
+        "3. You need a doctor. Your wishes: specialty eye care; fee at most 1 euro.",
+        "4. Only if there is none like that, ask for just this instead: specialty eye care.",
+    ]
+
+
+@pytest.mark.parametrize(("tools", "told"), [("native", False), ("json", False), ("none", True)])
+def test_a_model_without_tools_is_told_so(town: LoadedDomain, server: ModelServer, tools: str, told: bool) -> None:
+    talk(town, make_agent("agenda"), agent("llm-system", server, tools=tools), exchanges=1)
+    assert ("no tools in this conversation" in server.received[0]["messages"][0]["content"]) is told
+
+
+def test_tools_say_what_their_fields_mean(town: LoadedDomain) -> None:
+    tools = {tool["name"]: tool for tool in Desk(Backend(town.search, Draws(1, "desk"))).tools}
+    fields = tools["book_hotel"]["parameters"]["properties"]
+    assert fields["stay"]["description"] == "stay: nights" and "reference number" in tools["book_hotel"]["description"]
+    train = tools["book_train"]["parameters"]["properties"]["trainID"]
+    assert train["description"] == "which one to book: its train ID, as a search gave it"
+    assert "stay* 1..99 (nights)" in json_instructions(tools.values())
 
 
 @pytest.mark.parametrize(

@@ -244,3 +244,34 @@ def test_things_that_are_had_needed_and_measured(tmp_path: Path) -> None:
         text = DomainNlg(grammar, "plain").generate(acts, speaker, draws).text
         assert text == spoken[speaker]
         assert {*(grammar.hear(text, speaker, "room") or ())} == {*acts}
+
+
+def test_own_words_units_and_articles(tmp_path: Path) -> None:
+    """No "1 euros", no "a electric car"; the domain's own words for a booking are said, and all of it is heard."""
+    yaml = (
+        "domain: p\nservices:\n  car:\n    title: a car\n    rows: p.csv\n    name: n\n    "
+        "search: {kind: same, price: {match: at-most, unit: euros per day}, width: {match: at-least, unit: inches}}\n"
+        "    book: {takes: {weeks: number 1..6, pickup: text}}\n"
+        'words: {kind: {say: "a {value} one"}, weeks: {say: "for {value} weeks"}, pickup: {say: "from {value}"}}\n'
+    )
+    rows = "n,kind,price,width\nRex,electric,1,1\nTom,small,2,2\n"
+    domain = load_domain(domain_folder(tmp_path, {"domain.yaml": yaml, "p.csv": rows}))
+    grammar, draws, car = DomainGrammar(Vocabulary(domain)), Draws(1, "x"), domain.services["car"]
+    user = {
+        "I'd like an electric one.": {"kind": "electric"},
+        "I'd like a small one.": {"kind": "small"},
+        "The price should be at most 1 euro per day.": {"price": "1"},
+        "The price should be at most 2 euros per day and the width should be at least 1 inch.": {
+            "price": "2",
+            "width": "1",
+        },
+        "Please book it: for 1 week, from Aachen.": {"weeks": "1", "pickup": "Aachen"},
+        "Please book it: for 3 weeks, from Bonn.": {"weeks": "3", "pickup": "Bonn"},
+    }
+    told = {"The price is 1 euro per day.": {"price": "1"}, "The price is 2 euros per day.": {"price": "2"}}
+    spoken: tuple[tuple[Speaker, dict[str, dict[str, str]]], ...] = (("user", user), ("system", told))
+    for speaker, sentences in spoken:
+        for text, given in sentences.items():
+            acts = [act(car.act_name("inform"), slot, value) for slot, value in given.items()]
+            assert DomainNlg(grammar, "plain").generate(acts, speaker, draws).text == text
+            assert {*(grammar.hear(text, speaker, "car") or ())} == {*acts}

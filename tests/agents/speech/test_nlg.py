@@ -114,6 +114,11 @@ def test_words_agree_with_numbers_and_nouns() -> None:
     assert plain(act("Hotel-Inform", "stay", "3")) == "I will stay for 3 nights."
     assert plain(act("Attraction-Inform", "type", "swimmingpool")) == "I would like to visit a swimming pool."
     assert plain(act("Attraction-Inform", "type", "entertainment")) == "I would like to visit an entertainment venue."
+    dear = [act("Hotel-Inform", "pricerange", "expensive"), act("Hotel-Inform", "type", "guesthouse")]
+    table = [act("Restaurant-Inform", "people", "1")]
+    said = [STRICT.generate(acts, "user", Draws(number)).text for acts in (dear, table) for number in range(20)]
+    assert not [text for text in said if " a expensive" in text or "1 of us" in text or "1 people" in text]
+    assert any(" an expensive guesthouse" in text for text in said)
 
 
 def test_a_value_that_ends_in_a_full_stop_ends_the_sentence() -> None:

@@ -123,9 +123,10 @@ class Desk:
         spec = service.book
         if spec is None:
             raise DialgaugeError(f"{service.name} cannot be booked")
-        named = {service.name_slot: None} if service.name_slot else {}
-        given = _slots(arguments, {**spec.takes, **named}, "can be booked with")
-        row = self._row(service, given.pop(service.name_slot, "")) if service.rows is not None else None
+        named = [slot for slot in (service.id_slot, service.name_slot) if slot]
+        given = _slots(arguments, {**spec.takes, **dict.fromkeys(named)}, "can be booked with")
+        called = [given.pop(slot) for slot in named if slot in given]
+        row = self._row(service, called[0] if called else "") if service.rows is not None else None
         faults = [
             f"{service.declared(slot)} {why} (got '{given[slot]}')"
             for slot, kind in spec.takes.items()
@@ -167,7 +168,7 @@ def _spelled(service: Service, values: Mapping[str, str]) -> dict[str, str]:
 
 def _cells(service: Service, values: Mapping[str, str]) -> dict[str, str | None]:
     """All that can be told of a row; None is unknown."""
-    told = dict.fromkeys((service.name_slot, *service.wishes, *service.answer))
+    told = dict.fromkeys(filter(None, (service.name_slot, service.id_slot, *service.wishes, *service.answer)))
     return {slot.replace(" ", "_"): values.get(slot) for slot in told}
 
 
@@ -262,12 +263,12 @@ def _wish_schema(words: ServiceVocabulary, slot: str, wish: SearchSlot) -> dict[
         if wish.timed:
             when = "or later" if wish.match == "at-least" else "or earlier"
             return {"type": "string", "pattern": _CLOCK, "description": f"{label}: HH:MM {when}"}
-        return {"type": "number", "description": f"{label}: {bound} this{unit}"}
+        return {"type": "number", "description": f"{label}: {bound} this, {wish.unit}".removesuffix(", ")}
     schema: dict[str, Any] = {"type": "string", "description": f"{label}{unit}"}
     if wish.match == "contains":
         schema["description"] = f"{label}: one that should be among them"
     if slot == words.service.name_slot:
-        schema["description"] = f"{label}: its name, where the customer named one"
+        schema["description"] = f"{label}: only where the customer named one"
     elif 0 < len(wish.values) <= FEW:
         schema["enum"] = list(wish.values)
     return schema
@@ -280,17 +281,18 @@ def _book_tool(words: ServiceVocabulary) -> dict[str, Any]:
     required = []
     if service.rows is not None:
         name = service.name_slot.replace(" ", "_")
-        called = service.declared(service.id_slot) if service.id_slot else "name"
+        label = words.label(service.id_slot or service.name_slot)
+        called = "name" if label == service.name else label
         properties[name] = {"type": "string", "description": f"which one to book: its {called}, as a search gave it"}
         required.append(name)
     if spec is not None:
         properties |= {
-            slot.replace(" ", "_"): _type_schema(words.label(slot), kind) for slot, kind in spec.takes.items()
+            slot.replace(" ", "_"): _type_schema(words.described(slot), kind) for slot, kind in spec.takes.items()
         }
         required += [slot.replace(" ", "_") for slot in spec.needs]
     groups = [" or ".join(map(words.label, group)) for group in (spec.one_of if spec else ())]
     needs = f" It also needs {' and '.join(groups)}." if groups else ""
-    gives = " and ".join(map(service.declared, spec.gives)) if spec else ""
+    gives = " and ".join(map(words.label, spec.gives)) if spec else ""
     description = f"Book {service.title}.{needs}" + (f" Returns the {gives}; tell it to the customer." if gives else "")
     return _described(f"book_{service.name}", description, properties, required)
 

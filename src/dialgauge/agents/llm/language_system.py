@@ -28,14 +28,18 @@ _PROMPT = """You work at {title}. You talk to a customer and use your tools to h
 How to work:
 - Take every fact from what your tools return, and make nothing up. A value that is null is unknown: say that you \
 don't know it.
-- Search as soon as you know something of what the customer wants; a search does not need every field. When nothing \
-fits, say so and say what the customer asked for.
-- Offer one result by its name, or a few to choose from. Do not ask again for what the customer has told you or does \
-not mind.
-- To book, ask for what the tool requires and the customer has not said. Book only what the customer wants booked, \
-once it is clear which one, and tell what the booking returned, word for word.
-- When a tool refuses, tell the customer what was refused. When no tool can do what the customer wants, say so.
-- Answer every question in the message you answer, in short sentences of plain text."""
+- Search as soon as you know something of what the customer wants, and leave out the fields that you know nothing of. \
+Do not ask again for what the customer has told you or does not mind.
+- When something fits, offer one by its name, or a few to choose from. When nothing fits, say so, name the wishes that \
+you searched for, and ask what may be different.
+- Book only what the customer wants booked, once it is clear which one; ask for what the tool requires and the \
+customer has not said. Book it once, and again only if the customer changes something.
+- Nothing is booked before a tool's result says so. Then tell the customer, with all that the result gives, word for \
+word. If it is refused, say that it is not booked, and why. When no tool can do what the customer wants, say so.
+- Answer every question of the message that you answer, in short sentences of plain text. When the customer says \
+goodbye, say goodbye."""
+_NO_TOOLS = """
+- You have no tools in this conversation: you can look up nothing and book nothing. Say so when you are asked to."""
 _POLICY = """
 
 Policy of the house, which you must follow:
@@ -43,9 +47,10 @@ Policy of the house, which you must follow:
 _JSON_PROMPT = """
 
 Write one JSON object and nothing else: {"say": "WORDS"} to speak, or {"tool": "NAME", "arguments": {"FIELD": \
-"VALUE"}} to use a tool first; its result comes back to you. Tools and their fields, * for those that must be there:
+"VALUE"}} to use a tool first; its result comes back in a message that begins with RESULT, and you write again. Tools \
+and their fields, * for those that must be there:
 """
-_ENOUGH = "(No more tools for this message: answer the customer now, in words.)"
+_ENOUGH = "(No more tools for this message: answer the customer now.)"
 _SAY = re.compile(r'^\s*\{\s*"say"\s*:\s*"')
 
 
@@ -82,7 +87,7 @@ class LlmSystem(LanguageAgent):
             raise DialgaugeError(f"{self.name} is a system of domains with services: it needs their search and booking")
         self._desk = Desk(context.office, rows=self._rows)
         domain = context.office.domain
-        prompt = _PROMPT.format(title=domain.title)
+        prompt = _PROMPT.format(title=domain.title) + (_NO_TOOLS if self._way == "none" else "")
         if domain.policy:
             prompt += _POLICY.format(policy=domain.policy)
         if self._way == "json":
@@ -197,10 +202,9 @@ def _allowed(schema: Mapping[str, Any]) -> str:
     """What a field may be: the values to choose from, the range, else what its description adds to its name."""
     if "enum" in schema:
         return f" {'|'.join(map(str, schema['enum']))}"
-    if "minimum" in schema and "maximum" in schema:
-        return f" {schema['minimum']}..{schema['maximum']}"
     _, colon, meaning = str(schema.get("description", "")).partition(": ")
-    return f" ({meaning})" if colon else ""
+    bounds = f" {schema['minimum']}..{schema['maximum']}" if "minimum" in schema and "maximum" in schema else ""
+    return f"{bounds} ({meaning})" if colon else bounds
 
 
 _SAY_SCHEMA = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dialgauge.agents.llm.observer import Observer
@@ -22,17 +22,18 @@ _DONE = re.compile(r"\[\s*DONE\s*\]|^[ \t]*DONE[ \t.!]*$", re.IGNORECASE | re.MU
 _GIVE_UP = re.compile(r"\[\s*GIVE[ _-]*UP\s*\]|^[ \t]*GIVE UP[ \t.!]*$", re.IGNORECASE | re.MULTILINE)
 _OPENING = "Hello, what can I do for you?"
 _NOTHING = "(The assistant said nothing.)"
-_PROMPT = """You are a customer who talks to the assistant of {title}. You are not the assistant.
+_PROMPT = """You are a customer who contacted {title}. You talk to its assistant; you are not the assistant.
 
 How to talk:
-- Write only your next message, one or two short sentences. Bring up one or two points at a time, never all at once.
+- Write only your next message, one or two short sentences. Bring up one or two points at a time, never all at once. \
+Never mention these instructions.
 - Use the values below as they stand. Wish for nothing else: when you are asked about something that is not below, say \
 that you don't mind; when you are asked for something that you would have to know and don't, such as a name or a \
 number, say that you don't know.
-- Take the first offer that has what you wish for; if it lacks something, say what. An answer that something is \
-unknown is an answer: go on.
-- When you have everything, say goodbye and write {done} on a line of its own. When it turns out that you cannot get \
-it, say so and write {give_up} on a line of its own.
+- Take the first offer that has what you wish for; if it lacks something, say what. When you are asked to confirm, say \
+yes where it is what you want, else what is wrong. An answer that something is unknown is an answer: go on.
+- If you cannot get one thing, go on with the rest. When nothing is left, say goodbye and write {done} on a line of \
+its own. If you did not get everything, or the assistant makes no headway, write {give_up} there instead.
 
 What you want, in this order:
 {items}"""
@@ -93,23 +94,27 @@ def instructions(task: ServiceTask, grammar: ServiceGrammar) -> Iterator[str]:
     """What to do about one service, in sentences."""
     service, wanted = grammar.service, task.first or task.info
     gives = service.book.gives if service.book else ()
-    wishes = f" Your wishes: {grammar.told_wishes(wanted)}." if wanted else ""
-    yield f"{'You need' if service.rows is not None else 'You want to book'} {service.title}.{wishes}"
+    told = [grammar.told_wishes(wanted)] if wanted else []
+    booked = [grammar.told_booking(task.book_first or task.book)] if task.book else []
+    linked = [
+        f"for the {grammar.quoted_label(slot)}, say the name of the {other} that you settled on"
+        for slot, other in task.links.items()
+    ]
+    if service.rows is None:
+        yield f"You want to book {service.title}: {'; '.join([*told, *booked, *linked])}."
+    else:
+        yield f"You need {service.title}.{f' Your wishes: {told[0]}.' if told else ''}"
     if task.first:
-        instead = grammar.told_wishes(_changed(task.first, task.info))
-        yield f"Only if there is none like that, ask for this instead: {instead}."
+        yield f"Only if there is none like that, {_instead(task.first, task.info, grammar.told_wishes)}."
     asked = [_asked(grammar, slot) for slot in task.requests if slot not in gives]
     if asked:
         yield f"Find out {', '.join(asked[:-1]) + ' and ' if len(asked) > 1 else ''}{asked[-1]}."
-    for slot, other in task.links.items():
-        yield f"For the {grammar.quoted_label(slot)}, say the name of the {other} that you settled on."
-    if task.book:
-        yield f"Then book it: {grammar.told_booking(task.book_first or task.book)}."
-        if task.book_first:
-            changed = grammar.told_booking(_changed(task.book_first, task.book))
-            yield f"Only if that booking is refused, try this instead: {changed}."
-        if gives:
-            yield f"Make sure that you are told the {' and the '.join(map(grammar.words.label, gives))}."
+    if booked and service.rows is not None:
+        yield f"Then book it: {'; '.join([*booked, *linked])}."
+    if task.book and task.book_first:
+        yield f"Only if that booking is refused, {_instead(task.book_first, task.book, grammar.told_booking)}."
+    if booked and gives:
+        yield f"Make sure that you are told the {' and the '.join(map(grammar.words.label, gives))}."
 
 
 def _asked(grammar: ServiceGrammar, slot: str) -> str:
@@ -118,9 +123,12 @@ def _asked(grammar: ServiceGrammar, slot: str) -> str:
     return f"the {grammar.quoted_label(slot)}"
 
 
-def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+def _instead(before: Mapping[str, str], after: Mapping[str, str], told: Callable[[Mapping[str, str]], str]) -> str:
     """What is other than before; all that is left where something was only left out."""
-    return {slot: value for slot, value in after.items() if before.get(slot) != value} or dict(after)
+    changed = {slot: value for slot, value in after.items() if before.get(slot) != value}
+    if changed and before.keys() <= after.keys():
+        return f"change this and keep the rest: {told(changed)}"
+    return f"ask for just this instead: {told(after)}"
 
 
 def llm_user(**settings: Any) -> LlmUser:

@@ -20,6 +20,7 @@ _SYSTEM = """You work at {title}. Follow this policy:
 How to work:
 - Take every fact from the customer, the policy or what your tools return, and make nothing up. Nothing is changed \
 unless a tool changed it: never say that something is done before its result says so.
+- What the policy does not allow, refuse, and say why.
 - When a tool returns an error, put right what was wrong with the call, or tell the customer what cannot be done.
 - Tell the customer every figure, name and number that was asked for, in short plain sentences."""
 _USER = """You are a customer, not the assistant: you contacted {title}. Your situation:
@@ -30,7 +31,7 @@ How to talk:
 - Write only your next message to the assistant, one or two short sentences. Tell what you want first, and the rest \
 when you are asked for it.
 - Stay with what is above: do not make up names, numbers or wishes. If you are asked for something that is not there, \
-say that you don't know it, or that you don't mind.
+say that you don't know it, or that you don't mind. Never mention these instructions.
 - If you are asked to confirm, say yes where it is what you want and else what is wrong.{tools}
 - When all of it is done, refused or handed over to somebody else, say goodbye and write {done} on a line of its own. \
 If the assistant makes no headway, say so and write {give_up} on a line of its own instead."""

@@ -39,6 +39,8 @@ _QUESTION_KINDS = (
 _BOOKED_QUESTIONS = ("how_many_booked", "which_booked", "how_many_of_it", "under_booked")
 #: Said before a sentence that is about another service than the one before it.
 _ABOUT = "As for the {noun}, "
+#: "a {value}" is said "an electric", too.
+_ARTICLE = re.compile(r"\ba $", re.IGNORECASE)
 _VALUE = r'(?P<value>"(?:[^"]|"")*"|[^"]+?)'
 _BOUNDARY = r"(?=, | and |$)"
 _PREPOSITIONS = frozenset(
@@ -88,7 +90,14 @@ class _Form(NamedTuple):
     def pattern(self) -> re.Pattern[str]:
         before, hole, behind = self.template.partition("{value}")
         value = _VALUE if hole else ""
-        return re.compile(f"{re.escape(before)}{value}{re.escape(behind)}{_BOUNDARY}", re.IGNORECASE)
+        article = re.escape(before) if not (hole and _ARTICLE.search(before)) else f"{re.escape(before[:-1])}n? "
+        return re.compile(f"{article}{value}{re.escape(behind)}{_BOUNDARY}", re.IGNORECASE)
+
+    def say(self, value: str, quote: Quote) -> str:
+        before, hole, behind = self.template.partition("{value}")
+        if hole and value[:1].lower() in "aeio" and _ARTICLE.search(before):
+            before = f"{before[:-1]}n "
+        return f"{before}{quote(value) if hole else ''}{behind}"
 
 
 class ItemList:
@@ -112,7 +121,7 @@ class ItemList:
     def _said(self, slot: str, value: str, quote: Quote) -> str:
         for form in self._forms:
             if form.slot == slot and (not form.value or comparable(form.value) == comparable(value)):
-                return form.template.replace("{value}", quote(value))
+                return form.say(value, quote)
         return quote(value)
 
     def read(self, text: str) -> list[tuple[str, str]] | None:
@@ -171,7 +180,7 @@ class ServiceGrammar:
     def said(self) -> ItemList:
         """Wishes in the domain's own words: "a compact car"."""
         own = {slot: self.own_words(slot) for slot in self.service.wishes}
-        return ItemList(_Form(slot, say) for slot, say in own.items() if say)
+        return ItemList(form for slot, say in own.items() if say for form in _with_one(_Form(slot, say)))
 
     @cached_property
     def values(self) -> ItemList:
@@ -185,6 +194,12 @@ class ServiceGrammar:
         return ItemList(form for slot in self.service.wishes for form in self._wish_forms(slot, listed=True))
 
     def _wish_forms(self, slot: str, *, listed: bool = False) -> Iterator[_Form]:
+        """How a wish is said; of one that has a unit, a single one in the singular."""
+        unit = self.service.wishes[slot].unit
+        for form in self._wish_ways(slot, listed):
+            yield from _with_one(form) if unit else (form,)
+
+    def _wish_ways(self, slot: str, listed: bool) -> Iterator[_Form]:
         wish, label = self.service.wishes[slot], self.words.label(slot)
         if wish.match == "yes-no":
             told = self.is_state(slot) or self.is_deed(slot)
@@ -252,7 +267,9 @@ class ServiceGrammar:
 
     def _booking_forms(self, slot: str, kind: SlotType) -> Iterator[_Form]:
         label = self.words.label(slot)
-        if kind.kind == "number" and self.is_plural(slot):
+        if own := self.own_words(slot):
+            yield from _with_one(_Form(slot, own))
+        elif kind.kind == "number" and self.is_plural(slot):
             yield _Form(slot, f"1 {_singular(label)}", "1")
             yield _Form(slot, f"{{value}} {label}")
         elif (kind.kind, label) == ("day", "day"):
@@ -305,8 +322,10 @@ class ServiceGrammar:
         return wish is not None and wish.match == "yes-no"
 
     def told_value(self, slot: str, value: str) -> str:
-        """A value as it is told: of a cell that lists things, these."""
+        """A value as it is told: with its unit, and of a cell that lists things, these."""
         wish = self.service.wishes.get(slot)
+        if wish is not None and wish.match != "contains" and wish.unit and wish.unit not in value:
+            return f"{value} {_single_unit(wish.unit) if value == '1' else wish.unit}"
         if wish is None or wish.match != "contains":
             return value
         *before, last = members(value) or [value]
@@ -481,7 +500,7 @@ class ServiceGrammar:
         value = _unquoted(fields["value"])
         wish = service.wishes.get(slot)
         if value == fields["value"] and wish is not None and wish.unit:
-            value = value.removesuffix(f" {wish.unit}")
+            value = value.removesuffix(f" {wish.unit}").removesuffix(f" {_single_unit(wish.unit)}")
         return [act(inform, slot, self._told_lists.get((slot, value.lower()), value))]
 
     def in_role(self, one: Act, role: Role) -> Act:
@@ -664,8 +683,23 @@ def _singular(label: str) -> str:
     irregular = {"people": "person", "children": "child"}
     words = label.split(" ")
     noun = words[_head(words)]
-    words[_head(words)] = irregular.get(noun) or re.sub(r"ies$", "y", noun).removesuffix("s")
+    single = re.sub(r"ies$", "y", re.sub(r"(ch|sh|ss|x)es$", r"\1", noun))
+    words[_head(words)] = irregular.get(noun) or re.sub(r"(?<=[^su])s$", "", single)
     return " ".join(words)
+
+
+def _with_one(form: _Form) -> Iterator[_Form]:
+    """A form of a number before it in the singular: "at most 1 euro", "for 1 week"."""
+    before, _, unit = form.template.partition("{value} ")
+    if _single_unit(unit) != unit:
+        yield form._replace(template=f"{before}1 {_single_unit(unit)}", value="1")
+    yield form
+
+
+def _single_unit(unit: str) -> str:
+    """ "euro per day" of "euros per day"."""
+    first, space, rest = unit.partition(" ")
+    return f"{_singular(first)}{space}{rest}"
 
 
 def _bare(value: str) -> str:

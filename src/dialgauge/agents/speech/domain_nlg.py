@@ -263,8 +263,6 @@ class _SystemSentences(_Sentences):
         listed = wish is not None and wish.match == "contains"
         if listed or self._grammar.is_open_ended(act.slot) or value.count(" ") >= _LONG_TEXT:
             kind = "told_short"
-        if wish is not None and wish.unit and wish.unit not in value:
-            value = f"{value} {wish.unit}"
         value = self._grammar.told_value(act.slot, value)
         return self._say(kind, [_inform(act)], label=label, value=value)
 

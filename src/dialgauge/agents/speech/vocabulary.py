@@ -94,6 +94,10 @@ class ServiceVocabulary:
         """What a slot is called in a sentence."""
         return self._labels.get(slot) or self._label(slot)
 
+    def described(self, slot: str) -> str:
+        """The label with other words for it: "stay: nights"."""
+        return ": ".join(filter(None, (self.label(slot), ", ".join(self._domain.words_for(slot).also))))
+
     @cached_property
     def _labels(self) -> dict[str, str]:
         """Labels of slots; "closes" is said "closing time" where it is one and no other slot is called that."""

@@ -23,6 +23,8 @@ from dialgauge.worlds.domain import BOOK, SEARCH
 
 #: Reasons of a user's ending up with nothing.
 _NOTHING = ("nothing_named", "turned_down", "given_up")
+#: A refusal was not told as one, and why nothing was booked after it is told by that.
+_HIDDEN = ("refusal_denied", "refusal_untold", "outcome_unread")
 
 
 class Chain(GivenValues):
@@ -42,7 +44,13 @@ class Chain(GivenValues):
                 yield from self._nothing()
             case "never_tried" | "not_booked":
                 yield from self._unbooked()
-            case "unread" | "reference_unread":
+            case "booked_besides" | "refusal_denied" | "refusal_untold" | "booking_untold":
+                untold = fault.reason in ("refusal_untold", "booking_untold")
+                yield BrokenLink(
+                    cause="heard_not_acted_on" if untold else "acted_on_wrong", part="booking", turn=turn or 0,
+                    acted_turn=turn, reason=fault.reason, given=fault.given,
+                )  # fmt: skip
+            case "unread" | "reference_unread" | "outcome_unread":
                 yield BrokenLink(
                     cause="not_understood", part="request", slot=slot, turn=turn or 0, answered_turn=turn,
                     reason=fault.reason, wanted=fault.wanted,
@@ -141,6 +149,8 @@ class Chain(GivenValues):
                     reason="booking_came_back", given=(call.outcome,),
                 )  # fmt: skip
                 return
+        if any(fault.reason in _HIDDEN for fault in self._outcome.faults):
+            return
         broken, known = self._all_heard("booking", book)
         if broken:
             yield from broken

@@ -106,9 +106,14 @@ class Thread:
         self.booking: tuple[Entity | None, Call, int] | None = None
         #: What the booking gives and was told since, of each slot in the last turn that told it; and was it confirmed?
         self.given: dict[str, ToldAnswer] = {}
-        #: What something was told of that nobody could read, and when.
+        #: What something was told of that nobody could read, and when; the empty slot is what came of a booking.
         self.unread: dict[str, int] = {}
+        #: Refusals of a booking that the user was not told: why, and when.
+        self.hidden: list[TaskFailure] = []
         self.confirmed = False
+        #: Bookings that were made again before the user had said anything more of the service, each beside another.
+        self.besides: list[TaskFailure] = []
+        self._spoken = False
         #: What was sent, where a service without rows is asked for as if it had some.
         self.sent: tuple[Call, int] | None = None
         self.attempts: list[tuple[Call, int]] = []
@@ -117,8 +122,16 @@ class Thread:
             Detour(service, task.book_first, task.book) if task and task.book_first and task.book else None
         )
 
+    def say(self, slot: str, value: str) -> None:
+        self.said[slot], self._spoken = value, True
+        for detour in (self.search_detour, self.book_detour):
+            if detour is not None:
+                detour.say(slot, value)
+
     def book(self, row: Entity | None, call: Call, turn: int) -> None:
-        self.booking, self.given, self.confirmed = (row, call, turn), {}, False
+        if self.booking is not None and not self._spoken:
+            self.besides.append(_beside(*self.booking))
+        self.booking, self.given, self.confirmed, self._spoken = (row, call, turn), {}, False, False
 
     def tell(self, slot: str, values: tuple[str, ...], about: Entity | None, turn: int) -> None:
         answers = self._told.setdefault(slot, {})
@@ -179,10 +192,7 @@ class ConversationTracker:
                 self._user_says(self.thread(act.domain), act.slot, act.values[0], number)
 
     def _user_says(self, thread: Thread, slot: str, value: str, turn: int) -> None:
-        thread.said[slot] = value
-        for detour in (thread.search_detour, thread.book_detour):
-            if detour is not None:
-                detour.say(slot, value)
+        thread.say(slot, value)
         if slot not in thread.service.wishes or value in NO_CONSTRAINT:
             return
         if thread.row is not None and self._town.fails(thread.row, {slot: value}):
@@ -205,6 +215,18 @@ class ConversationTracker:
                 by_domain.setdefault(domain, []).append(act)
         for domain, told in by_domain.items():
             self._system_says(self.thread(domain), told, number)
+        for domain in {call.domain: None for call in turn.calls or () if call.domain in self._services}:
+            self._note_refusal(self.thread(domain), by_domain.get(domain, ()), number)
+
+    @staticmethod
+    def _note_refusal(thread: Thread, acts: Sequence[Act], number: int) -> None:
+        """A booking that was refused in this turn, and what the user was told of it."""
+        call, turn = thread.attempts[-1] if thread.attempts else (None, -1)
+        intents = {act.intent for act in acts}
+        if call is None or turn != number or call.outcome != "refused" or NO_BOOK in intents:
+            return
+        reason = "outcome_unread" if thread.unread.get("") == number else "refusal_untold"
+        thread.hidden.append(TaskFailure(reason="refusal_denied" if intents & CONFIRMING else reason, turn=number))
 
     def _booked_as(self, act: Act) -> str:
         """The service whose booking gave what an act tells; nothing where it tells nothing that is known."""
@@ -334,6 +356,11 @@ class ConversationTracker:
         if slot in thread.service.total and thread.booking is not None:
             truths.append(thread.booking[1].result.get("total", ""))
         return truths
+
+
+def _beside(row: Entity | None, call: Call, turn: int) -> TaskFailure:
+    values = tuple(f"{slot} {value}" for slot, value in call.arguments.items())
+    return TaskFailure(reason="booked_besides", turn=turn, given=values, entity="" if row is None else row.name)
 
 
 def given_by(call: Call, slot: str) -> str:

@@ -179,6 +179,7 @@ class StrictRules:
             if not thread.attempts:
                 yield TaskFailure(reason="never_tried")
             return
+        yield from thread.besides
         _, call, turn = thread.booking
         for slot, value in (task.book or {}).items():
             if not thread.service.same(call.arguments.get(slot, ""), value):
@@ -210,12 +211,14 @@ def ended_up_with(thread: Thread) -> tuple[Entity | None, int | None]:
 
 
 def _untold_faults(thread: Thread) -> Iterator[TaskFailure]:
-    """Why the user cannot call upon its booking."""
+    """Why the user does not know what came of its booking."""
+    yield from thread.hidden
     if thread.booking is None:
         return
     _, call, turn = thread.booking
     if not thread.gives and not thread.confirmed:
-        yield TaskFailure(reason="reference_untold", turn=turn)
+        unread = thread.unread.get("", -1) >= turn
+        yield TaskFailure(reason="outcome_unread" if unread else "booking_untold", turn=turn)
     for slot in thread.gives:
         yield from _untold(thread, slot, given_by(call, slot), turn)
 
