@@ -499,6 +499,16 @@ def test_slots_meet_whether_or_not_a_side_has_the_domain_before_them(profile: st
     assert "renamed" in map(note_kind, filed.notes)
 
 
+def test_times_of_a_table_meet_gold_with_the_domain_before_each_slot(tmp_path: Path) -> None:
+    gold = {name: [{"train-arriveby": "17:30", "hotel-bookday": "friday"}] * 4 for name in GOLD}
+    table = tmp_path / "times.csv"
+    rows = [f"{name},{turn},17:30:00,Friday" for name in GOLD for turn in range(4)]
+    table.write_text("\n".join(["dialogue_id,turn,train-arriveby,hotel-bookday", *rows]))
+    for prefixed in (True, False):
+        file = _frames(gold, tmp_path / f"gold{prefixed}.json", prefixed=prefixed)
+        assert float(dialgauge.score(file, [table], measures="JGA", intervals=False)["times"]["JGA"]) == 1.0
+
+
 def test_true_and_false_for_yes_and_no_are_refused(tmp_path: Path) -> None:
     words = {True: "yes", False: "no"}
     gold = {
