@@ -458,6 +458,9 @@ def test_a_trial_that_is_there_twice_is_told_as_such(tmp_path: Path) -> None:
         ({"result": "success", "human_label": 1}, {"result": "success", "human_label": 0}, 0.5),
         ({"result": "success", "review": {"ok": True}}, {"result": "success", "review": {"ok": False}}, 0.5),
         ({"result": "success", "order": 1}, {"result": "success", "order": 0}, 1.0),
+        ({"success": True, "eval": {"passed": True}}, {"success": True, "eval": {"passed": False}}, 0.5),
+        ({"success": True, "evaluation": {"success": 1}}, {"success": True, "evaluation": {"success": 0}}, 0.5),
+        ({"success": True, "judge": {"passed": True}}, {"success": True, "judge": {"passed": False}}, 0.5),
         ({"result": "success", "human_label": "fail"}, {"result": "failed", "human_label": "pass"}, 0.5),
     ],
 )
@@ -466,6 +469,14 @@ def test_a_success_said_of_every_conversation_gives_way_to_a_judgement(
 ) -> None:
     [run] = score_results([log(tmp_path, {"task_id": "a", **yes}, {"task_id": "b", **no})]).runs
     assert run["pass^1"].value == passed
+
+
+def test_a_success_that_varies_counts_before_an_evaluation_and_the_contradiction_is_told(tmp_path: Path) -> None:
+    said = [(True, True), (True, False), (False, True), (False, False)]
+    run = judged(tmp_path, *({"success": success, "eval": {"success": other}} for success, other in said))
+    assert run["pass^1"].value == 0.5
+    [told] = [note for note in run.notes if "contradict" in note]
+    assert told == "'success' and 'eval.success' contradict each other in 2 conversations: 'success' counts"
 
 
 @pytest.mark.parametrize("beside", [("human_label", "pass", "fail"), ("handled", True, False)])

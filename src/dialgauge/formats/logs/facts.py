@@ -50,6 +50,8 @@ _SCORES = frozenset(
 )
 #: Who has a verdict of their own.
 _JUDGES = frozenset({"judge", "grader", "judgement", "judgment"})
+#: Where somebody says how it went, beside a success of the record that may be that of a request.
+_EVALUATIONS = frozenset({"eval", "evaluation"})
 _JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evaluator|judgement|judgment){1,3}verdict")
 _ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threadid", "id", "uuid", "traceid", "convid",
        "senderid", "customid")  # fmt: skip
@@ -254,7 +256,8 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
                 if isinstance(inner, dict) and inner and not _is_read_inside(name, inner, facts, read):
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
     if success is not None:
-        facts.details |= _beside(source, record, (key for key in unread if key not in notes.judged_by))
+        judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in _EVALUATIONS}
+        facts.details |= _beside(source, record, (key for key in unread if key not in notes.judged_by), judgements)
     return facts
 
 
@@ -289,11 +292,14 @@ def _read_keys(facts: Facts) -> frozenset[str]:
 
 def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[str, Any]]:
     """The members of a record, then those of the objects in it that hold facts."""
+    own = any(plain_key(key) in _SUCCESS and _said_success(value) is not None for key, value in record.items())
     inner = []
     for key, value in record.items():
         if key in used:
             continue
-        if isinstance(value, dict) and plain_key(key) in _NESTED | _USAGE:
+        if isinstance(value, dict) and own and plain_key(key) in _EVALUATIONS:
+            inner.append({f"{key}.{name}" if plain_key(name) in _SUCCESS else name: one for name, one in value.items()})
+        elif isinstance(value, dict) and plain_key(key) in _NESTED | _USAGE:
             inner.append(value)
         elif isinstance(value, dict) and plain_key(key) in _JUDGES:
             inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) in _OF_JUDGES})
@@ -374,9 +380,11 @@ def _is_of_judge(key: str) -> bool:
     return plain_key(owner) in _JUDGES and plain_key(name) in _OF_JUDGES
 
 
-def _beside(source: str, record: Mapping[str, Any], unread: Iterable[str]) -> dict[str, str]:
-    """What is yes or no, also one level down, and not read beside a verdict."""
-    said: dict[str, Any] = {}
+def _beside(
+    source: str, record: Mapping[str, Any], unread: Iterable[str], judgements: Mapping[str, Any]
+) -> dict[str, str]:
+    """What is yes or no beside a verdict, and not read: judgements, and unread members, also one level down."""
+    said = {key: value for key, value in judgements.items() if "." in key}
     for key in unread:
         value = record[key]
         said |= {f"{key}.{name}": one for name, one in value.items()} if isinstance(value, dict) else {key: value}

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from dialgauge.errors import DialgaugeError
@@ -27,7 +28,7 @@ _UNCLEAR = "unclear["
 #: What is yes or no and not read, beside a verdict that is: ``beside[result][human_label]``.
 _BESIDE = "beside["
 #: Names of a yes or no by which somebody judged.
-_SOMEBODY = re.compile(r"human|judge|grader|annotat|review|rater|expert|manual|label", re.IGNORECASE)
+_SOMEBODY = re.compile(r"human|judge|grader|annotat|review|rater|expert|manual|label|^eval(?:uation)?\.", re.IGNORECASE)
 #: Names of verdicts that may be those of a request or a run; others say success themselves.
 _WORDS = frozenset({"verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "status"})
 _REPORTED = "reported["
@@ -127,9 +128,19 @@ class LogScores:
 
     @cached_property
     def judgement(self) -> str:
-        """The only field by which somebody judged, beside a word that may be said of the request or the run."""
+        """The only field by which somebody judged, beside a word that may be said of the request or the run.
+
+        Beside a success it is one that is somebody's success by its name: ``eval.passed``.
+        """
         names = [name for name in self.doubts if _SOMEBODY.search(name)]
-        return names[0] if len(names) == 1 and self._sources <= _WORDS else ""
+        return names[0] if len(names) == 1 and (self._sources <= _WORDS or _rank(names[0]) is not None) else ""
+
+    def contradictions(self, verdicts: Sequence[bool | None]) -> dict[str, int]:
+        """Fields that are somebody's success, and in how many conversations they are not what the verdict is."""
+        both = zip(self._beside, verdicts, strict=True)
+        said = [(name, text in ("1", "true"), told) for each, told in both for name, text in each.items()]
+        names = (name for name, success, told in said if told is not None and success is not told)
+        return Counter(name for name in names if _SOMEBODY.search(name) and _rank(name) is not None)
 
     def judged(self, conversation: int) -> bool | None:
         """What somebody's judgement says of a conversation."""
