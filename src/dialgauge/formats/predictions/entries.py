@@ -21,6 +21,7 @@ from dialgauge.formats.predictions.columns import (
     plain_name,
     refuse_two_states,
 )
+from dialgauge.formats.predictions.indexed import with_named_slots
 from dialgauge.text import encodable
 
 #: A turn's key: a number, perhaps behind a word that says so.
@@ -287,6 +288,7 @@ def _of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
         if columns.turn and (answered := _with_answers(rows)):
             return _of_rows(answered)
         raise NotUnderstood("the state of each turn (state, or slot and value)", columns.names)
+    rows = with_named_slots(rows, columns) if columns.state else rows
     spoken = _rows_of_states(rows, columns) if columns.speaker else rows
     refuse_two_states(spoken, columns)
     named = [(_identifier(row, rows, columns), row) for row in spoken]
