@@ -550,3 +550,41 @@ def test_an_older_state_behind_the_answer_is_no_late_turn() -> None:
     ]
     with pytest.raises(DialgaugeError, match=r"outputs were not understood in whole.*--accept invalid_outputs"):
         dialgauge.score(MANY, rows, measures="JGA", intervals=False)
+
+
+def test_predictions_without_any_slot_are_refused() -> None:
+    with pytest.raises(DialgaugeError, match=r"fill no slot at all, where gold fills \d+.*--accept invalid_outputs"):
+        dialgauge.score(GOLD, {name: [{} for _ in turns] for name, turns in GOLD.items()}, intervals=False)
+
+
+def test_states_of_the_active_domain_only_are_refused() -> None:
+    hotel, train = {"hotel-area": "north"}, {"train-day": "friday"}
+    gold = {f"MUL{n}": [hotel, hotel, {**hotel, **train}, {**hotel, **train}] for n in range(8)}
+    active = {name: [hotel, hotel, train, train] for name in gold}
+    with pytest.raises(
+        DialgaugeError, match=r"only the domain that is spoken of.* of 16 turns with several in gold 16"
+    ):
+        dialgauge.score(gold, active, intervals=False)
+    one = {name: [hotel] * 4 for name in gold}  # a tracker of one domain
+    assert float(dialgauge.score(gold, one, measures="JGA", intervals=False)[0]["JGA"]) == 0.5
+
+
+def test_values_that_another_profile_reads_are_told_or_refused() -> None:
+    slots = {"train-leaveat": "09:15", "hotel-stars": "4", "hotel-area": "dontcare", "hotel-name": "lensfield hotel"}
+    gold = {f"MUL{n}": [slots] * 5 for n in range(4)}
+    late: Any = {name: [{**slots, "train-leaveat": "9:15 am"}] * 5 for name in gold}
+    how: Any = {"measures": "JGA", "intervals": False}
+    sentence = r"20 of 80 predicted values are spelled .*'9:15 am' for 09:15.*-p llm.*--accept value_spellings"
+    with pytest.raises(DialgaugeError, match=sentence):
+        dialgauge.score(gold, late, **how)
+    assert float(dialgauge.score(gold, late, profile="llm", **how)[0]["JGA"]) == 1.0
+    gold |= {f"PMUL{n}": [slots] * 5 for n in range(8)}
+    mixed: Any = {
+        name: [slots] * 5 if name.startswith("P") else [{**slots, "hotel-area": "any"}] * 3 + [slots] * 2
+        for name in gold
+    }
+    run = dialgauge.score(gold, mixed, **how)[0]
+    [told] = [str(note) for note in run.notes if note_kind(note) == "value_spellings"]
+    assert told.startswith("12 of 240 predicted values") and "'any' for dontcare" in told
+    named: Any = {name: [{**slots, "hotel-name": "the lensfield hotel"}] * 5 for name in gold}
+    assert not [note for note in dialgauge.score(gold, named, **how)[0].notes if note_kind(note) == "value_spellings"]

@@ -38,6 +38,8 @@ class GuardEvidence(Struct, frozen=True):
     gold_kept: tuple[int, int] = (0, 0)
     #: Turns in which a gold state changes; those predicted rightly, and those that change to gold's of the turn before.
     changed: tuple[int, int, int] = (0, 0, 0)
+    #: Turns with several gold domains in dialogues that predict several; those of them that predict several themselves.
+    domains: tuple[int, int] = (0, 0)
 
     @classmethod
     def of(cls, system: System) -> GuardEvidence:
@@ -61,6 +63,7 @@ class GuardEvidence(Struct, frozen=True):
             kept=predicted.dropped if predicted.kind == "predicted" else (0, 0),
             gold_kept=gold.dropped,
             changed=_changed(system, gold) if predicted.kind == "predicted" else (0, 0, 0),
+            domains=_domains(system, gold),
         )
 
     @classmethod
@@ -75,6 +78,7 @@ class GuardEvidence(Struct, frozen=True):
             kept=_added(part.kept for part in parts),
             gold_kept=_added(part.gold_kept for part in parts),
             changed=_added(part.changed for part in parts),
+            domains=_added(part.domains for part in parts),
         )
 
 
@@ -96,6 +100,35 @@ def _changed(system: System, gold: EncodedDialogues) -> tuple[int, int, int]:
     rows, theirs = rows[changes], theirs[changes]
     late = (other[theirs] == ours[rows - 1]) & (other[theirs] != other[theirs - 1])
     return len(rows), int((other[theirs] == ours[rows]).sum()), int(late.sum())
+
+
+def _domains(system: System, gold: EncodedDialogues) -> tuple[int, int]:
+    predicted, aligned = system.predicted, system.aligned
+    known = aligned.predicted_row >= 0
+    rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
+    of_rows = _domain_bits(predicted)
+    filled = predicted.sizes > 0
+    of_dialogues = np.zeros(len(filled), np.int64)
+    if filled.any():
+        of_dialogues[filled] = np.bitwise_or.reduceat(of_rows, predicted.offsets[:-1][filled])
+    asked = _several(_domain_bits(gold))[rows] & np.repeat(_several(of_dialogues), predicted.sizes)[theirs]
+    return int(asked.sum()), int((asked & _several(of_rows)[theirs]).sum())
+
+
+def _domain_bits(side: EncodedDialogues) -> NDArray[np.int64]:
+    """A bit for each domain that a row fills; of more than 62 domains some share one."""
+    bits = np.zeros(len(side.present), np.int64)
+    if len(side.cell_row):
+        pairs, pair_of = side.shared.pairs(side.items)
+        places = {domain: place % 62 for place, domain in enumerate(dict.fromkeys(domain for domain, _ in pairs))}
+        of_pairs = np.array([1 << places[domain] for domain, _ in pairs], np.int64)
+        first = np.flatnonzero(np.append(True, np.diff(side.cell_row) != 0))
+        bits[side.cell_row[first]] = np.bitwise_or.reduceat(of_pairs[pair_of[side.cell_item]], first)
+    return bits
+
+
+def _several(bits: NDArray[np.int64]) -> Flags:
+    return (bits & (bits - 1)) != 0
 
 
 def _state_codes(side: EncodedDialogues) -> NDArray[np.uint64]:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
 ABSENT, JOINED, CHANGES = "absent_values", "joined_slots", "turn_changes"
-BOOLEANS, SEVERAL = "boolean_values", "several_values"
+BOOLEANS, SPELLINGS, SEVERAL = "boolean_values", "value_spellings", "several_values"
 #: What may be accepted.
-GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED, CHANGES, BOOLEANS)
+GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED, CHANGES, BOOLEANS, SPELLINGS)
 #: What notes of runs are about that are shown beside scores.
 SHOWN = (*GUARDS, "renamed", "renumbered", SEVERAL)
 
@@ -41,11 +41,17 @@ _MANY = 0.1
 _NOTABLE = 0.01
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
 _GONE, _KEPT = 0.8, 0.2
+#: The share of turns with several gold domains that predict several, up to which each turn has the active domain only.
+_ACTIVE = 0.05
+#: The share of filled slots from which values are told that only another profile reads.
+_SPELLED = 0.005
 #: The share of turns with the state of the turn before, and how much more often than right ones, that is no chance.
 _LATE, _OFTEN = 0.3, 4
 _LISTED = 8
 #: What programs write for what gold calls yes and no.
 _YES_NO = {"true": "yes", "false": "no"}
+#: Slots whose values are names, which people spell in many ways.
+_NAMES = ("name", "departure", "destination")
 
 
 class GuardFinding(NamedTuple):
@@ -79,7 +85,9 @@ def input_findings(
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     return [
         *output_findings(coverage.predicted_turns, reading),  # first: states that were misread may look late or partial
+        *empty_findings(evidence),
         *([] if own_gold else change_findings(evidence)),
+        *([] if own_gold else domain_findings(evidence)),
         *late_findings(evidence),
         *dialogue_findings(coverage),
         *joined_findings(evidence),
@@ -96,6 +104,7 @@ def profile_findings(
     return [
         *absent_findings(evidence, profile),
         *boolean_findings(evidence, profile),
+        *spelling_findings(evidence, profile),
         *slot_findings(evidence, profile, inventory, inferred=reading.from_structs),
     ]
 
@@ -109,6 +118,31 @@ def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
         f"the turns seem to hold only what changed: {gone:,} of {slots:,} predicted slots are gone in the next turn; "
         "write the whole state of every turn, or call the field 'changes' (in a file with one row per slot, "
         "'changed_value'), and the changes are added up"
+    )
+    return [GuardFinding(CHANGES, told, stops=True)]
+
+
+def empty_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """Predictions that fill no slot at all, where gold fills many: their states were not found."""
+    filled = sum((evidence.gold or {}).values())
+    if evidence.predicted or filled < FEW:
+        return []
+    told = (
+        f"the predictions fill no slot at all, where gold fills {filled:,}: their states were not found or are empty; "
+        "'dialgauge data formats predictions' shows how states are written"
+    )
+    return [GuardFinding(OUTPUTS, told, stops=True)]
+
+
+def domain_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """Turns that hold the slots of the active domain only: dialogues fill several domains, and turns one at a time."""
+    turns, whole = evidence.domains
+    if turns < FEW or whole > _ACTIVE * turns:
+        return []
+    told = (
+        "the turns seem to hold only the domain that is spoken of: dialogues fill several domains, and of "
+        f"{counted(turns, 'turn')} with several in gold {turns - whole:,} have one or none; write the whole state of "
+        "every turn"
     )
     return [GuardFinding(CHANGES, told, stops=True)]
 
@@ -225,13 +259,13 @@ def boolean_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFin
             continue
         fills[pair] += count
         word = values[0].lower() if len(values) == 1 else ""
-        if word in _YES_NO and not _reads_boolean(profile, pair, word):
+        if word in _YES_NO and not _reads_as(profile, pair, word, _YES_NO[word]):
             strange[pair] += count
     total = sum(evidence.predicted.values())
     if total < FEW or strange.total() < max(1, _NOTABLE * total):
         return []
     llm = profile_named("llm")
-    helps = all(_reads_boolean(llm, pair, word) for pair in strange for word in _YES_NO)
+    helps = all(_reads_as(llm, pair, *words) for pair in strange for words in _YES_NO.items())
     told = (
         f"true and false fill {strange.total():,} of {total:,} predicted slots "
         f"({some_of(sorted(map(_name, strange)), _LISTED)}), where gold has yes and no; write yes and no in the file"
@@ -240,10 +274,45 @@ def boolean_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFin
     return [GuardFinding(BOOLEANS, told, stops=any(2 * count > fills[pair] for pair, count in strange.items()))]
 
 
-def _reads_boolean(profile: Profile, pair: Pair, word: str) -> bool:
-    """Is true the same as yes to the profile, or false the same as no?"""
-    meant = profile.normalise(pair, (_YES_NO[word],), "gold")
+def _reads_as(profile: Profile, pair: Pair, word: str, gold: str) -> bool:
+    """Are the predicted word and that of gold the same to the profile?"""
+    meant = profile.normalise(pair, (gold,), "gold")
     return not set(meant).isdisjoint(profile.normalise(pair, (word,), "predicted"))
+
+
+def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
+    """Values that gold never has, and that the profile for language models alone reads as ones that it has.
+
+    ``9:15 am`` for 09:15, ``any`` for dontcare. Names are left out: gold itself spells them in several ways.
+    """
+    canon, llm = profile_named("canon"), profile_named("llm")
+    known, total = evidence.gold_values, sum(evidence.predicted.values())
+    fills: Counter[Pair] = Counter()
+    strange: Counter[Pair] = Counter()
+    shown: Counter[tuple[str, str]] = Counter()
+    for (domain, slot, values), count in evidence.predicted.items():
+        pair, ours = llm.pair(domain, slot), profile.pair(domain, slot)
+        if pair is None or ours is None or pair[1] in _NAMES:
+            continue
+        fills[pair] += count
+        word = values[0].lower() if len(values) == 1 else ""
+        if not word or word in known or word in _YES_NO:
+            continue
+        [meant] = llm.normalise(pair, values, "predicted") or [""]
+        odd = meant in known and known.isdisjoint(canon.normalise(pair, values, "predicted"))
+        if odd and not _reads_as(profile, ours, word, meant):
+            strange[pair] += count
+            shown[word, meant] += count
+    often = strange.total()
+    if often < max(FEW, _SPELLED * total):
+        return []
+    words = [f"'{word[:40]}' for {meant}" for word, meant in sorted(shown, key=lambda pair: (-shown[pair], pair))]
+    told = (
+        f"{often:,} of {counted(total, 'predicted value')} are spelled as gold never spells them "
+        f"({some_of(words, 4)}); write them as gold does, or use a profile that reads them (-p llm)"
+    )
+    mostly = any(count >= FEW and 2 * count > fills[pair] for pair, count in strange.items())
+    return [GuardFinding(SPELLINGS, told, stops=mostly or often > _MANY * total)]
 
 
 def several_findings(evidence: GuardEvidence) -> list[GuardFinding]:
