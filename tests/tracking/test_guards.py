@@ -569,22 +569,38 @@ def test_states_of_the_active_domain_only_are_refused() -> None:
     assert float(dialgauge.score(gold, one, measures="JGA", intervals=False)[0]["JGA"]) == 0.5
 
 
-def test_values_that_another_profile_reads_are_told_or_refused() -> None:
+def test_values_that_gold_never_has_are_told_or_refused() -> None:
     slots = {"train-leaveat": "09:15", "hotel-stars": "4", "hotel-area": "dontcare", "hotel-name": "lensfield hotel"}
-    gold = {f"MUL{n}": [slots] * 5 for n in range(4)}
-    late: Any = {name: [{**slots, "train-leaveat": "9:15 am"}] * 5 for name in gold}
+    gold = {f"MUL{n}": [slots] * 5 for n in range(12)}
+
+    def written(slot: str, value: str, dialogues: int) -> Any:
+        return {name: [{**slots, slot: value} if n < dialogues else slots] * 5 for n, name in enumerate(gold)}
+
     how: Any = {"measures": "JGA", "intervals": False}
-    sentence = r"20 of 80 predicted values are spelled .*'9:15 am' for 09:15.*-p llm.*--accept value_spellings"
-    with pytest.raises(DialgaugeError, match=sentence):
-        dialgauge.score(gold, late, **how)
-    assert float(dialgauge.score(gold, late, profile="llm", **how)[0]["JGA"]) == 1.0
-    gold |= {f"PMUL{n}": [slots] * 5 for n in range(8)}
-    mixed: Any = {
-        name: [slots] * 5 if name.startswith("P") else [{**slots, "hotel-area": "any"}] * 3 + [slots] * 2
-        for name in gold
-    }
+    sentence = r"gold never has 60 of 240 predicted values: train-leave '{}'; gold has '09:15' in train-leave; write"
+    for word, llm in (("9:15 am", True), ("09h15", False)):
+        advice = r".*-p llm.*" if llm else " values as gold does; "
+        with pytest.raises(DialgaugeError, match=sentence.format(word) + advice + "--accept value_spellings"):
+            dialgauge.score(gold, written("train-leaveat", word, 12), **how)
+    late = dialgauge.score(gold, written("train-leaveat", "9:15 am", 12), profile="llm", **how)
+    assert float(late[0]["JGA"]) == 1.0
+    for slot, value, dialogues, told in (
+        ("hotel-area", "any", 2, ["gold never has 10 of 240 predicted values: hotel-area 'any'"]),
+        ("hotel-area", "any", 1, []),
+        ("hotel-area", "elsewhere", 5, []),
+        ("hotel-name", "the lensfield hotel", 5, []),
+    ):
+        run = dialgauge.score(gold, written(slot, value, dialogues), **how)[0]
+        notes = [str(note) for note in run.notes if note_kind(note) == "value_spellings"]
+        assert [note.partition(";")[0] for note in notes] == told
+
+
+def test_turns_of_which_some_hold_changes_are_told() -> None:
+    whole = [{f"hotel-slot{n}": "x" for n in range(turn)} for turn in range(1, 8)]
+    gold = {f"MUL{n}": whole for n in range(8)}
+    changes = [{f"hotel-slot{turn}": "x"} for turn in range(7)]
+    how: Any = {"measures": "JGA", "intervals": False, "profile": "verbatim"}
+    mixed = {name: changes if n % 2 else whole for n, name in enumerate(gold)}
     run = dialgauge.score(gold, mixed, **how)[0]
-    [told] = [str(note) for note in run.notes if note_kind(note) == "value_spellings"]
-    assert told.startswith("12 of 240 predicted values") and "'any' for dontcare" in told
-    named: Any = {name: [{**slots, "hotel-name": "the lensfield hotel"}] * 5 for name in gold}
-    assert not [note for note in dialgauge.score(gold, named, **how)[0].notes if note_kind(note) == "value_spellings"]
+    [told] = [str(note) for note in run.notes if note_kind(note) == "turn_changes"]
+    assert told.startswith("some turns seem to hold only what changed: 24 of 108 predicted slots are gone")
