@@ -25,6 +25,7 @@ from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, first_ob
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.beside import outcome_beside
 from dialgauge.formats.logs.conversations import (
+    PROMPTFOO,
     TRIAL_NAME,
     WRAPPERS,
     FoundConversation,
@@ -58,8 +59,6 @@ _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"
 _LONGEST_LINE = 256 << 20
 #: Lines before the first message that are looked at.
 _LOOKED_AT = 10
-#: What results of promptfoo have, whose variables look like slots.
-_PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
 _COUNT = re.compile(r"[0-9]{1,3}")
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
@@ -96,7 +95,7 @@ class ChatMessages(DialogueFormat):
             )
             return has_sign and not (doubtful and _are_predictions(peek))
         listed = any(is_message(message) and "speaker" not in message for message in first.messages[:_LOOKED_AT])
-        meant = first.record.keys() >= _PROMPTFOO
+        meant = first.record.keys() >= PROMPTFOO
         return meant or ((listed or says_outcome(first.record)) and not _are_predictions(peek))
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:

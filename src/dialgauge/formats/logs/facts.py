@@ -58,8 +58,8 @@ _ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threa
 _TASK = ("taskid", "task", "taskname", "scenarioid", "problemid", "questionid", "exampleid", "caseid", "testid",
          "instanceid", "itemid", "promptid", "sampleid", "scenario", "referenceexampleid", "testidx",
          "testcase", "case", "casename", "testname", "scenarioname")  # fmt: skip
-#: What may name a task: all conversations say it together.
-_GROUP = ("groupid",)
+#: What may name a task: all conversations say it together. A mere number does so only where there is no id.
+_GROUP, _COUNTS = ("groupid",), ("index", "idx")
 _TRIALS = ("trial", "epoch", "repeat", "repetition", "attempt", "rollout", "iteration", "run")
 _TRIAL = ("trial", "epoch", "trialid", "trialnumber", *_TRIALS[2:], "sampleindex",
           *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")))  # fmt: skip
@@ -115,8 +115,8 @@ _NO = frozenset(
     | {"❌", "✗", "✘", "✖", "✖\ufe0f"}
     | {f"not {word}" for word in _YES}
 )
-#: How graders write correct and incorrect; a verdict only under a name that says success.
-_GRADED = {"c": True, "i": False}
+#: How graders write correct and incorrect, yes and no; a verdict only under a name that says success.
+_GRADED = {"c": True, "i": False, "y": True, "n": False}
 #: Ends that say nothing but that it ended, and other words for ends that are known.
 _PLAIN_ENDS = frozenset(
     {"stop", "endturn", "end", "completed", "complete", "done", "finished", "success", "normal", "eos"}
@@ -232,9 +232,11 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
     notes.judged_by |= judges | {key.partition(".")[0] for key in judges}
     task = _identifier(known, _TASK)
-    group = {GROUP: name} if not task and (name := _identifier(known, _GROUP)) else {}
+    identifier = _identifier(known, _ID)
+    groups = () if task else _GROUP if identifier else (*_GROUP, *_COUNTS)
+    group = {GROUP: name} if (name := _identifier(known, groups)) else {}
     facts = Facts(
-        id=_identifier(known, _ID),
+        id=identifier,
         task=task,
         trial=_trial(known),
         success=success,

@@ -35,6 +35,8 @@ _REPORTED = "reported["
 _TRUTHS = {"true": 1.0, "false": 0.0}
 #: How graders write correct and incorrect, where they write nothing else.
 _LETTERS = {"C": "true", "I": "false"}
+#: The same in words, under names that judge.
+_GRADES = {"pass": "true", "passed": "true", "fail": "false", "failed": "false"}
 _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
@@ -151,17 +153,31 @@ class LogScores:
     def _texts(self) -> list[dict[str, str]]:
         return [
             {
-                **{name: _LETTERS[text] if name in self.lettered else text for name, text in given.items()},
+                **{name: self._words.get(name, {}).get(text, text) for name, text in given.items()},
                 **{name: text for name, text in numbered.items() if name in self._amounts},
             }
             for given, numbered in zip(self._given, self._numbered, strict=True)
         ]
 
-    @cached_property
+    @property
     def lettered(self) -> set[str]:
         """Scores that are C or I in every conversation that has them."""
-        others = {name for each in self._given for name, text in each.items() if text not in _LETTERS}
-        return {name for each in self._given for name in each if name not in others}
+        return {name for name, words in self._words.items() if words is _LETTERS}
+
+    @cached_property
+    def _words(self) -> dict[str, dict[str, str]]:
+        """Scores that are words for yes and no in every conversation that has them, and what these words mean."""
+        texts: dict[str, set[str]] = {}
+        for each in self._given:
+            for name, text in each.items():
+                texts.setdefault(name, set()).add(text)
+        letters = {name: _LETTERS for name, said in texts.items() if said <= _LETTERS.keys()}
+        grades = {
+            name: {text: _GRADES[text.lower()] for text in said}
+            for name, said in texts.items()
+            if {text.lower() for text in said} <= _GRADES.keys() and (_JUDGES.search(name) or _IS_DONE.search(name))
+        }
+        return grades | letters
 
     @cached_property
     def names(self) -> list[str]:
