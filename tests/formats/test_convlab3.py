@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Span, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import ORIGINAL_ID_DROPPED, read
@@ -149,3 +150,31 @@ def test_rows_out_of_order_are_an_error(places: list[int]) -> None:
 def test_a_row_without_a_state_predicts_nothing_rather_than_the_empty_state() -> None:
     (dialogue,), _ = read_json("convlab3-predictions", [row(0, predictions={"dialogue_acts": []})])
     assert dialogue.turns[0].predicted is None
+
+
+def test_dialogues_whose_turns_have_predictions_are_predictions(tmp_path: Path) -> None:
+    """With and without the system's turns, the states are those of rows; ids become the original ones."""
+    states = [{}, {"hotel": {"area": "north"}}, {"hotel": {"area": "north", "stars": "4"}}]
+    users = [
+        {
+            "speaker": "user",
+            "utterance": "hi",
+            "utt_idx": 2 * n,
+            "state": state,
+            "predictions": {"state": states[n - 1]},
+        }
+        for n, state in enumerate(states)
+    ]
+    systems = [{"speaker": "system", "utterance": "yes", "utt_idx": 2 * n + 1} for n in range(3)]
+    both = [turn for pair in zip(users, systems, strict=True) for turn in pair]
+    rows, _ = read_json("convlab3-predictions", [{"dialogue_id": "multiwoz21-test-0", **turn} for turn in users])
+    file = tmp_path / "predicted.json"
+    for turns in (users, both):
+        file.write_text(json.dumps([{"dialogue_id": "multiwoz21-test-0", "original_id": "MUL1.json", "turns": turns}]))
+        corpus = read(file)
+        assert (corpus.format, corpus.dialogues[:]) == ("convlab3-predictions", rows)
+    gold = {"MUL1.json": [{}] * 3}
+    with pytest.raises(DialgaugeError, match=r"share no dialogue.*data convert PRED NEW --to nested --original-ids"):
+        dialgauge.score(gold, [file], intervals=False)
+    dialgauge.convert(file, tmp_path / "nested.json", to="nested", original_ids=file)
+    assert float(dialgauge.score(gold, [tmp_path / "nested.json"], measures="JGA", intervals=False)[0]["JGA"]) == 1 / 3

@@ -884,3 +884,51 @@ def test_states_beside_messages_are_predictions_and_no_chat_log() -> None:
     part = part_of("\n".join(map(json.dumps, rows)).encode())
     assert recognise(part).name == LAST_RESORT
     assert states(dialgauge.read(rows)) == {"A": [STATE_ROW]}
+
+
+def read_lines(folder: Path, rows: list[dict[str, Any]]) -> Corpus:
+    path = folder / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return dialgauge.read(path)
+
+
+def test_outputs_that_number_slots_are_read_by_the_prompt_of_each_turn(tmp_path: Path) -> None:
+    prompts = ["0=hotel-area 0a) north 0b) south 1=hotel-stars [user] 0=x", "0=hotel-stars 1=hotel-area 1a) north"]
+    outputs = ["[states] 0=0a 1=4 [intents] i0 [req_slots]", "[states] 0=1 1=1a"]
+    rows: list[dict[str, Any]] = [
+        {"dialogue_id": "A", "turn_id": str(2 * turn), "inputs": prompt, "prediction": output}
+        for turn, (prompt, output) in enumerate(zip(prompts, outputs, strict=True))
+    ]
+    wanted = [{"hotel-area": "north", "hotel-stars": "4"}, {"hotel-stars": "1", "hotel-area": "north"}]
+    assert states(read_lines(tmp_path, rows)) == {"A": wanted}
+    by_object = [{**row, "inputs": {"0": "hotel-area", "1": "hotel-stars", "1a": "5", "0a": "north"}} for row in rows]
+    assert states(read_lines(tmp_path, by_object)) == {"A": [wanted[0], {"hotel-area": "1", "hotel-stars": "5"}]}
+    empty = {"dialogue_id": "A", "turn_id": "4", "inputs": "", "prediction": "[states]  [intents] [req_slots]"}
+    assert states(read_lines(tmp_path, [*rows, empty])) == {"A": [*wanted, {}]}
+    for prompt, told in (("", "nothing in its record says which slot"), ("0=the area 1=stars", "names no domain")):
+        with pytest.raises(DialgaugeError, match=rf"dialogue A: the output numbers its slots.*{told}.*'inputs'"):
+            read_lines(tmp_path, [{**row, "inputs": prompt} for row in rows])
+
+
+@pytest.mark.parametrize(
+    "scored",
+    [
+        lambda text, score: {"text": text, "score": score},
+        lambda text, score: {"generated_text": text, "logprob": float(score)},
+        lambda text, score: {"state": text, "prob": 0.5 + 0.1 * score},
+        lambda text, score: [text, score],
+    ],
+)
+def test_of_texts_with_scores_the_best_is_read(scored: Callable[[str, int], Any], tmp_path: Path) -> None:
+    texts = ["", "hotel area = north", "hotel area = north; hotel stars = 4"]
+    others = ["hotel area = south", "hotel area = south", "hotel area = north; hotel stars = 3"]
+    rows: list[dict[str, Any]] = [
+        {"dialogue_id": "A", "turn": turn, "predictions": [scored(other, -1), scored(text, 0)]}
+        for turn, (text, other) in enumerate(zip(texts, others, strict=True))
+    ]
+    wanted = [{}, {"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": "4"}]
+    assert states(read_lines(tmp_path, rows)) == {"A": wanted}
+    alone = [{**row, "predictions": row["predictions"][1:]} for row in rows]
+    assert states(read_lines(tmp_path, alone)) == {"A": wanted}
+    with pytest.raises(DialgaugeError, match=r"list of 2 states for one turn.*'score': 0.9"):
+        read_lines(tmp_path, [{**row, "predictions": [texts[2], others[2]]} for row in rows])

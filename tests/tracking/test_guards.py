@@ -499,6 +499,16 @@ def test_slots_meet_whether_or_not_a_side_has_the_domain_before_them(profile: st
     assert "renamed" in map(note_kind, filed.notes)
 
 
+def test_times_of_a_table_meet_gold_with_the_domain_before_each_slot(tmp_path: Path) -> None:
+    gold = {name: [{"train-arriveby": "17:30", "hotel-bookday": "friday"}] * 4 for name in GOLD}
+    table = tmp_path / "times.csv"
+    rows = [f"{name},{turn},17:30:00,Friday" for name in GOLD for turn in range(4)]
+    table.write_text("\n".join(["dialogue_id,turn,train-arriveby,hotel-bookday", *rows]))
+    for prefixed in (True, False):
+        file = _frames(gold, tmp_path / f"gold{prefixed}.json", prefixed=prefixed)
+        assert float(dialgauge.score(file, [table], measures="JGA", intervals=False)["times"]["JGA"]) == 1.0
+
+
 def test_true_and_false_for_yes_and_no_are_refused(tmp_path: Path) -> None:
     words = {True: "yes", False: "no"}
     gold = {
@@ -540,3 +550,57 @@ def test_an_older_state_behind_the_answer_is_no_late_turn() -> None:
     ]
     with pytest.raises(DialgaugeError, match=r"outputs were not understood in whole.*--accept invalid_outputs"):
         dialgauge.score(MANY, rows, measures="JGA", intervals=False)
+
+
+def test_predictions_without_any_slot_are_refused() -> None:
+    with pytest.raises(DialgaugeError, match=r"fill no slot at all, where gold fills \d+.*--accept invalid_outputs"):
+        dialgauge.score(GOLD, {name: [{} for _ in turns] for name, turns in GOLD.items()}, intervals=False)
+
+
+def test_states_of_the_active_domain_only_are_refused() -> None:
+    hotel, train = {"hotel-area": "north"}, {"train-day": "friday"}
+    gold = {f"MUL{n}": [hotel, hotel, {**hotel, **train}, {**hotel, **train}] for n in range(8)}
+    active = {name: [hotel, hotel, train, train] for name in gold}
+    with pytest.raises(
+        DialgaugeError, match=r"only the domain that is spoken of.* of 16 turns with several in gold 16"
+    ):
+        dialgauge.score(gold, active, intervals=False)
+    one = {name: [hotel] * 4 for name in gold}  # a tracker of one domain
+    assert float(dialgauge.score(gold, one, measures="JGA", intervals=False)[0]["JGA"]) == 0.5
+
+
+def test_values_that_gold_never_has_are_told_or_refused() -> None:
+    slots = {"train-leaveat": "09:15", "hotel-stars": "4", "hotel-area": "dontcare", "hotel-name": "lensfield hotel"}
+    gold = {f"MUL{n}": [slots] * 5 for n in range(12)}
+
+    def written(slot: str, value: str, dialogues: int) -> Any:
+        return {name: [{**slots, slot: value} if n < dialogues else slots] * 5 for n, name in enumerate(gold)}
+
+    how: Any = {"measures": "JGA", "intervals": False}
+    sentence = r"gold never has 60 of 240 predicted values: train-leave '{}'; gold has '09:15' in train-leave; write"
+    for word, llm in (("9:15 am", True), ("09h15", False)):
+        advice = r".*-p llm.*" if llm else " values as gold does; "
+        with pytest.raises(DialgaugeError, match=sentence.format(word) + advice + "--accept value_spellings"):
+            dialgauge.score(gold, written("train-leaveat", word, 12), **how)
+    late = dialgauge.score(gold, written("train-leaveat", "9:15 am", 12), profile="llm", **how)
+    assert float(late[0]["JGA"]) == 1.0
+    for slot, value, dialogues, told in (
+        ("hotel-area", "any", 2, ["gold never has 10 of 240 predicted values: hotel-area 'any'"]),
+        ("hotel-area", "any", 1, []),
+        ("hotel-area", "elsewhere", 5, []),
+        ("hotel-name", "the lensfield hotel", 5, []),
+    ):
+        run = dialgauge.score(gold, written(slot, value, dialogues), **how)[0]
+        notes = [str(note) for note in run.notes if note_kind(note) == "value_spellings"]
+        assert [note.partition(";")[0] for note in notes] == told
+
+
+def test_turns_of_which_some_hold_changes_are_told() -> None:
+    whole = [{f"hotel-slot{n}": "x" for n in range(turn)} for turn in range(1, 8)]
+    gold = {f"MUL{n}": whole for n in range(8)}
+    changes = [{f"hotel-slot{turn}": "x"} for turn in range(7)]
+    how: Any = {"measures": "JGA", "intervals": False, "profile": "verbatim"}
+    mixed = {name: changes if n % 2 else whole for n, name in enumerate(gold)}
+    run = dialgauge.score(gold, mixed, **how)[0]
+    [told] = [str(note) for note in run.notes if note_kind(note) == "turn_changes"]
+    assert told.startswith("some turns seem to hold only what changed: 24 of 108 predicted slots are gone")

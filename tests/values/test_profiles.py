@@ -159,6 +159,16 @@ def test_presets_do_what_their_sources_do() -> None:
     assert profile_named("verbatim").pair("Hotels_4", "place_name") == ("Hotels_4", "place_name")
 
 
+@pytest.mark.parametrize("name", sorted(set(profile_names()) - {"verbatim", "mwzeval"}))
+def test_slots_are_of_one_kind_whether_or_not_the_domain_stands_before_them(name: str) -> None:
+    """MultiWOZ 2.2 writes it there; mwzeval takes it off too, and keeps the word ``book``, as the package does."""
+    profile = profile_named(name)
+    for domain, slot in (("hotel", "bookday"), ("train", "arriveby"), ("restaurant", "booktime"), ("taxi", "leaveat")):
+        pair = profile.pair(domain, slot)
+        assert profile.pair(domain, f"{domain}-{slot}") == profile.pair(domain, f"{domain}-{slot}".title()) == pair
+        assert pair == (domain, slot.removeprefix("book").removesuffix("by").removesuffix("at"))
+
+
 @pytest.mark.parametrize("name", profile_names())
 def test_every_profile_explains_itself(name: str) -> None:
     profile = profile_named(name)

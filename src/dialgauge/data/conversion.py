@@ -166,6 +166,9 @@ class _Named(Struct, gc=False):
 _FILE = Listed(_Named)
 
 
+_CONVLAB3 = ("convlab3", "convlab3-predictions")
+
+
 class OriginalIds:
     """The ``original_id`` of every dialogue in a ConvLab-3 data file (or the folder or archive that holds it).
 
@@ -177,7 +180,7 @@ class OriginalIds:
         self._source = os.fspath(source)
         self._names: dict[str, str] = {}
         for part in resolve(source, limit=limit):
-            if not is_document(part.stem) and recognise(part).name == "convlab3":
+            if not is_document(part.stem) and recognise(part).name in _CONVLAB3:
                 rows = _FILE.decode(part.read(), part, Notes())
                 self._names |= {row.dialogue_id: row.original_id for row in rows}
         if not self._names:

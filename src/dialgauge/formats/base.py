@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import IO, Any, ClassVar, Literal, TypeAlias, TypeVar
 
@@ -434,3 +434,19 @@ def first_object(line: str) -> dict[str, Any] | None:
     except orjson.JSONDecodeError:
         value = _repaired(line.lstrip()) if line.lstrip().startswith("{") else None
     return value if isinstance(value, dict) else None
+
+
+def rows_by_columns(written: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """The rows of a table that was written by columns, as pandas does; none where it is no table.
+
+    >>> rows_by_columns({"columns": ["a", "b"], "data": [[1, 2]]}), rows_by_columns({"a": {"0": 1}, "b": {"0": 2}})
+    ([{'a': 1, 'b': 2}], [{'a': 1, 'b': 2}])
+    """
+    if isinstance(written.get("columns"), list) and isinstance(written.get("data"), list):
+        cells = [row for row in written["data"] if isinstance(row, list)]
+        return [dict(zip(map(str, written["columns"]), row, strict=False)) for row in cells]
+    contents = list(written.values())
+    if not all(isinstance(content, list | Mapping) for content in contents) or len(set(map(len, contents))) != 1:
+        return []
+    lists = [list(content.values()) if isinstance(content, Mapping) else content for content in contents]
+    return [dict(zip(map(str, written), row, strict=True)) for row in zip(*lists, strict=True)]

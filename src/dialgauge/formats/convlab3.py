@@ -7,7 +7,7 @@ constraints (``book people``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import groupby
 from typing import IO, Any, Literal
@@ -93,7 +93,8 @@ class ConvLab3(DialogueFormat):
         turns = first.get("turns") if isinstance(first, dict) and "dialogue_id" in first else None
         if not isinstance(turns, list) or not turns or not isinstance(turns[0], dict):
             return False
-        return "frames" not in turns[0] and bool({"utt_idx", "dialogue_acts"} & turns[0].keys())
+        marks = {"utt_idx", "dialogue_acts"} & turns[0].keys()
+        return "frames" not in turns[0] and bool(marks) and not _are_predicted(turns)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         states = ConvlabStates(part)
@@ -301,26 +302,42 @@ class ConvLab3Ontology(ResourceFormat):
         return Resource(kind="ontology", ontology=Ontology(domains=domains))
 
 
-class _Predicted(Struct, gc=False):
+class _Predicted(Struct, gc=False, frozen=True):
     state: Raw = Raw()
 
 
-class _Row(Struct, gc=False):
-    dialogue_id: str
+class _PredictedTurn(Struct, gc=False, kw_only=True):
     utt_idx: int
-    predictions: _Predicted
+    predictions: _Predicted = _Predicted()
     state: dict[str, Raw] | UnsetType = UNSET
     utterance: str = ""
+    speaker: Literal["user", "system"] = "user"
 
 
-_ROWS = Listed(_Row)
+class _Row(_PredictedTurn, gc=False, kw_only=True):
+    """Turns stand in a list of rows that name their dialogue, or in a dialogue that has a list of them."""
+
+    dialogue_id: str
+    predictions: _Predicted
+
+
+class _PredictedDialogue(Struct, gc=False):
+    dialogue_id: str
+    turns: list[_PredictedTurn]
+    original_id: Raw = Raw()
+
+
+_ROWS, _PREDICTED_DIALOGUES = Listed(_Row), Listed(_PredictedDialogue)
 _DOMAINS = msgspec.json.Decoder(dict[str, Raw])
+_OBJECTS = msgspec.json.Decoder(list[dict[str, Raw]])
 
 
 class ConvLab3Predictions(DialogueFormat):
     """Gold and predicted states of user turns, one object a turn, those of one dialogue together.
 
     ``{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0, "state": {...}, "predictions": {"state": {...}}}``
+
+    Or dialogues of the unified format whose turns have ``predictions``; those of the system may be left out.
 
     ``utt_idx`` counts the turns of both speakers: where it jumps, user turns are missing. They are put in without a
     state, so that the turns after them keep their place, and counted in the notes.
@@ -333,23 +350,47 @@ class ConvLab3Predictions(DialogueFormat):
 
     def recognise(self, peek: Peek) -> bool:
         first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
-        return isinstance(first, dict) and {"dialogue_id", "utt_idx", "predictions"} <= first.keys()
+        if not isinstance(first, dict) or "dialogue_id" not in first:
+            return False
+        return {"utt_idx", "predictions"} <= first.keys() or _are_predicted(first.get("turns"))
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         states = ConvlabStates(part)
         predicted = LooseStates(lambda raw: states.read(decode(_DOMAINS, raw, part)), part, notes, states.values)
-        rows = _ROWS.decode(part.read(), part, notes)
-        for identifier, group in groupby(rows, key=lambda row: row.dialogue_id):
+        for identifier, rows in _by_dialogue(part, notes):
+            predicted.dialogue = identifier
             try:
-                dialogue = Dialogue(id=identifier, turns=tuple(_turns(list(group), states, predicted, notes)))
+                dialogue = Dialogue(id=identifier, turns=tuple(_turns(rows, states, predicted, notes)))
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=identifier))
             else:
                 yield dialogue
 
 
-def _turns(rows: list[_Row], states: ConvlabStates, predicted: LooseStates, notes: Notes) -> Iterator[Turn]:
-    predicted.dialogue = rows[0].dialogue_id
+def _are_predicted(turns: Any) -> bool:
+    """Are these turns of a dialogue, and one of them has a predicted state?"""
+    held = [turn.get("predictions") for turn in turns if isinstance(turn, dict)] if isinstance(turns, list) else []
+    return any(isinstance(predictions, dict) and "state" in predictions for predictions in held)
+
+
+def _by_dialogue(part: Part, notes: Notes) -> Iterator[tuple[str, Sequence[_PredictedTurn]]]:
+    content = part.read()
+    first = next(iter(decode(_OBJECTS, content, part)), {})
+    if "turns" not in first:
+        rows = _ROWS.decode(content, part, notes)
+        yield from ((name, list(group)) for name, group in groupby(rows, key=lambda row: row.dialogue_id))
+        return
+    for dialogue in _PREDICTED_DIALOGUES.decode(content, part, notes):
+        notes.add(ORIGINAL_ID_DROPPED, int(bool(dialogue.original_id)))
+        turns = [turn for turn in dialogue.turns if turn.speaker == "user"]
+        notes.add("system turns dropped", len(dialogue.turns) - len(turns))
+        if turns:
+            yield dialogue.dialogue_id, turns
+
+
+def _turns(
+    rows: Sequence[_PredictedTurn], states: ConvlabStates, predicted: LooseStates, notes: Notes
+) -> Iterator[Turn]:
     last = -2 + rows[0].utt_idx % 2
     for row in rows:
         step = row.utt_idx - last

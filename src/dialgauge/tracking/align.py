@@ -6,6 +6,7 @@ counted in the :class:`TurnCoverage`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -253,15 +254,23 @@ def _coverage(
     )
 
 
+_CONVLAB3_ID = re.compile(r"\w{1,40}-(?:train|validation|test)-[0-9]{1,9}")
+_CONVLAB3_IDS = (
+    " (ConvLab-3's ids become those of the dataset with 'dialgauge data convert PRED NEW --to nested --original-ids "
+    "FILE', where FILE has original_id)"
+)
+
+
 def _nothing_shared(gold: EncodedDialogues, predicted: EncodedDialogues, left_out: set[str]) -> DialgaugeError:
     shared = set(gold.places()) & set(predicted.places())
     if shared and shared <= left_out:
         return DialgaugeError("every dialogue that gold and predictions share is excluded, so nothing is left to score")
     if not shared:
+        unified = _CONVLAB3_IDS if _CONVLAB3_ID.fullmatch(_example(predicted)) else ""
         return DialgaugeError(
             f"gold and predictions share no dialogue: gold has ids like '{_example(gold)}', "
             f"the predictions like '{_example(predicted)}'; check that both are from the same dataset and split, or "
-            "rename dialogues with --rename FILE",
+            f"rename dialogues with --rename FILE{unified}",
             example=f"# rename.yaml, to be completed\ndialogues:\n  {_example(predicted)!r}: {_example(gold)!r}",
         )
     return DialgaugeError("gold and predictions share dialogues but no turn that has a state on both sides")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -23,14 +24,14 @@ Counts = TypeVar("Counts", tuple[int, int], tuple[int, int, int])
 _MOST_ITEMS = 250_000
 
 
-class GuardEvidence(Struct, frozen=True):
+class GuardEvidence(Struct, frozen=True, dict=True):
     """What the findings on some dialogues rest on."""
 
     #: How often each slot has which values in the scored turns, as written.
     predicted: dict[Item, int] = {}
-    #: How often gold fills each slot in these turns, and its values in small letters; None where there is no gold.
+    #: How often gold fills each slot in these turns, and with which values in small letters; None where there is none.
     gold: dict[Pair, int] | None = None
-    gold_values: frozenset[str] = frozenset()
+    gold_words: dict[Pair, frozenset[str]] = {}
     #: All slots of gold, in whatever turns.
     gold_slots: frozenset[Pair] = frozenset()
     #: Filled slots that have a next turn, and those that are gone in it: of the predictions, then of gold.
@@ -38,6 +39,8 @@ class GuardEvidence(Struct, frozen=True):
     gold_kept: tuple[int, int] = (0, 0)
     #: Turns in which a gold state changes; those predicted rightly, and those that change to gold's of the turn before.
     changed: tuple[int, int, int] = (0, 0, 0)
+    #: Turns with several gold domains in dialogues that predict several; those of them that predict several themselves.
+    domains: tuple[int, int] = (0, 0)
 
     @classmethod
     def of(cls, system: System) -> GuardEvidence:
@@ -54,14 +57,18 @@ class GuardEvidence(Struct, frozen=True):
         return cls(
             predicted={items[number]: int(theirs[number]) for number in np.flatnonzero(theirs).tolist()},
             gold={pair: count for pair, count in zip(numbers, fills, strict=True) if count},
-            gold_values=frozenset(
-                {value.lower() for number in np.flatnonzero(ours).tolist() for value in items[number][2]}
-            ),
+            gold_words=_words(items[number] for number in np.flatnonzero(ours).tolist()),
             gold_slots=frozenset([pair for pair, number in numbers.items() if number in there]),
             kept=predicted.dropped if predicted.kind == "predicted" else (0, 0),
             gold_kept=gold.dropped,
             changed=_changed(system, gold) if predicted.kind == "predicted" else (0, 0, 0),
+            domains=_domains(system, gold),
         )
+
+    @cached_property
+    def gold_values(self) -> frozenset[str]:
+        """The values of gold in whatever slots, in small letters."""
+        return frozenset().union(*self.gold_words.values())
 
     @classmethod
     def joined(cls, parts: Sequence[GuardEvidence]) -> GuardEvidence:
@@ -70,12 +77,20 @@ class GuardEvidence(Struct, frozen=True):
         return cls(
             predicted=_few(_summed(part.predicted for part in parts)),
             gold=_summed(golden) if golden else None,
-            gold_values=frozenset().union(*(part.gold_values for part in parts)),
+            gold_words=_words((*pair, tuple(words)) for part in parts for pair, words in part.gold_words.items()),
             gold_slots=frozenset().union(*(part.gold_slots for part in parts)),
             kept=_added(part.kept for part in parts),
             gold_kept=_added(part.gold_kept for part in parts),
             changed=_added(part.changed for part in parts),
+            domains=_added(part.domains for part in parts),
         )
+
+
+def _words(items: Iterable[Item]) -> dict[Pair, frozenset[str]]:
+    words: dict[Pair, set[str]] = {}
+    for domain, slot, values in items:
+        words.setdefault((domain, slot), set()).update(value.lower() for value in values)
+    return {pair: frozenset(several) for pair, several in words.items()}
 
 
 def _among(side: EncodedDialogues, rows: Codes) -> Flags:
@@ -96,6 +111,35 @@ def _changed(system: System, gold: EncodedDialogues) -> tuple[int, int, int]:
     rows, theirs = rows[changes], theirs[changes]
     late = (other[theirs] == ours[rows - 1]) & (other[theirs] != other[theirs - 1])
     return len(rows), int((other[theirs] == ours[rows]).sum()), int(late.sum())
+
+
+def _domains(system: System, gold: EncodedDialogues) -> tuple[int, int]:
+    predicted, aligned = system.predicted, system.aligned
+    known = aligned.predicted_row >= 0
+    rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
+    of_rows = _domain_bits(predicted)
+    filled = predicted.sizes > 0
+    of_dialogues = np.zeros(len(filled), np.int64)
+    if filled.any():
+        of_dialogues[filled] = np.bitwise_or.reduceat(of_rows, predicted.offsets[:-1][filled])
+    asked = _several(_domain_bits(gold))[rows] & np.repeat(_several(of_dialogues), predicted.sizes)[theirs]
+    return int(asked.sum()), int((asked & _several(of_rows)[theirs]).sum())
+
+
+def _domain_bits(side: EncodedDialogues) -> NDArray[np.int64]:
+    """A bit for each domain that a row fills; of more than 62 domains some share one."""
+    bits = np.zeros(len(side.present), np.int64)
+    if len(side.cell_row):
+        pairs, pair_of = side.shared.pairs(side.items)
+        places = {domain: place % 62 for place, domain in enumerate(dict.fromkeys(domain for domain, _ in pairs))}
+        of_pairs = np.array([1 << places[domain] for domain, _ in pairs], np.int64)
+        first = np.flatnonzero(np.append(True, np.diff(side.cell_row) != 0))
+        bits[side.cell_row[first]] = np.bitwise_or.reduceat(of_pairs[pair_of[side.cell_item]], first)
+    return bits
+
+
+def _several(bits: NDArray[np.int64]) -> Flags:
+    return (bits & (bits - 1)) != 0
 
 
 def _state_codes(side: EncodedDialogues) -> NDArray[np.uint64]:

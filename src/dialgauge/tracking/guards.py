@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
 ABSENT, JOINED, CHANGES = "absent_values", "joined_slots", "turn_changes"
-BOOLEANS, SEVERAL = "boolean_values", "several_values"
+BOOLEANS, SPELLINGS, SEVERAL = "boolean_values", "value_spellings", "several_values"
 #: What may be accepted.
-GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED, CHANGES, BOOLEANS)
+GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED, CHANGES, BOOLEANS, SPELLINGS)
 #: What notes of runs are about that are shown beside scores.
 SHOWN = (*GUARDS, "renamed", "renumbered", SEVERAL)
 
@@ -41,11 +41,19 @@ _MANY = 0.1
 _NOTABLE = 0.01
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
 _GONE, _KEPT = 0.8, 0.2
+#: The same, where there are many and gold keeps its own: from which it is told (trackers lose up to 0.03), and stops.
+_LOST, _PARTLY_LOST = 0.12, 0.4
+#: The share of turns with several gold domains that predict several, up to which each turn has the active domain only.
+_ACTIVE = 0.05
+#: The share of filled slots from which values are told that only another profile reads.
+_SPELLED = 0.005
 #: The share of turns with the state of the turn before, and how much more often than right ones, that is no chance.
 _LATE, _OFTEN = 0.3, 4
 _LISTED = 8
 #: What programs write for what gold calls yes and no.
 _YES_NO = {"true": "yes", "false": "no"}
+#: Slots whose values are names, which people spell in many ways.
+_NAMES = ("name", "departure", "destination")
 
 
 class GuardFinding(NamedTuple):
@@ -79,7 +87,9 @@ def input_findings(
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     return [
         *output_findings(coverage.predicted_turns, reading),  # first: states that were misread may look late or partial
+        *empty_findings(evidence),
         *([] if own_gold else change_findings(evidence)),
+        *([] if own_gold else domain_findings(evidence)),
         *late_findings(evidence),
         *dialogue_findings(coverage),
         *joined_findings(evidence),
@@ -96,6 +106,7 @@ def profile_findings(
     return [
         *absent_findings(evidence, profile),
         *boolean_findings(evidence, profile),
+        *spelling_findings(evidence, profile),
         *slot_findings(evidence, profile, inventory, inferred=reading.from_structs),
     ]
 
@@ -103,12 +114,39 @@ def profile_findings(
 def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     """Turns that hold what changed and not the whole state: their slots are gone in the next turn, gold's are not."""
     (slots, gone), (stated, lost) = evidence.kept, evidence.gold_kept
-    if slots < FEW or gone < _GONE * slots or lost > _KEPT * stated:
+    surely = slots >= FEW and gone >= _GONE * slots and lost <= _KEPT * stated
+    many = slots >= FEW * FEW and gone > _LOST * slots and lost * slots * FEW < gone * stated
+    if not (surely or many):
         return []
     told = (
-        f"the turns seem to hold only what changed: {gone:,} of {slots:,} predicted slots are gone in the next turn; "
-        "write the whole state of every turn, or call the field 'changes' (in a file with one row per slot, "
-        "'changed_value'), and the changes are added up"
+        f"{'the' if surely else 'some'} turns seem to hold only what changed: {gone:,} of {slots:,} predicted slots "
+        "are gone in the next turn; write the whole state of every turn, or call the field 'changes' (in a file with "
+        "one row per slot, 'changed_value'), and the changes are added up"
+    )
+    return [GuardFinding(CHANGES, told, stops=surely or gone > _PARTLY_LOST * slots)]
+
+
+def empty_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """Predictions that fill no slot at all, where gold fills many: their states were not found."""
+    filled = sum((evidence.gold or {}).values())
+    if evidence.predicted or filled < FEW:
+        return []
+    told = (
+        f"the predictions fill no slot at all, where gold fills {filled:,}: their states were not found or are empty; "
+        "'dialgauge data formats predictions' shows how states are written"
+    )
+    return [GuardFinding(OUTPUTS, told, stops=True)]
+
+
+def domain_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """Turns that hold the slots of the active domain only: dialogues fill several domains, and turns one at a time."""
+    turns, whole = evidence.domains
+    if turns < FEW or whole > _ACTIVE * turns:
+        return []
+    told = (
+        "the turns seem to hold only the domain that is spoken of: dialogues fill several domains, and of "
+        f"{counted(turns, 'turn')} with several in gold {turns - whole:,} have one or none; write the whole state of "
+        "every turn"
     )
     return [GuardFinding(CHANGES, told, stops=True)]
 
@@ -175,17 +213,9 @@ def absent_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFind
     """A word that most predicted slots have and gold never has: it says that the slot is absent."""
     filled = evidence.predicted
     total = sum(filled.values())
-    words = Counter[str]()
-    for (_, _, values), count in filled.items():
-        if len(values) == 1:
-            words[values[0]] += count
-    word, often = words.most_common(1)[0] if words else ("", 0)
-    slots = {item[:2] for item in filled if item[2] == (word,)}
-    known = {word for word in words if _means_absent(word)}
-    strange = {word} if 2 * often > total and len(slots) > 1 else known
+    strange = _absent_words(evidence)
     if total < FEW or not strange:
         return []
-    strange = {word for word in strange if word.lower() not in evidence.gold_values}
     kept: Counter[Pair] = Counter()
     fills: Counter[Pair] = Counter()
     for (domain, slot, values), count in filled.items():
@@ -197,12 +227,26 @@ def absent_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFind
     if not (mostly or kept.total() > _MANY * total):
         return []
     shown = some_of([f"'{word[:40]}'" for word in sorted(strange)], _LISTED)
+    helps = ", or use a profile that knows the word (-p llm)" if all(map(_means_absent, strange)) else ""
     told = (
         f"{shown} {'fills' if len(strange) == 1 else 'fill'} {kept.total():,} of {total:,} predicted slots, and gold "
-        "never has it: it seems to mean that the slot is absent; leave such slots out of the file, or use a profile "
-        "that knows the word (-p llm knows many)"
+        f"never has it: it seems to mean that the slot is absent; leave such slots out of the file{helps}"
     )
     return [GuardFinding(ABSENT, told, stops=True)]
+
+
+def _absent_words(evidence: GuardEvidence) -> set[str]:
+    """Words that gold never has and that seem to say that a slot is absent: one that most slots have, or known ones."""
+    filled = evidence.predicted
+    words = Counter[str]()
+    for (_, _, values), count in filled.items():
+        if len(values) == 1:
+            words[values[0]] += count
+    word, often = words.most_common(1)[0] if words else ("", 0)
+    slots = {item[:2] for item in filled if item[2] == (word,)}
+    known = {word for word in words if _means_absent(word)}
+    strange = {word} if 2 * often > sum(filled.values()) and len(slots) > 1 else known
+    return {word for word in strange if word.lower() not in evidence.gold_values}
 
 
 @lru_cache(maxsize=1 << 14)
@@ -225,13 +269,13 @@ def boolean_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFin
             continue
         fills[pair] += count
         word = values[0].lower() if len(values) == 1 else ""
-        if word in _YES_NO and not _reads_boolean(profile, pair, word):
+        if word in _YES_NO and not _reads_as(profile, pair, word, _YES_NO[word]):
             strange[pair] += count
     total = sum(evidence.predicted.values())
     if total < FEW or strange.total() < max(1, _NOTABLE * total):
         return []
     llm = profile_named("llm")
-    helps = all(_reads_boolean(llm, pair, word) for pair in strange for word in _YES_NO)
+    helps = all(_reads_as(llm, pair, *words) for pair in strange for words in _YES_NO.items())
     told = (
         f"true and false fill {strange.total():,} of {total:,} predicted slots "
         f"({some_of(sorted(map(_name, strange)), _LISTED)}), where gold has yes and no; write yes and no in the file"
@@ -240,10 +284,89 @@ def boolean_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFin
     return [GuardFinding(BOOLEANS, told, stops=any(2 * count > fills[pair] for pair, count in strange.items()))]
 
 
-def _reads_boolean(profile: Profile, pair: Pair, word: str) -> bool:
-    """Is true the same as yes to the profile, or false the same as no?"""
-    meant = profile.normalise(pair, (_YES_NO[word],), "gold")
+def _reads_as(profile: Profile, pair: Pair, word: str, gold: str) -> bool:
+    """Are the predicted word and that of gold the same to the profile?"""
+    meant = profile.normalise(pair, (gold,), "gold")
     return not set(meant).isdisjoint(profile.normalise(pair, (word,), "predicted"))
+
+
+def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
+    """Values that gold never has in a slot: where they fill most of it, gold spells them in another way.
+
+    Few are told where the profile for language models reads them as gold's (``any`` for dontcare), but for names, which
+    gold itself spells in several ways. Trackers of MultiWOZ have up to 2% values that gold lacks, up to 26% in a slot.
+    """
+    known = _GoldWords(evidence, profile)
+    llm, total = profile_named("llm"), sum(evidence.predicted.values())
+    joined: dict[Item, int] | None = None
+
+    def is_other(item: Item) -> bool:
+        """Does another guard tell it?"""
+        nonlocal joined
+        joined = _joined(evidence) if joined is None else joined
+        return item in joined or item[2][0].lower() in _YES_NO or item[2][0] in absent
+
+    absent = _absent_words(evidence)
+    fills: Counter[Pair] = Counter()
+    strange: dict[Pair, Counter[str]] = {}
+    read: Counter[Pair] = Counter()
+    for (domain, slot, values), count in evidence.predicted.items():
+        pair = profile.pair(domain, slot)
+        if pair is None:
+            continue
+        fills[pair] += count
+        if len(values) != 1 or known.has(pair, values) or is_other((domain, slot, values)):
+            continue
+        strange.setdefault(pair, Counter())[values[0]] += count
+        if (named := llm.pair(domain, slot)) and known.has(pair, llm.normalise(named, values, "predicted")):
+            read[pair] += count
+    odd = {
+        pair
+        for pair, words in strange.items()
+        if (min(fills[pair], known.fills[pair]) >= 2 * FEW and words.total() >= _GONE * fills[pair])
+        or (read[pair] >= FEW and 2 * read[pair] > fills[pair])
+    }
+    told = odd or {pair for pair in read if pair[1] not in _NAMES}
+    often = sum(strange[pair].total() if odd else read[pair] for pair in told)
+    if often < max(FEW, _SPELLED * total):
+        return []
+    words = Counter({(pair, word): count for pair in told for word, count in strange[pair].items()})
+    shown = [f"{_name(pair)} '{word[:40]}'" for pair, word in sorted(words, key=lambda each: (-words[each], each))]
+    helps = 2 * sum(read[pair] for pair in told) > often
+    first = min(told, key=lambda pair: (-strange[pair].total(), pair))
+    sentence = (
+        f"gold never has {often:,} of {counted(total, 'predicted value')}: {some_of(shown, 3)}; gold has "
+        f"{some_of([repr(word[:40]) for word in sorted(known.words(first))], 2)} in {_name(first)}; write values as "
+        f"gold does{', or use a profile that reads them (-p llm)' if helps else ''}"
+    )
+    return [GuardFinding(SPELLINGS, sentence, stops=bool(odd))]
+
+
+class _GoldWords:
+    """The values that gold has in each slot, under the names and in the spelling of a profile."""
+
+    def __init__(self, evidence: GuardEvidence, profile: Profile) -> None:
+        self._profile = profile
+        self._written: dict[Pair, set[str]] = {}
+        self._spelled: dict[Pair, set[str]] = {}
+        self.fills, _ = _fills(evidence.gold or {}, profile)
+        for name, words in evidence.gold_words.items():
+            if pair := profile.pair(*name):
+                self._written.setdefault(pair, set()).update(words)
+
+    def words(self, pair: Pair) -> set[str]:
+        return self._written.get(pair, set())
+
+    def has(self, pair: Pair, values: Sequence[str]) -> bool:
+        """Has gold one of these values in the slot, or are they no values to the profile?"""
+        written = self.words(pair)
+        if not written.isdisjoint([value.lower() for value in values]):
+            return True
+        ours = self._profile.normalise(pair, tuple(values), "predicted")
+        if pair not in self._spelled and ours:
+            spelled = (self._profile.normalise(pair, (word,), "gold") for word in written)
+            self._spelled[pair] = {word for words in spelled for word in words}
+        return not ours or not self._spelled[pair].isdisjoint(ours)
 
 
 def several_findings(evidence: GuardEvidence) -> list[GuardFinding]:
@@ -265,7 +388,7 @@ def _most(items: dict[Item, int]) -> Item:
     return min(items, key=lambda item: (-items[item], item))
 
 
-def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+def _joined(evidence: GuardEvidence) -> dict[Item, int]:
     """Values that hold further slots, as where a text has nothing between them, or remarks.
 
     ``north hotel stars 4``: a slot with its domain; behind a gold value ``north stars 4``, ``north (he said)`` and
@@ -273,7 +396,7 @@ def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     """
     pairs = [(re.escape(domain.lower()), re.escape(slot.lower())) for domain, slot in evidence.gold or ()]
     if not pairs:
-        return []
+        return {}
     named = re.compile(rf"\b(?:{'|'.join(sorted({f'{domain}[ -]{slot}' for domain, slot in pairs}))})\b")
     slots = "|".join(sorted({slot for _, slot in pairs}))
     behind = re.compile(rf"(\S.*?)(?:,? (?:\(|(?:{slots})[ :=]+\S)| ?[:|@(] ?[01]?\.[0-9]+\)?$)")
@@ -283,8 +406,13 @@ def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
         return bool(named.search(value) or (before and before[1] in evidence.gold_values))
 
     filled = evidence.predicted
-    joined = {item: n for item, n in filled.items() if any(is_joined(value[:500].lower()) for value in item[2])}
-    often, total = sum(joined.values()), sum(filled.values())
+    return {item: n for item, n in filled.items() if any(is_joined(value[:500].lower()) for value in item[2])}
+
+
+def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """Values that hold more than a value."""
+    joined = _joined(evidence)
+    often, total = sum(joined.values()), sum(evidence.predicted.values())
     if not joined or often < _NOTABLE * total:
         return []
     domain, slot, values = _most(joined)

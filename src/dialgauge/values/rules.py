@@ -71,7 +71,10 @@ class DomainPrefix(NameRule, frozen=True, kw_only=True):
 
 
 class SlotSpelling(NameRule, frozen=True, kw_only=True):
-    """Slot names in lower case, some characters deleted, a prefix stripped, whole names replaced, in this order."""
+    """Slot names in lower case and without their domain, characters deleted, a prefix stripped, whole names replaced.
+
+    The domain before the slot, as MultiWOZ 2.2 writes it, comes off here because rules for values go by the slot.
+    """
 
     name: str = "slot spelling"
     delete: str = ""
@@ -79,14 +82,14 @@ class SlotSpelling(NameRule, frozen=True, kw_only=True):
     renames: Mapping[str, str] = {}
 
     def apply(self, pair: Pair) -> Pair:
-        slot = pair[1].lower()
+        slot = pair[1].lower().removeprefix(f"{pair[0].lower()}-")
         for character in self.delete:
             slot = slot.replace(character, "")
         slot = slot.removeprefix(self.prefix) or slot
         return pair[0], self.renames.get(slot, slot)
 
     def describe(self) -> str:
-        parts = ["slot names in lower case"]
+        parts = ["slot names in lower case and without their domain (hotel-area of hotel → area)"]
         if self.delete:
             parts.append("without " + " and ".join(_visible(character) for character in self.delete))
         if self.prefix:

@@ -385,6 +385,21 @@ def test_trials_of_a_task_are_counted_over_files(tmp_path: Path) -> None:
     assert [dialogue.id for dialogue in read(tmp_path)] == ["t#0", "t#1", "t#2", "t#3"]
 
 
+@pytest.mark.parametrize("form", ["t{}/{}/log.json", "t{}/{}.json", "t{}/trial_{}.json"])
+def test_trials_may_be_numbers_of_folders_or_files(form: str, tmp_path: Path) -> None:
+    def write(*pairs: tuple[int, int]) -> None:
+        for path in (tmp_path / form.format(*pair) for pair in pairs):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(TALK))
+
+    write((0, 0), (0, 1), (1, 0), (1, 1))
+    assert [dialogue.id for dialogue in read(tmp_path)] == ["t0#0", "t0#1", "t1#0", "t1#1"]
+    if "trial" not in form:
+        write((0, 7))  # what is numbered so are no trials
+        with pytest.raises(DialgaugeError, match="already used"):
+            read(tmp_path)
+
+
 @pytest.mark.parametrize("form", ["t{}/trial_{}/log.json", "{1}/run-{0}/x.json"])
 def test_files_of_one_name_are_told_apart_by_their_folders(form: str, tmp_path: Path) -> None:
     for path in (tmp_path / form.format(*numbers) for numbers in ((0, 0), (0, 1), (1, 0))):

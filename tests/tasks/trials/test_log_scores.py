@@ -458,6 +458,11 @@ def test_a_trial_that_is_there_twice_is_told_as_such(tmp_path: Path) -> None:
         ({"result": "success", "human_label": 1}, {"result": "success", "human_label": 0}, 0.5),
         ({"result": "success", "review": {"ok": True}}, {"result": "success", "review": {"ok": False}}, 0.5),
         ({"result": "success", "order": 1}, {"result": "success", "order": 0}, 1.0),
+        ({"success": True, "eval": {"passed": True}}, {"success": True, "eval": {"passed": False}}, 0.5),
+        ({"success": True, "evaluation": {"success": 1}}, {"success": True, "evaluation": {"success": 0}}, 0.5),
+        ({"success": True, "judge": {"passed": True}}, {"success": True, "judge": {"passed": False}}, 0.5),
+        ({"Passed": "Y"}, {"Passed": "N"}, 0.5),
+        ({"grade": "PASS"}, {"grade": "FAIL"}, 0.5),
         ({"result": "success", "human_label": "fail"}, {"result": "failed", "human_label": "pass"}, 0.5),
     ],
 )
@@ -466,6 +471,14 @@ def test_a_success_said_of_every_conversation_gives_way_to_a_judgement(
 ) -> None:
     [run] = score_results([log(tmp_path, {"task_id": "a", **yes}, {"task_id": "b", **no})]).runs
     assert run["pass^1"].value == passed
+
+
+def test_a_success_that_varies_counts_before_an_evaluation_and_the_contradiction_is_told(tmp_path: Path) -> None:
+    said = [(True, True), (True, False), (False, True), (False, False)]
+    run = judged(tmp_path, *({"success": success, "eval": {"success": other}} for success, other in said))
+    assert run["pass^1"].value == 0.5
+    [told] = [note for note in run.notes if "contradict" in note]
+    assert told == "'success' and 'eval.success' contradict each other in 2 conversations: 'success' counts"
 
 
 @pytest.mark.parametrize("beside", [("human_label", "pass", "fail"), ("handled", True, False)])
@@ -536,3 +549,34 @@ def test_promptfoo_with_variables_and_tables_with_ids_are_logs(tmp_path: Path) -
 def test_amounts_are_listed_with_one_comma(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outcome = command(capsys, "tasks", "score", log(tmp_path, {"id": "a"}, {"id": "b"}), "--resamples", 0)
     assert "where lower is better, " in " ".join(outcome.out.split()) and ",," not in outcome.out
+
+
+def test_an_index_that_repeats_is_that_of_a_task(tmp_path: Path) -> None:
+    records = [{"index": n % 2, "success": success} for n, success in enumerate((True, False, True, True))]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    named = judged(tmp_path, *records)  # with ids
+    assert named["pass^1"].value == 0.75 and "pass^2" not in named.scores
+
+
+@pytest.mark.parametrize("orient", ["split", "columns", "records"])
+def test_tables_by_columns_are_logs(orient: Any, tmp_path: Path) -> None:
+    import pandas
+
+    records = [{"task_id": "t", "trial": n, "messages": TALK, "success": n == 0} for n in range(2)]
+    path = tmp_path / "log.json"
+    pandas.DataFrame(records).to_json(path, orient=orient)
+    assert score_results([path]).runs[0]["pass^1"].value == 0.5
+
+
+def test_promptfoo_without_prompts_is_a_log(tmp_path: Path) -> None:
+    results = [
+        {"promptIdx": 0, "testIdx": test, "vars": {"task": "t", "q": "hello, a booking"}, "success": test == 0,
+         "response": {"output": "Done."}}
+        for test in range(2)
+    ]  # fmt: skip
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"version": 3, "results": {"results": results}}))
+    run = score_results([path]).runs[0]
+    assert run["pass^1"].value == 0.5
+    assert "'vars.q' read as what the user said, as there is no prompt (2 times)" in run.notes

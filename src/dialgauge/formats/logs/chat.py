@@ -25,6 +25,7 @@ from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, first_ob
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.beside import outcome_beside
 from dialgauge.formats.logs.conversations import (
+    PROMPTFOO,
     TRIAL_NAME,
     WRAPPERS,
     FoundConversation,
@@ -58,8 +59,7 @@ _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"
 _LONGEST_LINE = 256 << 20
 #: Lines before the first message that are looked at.
 _LOOKED_AT = 10
-#: What results of promptfoo have, whose variables look like slots.
-_PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
+_COUNT = re.compile(r"[0-9]{1,3}")
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -95,7 +95,7 @@ class ChatMessages(DialogueFormat):
             )
             return has_sign and not (doubtful and _are_predictions(peek))
         listed = any(is_message(message) and "speaker" not in message for message in first.messages[:_LOOKED_AT])
-        meant = first.record.keys() >= _PROMPTFOO
+        meant = first.record.keys() >= PROMPTFOO
         return meant or ((listed or says_outcome(first.record)) and not _are_predictions(peek))
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
@@ -106,9 +106,9 @@ class ChatMessages(DialogueFormat):
         counts = Counter(part.folder for part in parts)
         outcomes = {part.folder: (part, told) for part in parts if (told := _outcome(part, counts)) is not None}
         talks = [part for part in parts if outcomes.get(part.folder, (None,))[0] is not part]
-        numbering, stems = Numbering(), Counter(_stem(part) for part in talks)
+        numbering, trials = Numbering(), _trials_of_files(talks)
         for part in talks:
-            folders = _folders(part, several=len(stems) > 1) if stems[_stem(part)] > 1 else None
+            folders = trials.get(part.name)
             _, beside = outcomes.get(part.folder, (part, {}))
             yield from ((part, dialogue) for dialogue in _dialogues(part, notes, numbering, folders, beside))
 
@@ -123,11 +123,36 @@ def _stem(part: Part) -> str:
     return part.stem.removesuffix(".jsonl").removesuffix(".json").removesuffix(".ndjson")
 
 
-def _folders(part: Part, *, several: bool) -> tuple[str, int] | None:
-    """The task and the trial of a file whose name others have too: TASK/trial_1/log.json, trial_1/TASK.json."""
-    outer, inner, _ = ("", "", *re.split(r"[/\\]", part.name))[-3:]
-    trial = TRIAL_NAME.fullmatch(inner)
-    return (_stem(part) if several else outer, int(trial[1])) if trial else None
+def _trials_of_files(parts: Sequence[Part]) -> dict[str, tuple[str, int]]:
+    """The task and the trial of files whose names others have too.
+
+    ``TASK/trial_1/log.json``, ``trial_1/TASK.json``, ``TASK/trial_1.json``; or mere numbers, ``TASK/1/log.json`` and
+    ``TASK/1.json``, where they count the same trials of several tasks, which are no fewer.
+    """
+    stems = Counter(map(_stem, parts))
+    places = {
+        part.name: (*("", "", *re.split(r"[/\\]", part.name))[-3:-1], _stem(part))
+        for part in parts
+        if stems[_stem(part)] > 1
+    }
+    named: dict[str, tuple[str, int]] = {}
+    numbered: dict[str, tuple[str, int]] = {}
+    for name, (outer, inner, stem) in places.items():
+        if trial := TRIAL_NAME.fullmatch(inner):
+            named[name] = (stem if len(stems) > 1 else outer, int(trial[1]))
+        elif trial := TRIAL_NAME.fullmatch(stem):
+            named[name] = (inner, int(trial[1]))
+        elif len(stems) == 1 and _COUNT.fullmatch(inner):
+            numbered[name] = (outer, int(inner))
+        elif _COUNT.fullmatch(stem):
+            numbered[name] = (inner, int(stem))
+    trials: dict[str, set[int]] = {}
+    for task, number in numbered.values():
+        trials.setdefault(task, set()).add(number)
+    first = next(iter(trials.values()), set())
+    same = all(numbers == first for numbers in trials.values()) and len(numbered) == len(parts)
+    counted = sorted(first) in (list(range(len(first))), list(range(1, len(first) + 1)))
+    return named or (numbered if same and counted and 1 < len(first) <= len(trials) else {})
 
 
 def _is_unusual(given: Any) -> bool:

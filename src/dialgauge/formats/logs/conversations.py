@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
+from dialgauge.formats.base import Notes, rows_by_columns
 from dialgauge.formats.logs.facts import (
     as_of,
     has_trial,
@@ -53,6 +53,8 @@ _NOT_SAID = frozenset(
     judgement judgment grader graders grading evaluator evaluation critic
     """.split()  # noqa: SIM905
 )
+#: What results of promptfoo have, whose variables look like slots.
+PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
 #: Members whose success is that of a request.
 _SENT = frozenset({"response", "request", "body", "payload"})
 #: A member that no conversation is called by.
@@ -115,7 +117,7 @@ def kind_of(value: Any, depth: int = 0) -> str:
         return ""
     if messages_key(value) or _exchange(value):
         return "conversation"
-    if _are_columns(value):
+    if _table(value):
         return "columns"
     if is_message(value):
         return "row"
@@ -157,8 +159,8 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[FoundConversation]
             else:
                 notes.add("entries without messages left out")
     elif kind == "columns":
-        for row in zip(*value.values(), strict=True):
-            if found := _conversation(dict(zip(value, row, strict=True)), notes):
+        for row in _table(value):
+            if found := _conversation(row, notes):
                 yield found
     elif kind == "wrapped":
         shared, entries = value, value
@@ -209,12 +211,10 @@ def is_result(value: Any) -> bool:
     return not said and bool(task_and_trial(value)) and says_verdict(value)
 
 
-def _are_columns(value: Mapping[str, Any]) -> bool:
-    """Is it a table by columns, one of which has the messages of each conversation?"""
-    if not all(isinstance(column, list) and column for column in value.values()):
-        return False
-    lengths = {len(column) for column in value.values()}
-    return len(lengths) == 1 and len(value) > 1 and any(map(_are_messages, (value.get("messages") or [0])[:1]))
+def _table(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a table by columns, one of which has the messages of each conversation; none where it is no table."""
+    rows = rows_by_columns(value) if len(value) > 1 else []
+    return rows if rows and _are_messages(rows[0].get("messages")) else []
 
 
 def _of_message_list(messages: Sequence[Any]) -> Iterator[FoundConversation]:
@@ -329,7 +329,12 @@ def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None
     """What was asked and how it was answered, of which at least one is messages; or with ``texts`` two texts."""
     begun = next((name for name in _BEGUN if record.get(name) is not None), "")
     ended = next((name for name in _ENDED if record.get(name) is not None), "")
-    asked, answered = _side(record.get(begun), "user"), _side(record.get(ended), "assistant")
+    answered = _side(record.get(ended), "assistant")
+    if not begun and answered and record.keys() >= PROMPTFOO and isinstance(record.get("vars"), dict):
+        name, asked = max(record["vars"].items(), key=lambda each: len(each[1]) if isinstance(each[1], str) else 0)
+        note = f"'vars.{name[:60]}' read as what the user said, as there is no prompt"
+        return _Talk([*_side(asked, "user"), *answered], (ended,), {}, note)
+    asked = _side(record.get(begun), "user")
     if not begun or not ended or (isinstance(record[begun], dict) and not asked):
         return None
     if texts:

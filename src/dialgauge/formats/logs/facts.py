@@ -50,14 +50,16 @@ _SCORES = frozenset(
 )
 #: Who has a verdict of their own.
 _JUDGES = frozenset({"judge", "grader", "judgement", "judgment"})
+#: Where somebody says how it went, beside a success of the record that may be that of a request.
+_EVALUATIONS = frozenset({"eval", "evaluation"})
 _JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evaluator|judgement|judgment){1,3}verdict")
 _ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threadid", "id", "uuid", "traceid", "convid",
        "senderid", "customid")  # fmt: skip
 _TASK = ("taskid", "task", "taskname", "scenarioid", "problemid", "questionid", "exampleid", "caseid", "testid",
          "instanceid", "itemid", "promptid", "sampleid", "scenario", "referenceexampleid", "testidx",
          "testcase", "case", "casename", "testname", "scenarioname")  # fmt: skip
-#: What may name a task: all conversations say it together.
-_GROUP = ("groupid",)
+#: What may name a task: all conversations say it together. A mere number does so only where there is no id.
+_GROUP, _COUNTS = ("groupid",), ("index", "idx")
 _TRIALS = ("trial", "epoch", "repeat", "repetition", "attempt", "rollout", "iteration", "run")
 _TRIAL = ("trial", "epoch", "trialid", "trialnumber", *_TRIALS[2:], "sampleindex",
           *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")))  # fmt: skip
@@ -113,8 +115,8 @@ _NO = frozenset(
     | {"❌", "✗", "✘", "✖", "✖\ufe0f"}
     | {f"not {word}" for word in _YES}
 )
-#: How graders write correct and incorrect; a verdict only under a name that says success.
-_GRADED = {"c": True, "i": False}
+#: How graders write correct and incorrect, yes and no; a verdict only under a name that says success.
+_GRADED = {"c": True, "i": False, "y": True, "n": False}
 #: Ends that say nothing but that it ended, and other words for ends that are known.
 _PLAIN_ENDS = frozenset(
     {"stop", "endturn", "end", "completed", "complete", "done", "finished", "success", "normal", "eos"}
@@ -230,9 +232,11 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
     notes.judged_by |= judges | {key.partition(".")[0] for key in judges}
     task = _identifier(known, _TASK)
-    group = {GROUP: name} if not task and (name := _identifier(known, _GROUP)) else {}
+    identifier = _identifier(known, _ID)
+    groups = () if task else _GROUP if identifier else (*_GROUP, *_COUNTS)
+    group = {GROUP: name} if (name := _identifier(known, groups)) else {}
     facts = Facts(
-        id=_identifier(known, _ID),
+        id=identifier,
         task=task,
         trial=_trial(known),
         success=success,
@@ -254,7 +258,8 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
                 if isinstance(inner, dict) and inner and not _is_read_inside(name, inner, facts, read):
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
     if success is not None:
-        facts.details |= _beside(source, record, (key for key in unread if key not in notes.judged_by))
+        judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in _EVALUATIONS}
+        facts.details |= _beside(source, record, (key for key in unread if key not in notes.judged_by), judgements)
     return facts
 
 
@@ -289,11 +294,14 @@ def _read_keys(facts: Facts) -> frozenset[str]:
 
 def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[str, Any]]:
     """The members of a record, then those of the objects in it that hold facts."""
+    own = any(plain_key(key) in _SUCCESS and _said_success(value) is not None for key, value in record.items())
     inner = []
     for key, value in record.items():
         if key in used:
             continue
-        if isinstance(value, dict) and plain_key(key) in _NESTED | _USAGE:
+        if isinstance(value, dict) and own and plain_key(key) in _EVALUATIONS:
+            inner.append({f"{key}.{name}" if plain_key(name) in _SUCCESS else name: one for name, one in value.items()})
+        elif isinstance(value, dict) and plain_key(key) in _NESTED | _USAGE:
             inner.append(value)
         elif isinstance(value, dict) and plain_key(key) in _JUDGES:
             inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) in _OF_JUDGES})
@@ -374,9 +382,11 @@ def _is_of_judge(key: str) -> bool:
     return plain_key(owner) in _JUDGES and plain_key(name) in _OF_JUDGES
 
 
-def _beside(source: str, record: Mapping[str, Any], unread: Iterable[str]) -> dict[str, str]:
-    """What is yes or no, also one level down, and not read beside a verdict."""
-    said: dict[str, Any] = {}
+def _beside(
+    source: str, record: Mapping[str, Any], unread: Iterable[str], judgements: Mapping[str, Any]
+) -> dict[str, str]:
+    """What is yes or no beside a verdict, and not read: judgements, and unread members, also one level down."""
+    said = {key: value for key, value in judgements.items() if "." in key}
     for key in unread:
         value = record[key]
         said |= {f"{key}.{name}": one for name, one in value.items()} if isinstance(value, dict) else {key: value}

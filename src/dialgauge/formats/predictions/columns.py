@@ -256,15 +256,15 @@ def _lacks_domains(written: Any) -> bool:
     if isinstance(written, str):
         text = written.strip()
         try:
-            return _lacks_domains(json.loads(text)) if text[:1] == "{" else not _names_domain(_NAME_END.split(text)[0])
+            return _lacks_domains(json.loads(text)) if text[:1] == "{" else not names_domain(_NAME_END.split(text)[0])
         except ValueError:
             return False
     return isinstance(written, Mapping) and not any(
-        isinstance(value, Mapping) or _names_domain(str(name)) for name, value in written.items()
+        isinstance(value, Mapping) or names_domain(str(name)) for name, value in written.items()
     )
 
 
-def _names_domain(name: str) -> bool:
+def names_domain(name: str) -> bool:
     """Does the name of a slot begin with its domain? ``book people`` and ``semi-area`` do not."""
     pair = split_name(name)
     if pair is None or pair[0].lower() in ("book", "semi"):

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import rows_by_columns
 from dialgauge.formats.predictions.columns import (
     TURN_LISTS,
     WRAPPERS,
@@ -21,6 +22,7 @@ from dialgauge.formats.predictions.columns import (
     plain_name,
     refuse_two_states,
 )
+from dialgauge.formats.predictions.indexed import with_named_slots
 from dialgauge.text import encodable
 
 #: A turn's key: a number, perhaps behind a word that says so.
@@ -172,18 +174,11 @@ def _names_in(content: Any) -> Iterable[object]:
 
 def _of_columns(written: Mapping[Any, Any]) -> list[dict[str, Any]]:
     """The rows of a table that was written by columns, as pandas does; none where it is no table."""
-    if isinstance(written.get("columns"), list) and isinstance(written.get("data"), list):
-        cells = [row for row in written["data"] if isinstance(row, list)]
-        return [dict(zip(map(str, written["columns"]), row, strict=False)) for row in cells]
-    contents = list(written.values())
-    sized = all(isinstance(content, list | Mapping) for content in contents)
-    if not sized or len({len(content) for content in contents}) != 1:
-        return []
+    rows = rows_by_columns(written)
+    if not rows or "columns" in written:
+        return rows
     columns = Columns.of([dict.fromkeys(map(str, written), "")])
-    if not columns.dialogue or not (columns.turn or columns.has_states):
-        return []
-    lists = [list(content.values()) if isinstance(content, Mapping) else content for content in contents]
-    return [dict(zip(map(str, written), row, strict=True)) for row in zip(*lists, strict=True)]
+    return rows if columns.dialogue and (columns.turn or columns.has_states) else []
 
 
 def turn_number(key: object) -> int | None:
@@ -287,6 +282,7 @@ def _of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
         if columns.turn and (answered := _with_answers(rows)):
             return _of_rows(answered)
         raise NotUnderstood("the state of each turn (state, or slot and value)", columns.names)
+    rows = with_named_slots(rows, columns) if columns.state else rows
     spoken = _rows_of_states(rows, columns) if columns.speaker else rows
     refuse_two_states(spoken, columns)
     named = [(_identifier(row, rows, columns), row) for row in spoken]

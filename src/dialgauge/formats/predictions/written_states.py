@@ -35,6 +35,13 @@ LIKELIEST = "values with probabilities, of which the likeliest was read"
 BEST = "lists of states with scores, of which the best was read"
 #: Names of how good a state is, the highest being the best.
 _SCORES = ("score", "logprob", "log_prob", "prob", "probability", "confidence")
+#: Names of what a model put out, beside its score.
+_OUTPUTS = frozenset(
+    """
+    text output prediction predicted pred generated generation generatedtext sequence hypothesis completion answer
+    decoded state beliefstate
+    """.split()  # noqa: SIM905
+)
 #: What probabilities sum up to, rounded.
 _WHOLE, _HALF = 1.01, 0.5
 
@@ -76,7 +83,8 @@ class StateReader:
 
     def learn(self, written: Any) -> None:
         """Take a look at a state before the first is read."""
-        for text in written if isinstance(written, list | tuple) else (written,):
+        for item in written if isinstance(written, list | tuple) else (written,):
+            text = _scored(item)[0]
             if isinstance(text, Mapping):
                 names = [text["domain"]] if isinstance(text.get("domain"), str) else [str(name) for name in text]
                 self._texts.learn_domains((split_name(name) or (name,))[0] for name in names)
@@ -126,22 +134,27 @@ class StateReader:
 
         It is an error where no scores say which is the best.
         """
-        if not isinstance(written, list | tuple) or len(written) < 2:
+        if not isinstance(written, list | tuple) or not written:
             return written
-        several = any(isinstance(item, str) and item.count("=") > 1 for item in written)
-        if all(isinstance(item, Mapping) and not (item.keys() & _DOMAIN_NAMES or _pair(item)) for item in written):
+        outputs = [_scored(item) for item in written]
+        several = any(output is not item for (output, _), item in zip(outputs, written, strict=True))
+        several |= len(written) > 1 and any(isinstance(item, str) and item.count("=") > 1 for item in written)
+        if (
+            not several
+            and len(written) > 1
+            and all(isinstance(item, Mapping) and not (item.keys() & _DOMAIN_NAMES or _pair(item)) for item in written)
+        ):
             filled = [{triple[:2] for triple in self._of_mapping(item, Counter())} for item in written]
             several = not all(filled) or sum(map(len, filled)) > len(set().union(*filled))
         if not several:
             return written
-        for name in _SCORES:
-            scores = [item[name] for item in written if isinstance(item, Mapping) and _is_number(item.get(name))]
-            if len(scores) == len(written) and scores.count(max(scores)) == 1:
-                seen[BEST] += 1
-                return written[scores.index(max(scores))]
+        scores = [score for _, score in outputs if score is not None]
+        if len(scores) == len(written) and scores.count(max(scores)) == 1:
+            seen[BEST] += len(written) > 1
+            return outputs[scores.index(max(scores))][0]
         raise DialgaugeError(
             f"this is a list of {len(written)} states for one turn, as of the best few outputs; keep one of them, or "
-            "give each a 'score', and the one with the highest is read"
+            "give each a 'score', as in {'text': 'hotel-area=north', 'score': 0.9}, and the best is read"
         )
 
     def _values(self, value: Any, seen: Seen) -> Values:
@@ -267,6 +280,23 @@ def _is_only_text(written: Any) -> bool:
     """Is it the only output of a beam, as text?"""
     only = written[0] if isinstance(written, list | tuple) and len(written) == 1 else None
     return isinstance(only, str) and only.lstrip()[:1] in ("{", "[", "`")
+
+
+def _scored(item: Any) -> tuple[Any, float | None]:
+    """An output and its score: ``{"text": "hotel-area=north", "score": 0.9}``, ``["hotel-area=north", 0.9]``.
+
+    Without a score it is the item itself; slots beside a score are a state.
+    """
+    if isinstance(item, Mapping):
+        score = next((item[name] for name in _SCORES if _is_number(item.get(name))), None)
+        others = [key for key in item if key not in _SCORES]
+        is_output = len(others) == 1 and re.sub("[^a-z]", "", str(others[0]).lower()) in _OUTPUTS
+        return (item[others[0]] if is_output and score is not None else item), score
+    if isinstance(item, list | tuple) and len(item) == 2 and _is_number(item[1]):
+        output, score = item
+        is_output = isinstance(output, Mapping) or (isinstance(output, str) and ("=" in output or not output.strip()))
+        return (output, score) if is_output else (item, None)
+    return item, None
 
 
 def _is_number(value: object) -> bool:

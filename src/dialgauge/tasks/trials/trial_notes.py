@@ -76,6 +76,12 @@ def _verdict_source(attempts: Attempts) -> list[str]:
     told = []
     if attempts.doubtful:
         told.append(_doubt(attempts.scores))
+    else:
+        verdict = attempts.scores.doubted
+        told += [
+            f"'{verdict}' and '{name}' contradict each other in {counted(count, 'conversation')}: '{verdict}' counts"
+            for name, count in attempts.scores.contradictions([each.success for each in attempts.attempts]).items()
+        ]
     if status := attempts.scores.run_status:
         told.append(f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it")
     if name := attempts.verdict_score:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from dialgauge.errors import DialgaugeError
@@ -27,13 +28,15 @@ _UNCLEAR = "unclear["
 #: What is yes or no and not read, beside a verdict that is: ``beside[result][human_label]``.
 _BESIDE = "beside["
 #: Names of a yes or no by which somebody judged.
-_SOMEBODY = re.compile(r"human|judge|grader|annotat|review|rater|expert|manual|label", re.IGNORECASE)
+_SOMEBODY = re.compile(r"human|judge|grader|annotat|review|rater|expert|manual|label|^eval(?:uation)?\.", re.IGNORECASE)
 #: Names of verdicts that may be those of a request or a run; others say success themselves.
 _WORDS = frozenset({"verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "status"})
 _REPORTED = "reported["
 _TRUTHS = {"true": 1.0, "false": 0.0}
 #: How graders write correct and incorrect, where they write nothing else.
 _LETTERS = {"C": "true", "I": "false"}
+#: The same in words, under names that judge.
+_GRADES = {"pass": "true", "passed": "true", "fail": "false", "failed": "false"}
 _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
@@ -127,9 +130,19 @@ class LogScores:
 
     @cached_property
     def judgement(self) -> str:
-        """The only field by which somebody judged, beside a word that may be said of the request or the run."""
+        """The only field by which somebody judged, beside a word that may be said of the request or the run.
+
+        Beside a success it is one that is somebody's success by its name: ``eval.passed``.
+        """
         names = [name for name in self.doubts if _SOMEBODY.search(name)]
-        return names[0] if len(names) == 1 and self._sources <= _WORDS else ""
+        return names[0] if len(names) == 1 and (self._sources <= _WORDS or _rank(names[0]) is not None) else ""
+
+    def contradictions(self, verdicts: Sequence[bool | None]) -> dict[str, int]:
+        """Fields that are somebody's success, and in how many conversations they are not what the verdict is."""
+        both = zip(self._beside, verdicts, strict=True)
+        said = [(name, text in ("1", "true"), told) for each, told in both for name, text in each.items()]
+        names = (name for name, success, told in said if told is not None and success is not told)
+        return Counter(name for name in names if _SOMEBODY.search(name) and _rank(name) is not None)
 
     def judged(self, conversation: int) -> bool | None:
         """What somebody's judgement says of a conversation."""
@@ -140,17 +153,31 @@ class LogScores:
     def _texts(self) -> list[dict[str, str]]:
         return [
             {
-                **{name: _LETTERS[text] if name in self.lettered else text for name, text in given.items()},
+                **{name: self._words.get(name, {}).get(text, text) for name, text in given.items()},
                 **{name: text for name, text in numbered.items() if name in self._amounts},
             }
             for given, numbered in zip(self._given, self._numbered, strict=True)
         ]
 
-    @cached_property
+    @property
     def lettered(self) -> set[str]:
         """Scores that are C or I in every conversation that has them."""
-        others = {name for each in self._given for name, text in each.items() if text not in _LETTERS}
-        return {name for each in self._given for name in each if name not in others}
+        return {name for name, words in self._words.items() if words is _LETTERS}
+
+    @cached_property
+    def _words(self) -> dict[str, dict[str, str]]:
+        """Scores that are words for yes and no in every conversation that has them, and what these words mean."""
+        texts: dict[str, set[str]] = {}
+        for each in self._given:
+            for name, text in each.items():
+                texts.setdefault(name, set()).add(text)
+        letters = {name: _LETTERS for name, said in texts.items() if said <= _LETTERS.keys()}
+        grades = {
+            name: {text: _GRADES[text.lower()] for text in said}
+            for name, said in texts.items()
+            if {text.lower() for text in said} <= _GRADES.keys() and (_JUDGES.search(name) or _IS_DONE.search(name))
+        }
+        return grades | letters
 
     @cached_property
     def names(self) -> list[str]:
