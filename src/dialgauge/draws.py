@@ -6,8 +6,9 @@ Built on ``random()`` alone, the one method whose sequence the standard library 
 
 from __future__ import annotations
 
+from _random import Random
 from collections.abc import Sequence
-from random import Random
+from hashlib import sha512
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -22,7 +23,10 @@ class Draws:
 
     def __init__(self, seed: int, *purpose: object) -> None:
         # The project's first name stays in the key: another word would change every simulated corpus.
-        self.unit = Random("/".join(map(str, ("turnwise-babi", seed, *purpose)))).random  # noqa: S311 - no secrets
+        key = "/".join(map(str, ("turnwise-babi", seed, *purpose))).encode()
+        # What random.Random makes of a text; it would draw its state twice, which takes longer than most conversations'
+        # draws.
+        self.unit = Random(int.from_bytes(key + sha512(key).digest())).random
 
     def integer(self, low: int, high: int) -> int:
         """A whole number from ``low`` to ``high``, both included."""

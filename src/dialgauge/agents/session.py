@@ -328,34 +328,26 @@ def _fault(reply: object, message: Turn | None, speaker: Speaker, limits: Limits
     turn = reply.turn
     if turn is None:
         return "" if reply.done else "returned no turn and is not done"
-    if misfit := _misfit(turn, reply, message.acts if message is not None else None):
-        return misfit
+    if not isinstance(turn, Turn):
+        return f"returned {type(turn).__name__} instead of a Turn"
+    if not isinstance(turn.text, str):
+        return f"returned {type(turn.text).__name__} instead of a text"
+    most = 0 if turn.acts is None else _most_values(turn.acts)
+    # The acts that the agent was given need no second look.
+    heard = None if message is not None and reply.heard is message.acts else reply.heard
+    if most is None or (heard is not None and _most_values(heard) is None):
+        return "returned something other than acts"
+    if reply.state is not None and not isinstance(reply.state, dict):
+        return f"returned {type(reply.state).__name__} instead of a state"
     if turn.speaker != speaker:
         return f"returned a turn of the {turn.speaker} where it is the {speaker}"
     if len(turn.text) > limits.characters:
         return f"said {len(turn.text):,} characters at once; {limits.characters:,} are allowed"
-    if turn.acts is not None and (_most_values(turn.acts) or 0) > limits.acts:
+    if most > limits.acts:
         return f"said more than {counted(limits.acts, 'value')} in one act"
     if turn.acts is not None and len(turn.acts) > limits.acts:
         return f"said {len(turn.acts):,} acts at once; {limits.acts:,} are allowed"
     return ""
-
-
-def _misfit(turn: object, reply: Reply, told: object) -> str:
-    """What is of another type than the record can keep, as the end of a sentence; empty where nothing is.
-
-    ``told`` are the acts that the agent was given; they need no second look.
-    """
-    if not isinstance(turn, Turn):
-        return f"returned {type(turn).__name__} instead of a Turn"
-    text: object = turn.text
-    if not isinstance(text, str):
-        return f"returned {type(text).__name__} instead of a text"
-    for acts in (turn.acts, reply.heard):
-        if acts is not None and acts is not told and _most_values(acts) is None:
-            return "returned something other than acts"
-    state: object = reply.state
-    return "" if state is None or isinstance(state, dict) else f"returned {type(state).__name__} instead of a state"
 
 
 def _most_values(acts: object) -> int | None:

@@ -290,7 +290,7 @@ def with_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
     belief, turns, named, referred = Belief(domain), list(dialogue.turns), dict[str, str](), domain.referred
     for place, turn in enumerate(turns):
         if turn.speaker == "user" and turn.acts is not None:
-            belief.hear(turn.acts, named)
+            belief.hear(turn.acts, lambda: named)
             turns[place] = replace(turn, state=belief.state)
         elif turn.speaker == "system":
             # "The hotel" is the one that was spoken of last.

@@ -7,10 +7,10 @@ unknown, and it answers a goodbye with a goodbye.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from dialgauge.agents.town.tracker import Belief
-from dialgauge.dialogue import DONTCARE, Act, State
+from dialgauge.dialogue import DONTCARE, Act, State, read_acts
 from dialgauge.draws import Draws
 from dialgauge.intents import REQUEST
 from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, Booking, DomainBackend, Entity, Role, Service, act
@@ -71,16 +71,17 @@ class RuleSystem:
         """What the user is believed to want."""
         return self.belief.state
 
-    def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
+    def step(self, heard: tuple[Act, ...]) -> tuple[Act, ...]:
         """The answer to a user's turn."""
-        intents = {one.name for one in heard if one.domain == GENERAL}
-        given = self.belief.hear(heard, self._places())
+        said = read_acts(heard).domains
+        intents = {one.act.name for one in said.get(GENERAL, ())}
+        given = self.belief.hear(heard, self._places)
         if "general-bye" in intents:
             return (_WELCOME, _BYE) if "general-thank" in intents else (_BYE,)
         acts: list[Act] = [_GREET] if "general-greet" in intents else []
         self._settled = False
-        for domain in self._domains(heard, intents):
-            asked = [one.slot for one in heard if one.domain == domain and one.intent == REQUEST]
+        for domain in self._domains(said, intents):
+            asked = [one.slot for one in said.get(domain, ()) if one.intent == REQUEST]
             self._serve(domain, given.get(domain, {}), asked, "general-affirm" in intents, acts)
         if "general-thank" in intents:
             acts += [_WELCOME, _MORE] if not acts else [_WELCOME]
@@ -99,9 +100,9 @@ class RuleSystem:
             if not any(self._backend.named(service, words) for service in self._referred)
         }
 
-    def _domains(self, heard: Sequence[Act], intents: set[str]) -> list[str]:
+    def _domains(self, said: Iterable[str], intents: set[str]) -> list[str]:
         """What this turn is about; an answer without a service is about the last one."""
-        domains = list(dict.fromkeys([one.domain for one in heard if one.domain in self._services]))
+        domains = [domain for domain in said if domain in self._services]
         if not domains and self.belief.domain and "general-affirm" in intents:
             return [self.belief.domain]
         return domains
