@@ -1,4 +1,7 @@
-"""The exercise of adding a command: one module, and one line in ``COMMANDS``; everything else follows."""
+"""The exercise of adding a command: one module, and one line in ``COMMANDS``; everything else follows.
+
+A command of a group that exists, such as ``data``, is a module and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.cli import COMMANDS, completions
+from dialgauge import cli
+from dialgauge.cli import COMMANDS, application, completions
 from support.commands import dialgauge
 
 MODULE = '''
@@ -86,3 +90,30 @@ def test_it_has_results_a_page_completion_and_defaults(
     assert "--case lower|upper|title" in page and "--table FILE" in page
     assert completions(["words", "--case", "u"]) == ["upper"]
     assert "how many words a text has" in dialgauge(capsys, "--help").out
+
+
+PART = '''
+"""``dialgauge data letters``: how many letters a text has."""
+
+from typing import Annotated
+
+from dialgauge.cli.options import Argument, command
+
+
+def helper() -> None:
+    """No command."""
+
+
+@command()
+def letters(text: Annotated[str, Argument(help="A text.")]) -> None:
+    """Count the letters of a text."""
+'''
+
+
+def test_a_file_named_after_a_group_brings_a_command_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "data_letters.py").write_text(PART, encoding="utf-8")
+    (tmp_path / "datas_words.py").write_text("raise ValueError", encoding="utf-8")
+    monkeypatch.setattr(cli, "__path__", [*cli.__path__, str(tmp_path)])
+    group = application("Data.", parts="dialgauge.cli.data")
+    monkeypatch.delitem(sys.modules, "dialgauge.cli.data_letters")
+    assert list(group.commands) == ["letters"]

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from dialgauge.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_search, babi_train
 from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
 from dialgauge.cli.choices import words
 from dialgauge.cli.common import (
@@ -29,12 +28,9 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     from dialgauge.worlds.restaurant import Range
 
-app = application("The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.")
-for _command in (
-    *(babi_rank.models, babi_rank.evaluate, babi_rank.table, babi_train.train, babi_search.search),
-    *(babi_attention.attention, babi_chat.chat, babi_interact.interact),
-):
-    app.command()(_command)
+app = application(
+    "The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.", parts=__name__
+)
 
 CandidatesOut = Annotated[
     Path | None, OutputFile("--candidates-out", metavar="FILE", help="Also write all replies as candidates.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli.babi_options import DeviceOption, Replies, tell
 from dialgauge.cli.common import DrawnOutput, LimitOption, RunOption, StoreOption
-from dialgauge.cli.options import Option
+from dialgauge.cli.options import Option, command
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 
+@command()
 def attention(
     folder: Annotated[Path, Option("--load", metavar="FOLDER", help="Folder of the trained memory network.")],
     dialogue: Annotated[

@@ -14,7 +14,7 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.options import Option
+from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError
 
@@ -22,6 +22,7 @@ from dialgauge.errors import DialgaugeError
 _ENDLESS = 1_000_000
 
 
+@command()
 def chat(
     data: DataOption,
     model: ModelOption = None,

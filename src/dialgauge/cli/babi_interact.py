@@ -20,7 +20,7 @@ from dialgauge.cli.babi_options import (
 )
 from dialgauge.cli.common import AcceptOption, AlwaysStored, DrawnOutput, MinResultsOption, WorldOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Option, WholeNumber
+from dialgauge.cli.options import Option, WholeNumber, command
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 REAL_CALLS = 6
 
 
+@command()
 def interact(
     data: MaybeDataOption = None,
     model: ModelOption = None,

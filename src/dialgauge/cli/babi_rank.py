@@ -29,7 +29,7 @@ from dialgauge.cli.common import (
     tables_document,
 )
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.options import Option, OutputFolder, WholeNumber
+from dialgauge.cli.options import Option, OutputFolder, WholeNumber, command
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 PAGE_TITLE = "Response selection on the dialog bAbI tasks"
 
 
+@command()
 def models(output: TableOutput) -> None:
     """List the available models, and what the others need."""
     from dialgauge.rankers import ranker_listing
@@ -61,6 +62,7 @@ def models(output: TableOutput) -> None:
             err.print(entry.reason)
 
 
+@command()
 def evaluate(
     model: ModelOption = None,
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: the loaded model's, or 1.")] = None,
@@ -248,6 +250,7 @@ class _Measuring(NamedTuple):
             return self.runs(model)
 
 
+@command()
 def table(
     data: DataOption,
     models: Annotated[

@@ -7,9 +7,10 @@ from typing import Annotated
 from dialgauge.cli.babi_options import Replies, TrainingSettings, tell
 from dialgauge.cli.choices import MODELS
 from dialgauge.cli.common import AlwaysStored, TableOutput
-from dialgauge.cli.options import Option, WholeNumber
+from dialgauge.cli.options import Option, WholeNumber, command
 
 
+@command()
 def search(
     model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,

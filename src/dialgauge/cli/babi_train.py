@@ -8,9 +8,10 @@ from typing import Annotated
 from dialgauge.cli.babi_options import Replies, TrainingSettings, fresh_ranker, tell
 from dialgauge.cli.choices import MODELS
 from dialgauge.cli.common import AlwaysStored, TableOutput
-from dialgauge.cli.options import Option, OutputFolder
+from dialgauge.cli.options import Option, OutputFolder, command
 
 
+@command()
 def train(
     folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder for the model and its checkpoint.")],
     model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",

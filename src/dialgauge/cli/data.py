@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dialgauge.data import Report, TransferProgress, Watcher
     from dialgauge.worlds.tools import DomainReport, Integrity
 
-app = application("Inspect and convert dialogue files, and download datasets.")
+app = application("Inspect and convert dialogue files, and download datasets.", parts=__name__)
 
 Limit = Annotated[int, Option("--max-bytes", min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
 Name = Annotated[str, Argument(known=DATASETS, help="Dataset name (see 'dialgauge data list').")]

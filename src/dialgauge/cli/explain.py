@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: One or several: nobody has to remember which word has an s.
 _ALSO = {"profiles": "profile", "measure": "measures", "behaviour": "behaviours"}
 
-app = application("What profiles, measures and behaviours mean.", also=_ALSO)
+app = application("What profiles, measures and behaviours mean.", also=_ALSO, parts=__name__)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge.cli import lab_blame, lab_call, lab_chat, lab_cross, lab_study, lab_track, lab_train
+from dialgauge.cli import lab_call
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput, typed_command
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
@@ -35,17 +35,7 @@ from dialgauge.errors import DialgaugeError
 if TYPE_CHECKING:
     from dialgauge.lab import LoadedDomain
 
-app = application("Let systems and simulated users talk, and score the task, the tracker and the user.")
-for _command in (
-    lab_blame.blame,
-    lab_call.call,
-    lab_chat.chat,
-    lab_cross.cross,
-    lab_study.study,
-    lab_track.track,
-    lab_train.train,
-):
-    app.command()(_command)
+app = application("Let systems and simulated users talk, and score the task, the tracker and the user.", parts=__name__)
 
 
 class LanguageModel(Struct, frozen=True):

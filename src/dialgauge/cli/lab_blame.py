@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from dialgauge.cli.common import LimitOption, RunArgument, StoreOption, TableOutput
-from dialgauge.cli.options import Option
+from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import out
 
 
+@command()
 def blame(
     run: RunArgument,
     dialogue: Annotated[

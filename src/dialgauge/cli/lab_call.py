@@ -13,7 +13,7 @@ from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import named_settings
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import Argument, Option, command
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError, nearest
 
@@ -35,6 +35,7 @@ _SHOWN = 120
 _MODELS = ("llm-system", "llm-user")
 
 
+@command()
 def call(
     calls: Annotated[
         Path, Argument(metavar="CALLS.json", help='A JSON list of {"name": …, "arguments": {…}}; - for stdin.')

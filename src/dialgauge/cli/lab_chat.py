@@ -10,7 +10,7 @@ from dialgauge.cli.common import (
     WideOption,
 )
 from dialgauge.cli.lab_options import Agents, ChannelOption, LabSeedOption, Town, agent_spec
-from dialgauge.cli.options import Option
+from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _ENDLESS = 1_000_000
 
 
+@command()
 def chat(
     me: Annotated[
         Literal["user", "system"], Option("--as", metavar="user|system", help="Which side you play.")

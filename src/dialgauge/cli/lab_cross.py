@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from dialgauge.cli.common import ResamplesOption, SeedOption, StoreOption, TableOutput
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import Argument, Option, command
 
 
+@command()
 def cross(
     runs: Annotated[list[str], Argument(metavar="RUN...", help="Lab runs: one for each user and system.")],
     measure: Annotated[

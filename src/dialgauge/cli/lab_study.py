@@ -7,7 +7,7 @@ from typing import Annotated
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
 from dialgauge.cli.lab_options import Agents, ExchangesOption, LabSeedOption, LevelOption, Town, lab_config_from
-from dialgauge.cli.options import Option, WholeNumber
+from dialgauge.cli.options import Option, WholeNumber, command
 from dialgauge.cli.screen import err, progress_bar
 from dialgauge.errors import DialgaugeError
 
@@ -20,6 +20,7 @@ class StudiedAgents(Agents, frozen=True):
     ] = "rule-system"
 
 
+@command()
 def study(
     count: Annotated[
         int | None,

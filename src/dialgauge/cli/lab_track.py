@@ -8,11 +8,12 @@ from typing import Annotated
 from dialgauge.cli.common import ProcessesOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import EndpointOption, KeyOption, ModelOption, named_settings
-from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber
+from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, command
 from dialgauge.cli.screen import err, progress_bar
 from dialgauge.text import counted
 
 
+@command()
 def track(
     corpus: Annotated[str, Argument(metavar="CORPUS", help="Dialogues, in any known format.")],
     predictions: Annotated[Path, OutputFile("--out", metavar="FILE", help="Predictions file to write (.jsonl).")],

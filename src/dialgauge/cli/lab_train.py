@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import TableOutput, tables_document
 from dialgauge.cli.lab_options import DatabaseOption
-from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber
+from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, command
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.report import Table
 
 
+@command()
 def train(
     dialogues: Annotated[
         list[str], Argument(metavar="DIALOGUES...", help="Annotated dialogues (MultiWOZ with dialogue acts).")

@@ -9,6 +9,9 @@
     ) -> None:
         ...
 
+A command of a group may have a file of its own: in ``cli/lab_cross.py`` the decorator ``@command()`` makes a function
+the command ``dialgauge lab cross``, where ``cli/lab.py`` has ``app = application("...", parts=__name__)``.
+
 A parameter may also be a bundle: a Struct whose fields are such options, for what several commands take together
 (``cli/common.py`` has the usual ones). ``cli/parse.py`` reads calls by these declarations, ``cli/help_pages.py`` and
 ``cli/completion.py`` show them, and ``cli/project_file.py`` takes defaults for them.
@@ -16,7 +19,10 @@ A parameter may also be a bundle: a Struct whose fields are such options, for wh
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 if TYPE_CHECKING:
@@ -120,14 +126,44 @@ class CommandGroup:
 
     def command(self, name: str | None = None) -> Callable[[Command], Command]:
         """Register a function under a name; unless given, its own."""
-
-        def register(function: Command) -> Command:
-            self.commands[name or function.__name__.lower().replace("_", "-")] = function
-            return function
-
-        return register
+        return _registering(self.commands, name)
 
 
-def application(help: str, also: Mapping[str, str] | None = None) -> CommandGroup:
-    """What a command's module calls ``app``; ``also`` are other words for its commands."""
-    return CommandGroup(help, also)
+#: The commands in files of their own, by the module of each.
+_PARTS: dict[str, dict[str, Callable[..., object]]] = {}
+
+
+def command(name: str | None = None) -> Callable[[Command], Command]:
+    """Make a function the command of a group that its file is named after: ``cli/lab_cross.py`` is of ``lab``."""
+
+    def register(function: Command) -> Command:
+        return _registering(_PARTS.setdefault(function.__module__, {}), name)(function)
+
+    return register
+
+
+def application(help: str, also: Mapping[str, str] | None = None, *, parts: str = "") -> CommandGroup:
+    """What a command's module calls ``app``; ``also`` are other words for its commands.
+
+    ``parts`` is the module itself where commands of the group have files of their own: each is imported.
+    """
+    group = CommandGroup(help, also)
+    for module in _part_modules(parts) if parts else ():
+        importlib.import_module(module)
+        group.commands |= _PARTS.get(module, {})
+    return group
+
+
+def _registering(commands: dict[str, Callable[..., object]], name: str | None) -> Callable[[Command], Command]:
+    def register(function: Command) -> Command:
+        commands[name or function.__name__.lower().replace("_", "-")] = function
+        return function
+
+    return register
+
+
+def _part_modules(module: str) -> list[str]:
+    """The modules beside a group's own whose names begin with its name, in alphabetical order."""
+    package, _, word = module.rpartition(".")
+    files = (file for folder in sys.modules[package].__path__ for file in Path(folder).glob(f"{word}_*.py"))
+    return [f"{package}.{name}" for name in sorted(file.stem for file in files)]

@@ -30,7 +30,7 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     import polars
 
-app = application("The run store: one folder per stored measurement, with run.json and Parquet tables.")
+app = application("The run store: one folder per stored measurement, with run.json and Parquet tables.", parts=__name__)
 
 _SCORES_IN_LIST = 3
 #: Facts about a run that are not shown in a table, where they would be folded.

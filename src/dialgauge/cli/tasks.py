@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge.cli import tasks_audit, tasks_blame, tasks_judges
+from dialgauge.cli import tasks_audit
 from dialgauge.cli.choices import measures_of, names_of
 from dialgauge.cli.common import (
     FromOption,
@@ -38,12 +38,10 @@ if TYPE_CHECKING:
     from dialgauge.tasks import TaskRuns
 
 app = application(
-    "Was the job done? Responses scored against the user's goal and the database; agent results over trials."
+    "Was the job done? Responses scored against the user's goal and the database; agent results over trials.",
+    parts=__name__,
 )
 
-app.command()(tasks_audit.audit)
-app.command()(tasks_blame.blame)
-app.command()(tasks_judges.judges)
 
 DatabaseFolder = Annotated[
     Path | None,

@@ -9,11 +9,12 @@ from typing import Annotated
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import LimitOption, TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import Argument, Option, command
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 
 
+@command()
 def audit(
     results: Annotated[
         list[str] | None,

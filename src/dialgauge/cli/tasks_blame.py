@@ -9,10 +9,11 @@ from typing import Annotated
 
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import LimitOption, TableOutput
-from dialgauge.cli.options import Argument, Option, OutputFolder
+from dialgauge.cli.options import Argument, Option, OutputFolder, command
 from dialgauge.cli.screen import err, out, progress_bar
 
 
+@command()
 def blame(
     results: Annotated[list[str], Argument(metavar="RESULTS...", help="Agent result files (tau-bench, tau2-bench).")],
     dialogue: Annotated[

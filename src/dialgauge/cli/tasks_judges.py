@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import Argument, Option, command
 
 
+@command()
 def judges(
     verdicts: Annotated[
         list[str],

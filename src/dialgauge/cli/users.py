@@ -26,25 +26,16 @@ from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.output import OnScreen, Output
 from dialgauge.cli.screen import out
-from dialgauge.cli.users_faults import faults
-from dialgauge.cli.users_find import find
-from dialgauge.cli.users_likeness import likeness
-from dialgauge.cli.users_map import canonical_map
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored, opened
-from dialgauge.cli.users_profile import profile
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
 
 app = application(
-    "Simulated users: do they express their whole goal, ask everything they should, and why do they repeat themselves?"
+    "Simulated users: do they express their whole goal, ask everything they should, and why do they repeat themselves?",
+    parts=__name__,
 )
-app.command()(find)
-app.command()(faults)
-app.command()(likeness)
-app.command()(profile)
-app.command("map")(canonical_map)
 
 
 @app.command()

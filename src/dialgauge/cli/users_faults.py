@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import FormatOption, LimitOption, ResamplesOption, SeedOption, row_limit
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import Argument, Option, command
 from dialgauge.cli.output import OnScreen, Output
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.users_judge import JudgeOption, JudgeSettings
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dialgauge.users.faults import UserFault
 
 
+@command()
 def faults(
     conversations: Annotated[
         list[str],

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from dialgauge.cli.choices import BEHAVIOURS, measures_of, names_of
 from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput, frame_table
-from dialgauge.cli.options import Option
+from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import err
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored
 from dialgauge.report import Column, Table, percent_note
@@ -67,6 +67,7 @@ class Search(Struct, frozen=True):
     ] = None
 
 
+@command()
 def find(
     conversations: Source = None,
     from_run: FromOption = None,

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import Argument, Option, command
 from dialgauge.cli.users_options import Scoring
 
 
+@command()
 def likeness(
     conversations: Annotated[
         list[str],

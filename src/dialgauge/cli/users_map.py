@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge.cli.common import LimitOption, TableOutput, row_limit, write_json
-from dialgauge.cli.options import Argument, Option, OutputFile
+from dialgauge.cli.options import Argument, Option, OutputFile, command
 from dialgauge.cli.users_options import Scoring
 
 
+@command("map")
 def canonical_map(
     source: Annotated[str, Argument(metavar="ONTOLOGY|FOLDER", help="An ontology or schema, or a domain's folder.")],
     to: Annotated[Path, OutputFile("--out", metavar="FILE", help="The map to write (JSON).")],

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import Argument, Option, command
 
 
+@command()
 def profile(
     conversations: Annotated[
         list[str],
