@@ -55,6 +55,8 @@ class Kind:
     """A kind of run. Parts are written ``module:attribute``; every one may be missing."""
 
     name: str
+    #: What such runs are about, as a heading: "State tracking"; without one, the name.
+    title: str = ""
     #: The cards of its measures, in a list or tuple.
     cards: str = ""
     #: The ``comparison.ComparisonView`` of its runs.
@@ -74,6 +76,11 @@ class Kind:
     #: What says which dialogues failed: they are worse than all that passed.
     verdicts: Verdicts | None = None
 
+    @property
+    def heading(self) -> str:
+        """The title, or the name where there is none."""
+        return self.title or self.name
+
     def part(
         self, part: Literal["cards", "comparison", "pages", "results", "from_dialogues"], contract: plugins.Kind[T]
     ) -> T | None:
@@ -87,3 +94,9 @@ def kind_named(name: str) -> Kind:
     if name not in BUILT_IN and name not in plugins.names(plugins.KINDS, BUILT_IN):
         return Kind(name)
     return plugins.load(plugins.KINDS, name, Kind, BUILT_IN)
+
+
+def run_kinds() -> list[str]:
+    """The kinds that runs are of, ours first. A record of ours without pages only lends its measures to other runs."""
+    ours = [name for name in BUILT_IN if kind_named(name).pages]
+    return [*ours, *(name for name in plugins.names(plugins.KINDS, BUILT_IN) if name not in BUILT_IN)]

@@ -23,16 +23,6 @@ FOLDER = "reference/measures"
 _SHOWN = 6
 #: The letters of the counts of a turn, and their columns in the table ``turn_scores``.
 _COUNTS = {"C": "correct", "V": "wrong_value", "D": "missed", "W": "spurious"}
-_FAMILY_TITLES = {
-    "tracking": "State tracking",
-    "responses": "Responses",
-    "users": "Simulated users",
-    "faults": "Faults of users",
-    "outcomes": "Outcomes of conversations",
-    "trials": "Trials of agents",
-    "tasks": "Recorded responses",
-    "lab": "The lab",
-}
 
 
 def page_path(name: str) -> str:
@@ -55,7 +45,7 @@ def by_family() -> dict[str, list[Card[Any]]]:
 def navigation() -> list[Any]:
     """The part of the site's navigation that names these pages."""
     groups = [
-        {_FAMILY_TITLES.get(family, family): [{card.name: page_path(card.name)} for card in listed]}
+        {kind_named(family).heading: [{card.name: page_path(card.name)} for card in listed]}
         for family, listed in by_family().items()
     ]
     return [{"All measures": f"{FOLDER}/index.md"}, *groups]
@@ -76,7 +66,7 @@ def _index() -> str:
     ]
     for family, listed in by_family().items():
         rows = [(f"[{code(one.name)}]({slug(one.name)}.md)", one.summary) for one in listed]
-        parts += [f"## {_FAMILY_TITLES.get(family, family)}", table(("measure", "what it says"), rows)]
+        parts += [f"## {kind_named(family).heading}", table(("measure", "what it says"), rows)]
     return sections(*parts)
 
 

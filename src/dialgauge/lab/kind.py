@@ -4,6 +4,7 @@ from dialgauge.kinds import Kind
 
 LAB = Kind(
     "lab",
+    title="The lab",
     cards="dialgauge.lab.measures:CARDS",
     comparison="dialgauge.lab.comparison_view:LAB_VIEW",
     pages="dialgauge.lab.pages:PAGES",

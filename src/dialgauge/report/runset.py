@@ -218,7 +218,8 @@ class RunSet(Presented, Mapping[str, Run]):
     def tables(self) -> list[Table]:
         """Everything as tables, the scores first: measures down and systems across."""
         columns = [Column("measure", exact=True), *(Column(name, align="right") for name in self)]
-        table = Table(", ".join(dict.fromkeys(run.kind for run in self.runs)), columns, notes=self.notes)
+        kinds = dict.fromkeys(kind_named(run.kind).heading for run in self.runs)
+        table = Table(", ".join(kinds), columns, notes=self.notes)
         table.signature = self.signature
         for measure in self.measures:
             scores = [run.scores.get(measure) for run in self.runs]

@@ -6,6 +6,7 @@ _PAGES = "dialgauge.responses.pages:PAGES"
 
 RESPONSES = Kind(
     "responses",
+    title="Responses",
     cards="dialgauge.responses.measures:CARDS",
     comparison="dialgauge.responses.comparison_view:VIEW",
     pages=_PAGES,

@@ -4,6 +4,7 @@ from dialgauge.kinds import Kind
 
 TASKS = Kind(
     "tasks",
+    title="Recorded responses",
     cards="dialgauge.tasks.measures:CARDS",
     comparison="dialgauge.tasks.comparison_view:VIEW",
     pages="dialgauge.tasks.pages:PAGES",
@@ -11,4 +12,6 @@ TASKS = Kind(
     headline=("Success", "Success(rules=grounded)", "Inform"),
 )
 #: No run is of this kind: runs of the lab have these measures beside others.
-OUTCOMES = Kind("outcomes", cards="dialgauge.tasks.recordings.outcome_measures:CARDS")
+OUTCOMES = Kind(
+    "outcomes", title="Outcomes of conversations", cards="dialgauge.tasks.recordings.outcome_measures:CARDS"
+)

@@ -4,6 +4,7 @@ from dialgauge.kinds import Kind, Verdicts
 
 TRIALS = Kind(
     "trials",
+    title="Trials of agents",
     cards="dialgauge.tasks.trials.reward_measures:CARDS",
     comparison="dialgauge.tasks.trials.trial_comparison:VIEW",
     pages="dialgauge.tasks.trials.pages:PAGES",

@@ -4,6 +4,7 @@ from dialgauge.kinds import Kind
 
 FAULTS = Kind(
     "faults",
+    title="Faults of users",
     cards="dialgauge.users.faults.fault_measures:CARDS",
     comparison="dialgauge.users.faults.fault_comparison:VIEW",
     pages="dialgauge.users.faults.pages:PAGES",
