@@ -11,6 +11,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -24,9 +25,12 @@ from dialgauge.cli import COMMANDS
 from fuzz.dialogues import seeds_of
 from fuzz.stored_runs import stored_run
 from fuzz.target import Target, kept_folder
+from support import workbench
+from support.documented_calls import add_examples
 from support.examples import EXAMPLES
 
-#: A sound call of each command. What is heavy (training) is left to its own tests.
+#: Sound calls of commands; :func:`sound_calls` adds those of the workbench that read files which are here too. What is
+#: heavy (training) is left to its own tests.
 CALLS: dict[str, tuple[str, ...]] = {
     "score": ("gold.jsonl", "pred.json", "--resamples", "9"),
     "compare": ("gold.jsonl", "pred.json", "other.json", "--resamples", "9"),
@@ -140,15 +144,28 @@ _CODES = (0, 1, 2)
 _SLOW = {"babi models", "users figures"}
 
 
+@cache
+def sound_calls() -> dict[str, tuple[str, ...]]:
+    """A sound call of each command: the one here, or the first of the workbench, if this folder has all its files."""
+    found = dict(CALLS)
+    for command in workbench.commands():
+        for call in workbench.sound_calls(command)[:1] if command not in CALLS else ():
+            words = tuple(shlex.split(call))
+            files = [word for word in words if re.search(r"\.[a-z]+$", word)]
+            if files and "{}" not in call and all((sandbox() / name).is_file() for name in files):
+                found[command] = words
+    return found
+
+
 def command_targets() -> Iterator[Target]:
     """One target for each command."""
-    for name in (one for one in CALLS if one.split()[0] in COMMANDS):
+    for name in (one for one in sound_calls() if one.split()[0] in COMMANDS):
         yield Target(f"command:{name}", partial(_words, name), run_command, weight=1 if name in _SLOW else 2)
 
 
 def _words(name: str, chance: Random) -> bytes:
     """A case: the words of a command line, as JSON."""
-    words = list(CALLS[name])
+    words = list(sound_calls()[name])
     for _ in range(chance.choice((0, 1, 1, 2, 2, 3))):
         option, kind = chance.choice(_options(name) or [("--json", "path")])
         words += [option] if kind == "bool" else [option, _value(option, kind, chance)]
@@ -240,6 +257,7 @@ def sandbox() -> Path:
     (folder / "folder" / "hotel_db.json").write_bytes(EXAMPLES["multiwoz-database"])
     (folder / "folder.md").mkdir()
     shutil.copytree(stored_run(), folder / "store")
+    add_examples(folder)
     return folder
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from dialgauge.cli import COMMANDS
-from fuzz.commands import CALLS, sandbox
+from fuzz.commands import CALLS, sandbox, sound_calls
 from install.fresh import BareInstall, CallOutcome
 from support.town import responses, write_town
 
@@ -92,7 +92,11 @@ OWN_CALLS = (
 )
 ALL_CALLS = (
     *OWN_CALLS,
-    *(BareCall(name, words) for name, words in CALLS.items() if name not in {call.command for call in OWN_CALLS}),
+    *(
+        BareCall(name, words)
+        for name, words in sound_calls().items()
+        if name not in {call.command for call in OWN_CALLS}
+    ),
 )
 
 

@@ -93,3 +93,14 @@ def assert_harmless(html: str) -> None:
     """Nothing in a page acts that a text brought with it, and the text is there to be seen."""
     pages.assert_harmless(html)
     assert "{{ 7 * 7 }}" in html
+
+
+def holds_texts(run: Run) -> bool:
+    """Whether tables of its own kind hold texts that pages may show; those of some kinds are nothing but numbers."""
+    import polars
+
+    fixed = ("dialogues", "turns", "dialogue_scores", "dialogue_sums")
+    own = (run.table(name).schema for name in run.tables if name not in fixed)
+    return any(
+        kind == polars.String and one not in ("dialogue", "goal") for schema in own for one, kind in schema.items()
+    )

@@ -1,7 +1,8 @@
 """One folder with small files of every kind, a store with a run of every kind, and sound calls of every command.
 
 The contract of the commands (``tests/cli/test_contract.py``) and that of the pages (``tests/explorer/test_kinds.py``)
-work here. A new command gets its calls in :data:`CALLS`; one without a required argument is called even without.
+work here. A new command is called as its page shows it, or without anything where it requires nothing; further calls,
+and those that need other files, stand in :data:`CALLS`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from dialgauge.runs import Run, Store
 from dialgauge.tasks import write_scripted_log
 from dialgauge.worlds.tools import load_tool_domain
 from support.agent_results import desk_tasks, tau_file
+from support.documented_calls import add_examples, documented_call
 from support.domains import domain_folder
 from support.talks import mishear, talk
 from support.tiny_world import tiny_release
@@ -79,7 +81,6 @@ CALLS: dict[str, tuple[str, ...]] = {
     "lab blame": ("LAB", "LAB --limit 0"),
     "lab cross": ("LAB OTHER --resamples 20",),
     "lab train": ("heard.jsonl --out {}/nlu.npz --database town/db --test later.jsonl --practice 50 --epochs 1",),
-    "babi models": ("",),
     "babi simulate": ("--out {}/simulated --dialogues 2 --tasks 1 --to both",),
     "babi convert-dstc2": ("calls --out {}/converted.txt",),
     "babi anonymise": ("log.jsonl --out {}/clean.jsonl",),
@@ -98,21 +99,16 @@ CALLS: dict[str, tuple[str, ...]] = {
         "pets",
     ),
     "data convert": ("gold.jsonl {}/converted.jsonl --to native",),
-    "data formats": ("",),
-    "data list": ("",),
-    "runs list": ("",),
     "runs show": ("GOOD --limit 2", "LAB --limit 2"),
     "runs export": ("GOOD --out {}/passed-on", "LAB --redact --out {}/redacted"),
     "runs path": ("GOOD",),
     "sql": ("'SELECT * FROM runs'", "'SELECT * FROM turns LIMIT 5'", "'SELECT 1 AS x WHERE false'"),
     "explain measures": ("", "FGA"),
     "explain profile": ("", "canon"),
-    "explain behaviours": ("",),
     "reproduce": ("fga", "rsa"),
     "report": ("GOOD --out {}/report.html",),
     "leaderboard": ("--store runs --out {}/board.html",),
     "schema": ("score",),
-    "config": ("",),
 }
 #: What is not called here, and where it is.
 ELSEWHERE = {
@@ -131,20 +127,21 @@ ELSEWHERE = {
     "runs tag": "tests/cli/test_runs.py: it changes the store",
     "runs rm": "tests/cli/test_runs.py: it changes the store",
 }
-#: Kinds of runs of the store here, by the word that calls use for the first run of each.
+#: Calls that fill the store, by the word that calls use for the first run of each. Commands that are called as pages do
+#: (see above) fill it too.
 STORED = {
-    "GOOD": ("tracking", "score gold.jsonl good.jsonl bad.jsonl --run --resamples 20"),
-    "LAB": ("lab", "lab run -n 4 --resamples 0 --channel drop=0.9 --seed 1"),
-    "OTHER": ("lab", "lab run -n 4 --resamples 0 --channel mild --seed 1"),
-    "STUDY": ("study", "lab study -n 2 --errors drop --rates 0.5 --resamples 5"),
-    "TASKS": ("tasks", "tasks score town/gold.json mine.json worse.json --resamples 20 --run"),
-    "TRIALS": ("trials", "tasks score tau.json other.json --resamples 20 --run"),
-    "USERS": ("users", "users score talks.json more.json --resamples 20 --run"),
-    "FAULTS": ("faults", "users faults tau.json other.json --resamples 20 --run"),
-    "RESPONSES": ("responses", "babi table --data babi --models nearest,tfidf --tasks 1 --splits tst"),
-    "INTERACTION": ("interaction", "babi interact --model rules --task 1 --dialogues 2"),
-    "TRAINING": ("training", "babi train --data babi --out model --set epochs=1 --set dim=4"),
-    "ATTENTION": ("attention", "babi attention --data babi --load model --turn 1 --run"),
+    "GOOD": "score gold.jsonl good.jsonl bad.jsonl --run --resamples 20",
+    "LAB": "lab run -n 4 --resamples 0 --channel drop=0.9 --seed 1",
+    "OTHER": "lab run -n 4 --resamples 0 --channel mild --seed 1",
+    "STUDY": "lab study -n 2 --errors drop --rates 0.5 --resamples 5",
+    "TASKS": "tasks score town/gold.json mine.json worse.json --resamples 20 --run",
+    "TRIALS": "tasks score tau.json other.json --resamples 20 --run",
+    "USERS": "users score talks.json more.json --resamples 20 --run",
+    "FAULTS": "users faults tau.json other.json --resamples 20 --run",
+    "RESPONSES": "babi table --data babi --models nearest,tfidf --tasks 1 --splits tst",
+    "INTERACTION": "babi interact --model rules --task 1 --dialogues 2",
+    "TRAINING": "babi train --data babi --out model --set epochs=1 --set dim=4",
+    "ATTENTION": "babi attention --data babi --load model --turn 1 --run",
 }
 
 
@@ -167,10 +164,19 @@ def options(command: str) -> dict[str, CommandParameter]:
 
 def calls() -> Iterator[tuple[str, str]]:
     """Every command with every sound call of it."""
-    for command, function in commands().items():
-        needed = [one.value_name for one in command_parameters(function) if one.required]
-        for call in () if command in ELSEWHERE else CALLS.get(command, () if needed else ("",)):
+    for command in commands():
+        for call in sound_calls(command):
             yield command, call
+
+
+def sound_calls(command: str) -> tuple[str, ...]:
+    """The calls of a command: those listed here, nothing but its name where that is enough, or what its page shows."""
+    if command in CALLS or command in ELSEWHERE:
+        return CALLS.get(command, ())
+    if not any(one.required for one in command_parameters(commands()[command])):
+        return ("",)
+    shown = documented_call(command)
+    return () if shown is None else (shown,)
 
 
 class Workbench:
@@ -209,13 +215,14 @@ def build(folder: Path) -> Workbench:
     _write_agents(folder)
     (folder / "ontology.json").write_text(json.dumps({"hotel-area": ["north", "south"], "hotel-stars": ["3", "4"]}))
     (folder / "data").mkdir()
+    add_examples(folder)
     bench = Workbench(folder)
     with chdir(folder):
         silently("lab", "run", "-n", "4", "--resamples", "0", "--level", "text", "--out", "spoken", "--store", "other")
         spoken = package.read(Path("spoken") / "conversations.jsonl").dialogues
         package.write(spoken[:2], Path("heard.jsonl"), format="native")
         package.write(spoken[2:], Path("later.jsonl"), format="native")
-        for name, (_, call) in STORED.items():
+        for name, call in STORED.items():
             before = {one.id for one in bench.store.list()}
             silently(*call.split(), "--store", "runs")
             made = sorted(
@@ -224,6 +231,10 @@ def build(folder: Path) -> Workbench:
             bench.runs[name] = made[0].id
             if name == "GOOD":
                 bench.runs["BAD"] = made[1].id
+        for command in (one for one in commands() if one not in CALLS and "--run" in options(one)):
+            for call in sound_calls(command):
+                words = [word for word in shlex.split(call) if word != "--run"]
+                silently(*command.split(), *words, "--run", "--store", "runs")
     bench.built = frozenset(one.id for one in bench.store.list())
     return bench
 
