@@ -37,6 +37,11 @@ JUGGLING = '''
             name="Caught", family="juggling", title="balls caught", summary="Balls that were caught.",
             formula="caught / thrown", source="none", rows=lambda evidence, settings: evidence,
         ),
+        Card(
+            name="Root", family="juggling", title="root of the balls", summary="Root of the balls that were caught.",
+            formula="root of caught", source="none", rows=lambda evidence, settings: evidence,
+            statistics=lambda evidence, settings: evidence[:1], of_sums=lambda sums: sums[..., 0] ** 0.5,
+        ),
     )
 
 
@@ -172,6 +177,18 @@ def test_it_is_compared_by_its_view_with_its_headline_first(stored: tuple[Store,
     )
     assert comparison_tables(compared)[-1].title == "Balls on the floor"
     assert view_of("juggling").always == ("drops",)
+
+
+def test_its_measures_of_several_sums_are_compared(folder: Path) -> None:
+    def squared(name: str, balls: float) -> Run:
+        sums = polars.DataFrame({"dialogue": IDS, "measure": "Root", "place": 0, "sum": balls})
+        value = Score(value=(balls * len(IDS)) ** 0.5, unit="balls", higher_is_better=True, lower=0.0)
+        scores = Scores(dialogues=IDS, sums={}, scores={"Root": value})
+        return new_run(kind="juggling", name=name, scores=scores, tables={"dialogue_sums": lambda: sums})
+
+    compared = compare([squared("ada", 9.0), squared("bob", 4.0)], resamples=500)
+    assert compared.measures == ("Root",)
+    assert str(compared.verdict).startswith("ada is ahead of bob by 6.32 balls in Root (p = ")
 
 
 def test_the_commands_show_it(folder: Path, stored: tuple[Store, list[Run]]) -> None:

@@ -17,7 +17,7 @@ from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_
 from dialgauge.comparison.views import ComparisonView, view_of, view_of_runs
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Signature, parse_measure
+from dialgauge.measures import Signature, measure_of_kind
 from dialgauge.runs import Run, Store
 from dialgauge.stats import Floats, SeveralSums
 from dialgauge.text import Note, counted
@@ -132,7 +132,7 @@ def _paired(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: Com
     no_ratios = not any(table.height for table in frames.values())
     frames = dict(zip(runs, map(without_scores, sums), strict=True)) if no_ratios else frames
     scores = paired_scores(frames, known)
-    several = several_sums(scores.dialogues, sums)
+    several = several_sums(scores.dialogues, sums, next(iter(runs.values())).kind)
     together = scores.joined(several)
     unlike = [name for name in sums[0]["measure"].unique(maintain_order=True) if name not in several]
     told = "not every run stores the sums that this version needs; left out"
@@ -249,13 +249,13 @@ def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
     return list(notes)
 
 
-def several_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame]) -> dict[str, SeveralSums]:
+def several_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame], kind: str) -> dict[str, SeveralSums]:
     """The measures that all tables ``dialogue_sums`` have and that this dialgauge knows, over these dialogues."""
     first, *others = frames
     found = {}
     for measure in first["measure"].unique(maintain_order=True):
         try:
-            of = parse_measure(measure).card.of_sums
+            of = measure_of_kind(measure, kind).card.of_sums
         except DialgaugeError:  # of a run that another version, or a package that is not here, wrote
             continue
         if of is not None and all(measure in other["measure"] for other in others):

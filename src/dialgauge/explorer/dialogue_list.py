@@ -298,7 +298,7 @@ class DialogueList:
         of_rows: dict[str, list[tuple[Facet, str]]] = {}
         for name, value in query.facets.items():
             facet = self._facets.get(name)
-            if facet is not None and facet.columns:
+            if facet is not None and facet.columns and facet.pairs is None and facet.made is None:
                 of_rows.setdefault(facet.table, []).append((facet, value))
         return of_rows
 

@@ -33,7 +33,7 @@ from dialgauge.explorer.sides import (
     trials_side_by_side,
 )
 from dialgauge.explorer.templating import PageLinks, received, render, revision
-from dialgauge.measures import parse_measure
+from dialgauge.measures import measure_of_kind
 from dialgauge.presentation import Panel, pages_of, run_charts
 from dialgauge.report import Column, Table, chart_specification, run_tables
 from dialgauge.runs import DialogueNote, Run, Store
@@ -381,7 +381,7 @@ def _titles(run: Run) -> dict[str, str]:
     titles = dict.fromkeys(run.scores, "")
     for name in titles:
         with suppress(DialgaugeError):
-            title = parse_measure(name).card.title
+            title = measure_of_kind(name, run.kind).card.title
             titles[name] = "" if title.lower() in name.lower() or title == f"{name.rstrip(digits)}k" else title
     return titles
 

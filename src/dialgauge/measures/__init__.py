@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         cards,
         families,
         measure_names,
+        measure_of_kind,
         parse_measure,
         parse_measures,
     )
@@ -68,6 +69,7 @@ __all__ = [
     "few_units_interval",
     "intervals",
     "measure_names",
+    "measure_of_kind",
     "parse_measure",
     "parse_measures",
     "ratio_row",

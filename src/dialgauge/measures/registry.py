@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -84,6 +85,14 @@ def parse_measure(text: str, family: str | None = None) -> Measure[Any]:
     if measure.grouped and settings.get(OVER.name) == "dialogues":
         raise DialgaugeError(f"'{text}': a mean over {_groups(card)} is taken over all turns, not over dialogues")
     return measure
+
+
+def measure_of_kind(text: str, kind: str) -> Measure[Any]:
+    """A measure that a run of a kind has: one of its own family, which may be a plugin's, or of any other."""
+    if kind_named(kind).cards:
+        with suppress(DialgaugeError):
+            return parse_measure(text, kind)
+    return parse_measure(text)
 
 
 def measure_names(measures: object) -> list[str]:

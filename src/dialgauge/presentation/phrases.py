@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.kinds import kind_named
-from dialgauge.measures import Card, Score, parse_measure
+from dialgauge.measures import Card, Score, measure_of_kind
 from dialgauge.report import SHARE, plain
 from dialgauge.text import counted
 
@@ -26,8 +25,6 @@ _LEAST, _MOST = 1, 6
 NAMED = 3
 #: Letters of a text that is quoted.
 _QUOTED = 60
-#: Units after which a number reads as a sentence; others are said by the name of the measure.
-_SPOKEN_UNITS = frozenset({"points", "attempts", "exchanges", "utterances", "acts", "turns", "words", "pairs", "bits"})
 
 
 class Glossary:
@@ -56,12 +53,10 @@ class Glossary:
 
 def _card(measure: str, kind: str) -> Card[Any] | None:
     """The card of a measure: that of the run's family first, as two families may have one of the same name."""
-    for family in ([kind] if kind_named(kind).cards else []) + [None]:
-        try:
-            return parse_measure(measure, family).card
-        except DialgaugeError:
-            continue
-    return None
+    try:
+        return measure_of_kind(measure, kind).card
+    except DialgaugeError:
+        return None
 
 
 def _lowered(text: str) -> str:
@@ -98,12 +93,16 @@ def interval(low: str, high: str) -> str:
 
 
 def unit_of(score: Score | None) -> str:
-    """What follows a difference: points of percent for shares, else the unit's own name, where it is one to be said."""
+    """What follows a difference: points of percent for shares, else the unit's own name, where a number can precede it.
+
+    >>> unit_of(Score(value=7.19, unit="exchanges")), unit_of(Score(value=0.5, unit="reciprocal rank"))
+    (' exchanges', '')
+    """
     if score is None or score.unit is None:
         return ""
     if score.unit == SHARE:
         return " points"
-    return f" {score.unit}" if score.unit in _SPOKEN_UNITS else ""
+    return f" {score.unit}" if score.unit.isalpha() and score.unit.endswith("s") else ""
 
 
 def amount(score: Score | None, value: float, low: float, high: float) -> str:
