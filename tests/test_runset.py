@@ -15,6 +15,7 @@ import pytest
 import dialgauge
 from dialgauge import DialgaugeError, RunSet, Score, Store
 from dialgauge.errors import UnknownNameError
+from dialgauge.kinds import BUILT_IN, kind_named
 from dialgauge.lab import write_release
 from dialgauge.report import Display, Table
 from dialgauge.responses import evaluate_models
@@ -23,6 +24,7 @@ from dialgauge.worlds.restaurant import Parameters, load_world
 from support.agent_results import tau_file
 from support.talks import talk
 from support.town import responses, write_town
+from support.workbench import Workbench
 
 HOTEL = {"hotel": dialgauge.Task(info={"area": "north"}, requests=("phone",))}
 ANSWERED = (("hotel inform area=north", "hotel request phone"), ("hotel inform phone=1",))
@@ -72,13 +74,21 @@ def replies(folder: Path) -> RunSet:
     return evaluate_models(folder / "babi", ["rules", "nearest"], tasks=[1], store=folder / "runs")
 
 
-FAMILIES: list[Callable[[Path], RunSet]] = [tracking, users, tasks, trials, faults, lab, replies]
+#: How two runs of a kind are made in memory; those of other kinds that have a class of their own are the workbench's.
+FAMILIES: dict[str, Callable[[Path], RunSet]] = {
+    "tracking": tracking, "users": users, "tasks": tasks, "trials": trials, "faults": faults, "lab": lab,
+    "responses": replies,
+}  # fmt: skip
+OTHERS = [kind for kind in BUILT_IN if kind_named(kind).results and kind not in FAMILIES]
 
 
-@pytest.fixture(scope="module", params=FAMILIES, ids=lambda family: family.__name__)
+@pytest.fixture(scope="module", params=[*FAMILIES, *OTHERS])
 def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunSet:
-    made: RunSet = request.param(tmp_path_factory.mktemp(request.param.__name__))
-    return made
+    kind: str = request.param
+    if kind in FAMILIES:
+        return FAMILIES[kind](tmp_path_factory.mktemp(kind))
+    bench: Workbench = request.getfixturevalue("bench")
+    return RunSet.of(bench.runs_of(kind)[:2])
 
 
 def test_systems_and_scores(results: RunSet) -> None:
