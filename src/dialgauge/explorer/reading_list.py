@@ -110,11 +110,8 @@ def _group(listed: DialogueList, evidence: Mapping[str, tuple[int | None, str]],
     names = [listed.ids[int(place)] for place in order]
     # Those of which there is something to say come first.
     names = sorted(names, key=lambda name: name not in evidence)[:most] if most < NAMED else names[:most]
-    return ReadingGroup(why, len(order), [_row(name, *evidence.get(name, (None, ""))) for name in names])
-
-
-def _row(dialogue: str, turn: int | None, text: str) -> Reading:
-    return Reading(dialogue, text, turn)
+    seen = ((name, *evidence.get(name, (None, ""))) for name in names)
+    return ReadingGroup(why, len(order), [Reading(name, text, turn) for name, turn, text in seen])
 
 
 def _evidence(row: Reading) -> str:

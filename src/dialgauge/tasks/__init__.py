@@ -76,7 +76,7 @@ if TYPE_CHECKING:
         warnings,
         worst_dialogues,
     )
-    from dialgauge.tasks.review import Missing, Review, review_lines, same_reviews
+    from dialgauge.tasks.review import Missing, Review, same_reviews
     from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval, mentions
     from dialgauge.tasks.texts import References, bleu_of, bleu_signature, read_references, richness, words
     from dialgauge.tasks.trials.recognition import are_results, refuse_unreadable
@@ -192,7 +192,6 @@ __all__ = [
     "regrade",
     "regrading_sentences",
     "regrading_table",
-    "review_lines",
     "richness",
     "same_reviews",
     "score_attempts",
