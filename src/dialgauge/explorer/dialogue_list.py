@@ -7,20 +7,20 @@ needs of a table is worked out once per run and kept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.dialogue_query import DOMAIN, LABEL, DialogueQuery
 from dialgauge.explorer.markup import search_words
 from dialgauge.explorer.run_list import headline_of
-from dialgauge.explorer.templating import received, sent, short_name
+from dialgauge.explorer.templating import short_name
 from dialgauge.kinds import kind_named
-from dialgauge.presentation import Facet, RunPages, pages_of
+from dialgauge.presentation import Facet, pages_of
 from dialgauge.report import SHARE
 from dialgauge.runs import worst_first
 
@@ -33,58 +33,12 @@ if TYPE_CHECKING:
 PAGE_SIZE = 50
 #: Values that a filter offers; the most frequent ones.
 _OFFERED = 200
-#: Facets that every run has.
-_DOMAIN = "domain"
-_LABEL = "label"
 #: The column of verdicts.
 PASSED = "passed"
 #: Words of a search that count.
 _MOST_WORDS = 12
 
 Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class DialogueQuery:
-    """What a list of dialogues is asked for, as its address says it."""
-
-    text: str = ""
-    facets: Mapping[str, str] = field(default_factory=dict)
-    measure: str = ""
-    least: float | None = None
-    most: float | None = None
-    sort: str = ""
-    falling: bool = False
-    page: int = 1
-
-    @classmethod
-    def read(cls, parameters: Mapping[str, str], pages: RunPages) -> DialogueQuery:
-        """From the parameters of an address; what cannot be understood is an error."""
-        names = [*(facet.name for facet in pages.facets), _DOMAIN, _LABEL]
-        return cls(
-            text=parameters.get("q", "").strip(),
-            facets={name: received(parameters[name]) for name in names if parameters.get(name)},
-            measure=parameters.get("measure", ""),
-            least=_number(parameters.get("least", ""), "least"),
-            most=_number(parameters.get("most", ""), "most"),
-            sort=parameters.get("sort", ""),
-            falling=parameters.get("falling", "") == "1",
-            page=max(int(_number(parameters.get("page", ""), "page") or 1), 1),
-        )
-
-    def address(self, **changes: Any) -> str:
-        """The parameters of the address that asks for this, with some of them changed; the page is not kept."""
-        values: dict[str, Any] = {
-            "q": self.text, **{name: sent(value) for name, value in self.facets.items()}, "measure": self.measure,
-            "least": _written(self.least), "most": _written(self.most), "sort": self.sort,
-            "falling": "1" if self.falling else "",
-        } | changes  # fmt: skip
-        return urlencode({name: value for name, value in values.items() if value not in ("", None)})
-
-    @property
-    def filtered(self) -> bool:
-        """Whether it leaves anything out."""
-        return bool(self.text or self.facets or self.least is not None or self.most is not None)
 
 
 @dataclass(frozen=True)
@@ -223,7 +177,7 @@ class DialogueList:
 
     def order(self, query: DialogueQuery) -> NDArray[np.int64]:
         """The places of the dialogues that a query finds, in its order."""
-        if _LABEL in query.facets:  # people add labels while they look
+        if LABEL in query.facets:  # people add labels while they look
             return self._ordered(query)
         return self._library.of_run(f"order {query.address()}", self._run, lambda: self._ordered(query))
 
@@ -243,9 +197,9 @@ class DialogueList:
         """The filters that make sense for this run, with what each can be set to: at least so many values."""
         offered = [(facet.name, facet.label) for facet in self._facets.values()]
         found = []
-        for name, label in [(_DOMAIN, "declared domain"), *offered, (_LABEL, "label")]:
+        for name, label in [(DOMAIN, "declared domain"), *offered, (LABEL, "label")]:
             values = self._counted(name)
-            if len(values) >= least or name in query.facets or (values and name == _LABEL):
+            if len(values) >= least or name in query.facets or (values and name == LABEL):
                 found.append(Choice(name, label, values, query.facets.get(name, ""), self._facets.get(name)))
         return found
 
@@ -326,7 +280,7 @@ class DialogueList:
 
     def _with(self, name: str, value: str) -> Flags:
         flags = np.zeros(len(self.ids), bool)
-        if name == _LABEL:
+        if name == LABEL:
             flags[[place for place, labels in self._labelled() if value in labels]] = True
             return flags
         import polars
@@ -349,7 +303,7 @@ class DialogueList:
 
     def _counted(self, name: str) -> list[tuple[str, int]]:
         """The values of a facet with the number of dialogues that have each, the most frequent first."""
-        if name == _LABEL:
+        if name == LABEL:
             tally: dict[str, int] = {}
             for _, labels in self._labelled():
                 for label in labels:
@@ -369,7 +323,7 @@ class DialogueList:
     def _facet_pairs(self, name: str) -> polars.DataFrame:
         import polars
 
-        if name == _DOMAIN:
+        if name == DOMAIN:
             exploded = self._placed().select("place", polars.col("domains").alias("value")).explode("value")
             return exploded.drop_nulls().unique(maintain_order=True)
         facet = self._facets.get(name)
@@ -445,19 +399,3 @@ def _value(facet: Facet) -> polars.Expr:
 
     value = polars.concat_str([polars.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
     return value.replace("", facet.absent) if facet.absent else value
-
-
-def _number(text: str, name: str) -> float | None:
-    if not text.strip():
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = np.nan
-    if not np.isfinite(number) or abs(number) > 1e12:
-        raise DialgaugeError(f"'{name}' must be a number (got '{text}')")
-    return number
-
-
-def _written(number: float | None) -> str:
-    return "" if number is None else f"{number:g}"

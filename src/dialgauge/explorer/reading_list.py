@@ -8,7 +8,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer.dialogue_list import DialogueList
+from dialgauge.explorer.dialogue_query import DialogueQuery
 from dialgauge.explorer.templating import PageLinks
 from dialgauge.presentation import READ_FIRST, Reading, pages_of
 from dialgauge.text import counted

@@ -23,7 +23,8 @@ from dialgauge.comparison import compare_runs, divergence_sizes
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.comparing import Ranking, ranking, ranking_charts
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer.dialogue_list import DialogueList
+from dialgauge.explorer.dialogue_query import DialogueQuery
 from dialgauge.explorer.library import Library, stored_as_expected
 from dialgauge.explorer.reading_list import ReadingList, reading_list
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences

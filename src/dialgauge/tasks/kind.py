@@ -1,6 +1,6 @@
-"""Runs that judge whether responses do what their goals ask for, and the measures of recorded outcomes."""
+"""Runs that judge whether responses do what their goals ask for, agents over trials, and the measures of outcomes."""
 
-from dialgauge.kinds import Kind
+from dialgauge.kinds import Kind, Verdicts
 
 TASKS = Kind(
     "tasks",
@@ -12,3 +12,14 @@ TASKS = Kind(
 )
 #: No run is of this kind: runs of the lab have these measures beside others.
 OUTCOMES = Kind("outcomes", cards="dialgauge.tasks.recordings.outcome_measures:CARDS")
+#: Agents that try each task several times.
+TRIALS = Kind(
+    "trials",
+    cards="dialgauge.tasks.trials.reward_measures:CARDS",
+    comparison="dialgauge.tasks.trials.trial_comparison:VIEW",
+    pages="dialgauge.tasks.trials.pages:PAGES",
+    results="dialgauge.tasks:TrialRuns",
+    headline=("pass^1",),
+    worst_by=("Reward",),
+    verdicts=Verdicts("trials", "success", "task"),
+)

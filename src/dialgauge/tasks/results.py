@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dialgauge.dialogue import dialogue_key
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
-from dialgauge.report import Column, Display, RunSet, Table, score_cell, score_column, system_labels
+from dialgauge.report import Column, Display, RunSet, Table, score_cell, score_column, system_labels, talk_table
 from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
 from dialgauge.tasks.reasons import REASONS, reason_texts
@@ -260,31 +259,22 @@ def explanation(run: Run, dialogue: str) -> list[Table]:
     """For each domain of the goal, under both rule sets: offer, requests and the reason of a failure; and the talk."""
     import polars as pl
 
-    verdicts = run.table(VERDICTS)
-    ids = verdicts["dialogue"].unique(maintain_order=True).to_list()
-    key = next((name for name in ids if dialogue_key(name) == dialogue_key(dialogue)), None)
-    if key is None:
-        raise DialgaugeError(f"there is no dialogue '{dialogue}'.{nearest(dialogue, ids, listed=False)}")
-    rows = verdicts.filter(pl.col("dialogue") == key)
-    whys = reason_texts(run.table(REASONS).filter(pl.col("dialogue") == key).iter_rows(named=True))
-    tables = [_goal_table(run, key)]
+    own = pl.col("dialogue") == dialogue
+    rows = run.table(VERDICTS).filter(own)
+    whys = reason_texts(run.table(REASONS).filter(own).iter_rows(named=True))
+    tables = [_goal_table(run, dialogue)]
     for rules in rows["rules"].unique(maintain_order=True):
         table = Table(
-            f"{key}, rule set {rules}",
+            f"{dialogue}, rule set {rules}",
             ["domain", "Inform", "Success", Column("turn", align="right"), "offered", "asked for", "why not"],
         )
         for row in rows.filter(pl.col("rules") == rules).iter_rows(named=True):
             offered = "" if row["fitting"] is None else f"{row['offered']} (fitting: {row['fitting']})"
-            table.add(
-                row["domain"], _yes(row["inform"]), _yes(row["success"]), row["turn"], offered,
-                ", ".join(row["requested"]), whys.get((key, row["domain"], rules)),
-            )  # fmt: skip
+            verdicts = ("yes" if row[aspect] else "no" for aspect in ("inform", "success"))
+            why = whys.get((dialogue, row["domain"], rules))
+            table.add(row["domain"], *verdicts, row["turn"], offered, ", ".join(row["requested"]), why)
         tables.append(table)
-    return [*tables, _talk(run, key)]
-
-
-def _yes(flag: bool) -> str:
-    return "yes" if flag else "no"
+    return [*tables, talk_table(run, dialogue)]
 
 
 def _goal_table(run: Run, dialogue: str) -> Table:
@@ -295,15 +285,6 @@ def _goal_table(run: Run, dialogue: str) -> Table:
     for domain, task in (msgspec.json.decode(goal) if goal else {}).get("tasks", {}).items():
         written = [", ".join(f"{k}={v}" for k, v in task.get(part, {}).items()) for part in ("info", "book")]
         table.add(domain, *written, ", ".join(task.get("requests", [])))
-    return table
-
-
-def _talk(run: Run, dialogue: str) -> Table:
-    import polars as pl
-
-    table = Table("What was said", [Column("turn", align="right"), "speaker", "text"])
-    for turn in run.table("turns").filter(pl.col("dialogue") == dialogue).iter_rows(named=True):
-        table.add(turn["turn"], turn["speaker"], turn["text"])
     return table
 
 

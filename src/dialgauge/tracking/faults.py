@@ -25,7 +25,7 @@ from dialgauge.values import Pair
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.tracking.results import TrackedSystem
+    from dialgauge.tracking.tracked_system import TrackedSystem
 
 #: Dialogues of a group that are named.
 _LISTED = 20

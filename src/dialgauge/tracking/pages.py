@@ -259,7 +259,7 @@ def _slot_chart(library: RunTables, run: Run) -> Any:
 
 
 def _onset_chart(run: Run) -> Any:
-    from dialgauge.tracking.results import TrackedSystem
+    from dialgauge.tracking.tracked_system import TrackedSystem
 
     counts = TrackedSystem(run).faults.first_errors().histogram()
     return error_onset(counts, note=f"{sum(counts):,} of them end with a wrong state")

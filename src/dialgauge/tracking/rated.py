@@ -44,7 +44,7 @@ from dialgauge.tracking.views import domain_counts
 from dialgauge.tracking.worst import LINE, predicted_states, user_turns
 
 if TYPE_CHECKING:
-    from dialgauge.tracking.results import TrackedSystem
+    from dialgauge.tracking.tracked_system import TrackedSystem
 
 #: Where the best lambda is looked for, unless it is said.
 SEARCHED = (0.0, 3.0)

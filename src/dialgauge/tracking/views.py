@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.runs import Run
-    from dialgauge.tracking.results import TrackedSystem
+    from dialgauge.tracking.tracked_system import TrackedSystem
 
 #: Group name to what is known about the group.
 View: TypeAlias = dict[str, dict[str, Any]]
