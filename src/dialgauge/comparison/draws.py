@@ -39,7 +39,6 @@ class ComparisonDraws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, comparison: Comparison) -> ComparisonDraws:
-        """Those of a comparison."""
         return cls(
             systems=comparison.systems,
             measures=comparison.measures,

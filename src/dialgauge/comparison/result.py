@@ -78,7 +78,6 @@ class Difference:
         return self._bootstrap()
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
         return values | {"p_bootstrap": self.p_bootstrap, "better": self.better}
 

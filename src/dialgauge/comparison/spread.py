@@ -41,7 +41,6 @@ class Spread:
 
     @property
     def range(self) -> float | None:
-        """Highest minus lowest."""
         return None if self.highest is None or self.lowest is None else self.highest - self.lowest
 
 

@@ -52,7 +52,6 @@ class Choice:
     facet: Facet | None = None
 
     def word(self, value: str) -> str:
-        """What a value is called."""
         return self.facet.word(value) if self.facet is not None else value
 
 
@@ -376,7 +375,6 @@ class DialogueList:
             yield ListRow(name, turns, domains, values, openings.get(name, ""), labels.get(int(place), ()), verdict)
 
     def _openings(self, names: list[str]) -> dict[str, str]:
-        """What each dialogue begins with."""
         import polars
 
         turns = self._library.table(self._run, "turns")

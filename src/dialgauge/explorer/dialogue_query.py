@@ -60,7 +60,6 @@ class DialogueQuery:
 
     @property
     def filtered(self) -> bool:
-        """Whether it leaves anything out."""
         return bool(self.text or self.facets or self.least is not None or self.most is not None)
 
 

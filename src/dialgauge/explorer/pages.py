@@ -193,7 +193,6 @@ class Explorer:
         return self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
 
     def dialogue(self, id: str, asked: Mapping[str, str]) -> str:
-        """One dialogue of a run."""
         run = self.library.run(id)
         dialogue = self.library.dialogue(run, asked.get("id", ""))
         listed = self._listed(run)
@@ -237,7 +236,6 @@ class Explorer:
         return chart_specification(_named_chart(charts, asked.get("name", ""), "this comparison"))
 
     def side(self, ids: Sequence[str], asked: Mapping[str, str]) -> str:
-        """One dialogue in two runs."""
         dialogue = asked.get("id", "")
         shown = side_by_side(self.library, ids, dialogue)
         near = neighbours(self.library, ids, dialogue, asked.get("measure", ""))

@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlencode
 
 from dialgauge.measures import screen_form
@@ -30,24 +30,9 @@ _SIGNATURE = 80
 _SIGNS = {"good": "✓", "bad": "✗", "warn": "!", "plain": ""}
 
 
-class Links(Protocol):
-    """Where things are: addresses of the server's pages, or places in the one file of a report."""
-
-    def run(self, run: str) -> str: ...
-
-    def dialogues(self, run: str, query: str = "") -> str: ...
-
-    def dialogue(self, run: str, dialogue: str, query: str = "", turn: int | None = None) -> str: ...
-
-    def trials(self, run: str, task: str = "") -> str: ...
-
-    def compare(self, runs: Iterable[str]) -> str: ...
-
-    def side(self, runs: Iterable[str], dialogue: str, measure: str = "") -> str: ...
-
-
 class PageLinks:
-    """Addresses of the server's pages. An id is always part of a query or quoted whole: it cannot leave its place."""
+    """Addresses of the server's pages; the one file of a report has its own. An id is always part of a query or quoted
+    whole: it cannot leave its place."""
 
     def run(self, run: str) -> str:
         return f"/runs/{quote(run, safe='')}"

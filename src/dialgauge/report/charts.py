@@ -92,13 +92,6 @@ def _known_ends(interval: tuple[float, float] | None, value: float) -> tuple[flo
     return interval if interval and not any(map(math.isnan, interval)) else (value, value)
 
 
-def _whiskers(base: Any, *, vertical: bool) -> Any:
-    """Rules from ``low`` to ``high``, edged with paper so that they are seen on a dark bar too."""
-    ends = {"y": "low:Q", "y2": "high:Q"} if vertical else {"x": "low:Q", "x2": "high:Q"}
-    edge = base.mark_rule(color=PAPER, strokeWidth=3.4, opacity=1).encode(**ends)
-    return edge + base.mark_rule(color=INK, strokeWidth=1.4, opacity=1).encode(**ends)
-
-
 def lambda_sweep(
     lambdas: Sequence[float],
     scores: Mapping[str, Sequence[float]],
@@ -258,7 +251,9 @@ def _grouped_bars(
     colour = alt.Color("group:N", sort=groups, title=None, scale={"domain": groups, "range": shades(len(groups))})
     drawn = base.mark_bar(stroke=INK, strokeWidth=0.6).encode(y=y, color=colour)
     if any(row["low"] < row["high"] for row in shown):
-        drawn = drawn + _whiskers(base, vertical=True)
+        for colour, strokes in ((PAPER, 3.4), (INK, 1.4)):  # edged with paper, to be seen on a dark bar too
+            rule = base.mark_rule(color=colour, strokeWidth=strokes, opacity=1)
+            drawn = drawn + rule.encode(y="low:Q", y2="high:Q")
     numbers = base.mark_text(fontSize=9, dy=-6).encode(y=alt.Y("high:Q"), text=alt.Text("text:N"))
     step = alt.Step(room, **{"for": "position"}) if len(groups) == 1 else alt.Step(room / len(groups))
     return styled((drawn + numbers).properties(width=step, height=240), title=title, note=note)

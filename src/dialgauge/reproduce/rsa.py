@@ -318,7 +318,6 @@ def _figure_3(record: Reproduction, figure: dict[str, str], system: _System | No
 
 
 def _matrix(scores: Run, title: str) -> Table:
-    """A correlation matrix as numbers."""
     shown = Table(title, ["Pearson over turns", *(Column(name, digits=3) for name in _MEASURES)])
     for name, row in zip(_MEASURES, correlation_matrix(_columns(scores)), strict=True):
         shown.add(name, *row)

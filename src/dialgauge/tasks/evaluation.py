@@ -18,6 +18,7 @@ from dialgauge.formats import SpooledByKey, bulk_load
 from dialgauge.measures import (
     Count,
     Coverage,
+    Lists,
     Measure,
     Resampling,
     Scores,
@@ -362,28 +363,22 @@ class _Responses:
 
 def task_measures(names: Sequence[str]) -> list[Measure[Any]]:
     """Measures by name; ``default``, ``domains`` (Inform and Success of each), ``richness`` and ``all`` are lists."""
-    return parse_measures(names, KIND, _lists())
+    return parse_measures(names, KIND, _LISTS)
 
 
-def _lists() -> dict[str, Any]:
-    return {
-        "default": DEFAULT,
-        "domains": BY_DOMAIN,
-        "richness": RICHNESS,
-        "all": lambda: [
-            *DEFAULT,
-            *BY_DOMAIN,
-            *RICHNESS,
-            *(cards(KIND).keys() - {*DEFAULT, *RICHNESS, INFORM, SUCCESS}),
-        ],
-    }
+def _every_measure() -> list[str]:
+    others = cards(KIND).keys() - {*DEFAULT, *RICHNESS, INFORM, SUCCESS}
+    return [*DEFAULT, *BY_DOMAIN, *RICHNESS, *others]
+
+
+_LISTS: Lists = {"default": DEFAULT, "domains": BY_DOMAIN, "richness": RICHNESS, "all": _every_measure}
 
 
 def _possible(
     measures: Sequence[Measure[Any]], evidence: TaskEvidence, names: Sequence[str]
 ) -> tuple[list[Measure[Any]], dict[str, str]]:
     obstacles = {str(measure): why for measure in measures if (why := measure.obstacle(evidence))}
-    for name in asked_for(names, KIND, _lists()):
+    for name in asked_for(names, KIND, _LISTS):
         if name in obstacles:
             raise DialgaugeError(f"{name} cannot be computed: {obstacles[name]}")
     return [measure for measure in measures if str(measure) not in obstacles], obstacles

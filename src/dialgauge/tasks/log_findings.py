@@ -50,7 +50,6 @@ class SuggestedReading(Struct, frozen=True):
 
     @property
     def why(self) -> str:
-        """The reason in words."""
         if self.code == "foreign":
             task, fits = self.about
             return f"filed under task {task}, but {f'it is about {fits}' if fits else 'it does not belong there'}"

@@ -90,7 +90,8 @@ def score_tables(runs: Sequence[Run]) -> list[Table]:
         tables[-1].notes += _stuffed(runs)
     if others:
         tables.append(_side_by_side("Responses as texts", runs, others))
-    tables += [_domain_table(runs, domain_names) for domain_names in _by_rules(by_domain)]
+    parted = ([name for name in by_domain if (GROUNDED in name) == grounded] for grounded in (False, True))
+    tables += [_domain_table(runs, part) for part in parted if part]
     if tables:
         tables[-1].signature = Signature.shared(Signature.parse(run.signature) for run in runs).long()
         tables[-1].notes += _bleu_settings(runs)
@@ -186,11 +187,6 @@ def _stuffed(runs: Sequence[Run]) -> list[str]:
     return [f"Stuffed responses: {', '.join(counts)}."] if counts else []
 
 
-def _by_rules(names: Sequence[str]) -> list[list[str]]:
-    parted = ([name for name in names if (GROUNDED in name) == grounded] for grounded in (False, True))
-    return [part for part in parted if part]
-
-
 def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
     """A row for each domain and system."""
     aspects = list(dict.fromkeys(name.partition("[")[0] for name in names))
@@ -211,7 +207,6 @@ def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
 
 
 def _bleu_settings(runs: Sequence[Run]) -> list[str]:
-    """What BLEU was computed with."""
     texts = [run.scores[name].signature for run in runs for name in (BLEU, COMBINED) if name in run.scores]
     if not texts:
         return []

@@ -144,7 +144,6 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
         return stored_readings(self.run.table(READINGS)) if READINGS in self.run.tables else []
 
     def document(self) -> dict[str, Any]:
-        """The review as JSON."""
         return {
             "name": self.run.name,
             "sound": self.sound,

@@ -56,7 +56,6 @@ class DrawnTurns:
 
     @cached_property
     def counts(self) -> dict[str, Counts]:
-        """By system the counts of its turns."""
         return turn_counts_of(self.runs, self.frames)
 
 

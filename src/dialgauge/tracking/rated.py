@@ -62,7 +62,6 @@ class FittedRate(Struct, frozen=True):
     searched: tuple[float, float]
 
     def sentence(self) -> str:
-        """The answer."""
         edge = " (the end of the range)" if self.rate in self.searched else ""
         return (
             f"FGA goes with these ratings best at λ = {self.rate:.3g}{edge}, 95% interval [{self.low:.3g}, "
@@ -165,7 +164,6 @@ class RatedSystems:
         return [table]
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             name: {
                 "agreement": given.agreement(),

@@ -59,7 +59,6 @@ class TrackingRuns(RunSet):
 
     @cached_property
     def systems(self) -> list[TrackedSystem]:
-        """The runs as trackers."""
         return [TrackedSystem(run, self._own_measures) for run in self.runs]
 
     def require_turns(self, what: str) -> None:

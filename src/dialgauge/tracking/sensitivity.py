@@ -70,7 +70,6 @@ class Sensitivity(Struct, frozen=True):
         return swaps
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "measure": self.measure,
             "profiles": self.profiles,

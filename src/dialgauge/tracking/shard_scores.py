@@ -44,7 +44,6 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def joined(cls, parts: Sequence[ShardGuards]) -> ShardGuards:
-        """Those of disjoint dialogues together."""
         renamed: Counter[str] = Counter()
         for part in parts:
             renamed.update(part.renamed)
@@ -175,7 +174,6 @@ class DeclaredDomains(Struct, frozen=True):
 
     @classmethod
     def joined(cls, parts: Sequence[DeclaredDomains]) -> DeclaredDomains:
-        """Those of disjoint dialogues together."""
         return cls(
             all(part.single for part in parts),
             all(part.within for part in parts),

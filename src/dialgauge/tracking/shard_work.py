@@ -69,7 +69,6 @@ class ShardTask(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What identifies both."""
         return self.shard.key if self.gold is None else f"{self.shard.key}-{self.gold.key}"
 
 
@@ -82,7 +81,6 @@ class GoldByKey:
         self._places = {dialogue_key(dialogue.id): place for place, dialogue in enumerate(dialogues)}
 
     def get(self, key: str) -> Dialogue | None:
-        """One of them."""
         place = self._places.get(key)
         return None if place is None else self.dialogues[place]
 
@@ -90,7 +88,6 @@ class GoldByKey:
         return key in self._places
 
     def of(self, predictions: Iterable[Dialogue]) -> GoldByKey:
-        """Those of some predictions."""
         keys = dict.fromkeys(dialogue_key(dialogue.id) for dialogue in predictions)
         some = [self.dialogues[self._places[key]] for key in keys if key in self._places]
         return GoldByKey(replace(self.source, dialogues=some))
@@ -243,7 +240,6 @@ class _Predictions:
         return self._input(dialogues, notes) if dialogues else None
 
     def rest(self, notes: Notes) -> SystemInput:
-        """All that are left."""
         return self._input(hold(self._dialogues()), notes)
 
     def _input(self, dialogues: Sequence[Dialogue], notes: Notes) -> SystemInput:

@@ -205,7 +205,6 @@ class _Gathered:
 
     @property
     def table(self) -> TableParts:
-        """The table ``dialogue_scores``."""
         return TableParts([part.table for part in self.parts])
 
     def _require_each_once(self) -> None:

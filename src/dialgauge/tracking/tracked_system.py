@@ -39,12 +39,10 @@ class TrackedSystem:
 
     @property
     def name(self) -> str:
-        """The system."""
         return self.run.name
 
     @property
     def profile(self) -> str:
-        """The profile's name."""
         return self.details.profile
 
     @cached_property
@@ -59,7 +57,6 @@ class TrackedSystem:
 
     @cached_property
     def measures(self) -> list[Measure[Any]]:
-        """The measures behind the scores."""
         return [self._own[name] if name in self._own else parse_measure(name, KIND) for name in self.scores]
 
     @property
@@ -79,7 +76,6 @@ class TrackedSystem:
 
     @cached_property
     def counts(self) -> Counts:
-        """The counts of all turns."""
         from dialgauge.tracking.tables import read_counts
 
         return read_counts(self.run)
@@ -111,7 +107,6 @@ class TrackedSystem:
         return Faults(self)
 
     def as_dict(self, views: Sequence[str] = (), *, faults: bool = False) -> dict[str, Any]:
-        """For JSON."""
         content = {
             "name": self.name,
             "profile": self.profile,

@@ -43,11 +43,9 @@ class ClaimEvidence:
         self.seen: list[str] = []
 
     def response(self, model: str, column: str) -> float:
-        """Per-response accuracy."""
         return self._accuracies[self._training, model, column][0]
 
     def dialog(self, model: str, column: str) -> float:
-        """Per-dialog accuracy."""
         return self._accuracies[self._training, model, column][1]
 
     def dialogs(self, model: str, columns: tuple[str, ...]) -> list[float]:
@@ -57,7 +55,6 @@ class ClaimEvidence:
         return list(reached.values())
 
     def say(self, text: str) -> None:
-        """Note a number."""
         self.seen.append(text)
 
     def failing(self, columns: tuple[str, ...], holds: Callable[[str], bool], shown: Callable[[str], str]) -> bool:

@@ -121,7 +121,8 @@ def _trials(scores: Mapping[str, Score], conversations: polars.DataFrame) -> lis
     while f"pass^{k}(rules={sets[-1]})" in scores:
         table.add(f"pass^{k}", *(score_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in sets))
         k += 1
-    goals = [_goals_with(conversations, trials, sets[-1]) for trials in range(1, k)]
+    judged = conversations.drop_nulls(sets[-1]).group_by("goal").len()["len"]
+    goals = [int((judged >= trials).sum()) for trials in range(1, k)]
     if len(set(goals)) > 1:
         each = ", ".join(f"pass^{trials} on {count:,}" for trials, count in enumerate(goals[1:], start=2))
         table.notes.append(
@@ -132,12 +133,6 @@ def _trials(scores: Mapping[str, Score], conversations: polars.DataFrame) -> lis
     for title, name in (("flip rate", FLIPS), ("noise floor over trials", NOISE)):
         chance.add(title, *(score_cell(scores.get(f"{name}(rules={rules})")) for rules in sets))
     return [table, chance] if len(table) > 1 else []
-
-
-def _goals_with(conversations: polars.DataFrame, trials: int, rules: str) -> int:
-    """How many goals have so many conversations with a verdict, or more."""
-    judged = conversations.drop_nulls(rules).group_by("goal").len()
-    return judged.filter(judged["len"] >= trials).height
 
 
 def _ends(conversations: polars.DataFrame, sets: Sequence[str]) -> Table:

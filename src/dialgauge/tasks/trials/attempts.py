@@ -14,7 +14,7 @@ from dialgauge.measures import Count, Coverage
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, outcome_details, task_attempt
 from dialgauge.tasks.trials.trial_ids import TrialIds, trials_in_ids
 from dialgauge.tasks.trials.verdicts import LogScores
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of
 
 #: What a conversation says of its file.
 _OF_FILE = {
@@ -149,8 +149,7 @@ class Attempts:
         first = self.numbers[0] if self.is_log and self.numbers and self.numbers[0] == 1 else 0
         if self.numbers == list(range(first, first + len(self.numbers))):
             return ""
-        more = f" and {len(self.numbers) - _NAMED:,} more" if len(self.numbers) > _NAMED else ""
-        return ", ".join(f"{number:,}" for number in self.numbers[:_NAMED]) + more
+        return some_of((f"{number:,}" for number in self.numbers), _NAMED)
 
     @property
     def without_task(self) -> bool:
@@ -194,7 +193,6 @@ class Attempts:
 
     @cached_property
     def planned_tasks(self) -> int:
-        """How many tasks were planned."""
         return max(self._planned("planned_tasks"), len(self.tasks))
 
     @property
