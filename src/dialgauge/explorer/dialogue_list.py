@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
@@ -25,8 +26,6 @@ from dialgauge.report import SHARE
 from dialgauge.runs import worst_first
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.explorer.library import Library
     from dialgauge.runs import Run, WorstFirst
 
@@ -91,7 +90,7 @@ class DialogueList:
         self._library, self._run = library, run
         self.pages = pages_of(run.kind)
         heads = library.table(run, "dialogues")
-        self.ids: polars.Series = heads["dialogue"]
+        self.ids: pl.Series = heads["dialogue"]
         self._heads = heads
         self.columns = self.pages.columns(run)
         self.passed = self._verdicts() if kind_named(run.kind).verdicts is not None else None
@@ -156,14 +155,12 @@ class DialogueList:
 
     def sought(self, query: DialogueQuery, dialogue: str) -> list[int]:
         """The turns of a dialogue because of which a query finds it, as far as tables tell turns."""
-        import polars
-
         turns: set[int] = set()
         for table, chosen in self._of_rows(query).items():
             frame = self._library.table(self._run, table)
             if "turn" not in frame.columns:
                 continue
-            own = self._rows_with(frame.filter(polars.col("dialogue") == dialogue), chosen)
+            own = self._rows_with(frame.filter(pl.col("dialogue") == dialogue), chosen)
             turns.update(turn for turn in own["turn"].drop_nulls().to_list() if isinstance(turn, int))
         return sorted(turns)
 
@@ -282,10 +279,8 @@ class DialogueList:
         if name == LABEL:
             flags[[place for place, labels in self._labelled() if value in labels]] = True
             return flags
-        import polars
-
         pairs = self._pairs(name)
-        flags[pairs.filter(polars.col("value") == value)["place"].to_numpy()] = True
+        flags[pairs.filter(pl.col("value") == value)["place"].to_numpy()] = True
         return flags
 
     def _with_row(self, table: str, chosen: Sequence[tuple[Facet, str]]) -> Flags:
@@ -295,7 +290,7 @@ class DialogueList:
         return having
 
     @staticmethod
-    def _rows_with(frame: polars.DataFrame, chosen: Sequence[tuple[Facet, str]]) -> polars.DataFrame:
+    def _rows_with(frame: pl.DataFrame, chosen: Sequence[tuple[Facet, str]]) -> pl.DataFrame:
         for facet, value in chosen:
             frame = _only(frame, facet).filter(_value(facet) == value)
         return frame
@@ -315,15 +310,13 @@ class DialogueList:
 
         return self._library.of_run(f"counts of {name}", self._run, count)
 
-    def _pairs(self, name: str) -> polars.DataFrame:
+    def _pairs(self, name: str) -> pl.DataFrame:
         """``place`` and ``value`` of a facet, each pair once."""
         return self._library.of_run(f"facet {name}", self._run, lambda: self._facet_pairs(name))
 
-    def _facet_pairs(self, name: str) -> polars.DataFrame:
-        import polars
-
+    def _facet_pairs(self, name: str) -> pl.DataFrame:
         if name == DOMAIN:
-            exploded = self._placed().select("place", polars.col("domains").alias("value")).explode("value")
+            exploded = self._placed().select("place", pl.col("domains").alias("value")).explode("value")
             return exploded.drop_nulls().unique(maintain_order=True)
         facet = self._facets.get(name)
         if facet is None:
@@ -335,10 +328,10 @@ class DialogueList:
             frame = frame.select("dialogue", _value(facet).alias("value"))
         else:
             frame = facet.pairs(frame)
-        values = frame.drop_nulls().filter(polars.col("value") != "").unique()
+        values = frame.drop_nulls().filter(pl.col("value") != "").unique()
         return values.join(self._placed().select("place", "dialogue"), on="dialogue").select("place", "value")
 
-    def _placed(self) -> polars.DataFrame:
+    def _placed(self) -> pl.DataFrame:
         return self._heads.with_row_index("place")
 
     def _labelled(self) -> list[tuple[int, Sequence[str]]]:
@@ -354,14 +347,12 @@ class DialogueList:
         return [(places[name], note.labels) for name, note in notes.items() if name in places]
 
     def _measured(self, measure: str) -> NDArray[np.float64]:
-        import polars
-
         if measure not in self._run.scores:
             raise DialgaugeError(f"the run '{self._run.id}' has no measure '{measure}'")
-        rows = self._library.table(self._run, "dialogue_scores").filter(polars.col("measure") == measure)
-        values = rows.select("dialogue", (polars.col("num") / polars.col("den")).alias("value"))
+        rows = self._library.table(self._run, "dialogue_scores").filter(pl.col("measure") == measure)
+        values = rows.select("dialogue", (pl.col("num") / pl.col("den")).alias("value"))
         joined = self._heads.select("dialogue").join(values, on="dialogue", how="left", maintain_order="left")
-        return joined["value"].cast(polars.Float64).fill_null(np.nan).to_numpy()
+        return joined["value"].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def _rows(self, places: NDArray[np.int64], measures: Sequence[str]) -> Iterator[ListRow]:
         columns = [self.value(measure) for measure in measures]
@@ -375,25 +366,19 @@ class DialogueList:
             yield ListRow(name, turns, domains, values, openings.get(name, ""), labels.get(int(place), ()), verdict)
 
     def _openings(self, names: list[str]) -> dict[str, str]:
-        import polars
-
         turns = self._library.table(self._run, "turns")
-        first = turns.filter((polars.col("turn") == 0) & polars.col("dialogue").is_in(names))
+        first = turns.filter((pl.col("turn") == 0) & pl.col("dialogue").is_in(names))
         return dict(first.select("dialogue", "text").rows())
 
 
-def _only(frame: polars.DataFrame, facet: Facet) -> polars.DataFrame:
+def _only(frame: pl.DataFrame, facet: Facet) -> pl.DataFrame:
     if facet.only is None:
         return frame
-    import polars
-
     column, value = facet.only
-    return frame.filter(polars.col(column) == value)
+    return frame.filter(pl.col(column) == value)
 
 
-def _value(facet: Facet) -> polars.Expr:
+def _value(facet: Facet) -> pl.Expr:
     """What people choose from, made of the facet's columns."""
-    import polars
-
-    value = polars.concat_str([polars.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
+    value = pl.concat_str([pl.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
     return value.replace("", facet.absent) if facet.absent else value

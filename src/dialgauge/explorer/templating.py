@@ -11,6 +11,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlencode
 
+from markupsafe import Markup
+
 from dialgauge.measures import screen_form
 from dialgauge.report import SHARE
 from dialgauge.text import OPTIONS, encodable, note_kind, plain
@@ -189,8 +191,6 @@ def interval_text(score: Score) -> str:
 
 def headed(name: str) -> Any:
     """The name of a run in a heading; a long one, with all settings of two agents, is whole only in its title."""
-    from markupsafe import Markup
-
     whole = shown(name)
     if len(whole) <= _HEADING:
         return whole
@@ -204,8 +204,6 @@ def asked_for(facets: Mapping[str, str]) -> str:
 
 def signature_html(signature: str) -> Any:
     """A signature in its short form, which opens to all of it."""
-    from markupsafe import Markup
-
     return Markup('<details class="signature"><summary>Signature: {}</summary><code>{}</code></details>').format(
         shown(screen_form(signature, _SIGNATURE)), shown(signature)
     )
@@ -213,8 +211,6 @@ def signature_html(signature: str) -> Any:
 
 def table_html(table: Table) -> Any:
     """A table of the report room, which escapes its texts itself."""
-    from markupsafe import Markup
-
     bare = copy(table)
     bare.signature = ""
     bare.notes = [note for note in table.notes if note_kind(note) != OPTIONS]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import polars as pl
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
@@ -16,8 +17,6 @@ from dialgauge.tasks.judges.verdict_files import GraderVerdict
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.report import Table
     from dialgauge.runs import Run
 
@@ -64,10 +63,8 @@ def grade_log(
     return GradedLog(figures, tuple(own), len(verdicts) - len(own))
 
 
-def gradings_frame(graded: GradedLog) -> polars.DataFrame:
+def gradings_frame(graded: GradedLog) -> pl.DataFrame:
     """Every verdict of every grader."""
-    import polars as pl
-
     rows = [(each.conversation, each.grader, each.replicate, each.passed) for each in graded.verdicts]
     schema = {"dialogue": pl.String, "grader": pl.String, "replicate": pl.String, "passed": pl.Boolean}
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -85,10 +82,8 @@ def grader_tables(run: Run) -> list[Table]:
     return [] if figures is None else judge_tables(figures)
 
 
-def _grader_pairs(library: RunTables, run: Run) -> polars.DataFrame:
+def _grader_pairs(library: RunTables, run: Run) -> pl.DataFrame:
     """Each conversation with the graders that disagree with the log, by the majority of their gradings."""
-    import polars as pl
-
     success = dict(library.table(run, TRIALS).select("dialogue", "success").rows())
     said: dict[tuple[str, str], list[bool]] = {}
     for dialogue, grader, passed in library.table(run, GRADINGS).select("dialogue", "grader", "passed").rows():
