@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from dialgauge.measures import (
     parse_measure,
     ratio_row_intervals,
 )
+from dialgauge.runs import Run
 from dialgauge.stats import (
     Floats,
     bootstrap_several,
@@ -26,9 +26,6 @@ from dialgauge.stats import (
     randomise_several,
     unit_differences,
 )
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
 
 RESAMPLES = 10_000
 

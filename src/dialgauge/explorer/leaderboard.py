@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dialgauge._version import __version__
 from dialgauge.comparison import Comparison, comparable_signature, compare_runs, paired_measures, standings, view_of
@@ -21,12 +20,9 @@ from dialgauge.explorer.report_file import compact, style_sheet
 from dialgauge.explorer.run_list import group_title, grouped, scored
 from dialgauge.explorer.templating import render
 from dialgauge.files import atomic
-from dialgauge.measures import Signature
+from dialgauge.measures import Score, Signature
+from dialgauge.runs import Run
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.measures import Score
-    from dialgauge.runs import Run
 
 #: Columns of a board.
 _MEASURES = 6

@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dialgauge._version import __version__
 from dialgauge.comparison import compare_runs, divergence_sizes
-from dialgauge.dialogue import dialogue_key
+from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.comparing import Ranking, ranking, ranking_charts
 from dialgauge.explorer.dialogue_list import DialogueList
@@ -34,13 +34,9 @@ from dialgauge.explorer.templating import render, shown
 from dialgauge.files import atomic
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import DialogueView, Panel, pages_of, run_charts
-from dialgauge.report import RunSet, drawn, markdown, missing_drawer, run_tables, unchecked
+from dialgauge.report import RunSet, Table, drawn, markdown, missing_drawer, run_tables, unchecked
 from dialgauge.runs import Run
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.dialogue import Dialogue
-    from dialgauge.report import Table
 
 #: Dialogues of a report unless asked for more or others.
 DIALOGUES = 40

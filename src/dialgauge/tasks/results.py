@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.report import Column, Display, RunSet, Table, score_cell, score_column, system_labels, talk_table
+from dialgauge.runs import Run
 from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
 from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.tables import VERDICTS
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
 
 KIND = "tasks"
 GROUNDED = "(rules=grounded)"

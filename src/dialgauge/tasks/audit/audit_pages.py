@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from dialgauge.dialogue import Dialogue
 from dialgauge.presentation import TRIALS, Facet, Panel, PanelCell, PanelRow, Reason, RunTables, Tone, quoted
+from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_tables import FILINGS, REPLAYS, TASK_FACTS, stored_integrity
 from dialgauge.tasks.audit.audit_views import FACT_WORDS, SPLITS, belonging_answer
 from dialgauge.tasks.audit.task_facts import UNFAIR
 from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.text import counted
 from dialgauge.worlds.tools import Integrity, filing_words, withheld_words
-
-if TYPE_CHECKING:
-    from dialgauge.dialogue import Dialogue
-    from dialgauge.runs import Run
 
 #: Filters by what an audit says; their values are words, as people choose from them.
 _BELONGING, _TWICE, _CHANGE, _FACT, _REPLAY = "belonging", "twice", "change", "fact", "replay"

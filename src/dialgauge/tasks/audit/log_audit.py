@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, contradicts_parts, read_agent_log
+from dialgauge.report import Table
 from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
 from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.text import some_of
@@ -30,9 +31,6 @@ from dialgauge.worlds.tools import (
     replay,
     tasks_of_log,
 )
-
-if TYPE_CHECKING:
-    from dialgauge.report import Table
 
 #: Why calls were not made again: the domain's records and tools are not here, or the agent wrote calls into texts.
 NoReplay: TypeAlias = Literal["no world", "calls in prose"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from dialgauge.presentation import BLAME, Panel, PanelCell, PanelRow, Reason, RunTables, Tone
+from dialgauge.runs import Run
 from dialgauge.tasks.blame.blame_rules import BLAMED, Sign
 from dialgauge.tasks.blame.blame_views import (
     EvidenceLine,
@@ -20,9 +21,6 @@ from dialgauge.tasks.blame.blame_views import (
 )
 from dialgauge.tasks.blame.failure_evidence import FailureEvidence
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
 
 #: Signs that a sentence names.
 _SIGNS = 2

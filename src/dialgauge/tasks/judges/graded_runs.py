@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -11,14 +11,12 @@ from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.presentation import TRIALS, Facet, Panel, PanelCell, PanelRow, RunTables
+from dialgauge.report import Table
+from dialgauge.runs import Run
 from dialgauge.tasks.judges.grading import JudgeFigures, judge_figures, majority
 from dialgauge.tasks.judges.judge_views import judge_tables
 from dialgauge.tasks.judges.verdict_files import GraderVerdict
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.report import Table
-    from dialgauge.runs import Run
 
 GRADINGS, GRADERS = "gradings", "graders"
 #: What the recorded verdict is called among graders.

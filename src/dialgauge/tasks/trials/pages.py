@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
+from dialgauge.dialogue import Dialogue
 from dialgauge.presentation import (
     BLAME,
     CALLS,
@@ -35,6 +36,7 @@ from dialgauge.presentation import (
     worth_reading,
 )
 from dialgauge.report import Table, stacked_bars
+from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_pages import (
     AUDIT_FACETS,
     audit_panels,
@@ -48,10 +50,6 @@ from dialgauge.tasks.audit.audit_tables import FILINGS, REPLAYS
 from dialgauge.tasks.blame.blame_pages import blame_panel, blame_reasons, stored_evidence
 from dialgauge.tasks.judges.graded_runs import GRADER_FACET, grader_panel
 from dialgauge.tasks.log_findings import READINGS, stored_readings
-
-if TYPE_CHECKING:
-    from dialgauge.dialogue import Dialogue
-    from dialgauge.runs import Run
 
 _COLUMNS = ("Reward", "Turns", "ToolCalls", "Cost", "ModelTokens")
 #: Scores of a log that the list of its conversations has room for.
