@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         rating_tables,
         read_ratings,
     )
-    from dialgauge.comparison.result import RESAMPLES, Comparison, Difference, compare_scores
+    from dialgauge.comparison.result import Comparison, Difference
     from dialgauge.comparison.runs import (
         can_be_compared,
         comparable_signature,
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         standing_tables,
         verdict_words,
     )
+    from dialgauge.comparison.testing import RESAMPLES, compare_scores
     from dialgauge.comparison.verdict import MeasureVerdict, Verdict
     from dialgauge.comparison.views import (
         ComparisonView,

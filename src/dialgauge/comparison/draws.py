@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores
+from dialgauge.runs import Run
 from dialgauge.stats import Floats, PairedRandomisation
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
 
 _PARTS = ("difference", "p", "adjusted", "low", "high", "error", "reach")
 
@@ -39,7 +36,6 @@ class ComparisonDraws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, comparison: Comparison) -> ComparisonDraws:
-        """Those of a comparison."""
         return cls(
             systems=comparison.systems,
             measures=comparison.measures,

@@ -40,7 +40,6 @@ class LackingSystem:
     unit: str = "dialogues"
 
     def sentence(self) -> str:
-        """Who lacks how much."""
         where = f" ({self.file})" if self.file else ""
         return f"{self.system}{where} lacks {self.number:,} of {self.of:,} {self.unit}"
 

@@ -64,7 +64,6 @@ class Ratings:
 
     @property
     def count(self) -> int:
-        """The number of single ratings."""
         return int((~np.isnan(self.values)).sum())
 
     def agreement(self) -> dict[str, float | None]:

@@ -19,25 +19,16 @@ from dialgauge.comparison.views import ComparisonView, TurnDivergence, view_of_r
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import (
-    RatioRow,
     Resampling,
     Score,
     Signature,
-    parse_measure,
-    ratio_row_intervals,
 )
 from dialgauge.report import Cell, Column, Display, Presented, Table, notebook_html, score_column
 from dialgauge.stats import (
     Floats,
     PairedRandomisation,
-    bootstrap_several,
-    decide_amounts,
     detectable,
-    limit_shares,
     paired_bootstrap,
-    paired_randomisation,
-    randomise_several,
-    unit_differences,
     win_tie_loss,
 )
 from dialgauge.text import Note, counted
@@ -48,7 +39,6 @@ if TYPE_CHECKING:
     from dialgauge.comparison.verdict import Verdict
     from dialgauge.runs import Run
 
-RESAMPLES = 10_000
 #: Up to so many differences a notebook shows at once; more open at a click.
 _FEW_DIFFERENCES = 12
 
@@ -88,7 +78,6 @@ class Difference:
         return self._bootstrap()
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
         return values | {"p_bootstrap": self.p_bootstrap, "better": self.better}
 
@@ -500,79 +489,6 @@ class Comparison(Presented):
         if len(pairs) <= _FEW_DIFFERENCES:
             return notebook_html([scores, pairs], folded=others)
         return notebook_html([scores], folded=[pairs, *others])
-
-
-def compare_scores(
-    scores: PairedScores,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    level: float = 0.95,
-    runs: Mapping[str, Run] | None = None,
-) -> Comparison:
-    """Compare systems: intervals and paired randomisation over dialogues; the paired bootstrap when asked for."""
-    if len(scores.systems) < 2:
-        raise DialgaugeError("a comparison needs at least two systems; give two prediction files or runs, or more")
-    how = Resampling(resamples, seed, level)
-    cells = [(system, measure) for system in scores.systems for measure in scores.measures]
-    limits = ratio_row_intervals([_row(scores, *cell) for cell in cells], how)
-    intervals = np.array([limit.ends for limit in limits]).reshape(*scores.num.shape[:2], 2)
-    made = {cell: limit.made or str(how) for cell, limit in zip(cells, limits, strict=True)}
-    randomisation = paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level)
-    p_several: dict[str, Floats] = {}
-    for measure, sums in scores.several.items():
-        column = [scores.place_of_measure(measure)]
-        intervals[:, column[0]], p_several[measure] = bootstrap_several(
-            sums, resamples=resamples, seed=seed, level=level
-        )
-        randomisation.take(column, randomise_several(sums, resamples=resamples, seed=seed, level=level))
-        made |= {(system, measure): str(replace(how, method="percentile")) for system in scores.systems}
-    tested = randomisation.copy()
-    shares = [measure for measure in scores.measures if _of_trials(scores, measure)]
-    amounts = [measure for measure in scores.measures if _is_amount(scores, measure)]
-    for measure in (*shares, *amounts):
-        place = scores.place_of_measure(measure)
-        differences = unit_differences(scores.num[:, place], scores.den[:, place], tested.pairs)
-        (limit_shares if measure in shares else decide_amounts)(tested, place, differences, level)
-    return Comparison(
-        scores=scores,
-        intervals=intervals,
-        tested=tested,
-        randomisation=randomisation,
-        resamples=resamples,
-        seed=seed,
-        level=level,
-        runs=runs or {},
-        made=made,
-        one_more=tuple(shares),
-        amounts=tuple(amounts),
-        p_several=p_several,
-    )
-
-
-def _row(scores: PairedScores, system: str, measure: str) -> RatioRow:
-    cell = scores.place_of_system(system), scores.place_of_measure(measure)
-    return RatioRow(scores.num[cell], scores.den[cell], scores.bounds(measure), _one_more(measure))
-
-
-def _one_more(measure: str) -> bool:
-    try:
-        return parse_measure(measure).card.one_more
-    except DialgaugeError:  # of a run that another version, or a package that is not here, wrote
-        return False
-
-
-def _of_trials(scores: PairedScores, measure: str) -> bool:
-    """Has each unit one value from a few trials, the same units for all systems?"""
-    if not _one_more(measure) or scores.bounds(measure) != (0.0, 1.0):
-        return False
-    lengths = scores.den[:, scores.place_of_measure(measure)]
-    return bool((lengths == lengths[0]).all() and len(np.unique(lengths[lengths != 0])) == 1)
-
-
-def _is_amount(scores: PairedScores, measure: str) -> bool:
-    units = (scores.den[:, scores.place_of_measure(measure)] != 0).any(axis=0).sum()
-    return bool(measure not in scores.several and scores.bounds(measure) == (0.0, np.inf) and units > 1)
 
 
 def _extreme(values: Floats, which: np.ufunc) -> Floats:

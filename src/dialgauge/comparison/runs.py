@@ -12,8 +12,9 @@ import numpy as np
 from dialgauge.columns import GivenTable, as_frame
 from dialgauge.comparison.draws import ComparisonDraws
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_policy, refuse_lacking
-from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
+from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
+from dialgauge.comparison.testing import RESAMPLES, compare_scores
 from dialgauge.comparison.views import ComparisonView, view_of, view_of_runs
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError

@@ -143,13 +143,11 @@ class PairedScores:
         return together.only(sorted(together.measures, key=_is_part))
 
     def place_of_measure(self, name: str) -> int:
-        """Where a measure stands."""
         if name not in self.measures:
             raise DialgaugeError(f"the systems share no measure '{name}'.{nearest(name, self.measures)}")
         return self.measures.index(name)
 
     def place_of_system(self, name: str) -> int:
-        """Where a system stands."""
         if name not in self.systems:
             raise DialgaugeError(f"there is no system '{name}' in this comparison.{nearest(name, self.systems)}")
         return self.systems.index(name)

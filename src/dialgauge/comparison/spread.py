@@ -41,7 +41,6 @@ class Spread:
 
     @property
     def range(self) -> float | None:
-        """Highest minus lowest."""
         return None if self.highest is None or self.lowest is None else self.highest - self.lowest
 
 
@@ -196,15 +195,6 @@ def values_figure(measures: Sequence[str], values: Floats, is_share: Callable[[S
     """The same of (systems, measures) values; ``is_share`` says of a measure whether it is one."""
     from dialgauge.report import mean_spread
 
-    known = [spread for spread in spreads(measures, values) if spread.mean is not None]
-    return mean_spread(
-        [spread.measure for spread in known],
-        [spread.mean or 0.0 for spread in known],
-        [spread.population_std or 0.0 for spread in known],
-        points={
-            name: [float(value) for value in values[:, place] if not math.isnan(value)]
-            for place, name in enumerate(measures)
-        },
-        percent=all(map(is_share, known)),
-        note=f"{len(values)} systems, population standard deviation",
-    )
+    shares = all(is_share(spread) for spread in spreads(measures, values) if spread.mean is not None)
+    known = {name: column[~np.isnan(column)].tolist() for name, column in zip(measures, values.T, strict=True)}
+    return mean_spread(known, percent=shares, note=f"{len(values)} systems, population standard deviation")

@@ -8,7 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.explorer.beside_runs import kept_beside
     from dialgauge.explorer.comparing import ranking
-    from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+    from dialgauge.explorer.dialogue_list import DialogueList
+    from dialgauge.explorer.dialogue_query import DialogueQuery
     from dialgauge.explorer.guard import Guard, local_hosts
     from dialgauge.explorer.leaderboard import boards, write_leaderboard
     from dialgauge.explorer.library import Library

@@ -54,7 +54,6 @@ class StoredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return cls(table.title, table.columns, table.cells, notes, table.signature)
 
     def table(self) -> Table:
-        """The table, to be shown."""
         return Table(self.title, self.columns, self.rows, [Note(*note) for note in self.notes], self.signature)
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dialgauge.explorer.dialogue_list import DialogueQuery
+from dialgauge.explorer.dialogue_query import DialogueQuery
 from dialgauge.presentation import Breakdown, Tone
 
 if TYPE_CHECKING:

@@ -236,7 +236,6 @@ def _varied(units: Mapping[str, str], values: Mapping[str, object]) -> set[str]:
 
 
 def _dialogue_values(run: Run) -> dict[str, dict[str, tuple[float, float]]]:
-    """By measure and dialogue."""
     values: dict[str, dict[str, tuple[float, float]]] = {}
     for dialogue, measure, num, den in (
         run.table("dialogue_scores").select("dialogue", "measure", "num", "den").iter_rows()

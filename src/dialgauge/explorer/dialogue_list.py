@@ -7,84 +7,37 @@ needs of a table is worked out once per run and kept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.dialogue_query import DOMAIN, LABEL, DialogueQuery
 from dialgauge.explorer.markup import search_words
 from dialgauge.explorer.run_list import headline_of
-from dialgauge.explorer.templating import received, sent, short_name
+from dialgauge.explorer.templating import short_name
 from dialgauge.kinds import kind_named
-from dialgauge.presentation import Facet, RunPages, pages_of
+from dialgauge.presentation import Facet, pages_of
 from dialgauge.report import SHARE
 from dialgauge.runs import worst_first
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.explorer.library import Library
     from dialgauge.runs import Run, WorstFirst
 
 PAGE_SIZE = 50
 #: Values that a filter offers; the most frequent ones.
 _OFFERED = 200
-#: Facets that every run has.
-_DOMAIN = "domain"
-_LABEL = "label"
 #: The column of verdicts.
 PASSED = "passed"
 #: Words of a search that count.
 _MOST_WORDS = 12
 
 Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class DialogueQuery:
-    """What a list of dialogues is asked for, as its address says it."""
-
-    text: str = ""
-    facets: Mapping[str, str] = field(default_factory=dict)
-    measure: str = ""
-    least: float | None = None
-    most: float | None = None
-    sort: str = ""
-    falling: bool = False
-    page: int = 1
-
-    @classmethod
-    def read(cls, parameters: Mapping[str, str], pages: RunPages) -> DialogueQuery:
-        """From the parameters of an address; what cannot be understood is an error."""
-        names = [*(facet.name for facet in pages.facets), _DOMAIN, _LABEL]
-        return cls(
-            text=parameters.get("q", "").strip(),
-            facets={name: received(parameters[name]) for name in names if parameters.get(name)},
-            measure=parameters.get("measure", ""),
-            least=_number(parameters.get("least", ""), "least"),
-            most=_number(parameters.get("most", ""), "most"),
-            sort=parameters.get("sort", ""),
-            falling=parameters.get("falling", "") == "1",
-            page=max(int(_number(parameters.get("page", ""), "page") or 1), 1),
-        )
-
-    def address(self, **changes: Any) -> str:
-        """The parameters of the address that asks for this, with some of them changed; the page is not kept."""
-        values: dict[str, Any] = {
-            "q": self.text, **{name: sent(value) for name, value in self.facets.items()}, "measure": self.measure,
-            "least": _written(self.least), "most": _written(self.most), "sort": self.sort,
-            "falling": "1" if self.falling else "",
-        } | changes  # fmt: skip
-        return urlencode({name: value for name, value in values.items() if value not in ("", None)})
-
-    @property
-    def filtered(self) -> bool:
-        """Whether it leaves anything out."""
-        return bool(self.text or self.facets or self.least is not None or self.most is not None)
 
 
 @dataclass(frozen=True)
@@ -98,7 +51,6 @@ class Choice:
     facet: Facet | None = None
 
     def word(self, value: str) -> str:
-        """What a value is called."""
         return self.facet.word(value) if self.facet is not None else value
 
 
@@ -138,7 +90,7 @@ class DialogueList:
         self._library, self._run = library, run
         self.pages = pages_of(run.kind)
         heads = library.table(run, "dialogues")
-        self.ids: polars.Series = heads["dialogue"]
+        self.ids: pl.Series = heads["dialogue"]
         self._heads = heads
         self.columns = self.pages.columns(run)
         self.passed = self._verdicts() if kind_named(run.kind).verdicts is not None else None
@@ -203,14 +155,12 @@ class DialogueList:
 
     def sought(self, query: DialogueQuery, dialogue: str) -> list[int]:
         """The turns of a dialogue because of which a query finds it, as far as tables tell turns."""
-        import polars
-
         turns: set[int] = set()
         for table, chosen in self._of_rows(query).items():
             frame = self._library.table(self._run, table)
             if "turn" not in frame.columns:
                 continue
-            own = self._rows_with(frame.filter(polars.col("dialogue") == dialogue), chosen)
+            own = self._rows_with(frame.filter(pl.col("dialogue") == dialogue), chosen)
             turns.update(turn for turn in own["turn"].drop_nulls().to_list() if isinstance(turn, int))
         return sorted(turns)
 
@@ -223,7 +173,7 @@ class DialogueList:
 
     def order(self, query: DialogueQuery) -> NDArray[np.int64]:
         """The places of the dialogues that a query finds, in its order."""
-        if _LABEL in query.facets:  # people add labels while they look
+        if LABEL in query.facets:  # people add labels while they look
             return self._ordered(query)
         return self._library.of_run(f"order {query.address()}", self._run, lambda: self._ordered(query))
 
@@ -243,9 +193,9 @@ class DialogueList:
         """The filters that make sense for this run, with what each can be set to: at least so many values."""
         offered = [(facet.name, facet.label) for facet in self._facets.values()]
         found = []
-        for name, label in [(_DOMAIN, "declared domain"), *offered, (_LABEL, "label")]:
+        for name, label in [(DOMAIN, "declared domain"), *offered, (LABEL, "label")]:
             values = self._counted(name)
-            if len(values) >= least or name in query.facets or (values and name == _LABEL):
+            if len(values) >= least or name in query.facets or (values and name == LABEL):
                 found.append(Choice(name, label, values, query.facets.get(name, ""), self._facets.get(name)))
         return found
 
@@ -326,13 +276,11 @@ class DialogueList:
 
     def _with(self, name: str, value: str) -> Flags:
         flags = np.zeros(len(self.ids), bool)
-        if name == _LABEL:
+        if name == LABEL:
             flags[[place for place, labels in self._labelled() if value in labels]] = True
             return flags
-        import polars
-
         pairs = self._pairs(name)
-        flags[pairs.filter(polars.col("value") == value)["place"].to_numpy()] = True
+        flags[pairs.filter(pl.col("value") == value)["place"].to_numpy()] = True
         return flags
 
     def _with_row(self, table: str, chosen: Sequence[tuple[Facet, str]]) -> Flags:
@@ -342,14 +290,14 @@ class DialogueList:
         return having
 
     @staticmethod
-    def _rows_with(frame: polars.DataFrame, chosen: Sequence[tuple[Facet, str]]) -> polars.DataFrame:
+    def _rows_with(frame: pl.DataFrame, chosen: Sequence[tuple[Facet, str]]) -> pl.DataFrame:
         for facet, value in chosen:
             frame = _only(frame, facet).filter(_value(facet) == value)
         return frame
 
     def _counted(self, name: str) -> list[tuple[str, int]]:
         """The values of a facet with the number of dialogues that have each, the most frequent first."""
-        if name == _LABEL:
+        if name == LABEL:
             tally: dict[str, int] = {}
             for _, labels in self._labelled():
                 for label in labels:
@@ -362,15 +310,13 @@ class DialogueList:
 
         return self._library.of_run(f"counts of {name}", self._run, count)
 
-    def _pairs(self, name: str) -> polars.DataFrame:
+    def _pairs(self, name: str) -> pl.DataFrame:
         """``place`` and ``value`` of a facet, each pair once."""
         return self._library.of_run(f"facet {name}", self._run, lambda: self._facet_pairs(name))
 
-    def _facet_pairs(self, name: str) -> polars.DataFrame:
-        import polars
-
-        if name == _DOMAIN:
-            exploded = self._placed().select("place", polars.col("domains").alias("value")).explode("value")
+    def _facet_pairs(self, name: str) -> pl.DataFrame:
+        if name == DOMAIN:
+            exploded = self._placed().select("place", pl.col("domains").alias("value")).explode("value")
             return exploded.drop_nulls().unique(maintain_order=True)
         facet = self._facets.get(name)
         if facet is None:
@@ -382,10 +328,10 @@ class DialogueList:
             frame = frame.select("dialogue", _value(facet).alias("value"))
         else:
             frame = facet.pairs(frame)
-        values = frame.drop_nulls().filter(polars.col("value") != "").unique()
+        values = frame.drop_nulls().filter(pl.col("value") != "").unique()
         return values.join(self._placed().select("place", "dialogue"), on="dialogue").select("place", "value")
 
-    def _placed(self) -> polars.DataFrame:
+    def _placed(self) -> pl.DataFrame:
         return self._heads.with_row_index("place")
 
     def _labelled(self) -> list[tuple[int, Sequence[str]]]:
@@ -401,14 +347,12 @@ class DialogueList:
         return [(places[name], note.labels) for name, note in notes.items() if name in places]
 
     def _measured(self, measure: str) -> NDArray[np.float64]:
-        import polars
-
         if measure not in self._run.scores:
             raise DialgaugeError(f"the run '{self._run.id}' has no measure '{measure}'")
-        rows = self._library.table(self._run, "dialogue_scores").filter(polars.col("measure") == measure)
-        values = rows.select("dialogue", (polars.col("num") / polars.col("den")).alias("value"))
+        rows = self._library.table(self._run, "dialogue_scores").filter(pl.col("measure") == measure)
+        values = rows.select("dialogue", (pl.col("num") / pl.col("den")).alias("value"))
         joined = self._heads.select("dialogue").join(values, on="dialogue", how="left", maintain_order="left")
-        return joined["value"].cast(polars.Float64).fill_null(np.nan).to_numpy()
+        return joined["value"].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def _rows(self, places: NDArray[np.int64], measures: Sequence[str]) -> Iterator[ListRow]:
         columns = [self.value(measure) for measure in measures]
@@ -422,42 +366,19 @@ class DialogueList:
             yield ListRow(name, turns, domains, values, openings.get(name, ""), labels.get(int(place), ()), verdict)
 
     def _openings(self, names: list[str]) -> dict[str, str]:
-        """What each dialogue begins with."""
-        import polars
-
         turns = self._library.table(self._run, "turns")
-        first = turns.filter((polars.col("turn") == 0) & polars.col("dialogue").is_in(names))
+        first = turns.filter((pl.col("turn") == 0) & pl.col("dialogue").is_in(names))
         return dict(first.select("dialogue", "text").rows())
 
 
-def _only(frame: polars.DataFrame, facet: Facet) -> polars.DataFrame:
+def _only(frame: pl.DataFrame, facet: Facet) -> pl.DataFrame:
     if facet.only is None:
         return frame
-    import polars
-
     column, value = facet.only
-    return frame.filter(polars.col(column) == value)
+    return frame.filter(pl.col(column) == value)
 
 
-def _value(facet: Facet) -> polars.Expr:
+def _value(facet: Facet) -> pl.Expr:
     """What people choose from, made of the facet's columns."""
-    import polars
-
-    value = polars.concat_str([polars.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
+    value = pl.concat_str([pl.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
     return value.replace("", facet.absent) if facet.absent else value
-
-
-def _number(text: str, name: str) -> float | None:
-    if not text.strip():
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = np.nan
-    if not np.isfinite(number) or abs(number) > 1e12:
-        raise DialgaugeError(f"'{name}' must be a number (got '{text}')")
-    return number
-
-
-def _written(number: float | None) -> str:
-    return "" if number is None else f"{number:g}"

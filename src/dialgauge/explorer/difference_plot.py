@@ -61,7 +61,6 @@ class DifferenceRow:
         return 100.0 if self.percent else 1.0
 
     def at(self, number: float) -> float:
-        """Where to draw a number."""
         return self.axis.place(number * self._scale)
 
     def amount(self, number: float) -> str:
@@ -119,7 +118,6 @@ def _is_share(comparison: Comparison, one: Difference) -> bool:
 
 
 def _ends(differences: Sequence[Difference]) -> list[float]:
-    """All numbers that are drawn."""
     return [end for one in differences for end in (one.low, one.high, one.difference) if math.isfinite(end)]
 
 

@@ -99,7 +99,9 @@ class Guard:
         try:
             _check_size(scope)
             host = self._checked_host(scope)
-            _check_method(scope)
+            if scope["method"] not in METHODS:
+                allowed = (b"allow", ", ".join(METHODS).encode())
+                raise _Refusal(405, "The explorer answers GET, HEAD and POST only.", allowed)
             _check_origin(scope, host)
             entrance = self._checked_token(scope, host)
             body = await _body(receive)
@@ -173,11 +175,6 @@ def _check_size(scope: Scope) -> None:
 
 def _too_large() -> _Refusal:
     return _Refusal(413, f"The request is larger than {LARGEST_BODY:,} bytes.")
-
-
-def _check_method(scope: Scope) -> None:
-    if scope["method"] not in METHODS:
-        raise _Refusal(405, "The explorer answers GET, HEAD and POST only.", (b"allow", ", ".join(METHODS).encode()))
 
 
 def _check_origin(scope: Scope, host: str) -> None:

@@ -9,23 +9,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dialgauge._version import __version__
 from dialgauge.comparison import Comparison, comparable_signature, compare_runs, paired_measures, standings, view_of
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.library import Library
 from dialgauge.explorer.report_file import compact, style_sheet
-from dialgauge.explorer.run_list import group_title, scored
+from dialgauge.explorer.run_list import group_title, grouped, scored
 from dialgauge.explorer.templating import render
 from dialgauge.files import atomic
-from dialgauge.measures import Signature
+from dialgauge.measures import Score, Signature
+from dialgauge.runs import Run
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.measures import Score
-    from dialgauge.runs import Run
 
 #: Columns of a board.
 _MEASURES = 6
@@ -81,16 +78,7 @@ def write_leaderboard(path: str | Path, runs: Sequence[Run], *, title: str = "Le
 def boards(runs: Sequence[Run]) -> list[Board]:
     """A board for all runs that can be compared, those with several first. Runs without scores are on none."""
     library = Library(runs=runs)
-    groups: list[list[Run]] = []
-    for run in runs:
-        if not run.scores:
-            continue
-        fitting = (group for group in groups if _belong(library, group[0], run))
-        group = next(fitting, None)
-        if group is None:
-            groups.append([run])
-        else:
-            group.append(run)
+    groups = grouped([run for run in runs if run.scores], partial(_belong, library))
     made = [_board(members) for members in groups]
     return sorted(made, key=lambda board: (len(board.rows) == 1, board.kind, -len(board.rows), board.signature))
 

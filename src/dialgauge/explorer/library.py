@@ -11,9 +11,10 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
+import polars as pl
 
 from dialgauge.comparison import (
     RESAMPLES,
@@ -29,9 +30,6 @@ from dialgauge.explorer.beside_runs import kept_beside
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Run, Store, Survey
-
-if TYPE_CHECKING:
-    import polars
 
 T = TypeVar("T")
 
@@ -141,7 +139,7 @@ class Library:
             return known
         return [*known, *self.kept(("store", run.path.parent), lambda: Store(run.path.parent).survey().runs)]
 
-    def table(self, run: Run, name: str) -> polars.DataFrame:
+    def table(self, run: Run, name: str) -> pl.DataFrame:
         """A table of a run, or of its companion."""
         if name not in run.tables and (other := self._companion(run, name)) is not None:
             return self.table(other, name)
@@ -152,22 +150,18 @@ class Library:
         """The rows of one dialogue in a table, as records; none where the run has no such table."""
         if not self.has_table(run, name):
             return []
-        import polars
-
-        return self.table(run, name).filter(polars.col("dialogue") == dialogue).to_dicts()
+        return self.table(run, name).filter(pl.col("dialogue") == dialogue).to_dicts()
 
     def dialogue(self, run: Run, id: str) -> Dialogue:
         """One dialogue of a run, by its id however that is written."""
-        import polars
-
         heads = self.table(run, "dialogues")
-        found = heads.filter(polars.col("dialogue") == id)
+        found = heads.filter(pl.col("dialogue") == id)
         if not found.height:
-            found = heads.filter(polars.col("dialogue") == self._spelling(run, heads).get(dialogue_key(id), id))
+            found = heads.filter(pl.col("dialogue") == self._spelling(run, heads).get(dialogue_key(id), id))
         if not found.height:
             raise DialgaugeError(f"the run '{run.id}' has no dialogue '{id}'")
         name, _, domains, goal, outcome = found.row(0)
-        records = self.table(run, "turns").filter(polars.col("dialogue") == name)["record"]
+        records = self.table(run, "turns").filter(pl.col("dialogue") == name)["record"]
         try:
             return Dialogue(
                 id=name,
@@ -215,7 +209,7 @@ class Library:
         except DialgaugeError:
             return 0
 
-    def _spelling(self, run: Run, heads: polars.DataFrame) -> Mapping[str, str]:
+    def _spelling(self, run: Run, heads: pl.DataFrame) -> Mapping[str, str]:
         return self.kept(
             ("spelling", self._stamp(run)), lambda: {dialogue_key(name): name for name in heads["dialogue"]}
         )

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from dialgauge.explorer.templating import shown
 
 #: Bold and code within a line; what stands between the signs has none of them, so that no text takes long.
@@ -19,8 +21,6 @@ _SHORTEST = 2
 
 def said(text: str, words: Iterable[str] = (), wrong: Iterable[str] = (), right: Iterable[str] = ()) -> Any:
     """A text with its paragraphs, lists, bold words and code; ``words`` are marked, and what is wrong or right."""
-    from markupsafe import Markup
-
     mark = _Marker(words, wrong, right)
     pieces: list[Any] = []
     for depth, lines in _blocks(shown(text).split("\n")):
@@ -75,8 +75,6 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[int | None, list[Any]]]:
 
 
 def _inline(line: str, mark: _Marker) -> Any:
-    from markupsafe import Markup
-
     pieces, end = [], 0
     for found in _INLINE.finditer(line):
         pieces.append(mark.text(line[end : found.start()]))
@@ -96,8 +94,6 @@ class _Marker:
         self._pattern = re.compile("|".join(map(re.escape, longest)), re.IGNORECASE) if longest else None
 
     def text(self, text: str) -> Any:
-        from markupsafe import Markup, escape
-
         if self._pattern is None:
             return escape(text)
         pieces, end = [], 0

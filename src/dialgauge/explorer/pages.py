@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import islice
 from string import digits
 from threading import BoundedSemaphore
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from dialgauge._version import __version__
@@ -37,6 +37,8 @@ from dialgauge.measures import measure_of_kind
 from dialgauge.presentation import Panel, pages_of, run_charts
 from dialgauge.report import Column, Table, chart_specification, run_tables
 from dialgauge.runs import DialogueNote, Run, Store
+
+T = TypeVar("T")
 
 _SHOWN_SCORES = 12
 _OTHERS = 8
@@ -130,35 +132,27 @@ class Explorer:
             dialogues=self.library.size(run), saved="saved" in asked, columns=columns, worst=worst,
             others=self._others(run), notes=annotations_of(self.library, run), titles=_titles(run),
             shown_scores=_SHOWN_SCORES, charts=list(run_charts(self.library, run)), tables=tables, facts=facts,
-            problem=problem, panels=self._panels(run), tried=self._tried(run),
+            problem=problem,
+            panels=self._undamaged("panels", run, lambda: pages.panels(self.library, run), list[Panel]()),
+            tried=self._undamaged(
+                "tried", run, lambda: {one.task for one in pages.trials(self.library, run)}, set[str]()
+            ),
             overview=run_overview(self.library, run, self._listed(run) if self.library.size(run) else None),
         )  # fmt: skip
 
-    def _panels(self, run: Run) -> list[Panel]:
-        """What the kind answers beside its scores; nothing where its tables are damaged, which its tables say."""
+    def _undamaged(self, what: str, run: Run, make: Callable[[], T], otherwise: T) -> T:
+        """Something made of a run; where its tables are damaged, which the page says elsewhere, something else."""
         try:
-            return self.library.of_run("panels", run, lambda: pages_of(run.kind).panels(self.library, run))
+            return self.library.of_run(what, run, make)
         except DialgaugeError:
-            return []
-
-    def _tried(self, run: Run) -> frozenset[str]:
-        """The tasks that have a trial; a log may know of others."""
-        try:
-            return frozenset(trial.task for trial in pages_of(run.kind).trials(self.library, run))
-        except DialgaugeError:
-            return frozenset()
+            return otherwise
 
     def chart(self, id: str, asked: Mapping[str, str]) -> Mapping[str, Any]:
         """The specification of a chart of a run."""
         run = self.library.run(id)
-        charts = run_charts(self.library, run)
         name = asked.get("name", "")
-        if name not in charts:
-            raise MissingRun(f"the run '{id}' has no chart '{name}'")
-        specification: Mapping[str, Any] = self.library.of_run(
-            f"chart {name}", run, lambda: chart_specification(charts[name])
-        )
-        return specification
+        draw = _named_chart(run_charts(self.library, run), name, f"the run '{id}'")
+        return self.library.of_run(f"chart {name}", run, lambda: chart_specification(draw))
 
     def dialogues(self, id: str, asked: Mapping[str, str]) -> str:
         """The dialogues of a run, filtered and sorted, a page of them."""
@@ -180,10 +174,7 @@ class Explorer:
         pages = pages_of(run.kind)
         if not pages.read_first:
             return {}
-        try:
-            return self.library.of_run("evidence", run, lambda: pages.evidence(self.library, run))
-        except DialgaugeError:  # tables that are gone; the list has the rest
-            return {}
+        return self._undamaged("evidence", run, lambda: pages.evidence(self.library, run), {})
 
     def export(self, id: str, asked: Mapping[str, str]) -> str:
         """All dialogues that a list finds, as CSV."""
@@ -202,7 +193,6 @@ class Explorer:
         return self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
 
     def dialogue(self, id: str, asked: Mapping[str, str]) -> str:
-        """One dialogue of a run."""
         run = self.library.run(id)
         dialogue = self.library.dialogue(run, asked.get("id", ""))
         listed = self._listed(run)
@@ -214,7 +204,8 @@ class Explorer:
         return self.page(
             "dialogue.html", "runs", run=run, dialogue=dialogue, query=query, before=before, after=after,
             number=number, found=found, view=view, evidence=evidence, page=-(-number // PAGE_SIZE),
-            values=self._values(run, dialogue.id), others=self._with(dialogue.id, self._others(run)),
+            values=self._values(run, dialogue.id),
+            others=[other for other in self._others(run) if self.library.has_dialogue(other, dialogue.id)],
             tells_outcome=listed.pages.tells_outcome, saved="saved" in asked,
             note=notes.get(dialogue.id) or DialogueNote(),
         )  # fmt: skip
@@ -241,16 +232,10 @@ class Explorer:
 
     def compare_chart(self, ids: Sequence[str], asked: Mapping[str, str]) -> Mapping[str, Any]:
         """The specification of a chart of a comparison."""
-        comparison = self.library.comparison(ids)
-        charts = ranking_charts(comparison)
-        name = asked.get("name", "")
-        if name not in charts:
-            raise MissingRun(f"this comparison has no chart '{name}'")
-        specification: Mapping[str, Any] = chart_specification(charts[name])
-        return specification
+        charts = ranking_charts(self.library.comparison(ids))
+        return chart_specification(_named_chart(charts, asked.get("name", ""), "this comparison"))
 
     def side(self, ids: Sequence[str], asked: Mapping[str, str]) -> str:
-        """One dialogue in two runs."""
         dialogue = asked.get("id", "")
         shown = side_by_side(self.library, ids, dialogue)
         near = neighbours(self.library, ids, dialogue, asked.get("measure", ""))
@@ -353,10 +338,6 @@ class Explorer:
         like.sort(key=lambda one: one.manifest.corpus != run.manifest.corpus)
         return list(islice((one for one in like if self.library.comparable(run, one)), _OTHERS))
 
-    def _with(self, dialogue: str, runs: Sequence[Run]) -> list[Run]:
-        """Those of some runs that have a dialogue."""
-        return [run for run in runs if self.library.has_dialogue(run, dialogue)]
-
     def _sentences(self, run: Run) -> list[str]:
         """What the run says; its notes stand apart."""
         try:
@@ -374,6 +355,12 @@ class Explorer:
             for row in rows
             if row["measure"] in run.scores
         ][:_SHOWN_SCORES]
+
+
+def _named_chart(charts: Mapping[str, Callable[[], Any]], name: str, whose: str) -> Callable[[], Any]:
+    if name not in charts:
+        raise MissingRun(f"{whose} has no chart '{name}'")
+    return charts[name]
 
 
 def _titles(run: Run) -> dict[str, str]:

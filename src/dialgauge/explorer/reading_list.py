@@ -8,7 +8,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer.dialogue_list import DialogueList
+from dialgauge.explorer.dialogue_query import DialogueQuery
 from dialgauge.explorer.templating import PageLinks
 from dialgauge.presentation import READ_FIRST, Reading, pages_of
 from dialgauge.text import counted
@@ -110,11 +111,8 @@ def _group(listed: DialogueList, evidence: Mapping[str, tuple[int | None, str]],
     names = [listed.ids[int(place)] for place in order]
     # Those of which there is something to say come first.
     names = sorted(names, key=lambda name: name not in evidence)[:most] if most < NAMED else names[:most]
-    return ReadingGroup(why, len(order), [_row(name, *evidence.get(name, (None, ""))) for name in names])
-
-
-def _row(dialogue: str, turn: int | None, text: str) -> Reading:
-    return Reading(dialogue, text, turn)
+    seen = ((name, *evidence.get(name, (None, ""))) for name in names)
+    return ReadingGroup(why, len(order), [Reading(name, text, turn) for name, turn, text in seen])
 
 
 def _evidence(row: Reading) -> str:

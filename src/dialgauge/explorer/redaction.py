@@ -7,18 +7,15 @@ shown together; what users know is read from what they were told, and what is pe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
+import polars as pl
 from msgspec import structs
 
 from dialgauge.personal_fields import PersonalField, personal_fields
 from dialgauge.redaction import NOT_FOUND, Redactor, tool_data
 from dialgauge.runs import FIXED, Run, run_in_memory
 from dialgauge.users.faults import known_values
-
-if TYPE_CHECKING:
-    import polars
 
 
 def redacted_runs(runs: Sequence[Run]) -> tuple[list[Run], Redactor]:
@@ -58,9 +55,7 @@ def _redacted(run: Run, redactor: Redactor) -> Run:
 _OF_CORPUS = frozenset(FIXED) - {"dialogue_scores"}
 
 
-def _redacted_table(frame: polars.DataFrame, redactor: Redactor) -> polars.DataFrame:
-    import polars as pl
-
+def _redacted_table(frame: pl.DataFrame, redactor: Redactor) -> pl.DataFrame:
     def column(series: pl.Series) -> pl.Series:
         if series.dtype == pl.String:
             changed = {text: redactor.text(text) for text in series.unique().drop_nulls().to_list()}

@@ -16,14 +16,15 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dialgauge._version import __version__
 from dialgauge.comparison import compare_runs, divergence_sizes
-from dialgauge.dialogue import dialogue_key
+from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.comparing import Ranking, ranking, ranking_charts
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer.dialogue_list import DialogueList
+from dialgauge.explorer.dialogue_query import DialogueQuery
 from dialgauge.explorer.library import Library, stored_as_expected
 from dialgauge.explorer.reading_list import ReadingList, reading_list
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
@@ -33,13 +34,9 @@ from dialgauge.explorer.templating import render, shown
 from dialgauge.files import atomic
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import DialogueView, Panel, pages_of, run_charts
-from dialgauge.report import RunSet, drawn, markdown, missing_drawer, run_tables, unchecked
+from dialgauge.report import RunSet, Table, drawn, markdown, missing_drawer, run_tables, unchecked
 from dialgauge.runs import Run
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.dialogue import Dialogue
-    from dialgauge.report import Table
 
 #: Dialogues of a report unless asked for more or others.
 DIALOGUES = 40
@@ -136,11 +133,14 @@ def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequen
         raise DialgaugeError("a report needs at least one run; name some")
     library = Library(runs=runs)
     kinds = list(dict.fromkeys(run.kind for run in runs))
+    each, rest = divmod(dialogues, len(kinds))
     groups = [
-        _group(library, [run for run in runs if run.kind == kind], _share(dialogues, len(kinds), place), only, place)
+        _group(library, [run for run in runs if run.kind == kind], each + (place < rest), only, place)
         for place, kind in enumerate(kinds)
     ]
-    _refuse_unknown(only, groups)
+    known = {dialogue_key(part.dialogue.id) for group in groups for part in group.dialogues}
+    if unknown := next((name for name in only if dialogue_key(name) not in known), None):
+        raise DialgaugeError(f"no run of this report has a dialogue '{unknown}'")
     script = _static("explorer.js")
     text = render(
         "report.html",
@@ -239,45 +239,37 @@ def _chosen(
         units = divergence_sizes(ranked.comparison, first, second, ranked.measure)
         names = [name for unit in units if (name := ranked.conversation(unit))][:most]
         return names, f"{counted(len(names), 'dialogue')} in which {first} and {second} differ most by {ranked.measure}"
-    if failed := _failed(library, runs[0], most):
-        return failed
-    listed = DialogueList(library, runs[0])
-    if not listed.columns:
-        return list(listed.ids[:most]), f"the first {counted(min(most, len(listed.ids)), 'dialogue')}"
-    measure, falling = listed.worst_first
-    order = listed.order(DialogueQuery(sort=measure, falling=falling))
-    reading = reading_list(library, runs[0])
+    run = runs[0]
+    ranked_names, listed = _failed(library, run), None
+    if not ranked_names:
+        listed = DialogueList(library, run)
+        if not listed.columns:
+            return list(listed.ids[:most]), f"the first {counted(min(most, len(listed.ids)), 'dialogue')}"
+        measure, falling = listed.worst_first
+        ranked_names = [listed.ids[int(at)] for at in listed.order(DialogueQuery(sort=measure, falling=falling))]
+    reading = reading_list(library, run)
     urgent = reading.dialogues[:most] if reading is not None else []
-    worst = [name for at in order if (name := listed.ids[int(at)]) not in urgent][: most - len(urgent)]
-    told = f"the {counted(len(worst), 'dialogue')} of {runs[0].name} that are worst by {listed.worst_basis}"
+    others = [name for name in ranked_names if name not in urgent][: most - len(urgent)]
+    if listed is None:
+        told = f"{counted(len(others), 'failed conversation')} of {run.name}, those of tasks that pass sometimes first"
+    else:
+        told = f"the {counted(len(others), 'dialogue')} of {run.name} that are worst by {listed.worst_basis}"
     if not urgent:
-        return worst, told
-    beside = f", then {told} among the others" if worst else ""
-    return [*urgent, *worst], f"{counted(len(urgent), 'conversation')} to read first{beside}"
+        return others, told
+    beside = f", then {told}{' among the others' if listed is not None else ''}" if others else ""
+    return [*urgent, *others], f"{counted(len(urgent), 'conversation')} to read first{beside}"
 
 
-def _failed(library: Library, run: Run, most: int) -> tuple[list[str], str] | None:
-    """What to read first, then failed trials: one of each task, those first that pass sometimes, before a second."""
+def _failed(library: Library, run: Run) -> list[str]:
+    """Failed trials: one of each task, those of tasks that pass sometimes first, before a second of any."""
     trials = pages_of(run.kind).trials(library, run)
     passed = {trial.task for trial in trials if trial.success}
     failed: dict[str, list[str]] = {}
     for trial in trials:
         if trial.success is False:
             failed.setdefault(trial.task, []).append(trial.dialogue)
-    if not failed:
-        return None
-    reading = reading_list(library, run)
-    urgent = reading.dialogues[:most] if reading is not None else []
-    ordered = sorted(failed, key=lambda task: task not in passed)
-    rows = zip_longest(*(failed[task] for task in ordered))
-    others = [name for row in rows for name in row if name is not None and name not in urgent][: most - len(urgent)]
-    told = f"{counted(len(others), 'failed conversation')} of {run.name}, those of tasks that pass sometimes first"
-    if not urgent:
-        return others, told
-    return [
-        *urgent,
-        *others,
-    ], f"{counted(len(urgent), 'conversation')} to read first{f', then {told}' if others else ''}"
+    rows = zip_longest(*(failed[task] for task in sorted(failed, key=lambda task: task not in passed)))
+    return [name for row in rows for name in row if name is not None]
 
 
 def _shown_runs(runs: Sequence[Run], ranked: Ranking | None) -> Sequence[Run]:
@@ -315,17 +307,6 @@ def _dialogue_scores(library: Library, runs: Sequence[Run], name: str) -> list[t
             label = f"{run.name}{mark}: {measure}" if len(runs) > 1 else measure
             found.append((label, values.get(measure), run.scores[measure].unit))
     return found
-
-
-def _refuse_unknown(only: Sequence[str], groups: Iterable[ReportGroup]) -> None:
-    known = {dialogue_key(part.dialogue.id) for group in groups for part in group.dialogues}
-    for name in only:
-        if dialogue_key(name) not in known:
-            raise DialgaugeError(f"no run of this report has a dialogue '{name}'")
-
-
-def _share(whole: int, parts: int, place: int) -> int:
-    return whole // parts + (place < whole % parts)
 
 
 class _FileLinks:

@@ -60,16 +60,21 @@ def headline_of(run: Run) -> str:
 
 def run_groups(library: Library, runs: Sequence[Run], notes: Callable[[Run], Annotations]) -> list[RunGroup]:
     """The runs in groups that can be compared, the largest first."""
+    groups = grouped(runs, lambda first, run: first.kind == run.kind and library.comparable(first, run))
+    groups.sort(key=lambda group: (-len(group), group[0].kind))
+    return [_group(group, notes) for group in groups]
+
+
+def grouped(runs: Sequence[Run], belongs: Callable[[Run, Run], bool]) -> list[list[Run]]:
+    """Runs in groups, each with the first group to whose first run it belongs."""
     groups: list[list[Run]] = []
     for run in runs:
-        fitting = (group for group in groups if group[0].kind == run.kind and library.comparable(group[0], run))
-        group = next(fitting, None)
+        group = next((group for group in groups if belongs(group[0], run)), None)
         if group is None:
             groups.append([run])
         else:
             group.append(run)
-    groups.sort(key=lambda group: (-len(group), group[0].kind))
-    return [_group(group, notes) for group in groups]
+    return groups
 
 
 def _group(runs: Sequence[Run], notes: Callable[[Run], Annotations]) -> RunGroup:

@@ -49,7 +49,8 @@ def serve(
     token = None if local else secrets.token_urlsafe(24)
     server = _server(store, host, at, token)
     # All addresses of a machine have no name of their own; its own name leads there from elsewhere.
-    name = socket.gethostname() if host in ("0.0.0.0", "::") else _bracketed(host)  # noqa: S104 - asked for
+    written = f"[{host}]" if ":" in host else host
+    name = socket.gethostname() if host in ("0.0.0.0", "::") else written  # noqa: S104 - asked for
     shown = f"http://{name}:{at}{path}"
     address = f"{shown}{'&' if '?' in path else '?'}token={token}" if token else shown
     problems: list[Exception] = []
@@ -125,16 +126,12 @@ def _listening(host: str, port: int | None) -> socket.socket:
     problem: OSError | None = None
     for number in wanted:
         try:
-            return socket.create_server((host, number), family=_family(host))
+            return socket.create_server((host, number), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         except OSError as error:
             problem = error
     reason = os.strerror(problem.errno) if problem and problem.errno and problem.errno > 0 else problem
     where = f"port {port}" if port is not None else f"a port from {PORT} to {PORT + _TRIES - 1}"
     raise DialgaugeError(f"the explorer cannot listen on {where} of {host} ({reason}); choose another with --port")
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def _is_local(host: str) -> bool:
@@ -144,7 +141,3 @@ def _is_local(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

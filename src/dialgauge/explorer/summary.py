@@ -38,7 +38,10 @@ def markdown_summary(runs: Sequence[Run], comparison: Comparison | None = None) 
     parts = [
         _bullets(answers),
         "What each run says:" if answers and runs else "",
-        _bullets([_paragraph(name, run) for name, run in zip(names[:_PARAGRAPHS], runs, strict=False)], raw=True),
+        "\n".join(
+            f"- **{_escaped(name) or 'run'}** ({markdown(run.kind)}): {markdown(' '.join(run_sentences(run)))}"
+            for name, run in zip(names[:_PARAGRAPHS], runs, strict=False)
+        ),
         *(table.render("markdown").rstrip("\n") for table in tables),
         _reading(runs, names),
         _worst(runs, names),
@@ -61,13 +64,8 @@ def _escaped(text: str) -> str:
     return _BLOCK.sub(lambda found: f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}", shown)
 
 
-def _bullets(lines: Sequence[str], *, raw: bool = False) -> str:
-    return "\n".join(f"- {line if raw else _escaped(line)}" for line in lines)
-
-
-def _paragraph(name: str, run: Run) -> str:
-    """What one run says, in one bullet."""
-    return f"**{_escaped(name) or 'run'}** ({markdown(run.kind)}): {markdown(' '.join(run_sentences(run)))}"
+def _bullets(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {_escaped(line)}" for line in lines)
 
 
 def _compared(comparison: Comparison) -> Table:

@@ -8,8 +8,10 @@ from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlencode
+
+from markupsafe import Markup
 
 from dialgauge.measures import screen_form
 from dialgauge.report import SHARE
@@ -30,24 +32,9 @@ _SIGNATURE = 80
 _SIGNS = {"good": "✓", "bad": "✗", "warn": "!", "plain": ""}
 
 
-class Links(Protocol):
-    """Where things are: addresses of the server's pages, or places in the one file of a report."""
-
-    def run(self, run: str) -> str: ...
-
-    def dialogues(self, run: str, query: str = "") -> str: ...
-
-    def dialogue(self, run: str, dialogue: str, query: str = "", turn: int | None = None) -> str: ...
-
-    def trials(self, run: str, task: str = "") -> str: ...
-
-    def compare(self, runs: Iterable[str]) -> str: ...
-
-    def side(self, runs: Iterable[str], dialogue: str, measure: str = "") -> str: ...
-
-
 class PageLinks:
-    """Addresses of the server's pages. An id is always part of a query or quoted whole: it cannot leave its place."""
+    """Addresses of the server's pages; the one file of a report has its own. An id is always part of a query or quoted
+    whole: it cannot leave its place."""
 
     def run(self, run: str) -> str:
         return f"/runs/{quote(run, safe='')}"
@@ -204,8 +191,6 @@ def interval_text(score: Score) -> str:
 
 def headed(name: str) -> Any:
     """The name of a run in a heading; a long one, with all settings of two agents, is whole only in its title."""
-    from markupsafe import Markup
-
     whole = shown(name)
     if len(whole) <= _HEADING:
         return whole
@@ -219,8 +204,6 @@ def asked_for(facets: Mapping[str, str]) -> str:
 
 def signature_html(signature: str) -> Any:
     """A signature in its short form, which opens to all of it."""
-    from markupsafe import Markup
-
     return Markup('<details class="signature"><summary>Signature: {}</summary><code>{}</code></details>').format(
         shown(screen_form(signature, _SIGNATURE)), shown(signature)
     )
@@ -228,8 +211,6 @@ def signature_html(signature: str) -> Any:
 
 def table_html(table: Table) -> Any:
     """A table of the report room, which escapes its texts itself."""
-    from markupsafe import Markup
-
     bare = copy(table)
     bare.signature = ""
     bare.notes = [note for note in table.notes if note_kind(note) != OPTIONS]

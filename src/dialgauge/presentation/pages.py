@@ -87,7 +87,6 @@ class Facet:
     absent: str = ""
 
     def word(self, value: str) -> str:
-        """What a value is called."""
         return self.words.get(value, value.replace("_", " ")) if self.words else value
 
 
@@ -242,7 +241,6 @@ class RunPages:
         return [*first[:-1], ranking] if ranking in others else first
 
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
-        """One dialogue, turn by turn."""
         turns = [TurnView(place, turn.speaker, turn.text) for place, turn in enumerate(dialogue.turns)]
         return DialogueView(self.template, turns)
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from dialgauge.dialogue import State
+from dialgauge.dialogue import State, Turn
 from dialgauge.presentation.pages import Badge
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.dialogue import Turn
 
 #: What some sources put before the slots of a booking.
 _BOOKING = "book"

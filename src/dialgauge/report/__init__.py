@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         score_tables,
         system_labels,
     )
-    from dialgauge.report.runset import Display, Presented, RunSet, score_cell
+    from dialgauge.report.runset import Display, Presented, RunSet, score_cell, talk_table
     from dialgauge.report.table import (
         BOLD,
         FORMATS,
@@ -134,6 +134,7 @@ __all__ = [
     "stacked_bars",
     "styled",
     "system_labels",
+    "talk_table",
     "unchecked",
     "write_page",
     "write_tables",

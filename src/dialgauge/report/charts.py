@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import fmean, pstdev
 from textwrap import wrap
 from typing import Any
 
@@ -50,33 +51,21 @@ _UNDEFINED = "#e4e4e4"
 
 
 def mean_spread(
-    measures: Sequence[str],
-    means: Sequence[float],
-    spreads: Sequence[float],
-    *,
-    points: Mapping[str, Sequence[float]] | None = None,
-    percent: bool = False,
-    title: str = "",
-    note: str | Sequence[str] = "",
+    values: Mapping[str, Sequence[float]], *, percent: bool = False, title: str = "", note: str = ""
 ) -> Any:
     """Bars of each measure's mean over systems, whiskers of one standard deviation, a dot for every system.
 
-    With ``percent`` the values are shares, and the axis ends at 100.
+    ``values`` has by measure those of the systems; with ``percent`` they are shares, and the axis ends at 100.
     """
     alt = altair()
     scale, digits = (100.0, 1) if percent else (1.0, 3)
-    rows = [
-        {
-            "measure": name,
-            "mean": scale * mean,
-            "low": scale * (mean - spread),
-            "high": scale * (mean + spread),
-            "top": scale * max([mean + spread, *(points or {}).get(name, ())]),
-            "text": f"{scale * mean:.{digits}f} ± {scale * spread:.{digits}f}",
-        }
-        for name, mean, spread in zip(measures, means, spreads, strict=True)
-    ]
-    order = list(measures)
+    order = [name for name, numbers in values.items() if numbers]
+    rows = []
+    for name in order:
+        mean, spread = scale * fmean(values[name]), scale * pstdev(values[name])
+        ends = {"mean": mean, "low": mean - spread, "high": mean + spread}
+        top, text = max(mean + spread, scale * max(values[name])), f"{mean:.{digits}f} ± {spread:.{digits}f}"
+        rows.append({"measure": name, **ends, "top": top, "text": text})
     x = alt.X("measure:N", sort=order, title=None, axis={"labelAngle": 0})
     base = alt.Chart(data(rows)).encode(x=x)
     y = alt.Y(
@@ -86,32 +75,21 @@ def mean_spread(
         axis={"grid": False},
     )
     layers = base.mark_bar(color=SHADES[2], stroke=INK, strokeWidth=0.6, size=48).encode(y=y)
-    single = [{"measure": name, "value": scale * value} for name in order for value in (points or {}).get(name, ())]
-    if single:
-        dots = alt.Chart(data(single)).mark_circle(color=SHADES[0], size=26, opacity=0.75, xOffset=36)
-        layers = layers + dots.encode(x=x, y=alt.Y("value:Q"))
+    single = [{"measure": name, "value": scale * value} for name in order for value in values[name]]
+    dots = alt.Chart(data(single)).mark_circle(color=SHADES[0], size=26, opacity=0.75, xOffset=36)
+    layers = layers + dots.encode(x=x, y=alt.Y("value:Q"))
     layers = layers + base.mark_rule(color=INK, strokeWidth=1.6).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     for edge in ("low", "high"):
         layers = layers + base.mark_tick(color=INK, size=14, thickness=1.6, opacity=1).encode(y=f"{edge}:Q")
     layers = layers + base.mark_text(dy=-12).encode(y=alt.Y("top:Q"), text=alt.Text("text:N"))
-    told = f"whiskers: one standard deviation{'; dots: the systems' if single else ''}"
-    return styled(
-        layers.properties(width=alt.Step(120), height=260),
-        title=title or "Mean and spread across systems",
-        note=[*([note] if isinstance(note, str) else note), told] if note else told,
-    )
+    told = [*filter(None, [note]), "whiskers: one standard deviation; dots: the systems"]
+    heading = title or "Mean and spread across systems"
+    return styled(layers.properties(width=alt.Step(120), height=260), title=heading, note=told)
 
 
 def _known_ends(interval: tuple[float, float] | None, value: float) -> tuple[float, float]:
     """The ends of an interval; the value itself where there is none, or none is defined."""
     return interval if interval and not any(map(math.isnan, interval)) else (value, value)
-
-
-def _whiskers(base: Any, *, vertical: bool) -> Any:
-    """Rules from ``low`` to ``high``, edged with paper so that they are seen on a dark bar too."""
-    ends = {"y": "low:Q", "y2": "high:Q"} if vertical else {"x": "low:Q", "x2": "high:Q"}
-    edge = base.mark_rule(color=PAPER, strokeWidth=3.4, opacity=1).encode(**ends)
-    return edge + base.mark_rule(color=INK, strokeWidth=1.4, opacity=1).encode(**ends)
 
 
 def lambda_sweep(
@@ -273,7 +251,9 @@ def _grouped_bars(
     colour = alt.Color("group:N", sort=groups, title=None, scale={"domain": groups, "range": shades(len(groups))})
     drawn = base.mark_bar(stroke=INK, strokeWidth=0.6).encode(y=y, color=colour)
     if any(row["low"] < row["high"] for row in shown):
-        drawn = drawn + _whiskers(base, vertical=True)
+        for colour, strokes in ((PAPER, 3.4), (INK, 1.4)):  # edged with paper, to be seen on a dark bar too
+            rule = base.mark_rule(color=colour, strokeWidth=strokes, opacity=1)
+            drawn = drawn + rule.encode(y="low:Q", y2="high:Q")
     numbers = base.mark_text(fontSize=9, dy=-6).encode(y=alt.Y("high:Q"), text=alt.Text("text:N"))
     step = alt.Step(room, **{"for": "position"}) if len(groups) == 1 else alt.Step(room / len(groups))
     return styled((drawn + numbers).properties(width=step, height=240), title=title, note=note)

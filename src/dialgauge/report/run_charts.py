@@ -149,7 +149,6 @@ class _Scored:
 
     @property
     def whose(self) -> str:
-        """The systems of a title."""
         names = list(self.runs)
         return ", ".join(names) if len(names) <= 3 else counted(len(names), "system")
 

@@ -266,10 +266,7 @@ class RunSet(Presented, Mapping[str, Run]):
         table = Table(f"{run.name}: {dialogue}", ["measure", Column("value", align="right")])
         for measure, num, den in run.table("dialogue_scores").filter(own).select("measure", "num", "den").iter_rows():
             table.add(measure, Cell(num / den if den else None, like=score_column(measure, run.scores.get(measure))))
-        talk = Table("What was said", [Column("turn", align="right"), "speaker", "text"])
-        for turn in run.table("turns").filter(own).select("turn", "speaker", "text").iter_rows():
-            talk.add(*turn)
-        return table, talk
+        return table, talk_table(run, dialogue)
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The figures by name; each is drawn when it is called."""
@@ -292,6 +289,14 @@ class RunSet(Presented, Mapping[str, Run]):
 
     def __repr__(self) -> str:
         return f"<RunSet {self.runs[0].kind}: {some_of(list(self))}; {some_of(self.measures)}>"
+
+
+def talk_table(run: Run, dialogue: str) -> Table:
+    """What was said in a dialogue."""
+    import polars as pl
+
+    rows = run.table("turns").filter(pl.col("dialogue") == dialogue).select("turn", "speaker", "text").rows()
+    return Table("What was said", [Column("turn", align="right"), "speaker", "text"], rows)
 
 
 def score_cell(score: Score | None, *, bold: bool = False, like: str | None = None) -> Cell:

@@ -257,16 +257,12 @@ def _sweep_figure(values: Sequence[tuple[float, float, float]]) -> Any:
 def _spread_figure(record: Reproduction, table: dict[str, Any]) -> None:
     names = table["columns"][2:]
     values = [[PrintedNumber.parse(text).value for text in row[2:]] for row in table["rows"].values()]
-    measured = spreads(names, values)
     shown = Table("Table 1 as printed: spread of the four models", ["measure", "mean", "standard deviation", "range"])
-    for spread in measured:
+    for spread in spreads(names, values):
         shown.add(spread.measure, f"{spread.mean:.2%}", f"{spread.population_std:.2%}", f"{spread.range:.2%}")
     record.tables["Section 4"] = [shown]
     record.figures["fga_table1_spread"] = lambda: mean_spread(
-        names,
-        [spread.mean or 0.0 for spread in measured],
-        [spread.population_std or 0.0 for spread in measured],
-        points={name: [row[place] for row in values] for place, name in enumerate(names)},
+        {name: [row[place] for row in values] for place, name in enumerate(names)},
         percent=True,
         title="FGA paper, Table 1",
         note="mean and population standard deviation of four models",

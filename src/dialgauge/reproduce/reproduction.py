@@ -269,7 +269,6 @@ class Reproduction:
 
 
 def _tells(theirs: PrintedNumber, ours: float) -> bool:
-    """Whether a comparison tells anything."""
     return bool(theirs.value or ours)
 
 

@@ -235,8 +235,7 @@ def _figure_4(
     """Figure 4 and what the text says of it: as printed, and on two or more systems whose predictions are there."""
     names = table["columns"]
     values = [[PrintedNumber.parse(text).value for text in row] for row in table["rows"].values()]
-    measured = spreads(names, values)
-    for spread in measured:
+    for spread in spreads(names, values):
         if spread.measure in ranges:
             record.printed(
                 "Section 4.1", f"{spread.measure}, largest minus smallest", ranges[spread.measure], spread.range or 0.0,
@@ -263,10 +262,7 @@ def _figure_4(
                 profile = f"profile {group[together[0]].details['profile']}"
                 _more_deviation(record, names, rows, f" ({', '.join(together)})", profile)
     record.figures["rsa_figure4_mean_spread"] = lambda: mean_spread(
-        names,
-        [spread.mean or 0.0 for spread in measured],
-        [spread.population_std or 0.0 for spread in measured],
-        points={name: [row[place] for row in values] for place, name in enumerate(names)},
+        {name: [row[place] for row in values] for place, name in enumerate(names)},
         percent=True,
         note="Ten models of Table 1, population standard deviation",
     )
@@ -322,7 +318,6 @@ def _figure_3(record: Reproduction, figure: dict[str, str], system: _System | No
 
 
 def _matrix(scores: Run, title: str) -> Table:
-    """A correlation matrix as numbers."""
     shown = Table(title, ["Pearson over turns", *(Column(name, digits=3) for name in _MEASURES)])
     for name, row in zip(_MEASURES, correlation_matrix(_columns(scores)), strict=True):
         shown.add(name, *row)

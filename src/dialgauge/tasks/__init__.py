@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.blame.label_sheets import label_sheets
     from dialgauge.tasks.blame.measured_blame import BlameEstimate, BlameRecord, load_blame_record
     from dialgauge.tasks.delexical import CLASSES, classed, cleaned, placeholders, surface
-    from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
+    from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, task_measures
     from dialgauge.tasks.gold import GoldGoal, GoldTask, GoldTasks, TaskState, read_gold
     from dialgauge.tasks.judges.grading import JudgeFigures, judge_figures
     from dialgauge.tasks.judges.judge_views import judge_document, judge_tables
@@ -76,8 +76,9 @@ if TYPE_CHECKING:
         warnings,
         worst_dialogues,
     )
-    from dialgauge.tasks.review import Missing, Review, review_lines, same_reviews
+    from dialgauge.tasks.review import Missing, Review, same_reviews
     from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval, mentions
+    from dialgauge.tasks.scoring import score_tasks
     from dialgauge.tasks.texts import References, bleu_of, bleu_signature, read_references, richness, words
     from dialgauge.tasks.trials.recognition import are_results, refuse_unreadable
     from dialgauge.tasks.trials.trial_comparison import Settling, settling
@@ -192,7 +193,6 @@ __all__ = [
     "regrade",
     "regrading_sentences",
     "regrading_table",
-    "review_lines",
     "richness",
     "same_reviews",
     "score_attempts",

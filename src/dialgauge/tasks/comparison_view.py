@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
+from dialgauge.runs import Run
 from dialgauge.tasks.measures import COMPANIONS
 from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.results import GROUNDED
 from dialgauge.tasks.tables import VERDICTS
 
 NOTHING = "-"
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
 
 
 class TasksView(ComparisonView):

@@ -1,29 +1,24 @@
-"""Task scores from Python: the responses of systems against the goals of a MultiWOZ file and its database.
-
-tasks = dialgauge.score_tasks("test.json", ["augpt.json", "ubar.json"])
-tasks["augpt"]["Success"], tasks["augpt"]["Success(rules=grounded)"]
-print(tasks.explain("mul0003"))
-"""
+"""The responses of systems judged against the goals of a gold file and its database, as runs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.columns import ColumnTable
-from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import SpooledByKey, bulk_load, file_name, named_files, system_names
+from dialgauge.formats import SpooledByKey, bulk_load
 from dialgauge.measures import (
     Count,
     Coverage,
+    Lists,
     Measure,
     Resampling,
     Scores,
@@ -35,7 +30,7 @@ from dialgauge.measures import (
     score_systems,
     sums_table,
 )
-from dialgauge.runs import Run, Store, new_run
+from dialgauge.runs import Run, new_run
 from dialgauge.tasks.delexical import cleaned
 from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, GoldTasks, read_gold
 from dialgauge.tasks.measures import BY_DOMAIN, DEFAULT, INFORM, RICHNESS, SUCCESS, TaskEvidence
@@ -47,10 +42,9 @@ from dialgauge.tasks.predictions import (
     estimated_domains,
     human_responses,
     named_domains,
-    read_predictions,
     states_of,
 )
-from dialgauge.tasks.results import KIND, LEAST_ASKED, TaskRuns
+from dialgauge.tasks.results import KIND, LEAST_ASKED
 from dialgauge.tasks.rules import (
     RULES,
     JudgedDialogue,
@@ -77,8 +71,6 @@ Missing: TypeAlias = Literal["skip", "fail"]
 MISSING: tuple[Missing, ...] = ("skip", "fail")
 #: Dialogues whose texts are compared with references at a time.
 _BLEU_BLOCK = 1 << 12
-#: A prediction file, or what one holds.
-Predictions: TypeAlias = str | Path | TaskPredictions
 
 
 class TaskOptions(Struct, frozen=True, kw_only=True):
@@ -99,95 +91,6 @@ class TaskOptions(Struct, frozen=True, kw_only=True):
 def _require(what: str, chosen: str | None, known: Sequence[str]) -> None:
     if chosen is not None and chosen not in known:
         raise DialgaugeError(f"{what} must be one of {', '.join(known)} (got '{chosen}')")
-
-
-def score_tasks(
-    gold: str | Path | GoldTasks,
-    systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions],
-    *,
-    database: str | Path | TownDatabase | None = None,
-    references: str | Path | References | None = None,
-    references_are: str | None = None,
-    mode: str | None = None,
-    missing: str = "skip",
-    strict: bool = False,
-    measures: str | Iterable[str] = ("default",),
-    resamples: int = 1000,
-    seed: int = 0,
-    human: bool = True,
-    workers: Workers = None,
-    store: Store | None = None,
-    progress: Progress = SILENT,
-) -> TaskRuns:
-    """Inform, Success, BLEU, Combined and what they hide, for each system.
-
-    ``database`` is the folder ``db`` of MultiWOZ, looked for beside the gold file unless given. ``references`` is a
-    file of your own (dialogue to list of texts), and then ``references_are`` says whether its texts have bracketed
-    placeholders (``raw``) or are to be used as they are (``clean``). With ``human`` the corpus's own responses are
-    scored too and stand beside every system. With ``workers`` every system is a file; ``store`` keeps what is finished.
-
-    With the example files of ``dialgauge init``:
-
-    >>> import dialgauge
-    >>> tasks = dialgauge.score_tasks("town/gold.json", ["town/terse.json"], measures="Inform,Success")
-    >>> tasks["terse"]["Inform"], tasks["terse"]["Success"]
-    (<Score 1 [0.02077, 1], n=2>, <Score 0.5 [0.00522, 0.9948], n=2>)
-    """
-    options = TaskOptions(
-        mode=cast("DomainMode | None", mode),  # checked there
-        missing=cast("Missing", missing),
-        strict=strict,
-        measures=(measures,) if isinstance(measures, str) else tuple(measures),
-        resamples=resamples,
-        seed=seed,
-    )
-    kind = cast("ReferenceKind | None", references_are)
-    if place_of(workers).asked:
-        from dialgauge.tasks.distributed import ResponseWork, score_elsewhere
-
-        given = [None if each is None else file_name(each) for each in (gold, database, references)]
-        work = ResponseWork(given[0] or "", given[1], given[2], kind, options, human=human)
-        return TaskRuns(score_elsewhere(work, named_files(systems), store=store, workers=workers, progress=progress))
-    listed = _listed(systems)  # a file given twice is told before the work
-    with progress.reading():
-        evaluation = TaskEvaluation(gold, database, references, kind, options)
-    runs = []
-    with progress.bar("scoring", len(listed)) as advance:
-        for name, system in listed:
-            runs.append(evaluation.score(_read(name, system), human=human))
-            advance(1)
-    return TaskRuns(runs)
-
-
-def _listed(
-    systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions],
-) -> list[tuple[str | None, Predictions]]:
-    """Systems with their names, where these are known before they are read."""
-    if isinstance(systems, str | Path | TaskPredictions):
-        systems = [systems]
-    if not isinstance(systems, Iterable):
-        raise DialgaugeError(f"something of type {type(systems).__name__} cannot be scored: give prediction files")
-    if isinstance(systems, Mapping):
-        named: list[tuple[str | None, Predictions]] = list(systems.items())
-    elif all(isinstance(each, str | Path) for each in systems):
-        named = list(zip(system_names([str(each) for each in systems]), systems, strict=True))
-    else:
-        named = [(None, each) for each in systems]
-    if not named:
-        raise DialgaugeError("there is nothing to score: name at least one prediction file")
-    return named
-
-
-def _read(name: str | None, given: Predictions) -> TaskPredictions:
-    if isinstance(given, TaskPredictions):
-        return given
-    if isinstance(given, str | Path):
-        return read_predictions(given, name)
-    named = f" ('{name}')" if name else ""
-    raise DialgaugeError(
-        "a system is a file, or what predictions_from('name', dialogues) makes of dialogues, not a "
-        f"{type(given).__name__}{named}"
-    )
 
 
 class TaskEvaluation:
@@ -460,28 +363,22 @@ class _Responses:
 
 def task_measures(names: Sequence[str]) -> list[Measure[Any]]:
     """Measures by name; ``default``, ``domains`` (Inform and Success of each), ``richness`` and ``all`` are lists."""
-    return parse_measures(names, KIND, _lists())
+    return parse_measures(names, KIND, _LISTS)
 
 
-def _lists() -> dict[str, Any]:
-    return {
-        "default": DEFAULT,
-        "domains": BY_DOMAIN,
-        "richness": RICHNESS,
-        "all": lambda: [
-            *DEFAULT,
-            *BY_DOMAIN,
-            *RICHNESS,
-            *(cards(KIND).keys() - {*DEFAULT, *RICHNESS, INFORM, SUCCESS}),
-        ],
-    }
+def _every_measure() -> list[str]:
+    others = cards(KIND).keys() - {*DEFAULT, *RICHNESS, INFORM, SUCCESS}
+    return [*DEFAULT, *BY_DOMAIN, *RICHNESS, *others]
+
+
+_LISTS: Lists = {"default": DEFAULT, "domains": BY_DOMAIN, "richness": RICHNESS, "all": _every_measure}
 
 
 def _possible(
     measures: Sequence[Measure[Any]], evidence: TaskEvidence, names: Sequence[str]
 ) -> tuple[list[Measure[Any]], dict[str, str]]:
     obstacles = {str(measure): why for measure in measures if (why := measure.obstacle(evidence))}
-    for name in asked_for(names, KIND, _lists()):
+    for name in asked_for(names, KIND, _LISTS):
         if name in obstacles:
             raise DialgaugeError(f"{name} cannot be computed: {obstacles[name]}")
     return [measure for measure in measures if str(measure) not in obstacles], obstacles

@@ -1,6 +1,6 @@
-"""Runs that judge whether responses do what their goals ask for, and the measures of recorded outcomes."""
+"""Runs that judge whether responses do what their goals ask for, agents over trials, and the measures of outcomes."""
 
-from dialgauge.kinds import Kind
+from dialgauge.kinds import Kind, Verdicts
 
 TASKS = Kind(
     "tasks",
@@ -14,4 +14,16 @@ TASKS = Kind(
 #: No run is of this kind: runs of the lab have these measures beside others.
 OUTCOMES = Kind(
     "outcomes", title="Outcomes of conversations", cards="dialgauge.tasks.recordings.outcome_measures:CARDS"
+)
+#: Agents that try each task several times.
+TRIALS = Kind(
+    "trials",
+    title="Trials of agents",
+    cards="dialgauge.tasks.trials.reward_measures:CARDS",
+    comparison="dialgauge.tasks.trials.trial_comparison:VIEW",
+    pages="dialgauge.tasks.trials.pages:PAGES",
+    results="dialgauge.tasks:TrialRuns",
+    headline=("pass^1",),
+    worst_by=("Reward",),
+    verdicts=Verdicts("trials", "success", "task"),
 )

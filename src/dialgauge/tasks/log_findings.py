@@ -50,7 +50,6 @@ class SuggestedReading(Struct, frozen=True):
 
     @property
     def why(self) -> str:
-        """The reason in words."""
         if self.code == "foreign":
             task, fits = self.about
             return f"filed under task {task}, but {f'it is about {fits}' if fits else 'it does not belong there'}"
@@ -130,28 +129,26 @@ def _contradictions(integrity: Integrity | None, audit: LogAudit | None) -> Iter
 
 def _blamed(failures: Sequence[FailureBlame]) -> Iterator[SuggestedReading]:
     """Firm verdicts before others, and one of each task before the second of any."""
-    ordered = sorted(failures, key=lambda failure: (not failure.firm, failure.message is None))
-    return _first_of_each_task((failure.evidence.task, _blamed_reading(failure)) for failure in ordered)
-
-
-def _blamed_reading(failure: FailureBlame) -> SuggestedReading:
-    sign = (failure.signs[0].code, failure.signs[0].about) if failure.signs else ()
-    about = (failure.leans, "firm" if failure.firm else "", *sign)
-    return SuggestedReading(failure.conversation, failure.message, "blame", about)
+    readings = []
+    for failure in sorted(failures, key=lambda failure: (not failure.firm, failure.message is None)):
+        sign = (failure.signs[0].code, failure.signs[0].about) if failure.signs else ()
+        about = (failure.leans, "firm" if failure.firm else "", *sign)
+        reading = SuggestedReading(failure.conversation, failure.message, "blame", about)
+        readings.append((failure.evidence.task, reading))
+    return _first_of_each_task(readings)
 
 
 def _failed(
     failed: Sequence[tuple[str, str]], faults: Mapping[str, Sequence[ObservedFault]]
 ) -> Iterator[SuggestedReading]:
     """Failures of users that erred before others."""
-    ordered = sorted(failed, key=lambda each: not faults.get(each[1]))
-    return _first_of_each_task((task, _failed_reading(name, faults.get(name, ()))) for task, name in ordered)
-
-
-def _failed_reading(conversation: str, faults: Sequence[ObservedFault]) -> SuggestedReading:
-    if not faults:
-        return SuggestedReading(conversation, None, "failed")
-    return SuggestedReading(conversation, faults[0].message, "erred", (faults[0].kind, faults[0].about))
+    readings = []
+    for task, name in sorted(failed, key=lambda each: not faults.get(each[1])):
+        reading = SuggestedReading(name, None, "failed")
+        for fault in faults.get(name, ())[:1]:
+            reading = SuggestedReading(name, fault.message, "erred", (fault.kind, fault.about))
+        readings.append((task, reading))
+    return _first_of_each_task(readings)
 
 
 def _first_of_each_task(readings: Iterable[tuple[str, SuggestedReading]]) -> Iterator[SuggestedReading]:

@@ -79,7 +79,6 @@ class TaskEvidence:
 
     @cached_property
     def richness(self) -> dict[str, float]:
-        """How rich the responses are."""
         return richness([cleaned(response) for response in self.responses])
 
     def counts(self, above: str, below: str) -> Rows:

@@ -191,7 +191,6 @@ class TasksPages(RunPages):
         yield from _doubts(run)
 
     def went_wrong(self, tables: DialogueRows, dialogue: str) -> str:
-        """Why the first domains failed."""
         return "; ".join(dialogue_reasons(tables, dialogue, "grounded")[:2])
 
 

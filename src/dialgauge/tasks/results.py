@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from dialgauge.dialogue import dialogue_key
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
-from dialgauge.report import Column, Display, RunSet, Table, score_cell, score_column, system_labels
+from dialgauge.report import Column, Display, RunSet, Table, score_cell, score_column, system_labels, talk_table
+from dialgauge.runs import Run
 from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
 from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.tables import VERDICTS
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
 
 KIND = "tasks"
 GROUNDED = "(rules=grounded)"
@@ -91,7 +88,8 @@ def score_tables(runs: Sequence[Run]) -> list[Table]:
         tables[-1].notes += _stuffed(runs)
     if others:
         tables.append(_side_by_side("Responses as texts", runs, others))
-    tables += [_domain_table(runs, domain_names) for domain_names in _by_rules(by_domain)]
+    parted = ([name for name in by_domain if (GROUNDED in name) == grounded] for grounded in (False, True))
+    tables += [_domain_table(runs, part) for part in parted if part]
     if tables:
         tables[-1].signature = Signature.shared(Signature.parse(run.signature) for run in runs).long()
         tables[-1].notes += _bleu_settings(runs)
@@ -187,11 +185,6 @@ def _stuffed(runs: Sequence[Run]) -> list[str]:
     return [f"Stuffed responses: {', '.join(counts)}."] if counts else []
 
 
-def _by_rules(names: Sequence[str]) -> list[list[str]]:
-    parted = ([name for name in names if (GROUNDED in name) == grounded] for grounded in (False, True))
-    return [part for part in parted if part]
-
-
 def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
     """A row for each domain and system."""
     aspects = list(dict.fromkeys(name.partition("[")[0] for name in names))
@@ -212,7 +205,6 @@ def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
 
 
 def _bleu_settings(runs: Sequence[Run]) -> list[str]:
-    """What BLEU was computed with."""
     texts = [run.scores[name].signature for run in runs for name in (BLEU, COMBINED) if name in run.scores]
     if not texts:
         return []
@@ -260,31 +252,22 @@ def explanation(run: Run, dialogue: str) -> list[Table]:
     """For each domain of the goal, under both rule sets: offer, requests and the reason of a failure; and the talk."""
     import polars as pl
 
-    verdicts = run.table(VERDICTS)
-    ids = verdicts["dialogue"].unique(maintain_order=True).to_list()
-    key = next((name for name in ids if dialogue_key(name) == dialogue_key(dialogue)), None)
-    if key is None:
-        raise DialgaugeError(f"there is no dialogue '{dialogue}'.{nearest(dialogue, ids, listed=False)}")
-    rows = verdicts.filter(pl.col("dialogue") == key)
-    whys = reason_texts(run.table(REASONS).filter(pl.col("dialogue") == key).iter_rows(named=True))
-    tables = [_goal_table(run, key)]
+    own = pl.col("dialogue") == dialogue
+    rows = run.table(VERDICTS).filter(own)
+    whys = reason_texts(run.table(REASONS).filter(own).iter_rows(named=True))
+    tables = [_goal_table(run, dialogue)]
     for rules in rows["rules"].unique(maintain_order=True):
         table = Table(
-            f"{key}, rule set {rules}",
+            f"{dialogue}, rule set {rules}",
             ["domain", "Inform", "Success", Column("turn", align="right"), "offered", "asked for", "why not"],
         )
         for row in rows.filter(pl.col("rules") == rules).iter_rows(named=True):
             offered = "" if row["fitting"] is None else f"{row['offered']} (fitting: {row['fitting']})"
-            table.add(
-                row["domain"], _yes(row["inform"]), _yes(row["success"]), row["turn"], offered,
-                ", ".join(row["requested"]), whys.get((key, row["domain"], rules)),
-            )  # fmt: skip
+            verdicts = ("yes" if row[aspect] else "no" for aspect in ("inform", "success"))
+            why = whys.get((dialogue, row["domain"], rules))
+            table.add(row["domain"], *verdicts, row["turn"], offered, ", ".join(row["requested"]), why)
         tables.append(table)
-    return [*tables, _talk(run, key)]
-
-
-def _yes(flag: bool) -> str:
-    return "yes" if flag else "no"
+    return [*tables, talk_table(run, dialogue)]
 
 
 def _goal_table(run: Run, dialogue: str) -> Table:
@@ -295,15 +278,6 @@ def _goal_table(run: Run, dialogue: str) -> Table:
     for domain, task in (msgspec.json.decode(goal) if goal else {}).get("tasks", {}).items():
         written = [", ".join(f"{k}={v}" for k, v in task.get(part, {}).items()) for part in ("info", "book")]
         table.add(domain, *written, ", ".join(task.get("requests", [])))
-    return table
-
-
-def _talk(run: Run, dialogue: str) -> Table:
-    import polars as pl
-
-    table = Table("What was said", [Column("turn", align="right"), "speaker", "text"])
-    for turn in run.table("turns").filter(pl.col("dialogue") == dialogue).iter_rows(named=True):
-        table.add(turn["turn"], turn["speaker"], turn["text"])
     return table
 
 

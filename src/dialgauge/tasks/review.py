@@ -67,7 +67,7 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def lines(self) -> list[str]:
         """The review as sentences, the answer first; what to read is not among them."""
-        return review_lines(self)
+        return _lines(self)
 
     @property
     def unsaid(self) -> list[str]:
@@ -144,11 +144,10 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
         return stored_readings(self.run.table(READINGS)) if READINGS in self.run.tables else []
 
     def document(self) -> dict[str, Any]:
-        """The review as JSON."""
         return {
             "name": self.run.name,
             "sound": self.sound,
-            "lines": review_lines(self),
+            "lines": self.lines,
             "scores": {name: score.value for name, score in self.run.scores.items()},
             "foreign": [filing.conversation for filing in self.audit.integrity.foreign] if self.audit else None,
             "split": msgspec.to_builtins(self.audit.split) if self.audit and self.per_task_stands else None,
@@ -161,8 +160,7 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
         }
 
 
-def review_lines(review: Review) -> list[str]:
-    """The review as sentences, the answer first; what to read is not among them."""
+def _lines(review: Review) -> list[str]:
     coverage = f"{review.run.name}: {review.run.details['sentence']}."
     if not review.run.details["begun"]:
         return [coverage, "There is nothing to review: the log holds no conversation."]

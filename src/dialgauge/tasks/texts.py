@@ -164,7 +164,6 @@ class _Tokeniser(dict[str, tuple[int, ...]]):
         return tuple([numbers.setdefault(token, len(numbers)) for token in self._tokenise(text).split()])
 
     def of(self, texts: Iterable[str]) -> _Tokens:
-        """The tokens of some texts."""
         flat: list[int] = []
         lengths: list[int] = []
         for text in texts:
@@ -197,7 +196,6 @@ class References:
 
     @cached_property
     def _known(self) -> dict[str, _Tokens]:
-        """The references of each dialogue."""
         tokens = self._tokens.of(chain.from_iterable(self.texts.values()))
         before = [0, *np.cumsum(tokens.lengths).tolist()]
         known = {}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.tracking.prepared_inputs import PreparedInputs, prepare_inputs
     from dialgauge.tracking.renaming import Renaming
-    from dialgauge.tracking.results import TrackedSystem, TrackingRuns
+    from dialgauge.tracking.results import TrackingRuns
     from dialgauge.tracking.scoring import score, score_prepared
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.shards import RESAMPLED, score_shards
     from dialgauge.tracking.states import StateComparison
     from dialgauge.tracking.tables import read_counts
+    from dialgauge.tracking.tracked_system import TrackedSystem
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_ranking
 

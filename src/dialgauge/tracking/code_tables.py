@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
@@ -25,9 +25,6 @@ from dialgauge.tracking.counts import Counts, SlotTally, TurnCounts, turn_counts
 from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.encode import Coder, Codes, Flags
 from dialgauge.tracking.states import DialogueBlock, StateComparison
-
-if TYPE_CHECKING:
-    import polars
 
 GOLD, PREDICTED = "gold:", "pred:"
 #: Where the file says how many slots there are, if they are not as many as it has columns for.
@@ -45,8 +42,6 @@ def write_codes(comparison: StateComparison, path: Path) -> None:
     Where a slot has alternatives, one number cannot always say with which values of this and of the previous turn it
     agrees; if the codes would give other counts than the values do, it is an error.
     """
-    import polars
-
     if comparison.flags_only or not comparison.has_gold:
         raise DialgaugeError("codes need gold and predicted states, but there are only correctness flags")
     names = ["-".join(pair) for pair in comparison.slots]
@@ -64,10 +59,10 @@ def write_codes(comparison: StateComparison, path: Path) -> None:
         place = {number: row for row, number in enumerate(stretch.slots.tolist())}
         for prefix, side in ((GOLD, gold), (PREDICTED, predicted)):
             columns |= {f"{prefix}{name}": side[place[n]] if n in place else absent for n, name in enumerate(names)}
-        frames.append(polars.DataFrame(columns))
+        frames.append(pl.DataFrame(columns))
     with atomic(path) as scratch:
         metadata = {INVENTORY: str(comparison.inventory)}
-        scratch.write_bytes(parquet_bytes(polars.concat(frames), row_group_size=CHUNK, metadata=metadata))
+        scratch.write_bytes(parquet_bytes(pl.concat(frames), row_group_size=CHUNK, metadata=metadata))
 
 
 def _codes(comparison: StateComparison, stretch: DialogueBlock) -> tuple[Codes, Codes]:
@@ -106,19 +101,15 @@ def is_code_table(path: Path) -> bool:
 
 
 def _columns(path: Path) -> list[str]:
-    import polars
-
     with _readable(path):
-        return polars.scan_parquet(path, glob=False).collect_schema().names()
+        return pl.scan_parquet(path, glob=False).collect_schema().names()
 
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    import polars
-
     try:
         yield
-    except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         if system_error(error) is not None:
             raise DialgaugeError(f"it cannot be read ({reason(error)})", file=str(path)) from error
         why = " ".join(str(error).split())[:300]
@@ -137,15 +128,13 @@ class CodeTable:
     @cached_property
     def basis(self) -> CountBasis:
         """What its counts rest on; T of slot accuracy is what the file says, else the number of its slots."""
-        import polars
-
         with _readable(self.path):
-            said = polars.read_parquet_metadata(self.path).get(INVENTORY, "")
+            said = pl.read_parquet_metadata(self.path).get(INVENTORY, "")
         inventory = int(said) if said.isdecimal() and len(said) < 10 else len(self.slots)
         by_domain = dict(Counter(slot.partition("-")[0] for slot in self.slots))
         return CountBasis(slots=inventory, slots_by_domain=by_domain, gold=True, flags=False)
 
-    def counts(self, exclude: Collection[str] = (), chunk: int = CHUNK) -> Iterator[tuple[polars.Series, Counts]]:
+    def counts(self, exclude: Collection[str] = (), chunk: int = CHUNK) -> Iterator[tuple[pl.Series, Counts]]:
         """Ids and counts of whole dialogues, some thousand turns at a time, without those that are excluded."""
         columns = [f"{side}{slot}" for side in (GOLD, PREDICTED) for slot in self.slots]
         for frame in _frames(self.path, chunk):
@@ -158,25 +147,21 @@ class CodeTable:
             del frame  # or it would stay in memory while the next one is read
 
 
-def _without(frame: polars.DataFrame, exclude: Collection[str], excluded: list[str]) -> polars.DataFrame:
-    import polars
-
+def _without(frame: pl.DataFrame, exclude: Collection[str], excluded: list[str]) -> pl.DataFrame:
     left_out = {dialogue_key(name) for name in exclude}
-    ids = frame["dialogue"].cast(polars.String)
+    ids = frame["dialogue"].cast(pl.String)
     distinct = ids.unique(maintain_order=True)
-    kept = polars.Series([dialogue_key(one) not in left_out for one in distinct], dtype=polars.Boolean)
+    kept = pl.Series([dialogue_key(one) not in left_out for one in distinct], dtype=pl.Boolean)
     wanted = distinct.filter(kept)
     excluded.extend(distinct.filter(~kept).to_list())
     return frame.filter(ids.is_in(wanted.implode()))
 
 
-def _block_counts(frame: polars.DataFrame, slots: list[str], inventory: int) -> Iterator[tuple[polars.Series, Counts]]:
-    import polars
-
+def _block_counts(frame: pl.DataFrame, slots: list[str], inventory: int) -> Iterator[tuple[pl.Series, Counts]]:
     dialogue = frame["dialogue"]
     first: Flags = np.ones(len(frame), bool)
     first[1:] = (dialogue[1:] != dialogue[:-1]).to_numpy()
-    ids = dialogue.filter(polars.Series(first)).cast(polars.String)
+    ids = dialogue.filter(pl.Series(first)).cast(pl.String)
     turn = frame["turn"].to_numpy().astype(np.int32, copy=False)
     gold, predicted = ([frame[f"{side}{slot}"].to_numpy() for slot in slots] for side in (GOLD, PREDICTED))
     for start, stop in _blocks(first):
@@ -195,16 +180,14 @@ def _block_counts(frame: polars.DataFrame, slots: list[str], inventory: int) -> 
         yield ids[begun : begun + counts.dialogues], counts
 
 
-def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
+def _frames(path: Path, chunk: int) -> Iterator[pl.DataFrame]:
     """The table in pieces that end with a dialogue; what a piece cuts off begins the next."""
-    import polars
-
     with _readable(path):
-        lazy = polars.scan_parquet(path, glob=False)
-        rows = int(lazy.select(polars.len()).collect().item())
+        lazy = pl.scan_parquet(path, glob=False)
+        rows = int(lazy.select(pl.len()).collect().item())
     if not rows:
         raise DialgaugeError("the table has no rows", file=str(path))
-    rest: polars.DataFrame | None = None
+    rest: pl.DataFrame | None = None
     for start in range(0, rows, chunk):
         with _readable(path):
             piece = lazy.slice(start, chunk).collect()
@@ -215,7 +198,7 @@ def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
             # Joined on its own: columns of a table that was joined with another would be copied when they are used.
             others = (piece["dialogue"] != rest["dialogue"][0]).arg_true()
             ends = int(others[0]) if len(others) else len(piece)
-            rest, piece = polars.concat([rest, piece[:ends]]), piece[ends:]
+            rest, piece = pl.concat([rest, piece[:ends]]), piece[ends:]
             if more and not len(piece):
                 continue
             yield rest
@@ -242,23 +225,19 @@ def _slots(columns: Sequence[str], path: Path) -> list[str]:
     return gold
 
 
-def _require_ids(dialogue: polars.Series, path: Path) -> None:
-    import polars
-
+def _require_ids(dialogue: pl.Series, path: Path) -> None:
     kind = dialogue.dtype
-    if not kind.is_integer() and kind not in (polars.String, polars.Categorical, polars.Enum):
+    if not kind.is_integer() and kind not in (pl.String, pl.Categorical, pl.Enum):
         raise DialgaugeError(f"the column 'dialogue' must hold strings or whole numbers, not {kind}", file=str(path))
     if dialogue.null_count():
         raise DialgaugeError("the column 'dialogue' must have no null", file=str(path))
 
 
-def _require_integers(frame: polars.DataFrame, columns: list[str], path: Path) -> None:
+def _require_integers(frame: pl.DataFrame, columns: list[str], path: Path) -> None:
     """A null or a fraction is no code, and must not become a number that looks like one."""
-    import polars
-
     integers = (
-        polars.Int8, polars.Int16, polars.Int32, polars.Int64,
-        polars.UInt8, polars.UInt16, polars.UInt32, polars.UInt64,
+        pl.Int8, pl.Int16, pl.Int32, pl.Int64,
+        pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
     )  # fmt: skip
     for name in columns:
         if frame[name].dtype not in integers or frame[name].null_count():

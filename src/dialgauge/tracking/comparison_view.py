@@ -86,7 +86,6 @@ class TrackingView(ComparisonView):
         return {"sweep": lambda: [sweep_table(_sweep(comparison))]} if comparison.turn_scores else {}
 
     def documents(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
-        """The same for JSON."""
         return {"sweep": lambda: _sweep(comparison).as_dict()} if comparison.turn_scores else {}
 
     def figures(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
@@ -148,7 +147,6 @@ class Sweep(Struct, frozen=True):
         return sorted(swaps, key=lambda swap: (swap.at, swap.before, swap.after))
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "lambdas": self.lambdas,
             "scores": self.scores,

@@ -98,7 +98,6 @@ class SlotTally:
         self._scratch = tuple(np.empty(turns, bool) for _ in range(6))
 
     def add(self, gold: Codes, predicted: Codes) -> None:
-        """Add the codes of a slot."""
         has_gold, has_prediction, differs, gold_new, predicted_new, found = self._scratch
         np.not_equal(gold, 0, out=has_gold)
         np.not_equal(predicted, 0, out=has_prediction)
@@ -120,7 +119,6 @@ class SlotTally:
         np.logical_or(self._moved[1:], found[1:], out=self._moved[1:])
 
     def counts(self) -> TurnCounts:
-        """The counts of all slots that were added."""
         missed, spurious = self._filled - self._both, self._predicted - self._both
         wrong = self._errors - missed - spurious
         return TurnCounts(
@@ -263,7 +261,6 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def dialogues(self) -> int:
-        """The number of dialogues."""
         return int(self.dialogue[-1]) + 1 if len(self) else 0
 
     @cached_property

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from dialgauge.runs import Run
 from dialgauge.text import Note
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.inputs import Remark
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
 
 
 class CountBasis(Struct, frozen=True):

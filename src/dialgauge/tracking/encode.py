@@ -128,7 +128,6 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def sizes(self) -> Codes:
-        """User turns per dialogue."""
         return np.diff(self.offsets)
 
     @cached_property

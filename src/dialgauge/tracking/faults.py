@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
@@ -23,9 +24,7 @@ from dialgauge.tracking.tables import SLOT_ERRORS, TURN_SCORES
 from dialgauge.values import Pair
 
 if TYPE_CHECKING:
-    import polars
-
-    from dialgauge.tracking.results import TrackedSystem
+    from dialgauge.tracking.tracked_system import TrackedSystem
 
 #: Dialogues of a group that are named.
 _LISTED = 20
@@ -104,16 +103,14 @@ class Faults:
         self.system = system
 
     @cached_property
-    def _errors(self) -> polars.DataFrame:
+    def _errors(self) -> pl.DataFrame:
         """``slot_errors`` with the row of each turn and the number of each slot."""
-        import polars
-
         run = self.system.run
         places = run.table(TURN_SCORES).select("dialogue", "turn").with_row_index("row")
         return (
             run.table(SLOT_ERRORS)
             .join(places, on=["dialogue", "turn"], how="left")
-            .with_columns(number=polars.struct("domain", "slot").rank("dense").cast(polars.Int32) - 1)
+            .with_columns(number=pl.struct("domain", "slot").rank("dense").cast(pl.Int32) - 1)
         )
 
     @cached_property

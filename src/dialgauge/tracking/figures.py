@@ -20,8 +20,8 @@ from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts, turn_count
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.faults import onset_histogram, slots_per_dialogue
-from dialgauge.tracking.results import KIND, TrackedSystem
 from dialgauge.tracking.tables import TURN_DOMAINS, TURN_SCORES
+from dialgauge.tracking.tracked_system import KIND, TrackedSystem
 from dialgauge.tracking.views import domain_counts
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ class DrawnTurns:
 
     @cached_property
     def counts(self) -> dict[str, Counts]:
-        """By system the counts of its turns."""
         return turn_counts_of(self.runs, self.frames)
 
 

@@ -72,7 +72,6 @@ class GuardEvidence(Struct, frozen=True, dict=True):
 
     @classmethod
     def joined(cls, parts: Sequence[GuardEvidence]) -> GuardEvidence:
-        """That of disjoint dialogues together."""
         golden = [part.gold for part in parts if part.gold is not None]
         return cls(
             predicted=_few(_summed(part.predicted for part in parts)),

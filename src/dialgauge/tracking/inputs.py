@@ -89,7 +89,6 @@ class FileReading(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, notes: Notes) -> FileReading:
-        """What a reader noted."""
         return cls(
             remarks=tuple(Remark(what, notes.counts[what], places) for what, places in notes.places.items()),
             understood=notes.understood,
@@ -100,7 +99,6 @@ class FileReading(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def joined(cls, parts: Sequence[FileReading]) -> FileReading:
-        """Of several files."""
         remarks: dict[str, Remark] = {}
         for remark in (remark for part in parts for remark in part.remarks):
             known = remarks.get(remark.what, Remark(remark.what, 0, []))
@@ -117,7 +115,6 @@ class FileReading(Struct, frozen=True, kw_only=True):
         )
 
     def notes(self) -> list[Note]:
-        """What to say beside scores."""
         return [Note("understood", f"read as {self.understood}")] if self.understood else []
 
 

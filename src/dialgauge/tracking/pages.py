@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from dialgauge.dialogue import State
+from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.presentation import (
@@ -37,14 +37,10 @@ from dialgauge.presentation import (
     slot_rows,
     value_with_interval,
 )
-from dialgauge.report import error_onset, plain, stacked_bars
+from dialgauge.report import Table, error_onset, plain, stacked_bars
+from dialgauge.runs import Run
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.dialogue import Dialogue
-    from dialgauge.report import Table
-    from dialgauge.runs import Run
-    from dialgauge.values import Profile
+from dialgauge.values import Profile
 
 _ERRORS, _TURNS, _PREDICTIONS, _REWORDINGS = "slot_errors", "turn_scores", "predictions", "slot_rewordings"
 
@@ -259,7 +255,7 @@ def _slot_chart(library: RunTables, run: Run) -> Any:
 
 
 def _onset_chart(run: Run) -> Any:
-    from dialgauge.tracking.results import TrackedSystem
+    from dialgauge.tracking.tracked_system import TrackedSystem
 
     counts = TrackedSystem(run).faults.first_errors().histogram()
     return error_onset(counts, note=f"{sum(counts):,} of them end with a wrong state")

@@ -44,7 +44,7 @@ from dialgauge.tracking.views import domain_counts
 from dialgauge.tracking.worst import LINE, predicted_states, user_turns
 
 if TYPE_CHECKING:
-    from dialgauge.tracking.results import TrackedSystem
+    from dialgauge.tracking.tracked_system import TrackedSystem
 
 #: Where the best lambda is looked for, unless it is said.
 SEARCHED = (0.0, 3.0)
@@ -62,7 +62,6 @@ class FittedRate(Struct, frozen=True):
     searched: tuple[float, float]
 
     def sentence(self) -> str:
-        """The answer."""
         edge = " (the end of the range)" if self.rate in self.searched else ""
         return (
             f"FGA goes with these ratings best at λ = {self.rate:.3g}{edge}, 95% interval [{self.low:.3g}, "
@@ -165,7 +164,6 @@ class RatedSystems:
         return [table]
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             name: {
                 "agreement": given.agreement(),

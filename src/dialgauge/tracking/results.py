@@ -12,27 +12,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from msgspec import structs
-
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
 from dialgauge.text import Note, counted, note_kind
-from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import ceiling_sentence, tracking_details
 from dialgauge.tracking.guards import SHOWN
+from dialgauge.tracking.tracked_system import KIND, TrackedSystem
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dialgauge.runs import Run
-    from dialgauge.tracking.counts import Counts
     from dialgauge.tracking.faults import Faults
     from dialgauge.tracking.rated import RatedSystems
     from dialgauge.tracking.sensitivity import Sensitivity
     from dialgauge.tracking.views import View
 
-KIND = "tracking"
 #: How a sentence begins that says how intervals were made.
 INTERVALS_MADE = "Intervals:"
 #: The table in which runs keep what other profiles do to a score.
@@ -40,118 +36,6 @@ SENSITIVITY = "sensitivity"
 
 #: Up to this many systems stand side by side, measures below each other with their intervals.
 _SIDE_BY_SIDE = 4
-
-
-class TrackedSystem:
-    """One system under one profile: what a tracking run says, typed and checked."""
-
-    def __init__(self, run: Run, own_measures: Iterable[Measure[Any]] = ()) -> None:
-        """``own_measures`` are measures of no package, which cannot be found by their names."""
-        if run.kind != KIND or "evidence" not in run.details:
-            reason = (
-                "it was stored by an older dialgauge: score again" if run.kind == KIND else f"its kind is {run.kind}"
-            )
-            raise DialgaugeError(f"run {run.id} cannot be shown as tracker scores: {reason}")
-        self.run = run
-        self.details = tracking_details(run)
-        self._own = {str(measure): measure for measure in own_measures}
-
-    @property
-    def name(self) -> str:
-        """The system."""
-        return self.run.name
-
-    @property
-    def profile(self) -> str:
-        """The profile's name."""
-        return self.details.profile
-
-    @cached_property
-    def scores(self) -> dict[str, Score]:
-        """The scores by measure; SGD's official ones stand apart, under ``run.details["sgd"]``."""
-        if self.details.sgd is None:
-            return self.run.scores
-        from dialgauge.tracking.sgd.official import PROFILE
-
-        profiles = {name: Signature.parse(score.signature).get("profile") for name, score in self.run.scores.items()}
-        return {name: score for name, score in self.run.scores.items() if profiles[name] != PROFILE}
-
-    @cached_property
-    def measures(self) -> list[Measure[Any]]:
-        """The measures behind the scores."""
-        return [self._own[name] if name in self._own else parse_measure(name, KIND) for name in self.scores]
-
-    @property
-    def coverage(self) -> TurnCoverage:
-        """What was scored and what was not."""
-        return self.details.coverage
-
-    @property
-    def left_out(self) -> dict[str, str]:
-        """Measures that the input cannot give, with the reason."""
-        return dict(self.details.left_out)
-
-    @cached_property
-    def signature(self) -> Signature:
-        """What the scores share, but for the measure."""
-        return Signature.shared(Signature.parse(score.signature) for score in self.scores.values()).with_(measure="")
-
-    @cached_property
-    def counts(self) -> Counts:
-        """The counts of all turns."""
-        from dialgauge.tracking.tables import read_counts
-
-        return read_counts(self.run)
-
-    def __getitem__(self, measure: str) -> Score:
-        return self.run[measure]
-
-    def is_share(self, measure: str) -> bool:
-        """Whether a measure is a fraction, shown as percent."""
-        return measure not in self.scores or self.scores[measure].unit in ("share", None)
-
-    def by(self, name: str) -> View:
-        """The scores by domain, service, slot, turn or n-domains."""
-        from dialgauge.tracking.views import view
-
-        return view(name, self)
-
-    def left_out_of(self, name: str) -> dict[str, str]:
-        """The measures that :meth:`by` does not show, with the reason."""
-        from dialgauge.tracking.views import left_out_of
-
-        return left_out_of(name, self)
-
-    @cached_property
-    def faults(self) -> Faults:
-        """Where it goes wrong: episodes, confused values, first errors."""
-        from dialgauge.tracking.faults import Faults
-
-        return Faults(self)
-
-    def as_dict(self, views: Sequence[str] = (), *, faults: bool = False) -> dict[str, Any]:
-        """For JSON."""
-        content = {
-            "name": self.name,
-            "profile": self.profile,
-            "dialogues": self.coverage.dialogues,
-            "turns": self.coverage.turns,
-            "scores": {
-                name: {part: getattr(score, part) for part in ("value", "low", "high", "signature")}
-                for name, score in self.scores.items()
-            },
-            "by": {name: _clean(self.by(name)) for name in views},
-            "left_out_of_views": {name: self.left_out_of(name) for name in views},
-            "counts": self.details.counts,
-            "left_out": self.left_out,
-            "gold_against_itself": self.details.gold_against_itself,
-            "remarks": [structs.asdict(remark) for remark in self.details.remarks],
-        }
-        if faults:
-            content["faults"] = self.faults.as_dict()
-        if sgd := self.details.sgd:
-            content |= {"sgd": sgd.scores, "sgd_signature": sgd.signature}
-        return content
 
 
 class TrackingRuns(RunSet):
@@ -175,7 +59,6 @@ class TrackingRuns(RunSet):
 
     @cached_property
     def systems(self) -> list[TrackedSystem]:
-        """The runs as trackers."""
         return [TrackedSystem(run, self._own_measures) for run in self.runs]
 
     def require_turns(self, what: str) -> None:
@@ -487,18 +370,6 @@ class TrackingRuns(RunSet):
 
             tables.append(sgd_table(self.runs))
         return tables
-
-
-def _clean(view: View) -> View:
-    return {
-        group: {
-            key: {name: None if math.isnan(score) else score for name, score in value.items()}
-            if key == "scores"
-            else value
-            for key, value in facts.items()
-        }
-        for group, facts in view.items()
-    }
 
 
 def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:

@@ -34,9 +34,10 @@ from dialgauge.tracking.inputs import (
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
 from dialgauge.tracking.renaming import REPREFIXED, Renaming, prefixed_as_gold, read_renaming, renamed, renaming_notes
-from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns, inventory_notes
+from dialgauge.tracking.results import SENSITIVITY, TrackingRuns, inventory_notes
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
+from dialgauge.tracking.tracked_system import KIND
 from dialgauge.tracking.turn_numbers import counted_turns, counting_named, require_turn_numbers, turn_findings
 from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
 

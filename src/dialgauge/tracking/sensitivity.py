@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import polars as pl
 from msgspec import Struct, structs
 
 from dialgauge.measures import Measure
@@ -21,8 +22,6 @@ from dialgauge.tracking.results import SENSITIVITY
 from dialgauge.values import Profile
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.report import Table
     from dialgauge.runs import Run
     from dialgauge.tracking.prepared_inputs import PreparedInputs
@@ -70,7 +69,6 @@ class Sensitivity(Struct, frozen=True):
         return swaps
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "measure": self.measure,
             "profiles": self.profiles,
@@ -80,10 +78,8 @@ class Sensitivity(Struct, frozen=True):
             "gold_against_itself": self.ceilings,
         }
 
-    def frame(self, system: str) -> polars.DataFrame:
+    def frame(self, system: str) -> pl.DataFrame:
         """What the run of a system keeps."""
-        import polars
-
         whole = [(self.measure, name, None, value, None, None) for name, value in self.values[system].items()]
         rules = [
             (self.measure, rule.profile, rule.rule, rule.value_without, rule.gained, rule.lost)
@@ -91,10 +87,8 @@ class Sensitivity(Struct, frozen=True):
             if rule.system == system
         ]
         names, counts = ("measure", "profile", "rule"), ("gained", "lost")
-        schema = {**dict.fromkeys(names, polars.String), "value": polars.Float64, **dict.fromkeys(counts, polars.Int64)}
-        return polars.DataFrame([*whole, *rules], schema=schema, orient="row").with_columns(
-            polars.col("value").fill_nan(None)
-        )
+        schema = {**dict.fromkeys(names, pl.String), "value": pl.Float64, **dict.fromkeys(counts, pl.Int64)}
+        return pl.DataFrame([*whole, *rules], schema=schema, orient="row").with_columns(pl.col("value").fill_nan(None))
 
 
 def profile_sensitivity(

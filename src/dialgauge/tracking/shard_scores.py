@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.guard_evidence import GuardEvidence
 from dialgauge.tracking.inputs import FileReading
 from dialgauge.tracking.turn_numbers import TurnFit
-
-if TYPE_CHECKING:
-    import polars
 
 #: Bytes of a dialogue's key that are hashed.
 _HASHED = 64
@@ -44,7 +41,6 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def joined(cls, parts: Sequence[ShardGuards]) -> ShardGuards:
-        """Those of disjoint dialogues together."""
         renamed: Counter[str] = Counter()
         for part in parts:
             renamed.update(part.renamed)
@@ -114,7 +110,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
             dialogues=sum(part.dialogues for part in parts),
         )
 
-    def with_sums(self, ids: polars.Series, rows: Mapping[str, Rows]) -> ShardScores:
+    def with_sums(self, ids: pl.Series, rows: Mapping[str, Rows]) -> ShardScores:
         """The same with the sums of its dialogues, by measure."""
         return replace(
             self,
@@ -143,9 +139,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
 
     def ids(self) -> list[str]:
         """The dialogues that were scored, also those for which no measure has a value."""
-        import polars
-
-        rows = polars.read_parquet(io.BytesIO(self.table), columns=["dialogue"], use_pyarrow=False)
+        rows = pl.read_parquet(io.BytesIO(self.table), columns=["dialogue"], use_pyarrow=False)
         return [*rows["dialogue"].unique(maintain_order=True).to_list(), *self.rowless]
 
 
@@ -175,7 +169,6 @@ class DeclaredDomains(Struct, frozen=True):
 
     @classmethod
     def joined(cls, parts: Sequence[DeclaredDomains]) -> DeclaredDomains:
-        """Those of disjoint dialogues together."""
         return cls(
             all(part.single for part in parts),
             all(part.within for part in parts),
@@ -197,31 +190,27 @@ def _state_domains(dialogue: Dialogue | None) -> set[str]:
     return {domain.lower() for state in states if state for domain in state}
 
 
-def _scores_frame(dialogues: polars.Series, sums: Mapping[str, Rows]) -> polars.DataFrame:
+def _scores_frame(dialogues: pl.Series, sums: Mapping[str, Rows]) -> pl.DataFrame:
     """The table ``dialogue_scores`` of some dialogues, from their sums by measure."""
-    import polars
-
-    text, number = polars.String, polars.Float64
-    frames = [polars.DataFrame(schema={"dialogue": text, "measure": text, "num": number, "den": number})]
+    text, number = pl.String, pl.Float64
+    frames = [pl.DataFrame(schema={"dialogue": text, "measure": text, "num": number, "den": number})]
     for name, (above, below) in sums.items():
-        columns = [dialogues.alias("dialogue"), polars.Series("num", above), polars.Series("den", below)]
-        scored = polars.DataFrame(columns).filter(polars.Series(below > 0))
-        frames.append(scored.select("dialogue", polars.lit(name).alias("measure"), "num", "den"))
-    return polars.concat(frames)
+        columns = [dialogues.alias("dialogue"), pl.Series("num", above), pl.Series("den", below)]
+        scored = pl.DataFrame(columns).filter(pl.Series(below > 0))
+        frames.append(scored.select("dialogue", pl.lit(name).alias("measure"), "num", "den"))
+    return pl.concat(frames)
 
 
-def _rowless(ids: polars.Series, rows: Mapping[str, Rows]) -> list[str]:
-    import polars
-
+def _rowless(ids: pl.Series, rows: Mapping[str, Rows]) -> list[str]:
     without = np.ones(len(ids), bool)
     for _, below in rows.values():
         without &= ~(below > 0)
         if not without.any():
             return []
-    return ids.filter(polars.Series(without)).to_list()
+    return ids.filter(pl.Series(without)).to_list()
 
 
-def _keys_of(ids: polars.Series) -> bytes:
+def _keys_of(ids: pl.Series) -> bytes:
     """A 64-bit hash of each dialogue's key, the same everywhere; an id that is used twice is an error."""
     keys = dialogue_keys(ids)
     if keys.n_unique() < len(keys):
@@ -233,19 +222,17 @@ def _keys_of(ids: polars.Series) -> bytes:
     return key_hashes(keys)
 
 
-def dialogue_keys(ids: polars.Series) -> polars.Series:
+def dialogue_keys(ids: pl.Series) -> pl.Series:
     """:func:`dialogue_key` of every id, for all at once where that is sure to be the same."""
-    import polars
-
     together: str = ids.str.join("").item()
     if not together.isascii() or not together.isprintable():
-        return polars.Series([dialogue_key(one) for one in ids], dtype=polars.String)
+        return pl.Series([dialogue_key(one) for one in ids], dtype=pl.String)
     if together.isalnum() and together == together.lower():
         return ids
     return ids.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")
 
 
-def key_hashes(texts: polars.Series) -> bytes:
+def key_hashes(texts: pl.Series) -> bytes:
     """A hash of the first bytes of texts: as FNV-1a, but eight bytes at a time.
 
     Words of zeros, which only fill a text up to the longest, change nothing: a text has the same hash in every file.
@@ -260,7 +247,7 @@ def key_hashes(texts: polars.Series) -> bytes:
     return hashes.tobytes()
 
 
-def _padded(texts: polars.Series, width: int) -> NDArray[np.uint8]:
+def _padded(texts: pl.Series, width: int) -> NDArray[np.uint8]:
     """The first bytes of texts one after the other, shorter ones filled up with zeros."""
     together: str = texts.str.slice(0, width).str.pad_end(width, "\0").str.join("").item()
     if together.isascii():

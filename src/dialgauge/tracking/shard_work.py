@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -37,8 +38,6 @@ from dialgauge.values import Profile, profile_named
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import polars
 
 #: Dialogues that are scored at a time.
 _BLOCK = 2048
@@ -69,7 +68,6 @@ class ShardTask(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What identifies both."""
         return self.shard.key if self.gold is None else f"{self.shard.key}-{self.gold.key}"
 
 
@@ -82,7 +80,6 @@ class GoldByKey:
         self._places = {dialogue_key(dialogue.id): place for place, dialogue in enumerate(dialogues)}
 
     def get(self, key: str) -> Dialogue | None:
-        """One of them."""
         place = self._places.get(key)
         return None if place is None else self.dialogues[place]
 
@@ -90,7 +87,6 @@ class GoldByKey:
         return key in self._places
 
     def of(self, predictions: Iterable[Dialogue]) -> GoldByKey:
-        """Those of some predictions."""
         keys = dict.fromkeys(dialogue_key(dialogue.id) for dialogue in predictions)
         some = [self.dialogues[self._places[key]] for key in keys if key in self._places]
         return GoldByKey(replace(self.source, dialogues=some))
@@ -171,8 +167,6 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         self, state: _WorkerState, shard: Shard, block: SystemInput, gold: GoldByKey | None, sums: _Sums
     ) -> ShardScores:
         """What is known of some dialogues of more, scored as any others; their sums are added."""
-        import polars
-
         settings, name = self._settings, block.name
         block, guards = self._as_asked(block, gold)
         ids = {dialogue_key(dialogue.id): dialogue.id for dialogue in block.dialogues}
@@ -202,7 +196,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
             return known
         comparison = study.comparison(name, state.profile)
         comparison.require_scope(name)
-        sums.add(polars.Series(aligned.ids, dtype=polars.String), comparison.counts)
+        sums.add(pl.Series(aligned.ids, dtype=pl.String), comparison.counts)
         return replace(
             known,
             gold_sum=str(comparison.gold_sum),
@@ -243,7 +237,6 @@ class _Predictions:
         return self._input(dialogues, notes) if dialogues else None
 
     def rest(self, notes: Notes) -> SystemInput:
-        """All that are left."""
         return self._input(hold(self._dialogues()), notes)
 
     def _input(self, dialogues: Sequence[Dialogue], notes: Notes) -> SystemInput:
@@ -262,13 +255,13 @@ class _Sums:
 
     def __init__(self, measures: Sequence[Measure[Any]], *, inventory_known: bool = True) -> None:
         self._measures, self._inventory_known = measures, inventory_known
-        self.ids: list[polars.Series] = []
+        self.ids: list[pl.Series] = []
         self.counts: Counter[str] = Counter()
         self._full: dict[str, str] = {}
         self._left_out: dict[str, str] = {}
         self._rows: dict[str, list[Rows]] = {}
 
-    def add(self, ids: polars.Series, counts: Counts) -> None:
+    def add(self, ids: pl.Series, counts: Counts) -> None:
         """One more block of whole dialogues."""
         self.ids.append(ids)
         self.counts.update(counts.totals())
@@ -286,10 +279,8 @@ class _Sums:
 
     def scores(self, known: ShardScores) -> ShardScores:
         """What is known of a file with the sums of all of its blocks."""
-        import polars
-
         facts = replace(known, counts=dict(self.counts), full=self._full, left_out=self._left_out)
-        return facts.with_sums(polars.concat(self.ids, rechunk=True), self._joined())
+        return facts.with_sums(pl.concat(self.ids, rechunk=True), self._joined())
 
     def _joined(self) -> dict[str, Rows]:
         """The sums of all blocks. Most measures share one array of denominators, which is joined once."""

@@ -45,10 +45,11 @@ from dialgauge.tracking.inputs import load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import slots_of
 from dialgauge.tracking.renaming import REPREFIXED, renaming_notes
-from dialgauge.tracking.results import INTERVALS_MADE, KIND, TrackingRuns, inventory_notes
+from dialgauge.tracking.results import INTERVALS_MADE, TrackingRuns, inventory_notes
 from dialgauge.tracking.shard_scores import ShardGuards, ShardScores
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 from dialgauge.tracking.states import tracking_signature
+from dialgauge.tracking.tracked_system import KIND
 from dialgauge.values import profile_named
 
 #: Failed files that are named, each with its reason.
@@ -204,7 +205,6 @@ class _Gathered:
 
     @property
     def table(self) -> TableParts:
-        """The table ``dialogue_scores``."""
         return TableParts([part.table for part in self.parts])
 
     def _require_each_once(self) -> None:

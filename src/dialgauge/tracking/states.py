@@ -63,7 +63,6 @@ class FilledSlots(Struct, frozen=True, eq=False):
     predicted: Codes
 
     def where(self, chosen: Flags) -> FilledSlots:
-        """Some of them."""
         return FilledSlots(*(getattr(self, name)[chosen] for name in self.__struct_fields__))
 
 
@@ -174,7 +173,6 @@ class StateComparison:
 
     @cached_property
     def basis(self) -> CountBasis:
-        """What the counts rest on."""
         return CountBasis(
             slots=self.inventory,
             slots_by_domain=self.slots_by_domain,
@@ -253,7 +251,6 @@ class StateComparison:
 
     @cached_property
     def counts(self) -> Counts:
-        """The counts of all turns."""
         return Counts(
             turns=TurnCounts.joined([self._count(stretch) for stretch in self.stretches()]),
             dialogue=self.aligned.dialogue,

@@ -35,7 +35,6 @@ class Counting(NamedTuple):
         return ",".join(f"{name}={value}" for name, value in parts.items() if value) or "shift=0"
 
     def sentence(self) -> str:
-        """In words."""
         if self == AS_WRITTEN:
             return "as they were read, so nothing changed"
         if self.shift < 0:
@@ -121,7 +120,6 @@ class TurnFit(Struct, frozen=True):
 
     @classmethod
     def of(cls, gold: TurnRows, predicted: TurnRows) -> TurnFit:
-        """Of some dialogues."""
         places = {key: place for place, key in enumerate(gold.keys)}
         both = [(places[key], place) for place, key in enumerate(predicted.keys) if key in places]
         if not both:
@@ -149,7 +147,6 @@ class TurnFit(Struct, frozen=True):
 
     @classmethod
     def joined(cls, parts: Sequence[TurnFit]) -> TurnFit:
-        """Of disjoint dialogues together."""
         fitting, alike = (
             [*zip(*(getattr(part, name) for part in parts), strict=True)] for name in ("fitting", "alike")
         )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Measure
@@ -23,10 +24,8 @@ from dialgauge.tracking.measures import CARDS
 from dialgauge.tracking.tables import COUNTS, FLAGS, SLOT_SCORES, TURN_DOMAINS, TURN_SCORES
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.runs import Run
-    from dialgauge.tracking.results import TrackedSystem
+    from dialgauge.tracking.tracked_system import TrackedSystem
 
 #: Group name to what is known about the group.
 View: TypeAlias = dict[str, dict[str, Any]]
@@ -102,7 +101,7 @@ def _domain_of(service: str) -> str:
     return service.split("_")[0]
 
 
-def domain_counts(run: Run, frame: polars.DataFrame, whole: Counts) -> dict[str, Counts]:
+def domain_counts(run: Run, frame: pl.DataFrame, whole: Counts) -> dict[str, Counts]:
     """By domain the counts that the view by domain rests on, over the turns of ``frame``.
 
     ``frame`` is the table ``turn_scores`` or some whole dialogues of it, and ``whole`` its counts.
@@ -183,7 +182,7 @@ def _by_domain(system: TrackedSystem, group: Callable[[str], str]) -> View:
     return groups
 
 
-def _cut_down(run: Run, scored: polars.DataFrame, whole: Counts, group: Callable[[str], str]) -> dict[str, Counts]:
+def _cut_down(run: Run, scored: pl.DataFrame, whole: Counts, group: Callable[[str], str]) -> dict[str, Counts]:
     """By domain, in alphabetical order: the counts of all turns with both states cut down to it."""
 
     places = scored.select("dialogue", "turn").with_row_index("row")
@@ -197,7 +196,7 @@ def _cut_down(run: Run, scored: polars.DataFrame, whole: Counts, group: Callable
     }
 
 
-def _spread(part: polars.DataFrame, whole: Counts) -> TurnCounts:
+def _spread(part: pl.DataFrame, whole: Counts) -> TurnCounts:
     """The rows of one service at the places of their turns; elsewhere both states lack it."""
     rows = part["row"].to_numpy()
 
@@ -233,9 +232,7 @@ def _together(services: Sequence[TurnCounts]) -> TurnCounts:
 
 def _by_slot(run: Run, turns: int) -> View:
     """The four counts of each slot over all turns, and what follows from them."""
-    import polars
-
-    sums = run.table(SLOT_SCORES).group_by("domain", "slot").agg(polars.col(COUNTS).cast(polars.Int64).sum())
+    sums = run.table(SLOT_SCORES).group_by("domain", "slot").agg(pl.col(COUNTS).cast(pl.Int64).sum())
     groups: View = {}
     for domain, slot, correct, wrong, missed, spurious in sorted(sums.rows()):
         groups[f"{domain}-{slot}"] = {
@@ -260,10 +257,8 @@ def _share(above: int, below: int) -> float:
 
 def _domains_per_turn(run: Run) -> Codes:
     """For each turn the number of domains that the gold states of its dialogue ever have."""
-    import polars
-
-    in_gold = run.table(SLOT_SCORES).filter(polars.sum_horizontal(COUNTS[:3]) > 0)
-    domains = in_gold.group_by("dialogue").agg(polars.col("domain").n_unique())
+    in_gold = run.table(SLOT_SCORES).filter(pl.sum_horizontal(COUNTS[:3]) > 0)
+    domains = in_gold.group_by("dialogue").agg(pl.col("domain").n_unique())
     turns = run.table(TURN_SCORES).select("dialogue").join(domains, on="dialogue", how="left", maintain_order="left")
     numbers: Codes = turns["domain"].fill_null(0).to_numpy().astype(np.int32)
     return numbers

@@ -21,7 +21,7 @@ from dialgauge.tracking.tables import PREDICTIONS, SLOT_ERRORS, TURN_SCORES
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
-    from dialgauge.tracking.results import TrackedSystem
+    from dialgauge.tracking.tracked_system import TrackedSystem
 
 LINE = "-" * 22
 #: What turns are weighed by, and what ranks dialogues where nobody names a measure and the run has none that single

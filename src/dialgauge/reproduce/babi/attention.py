@@ -122,7 +122,6 @@ class _Seen:
         return {number for number in range(1, len(self.sample.hops[0]) + 1) if max(self.weights(number)) >= NOTEWORTHY}
 
     def answer(self, rank: int = 1) -> str | None:
-        """One of our best answers."""
         if self.point is None or self._task is None:
             return None
         return self._task.candidates[self.sample.answers[rank - 1]]
@@ -262,7 +261,6 @@ class AttentionPlace(msgspec.Struct, frozen=True):
         return f"task {self.task}, {self.split}, dialog {self.dialog}, reply {self.reply}"
 
     def point(self, task: RankingTask) -> AnsweredPoint:
-        """The place in the data."""
         dialogs = task.split(self.split)
         points = dialogs[self.dialog - 1].points() if self.dialog <= len(dialogs) else []
         if self.reply > len(points):
@@ -282,7 +280,6 @@ class PrintedTable(msgspec.Struct, frozen=True):
     rows: list[tuple[int, int, float, float, float]]
 
     def weights(self) -> dict[int, tuple[float, ...]]:
-        """Line to weights."""
         return {row[0]: row[2:] for row in self.rows}
 
 
@@ -301,7 +298,6 @@ class PrintedAttention(msgspec.Struct, frozen=True):
     nearest_to_concierge: AttentionPlace
 
     def places(self) -> list[AttentionPlace]:
-        """Every place to look at."""
         return [*(table.place for table in self.tables), self.nearest_to_concierge]
 
 

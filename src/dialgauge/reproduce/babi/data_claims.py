@@ -12,7 +12,8 @@ from dialgauge.rankers import RankingTask
 from dialgauge.reproduce.reproduction import UNEXPLAINED
 
 
-def _percent(value: float) -> str:
+def in_percent(value: float) -> str:
+    """A share with one digit, without its sign."""
     return f"{100 * value:.1f}"
 
 
@@ -198,7 +199,7 @@ def _update_order(task: RankingTask) -> _Judgement:
             said = (line.text for line in dialog.lines if line.kind == "user" and line.text.startswith(_UPDATES))
             first.update([next(kinds[word] for word in text.split() if word in kinds) for text in [*said][:1]])
     shares = {name: first[name] / first.total() for name in sorted(first)}
-    shown = ", ".join(f"{name} {_percent(share)}" for name, share in shares.items())
+    shown = ", ".join(f"{name} {in_percent(share)}" for name, share in shares.items())
     return all(abs(share - 0.25) <= _NEAR for share in shares.values()), f"first update: {shown}", UNEXPLAINED
 
 
@@ -309,7 +310,7 @@ def _extra_information(task: RankingTask) -> _Judgement:
         asked[any(text.endswith("_phone") for text in said), any(text.endswith("_address") for text in said)] += 1
     shares = [asked[kind] / sum(asked.values()) for kind in ((True, False), (False, True), (True, True))]
     near = all(abs(share - meant) <= 0.05 for share, meant in zip(shares, (0.25, 0.25, 0.5), strict=True))
-    return near, "phone, address, both: " + ", ".join(map(_percent, shares)), UNEXPLAINED
+    return near, "phone, address, both: " + ", ".join(map(in_percent, shares)), UNEXPLAINED
 
 
 def _fewest_results(task: RankingTask) -> int:
@@ -345,7 +346,7 @@ def _uniform(counts: Counter[int], values: range) -> _Judgement:
     near = set(counts) == set(values) and all(abs(share - 1 / len(values)) <= _NEAR for share in shares)
     return (
         near,
-        ", ".join(f"{value}: {_percent(share)}" for value, share in zip(values, shares, strict=True)),
+        ", ".join(f"{value}: {in_percent(share)}" for value, share in zip(values, shares, strict=True)),
         UNEXPLAINED,
     )
 
@@ -381,7 +382,7 @@ def _acceptance(task: RankingTask) -> _Judgement:
         free += min(offers, places - 1)
         accepted += offers < places
     share = accepted / free
-    return abs(share - 0.25) <= _NEAR, f"{_percent(share)} of {free:,} offers that are not the last", UNEXPLAINED
+    return abs(share - 0.25) <= _NEAR, f"{in_percent(share)} of {free:,} offers that are not the last", UNEXPLAINED
 
 
 def _choices(task: RankingTask, relations: Sequence[str]) -> list[int]:

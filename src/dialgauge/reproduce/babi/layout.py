@@ -60,10 +60,10 @@ def _cell(method: str, reached: tuple[float, float] | None, best: float) -> Cell
     if reached is None:
         return Cell(None)
     bold = method != "rules" and reached[0] >= best - _AS_GOOD - 1e-9
-    return Cell(f"{_short(reached[0])} ({_short(reached[1])})", bold=bold)
+    return Cell(f"{as_printed(reached[0])} ({as_printed(reached[1])})", bold=bold)
 
 
-def _short(value: float) -> str:
-    """As the paper prints it: one digit, except for 100 and 0."""
+def as_printed(value: float) -> str:
+    """A share in percent as the paper prints it: one digit, except for 100 and 0."""
     text = f"{100 * value:.1f}"
     return text.removesuffix(".0") if text in ("100.0", "0.0") else text

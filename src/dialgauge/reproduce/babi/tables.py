@@ -35,7 +35,7 @@ from dialgauge.reproduce.babi.kept import (
     version_here,
     write_kept,
 )
-from dialgauge.reproduce.babi.layout import Accuracies, in_layout
+from dialgauge.reproduce.babi.layout import Accuracies, as_printed, in_layout
 from dialgauge.reproduce.babi.reasons import SAME_ROW, why_learned, why_untrained
 from dialgauge.reproduce.babi.settings import hyperparameters, table_1
 from dialgauge.reproduce.reproduction import Fresh, PrintedNumber, Reproduction
@@ -303,11 +303,5 @@ def _printed(model: str) -> dict[str, tuple[str, str]]:
         accuracy = published().accuracy(model, column)
         if accuracy is None:
             raise DialgaugeError(f"the paper has no {model} in column {column}")
-        accuracies[column] = (_percent(accuracy[0]), _percent(accuracy[1]))
+        accuracies[column] = (f"{as_printed(accuracy[0])}%", f"{as_printed(accuracy[1])}%")
     return accuracies
-
-
-def _percent(value: float) -> str:
-    """As the paper prints it: one digit, except for 100 and 0."""
-    text = f"{100 * value:.1f}"
-    return f"{text.removesuffix('.0') if text in ('100.0', '0.0') else text}%"

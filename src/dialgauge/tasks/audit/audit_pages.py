@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
+
+from dialgauge.dialogue import Dialogue
 from dialgauge.presentation import TRIALS, Facet, Panel, PanelCell, PanelRow, Reason, RunTables, Tone, quoted
+from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_tables import FILINGS, REPLAYS, TASK_FACTS, stored_integrity
 from dialgauge.tasks.audit.audit_views import FACT_WORDS, SPLITS, belonging_answer
 from dialgauge.tasks.audit.task_facts import UNFAIR
 from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.text import counted
 from dialgauge.worlds.tools import Integrity, filing_words, withheld_words
-
-if TYPE_CHECKING:
-    import polars
-
-    from dialgauge.dialogue import Dialogue
-    from dialgauge.runs import Run
 
 #: Filters by what an audit says; their values are words, as people choose from them.
 _BELONGING, _TWICE, _CHANGE, _FACT, _REPLAY = "belonging", "twice", "change", "fact", "replay"
@@ -37,22 +35,16 @@ _ORDER_ONLY, _LATE = "data wrong only in the order of lists", "right data, but o
 _NAMED = 5
 
 
-def _belongings(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
+def _belongings(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select("dialogue", pl.col("belonging").replace_strict(_BELONGINGS, default=None).alias("value"))
 
 
-def _twice(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
+def _twice(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(pl.col("same_as").list.len() > 0).select("dialogue", pl.lit(_SAME).alias("value"))
 
 
-def _replays(library: RunTables, run: Run) -> polars.DataFrame:
+def _replays(library: RunTables, run: Run) -> pl.DataFrame:
     """Each conversation with whatever holds of its replay."""
-    import polars as pl
-
     frame = library.table(run, REPLAYS).join(library.table(run, TRIALS).select("dialogue", "end"), on="dialogue")
     finished = pl.col("end") == "finished"
     held = {
@@ -67,15 +59,13 @@ def _replays(library: RunTables, run: Run) -> polars.DataFrame:
     )
 
 
-def _facts(library: RunTables, run: Run) -> polars.DataFrame:
+def _facts(library: RunTables, run: Run) -> pl.DataFrame:
     """Each conversation with the facts of its task, as codes."""
     facts = library.table(run, TASK_FACTS).select("task", "fact")
     return library.table(run, TRIALS).select("dialogue", "task").join(facts, on="task")
 
 
-def _fact_words(words: Mapping[str, str], library: RunTables, run: Run) -> polars.DataFrame:
-    import polars as pl
-
+def _fact_words(words: Mapping[str, str], library: RunTables, run: Run) -> pl.DataFrame:
     value = pl.col("fact").replace_strict(words, default=None)
     return _facts(library, run).select("dialogue", value.alias("value")).drop_nulls()
 
@@ -221,8 +211,6 @@ def _pass_rate(trials: Sequence[Sequence[bool]], k: int) -> str:
 
 
 def _passed_without_writes(library: RunTables, run: Run) -> int | None:
-    import polars as pl
-
     if REPLAYS not in run.tables or not library.table(run, REPLAYS).height:
         return None
     idle = (pl.col("writes_done") + pl.col("writes_failed")) == 0
@@ -233,8 +221,6 @@ def _passed_without_writes(library: RunTables, run: Run) -> int | None:
 def _fairness_panel(
     library: RunTables, run: Run, tasks: Mapping[str, Sequence[bool]], facts: Mapping[str, Sequence[str]]
 ) -> Panel:
-    import polars as pl
-
     frame = _facts(library, run).group_by("fact").agg(pl.col("dialogue").n_unique())
     conversations: dict[str, int] = dict(frame.rows())
     findings = [
@@ -280,8 +266,6 @@ def audit_reasons(library: RunTables, run: Run, dialogue: Dialogue) -> list[Reas
 
 def contradictions(library: RunTables, run: Run) -> dict[str, tuple[int | None, str]]:
     """Conversations that are not what the log says of them, each with why."""
-    import polars as pl
-
     found: dict[str, tuple[int | None, str]] = {}
     if REPLAYS in run.tables:
         for row in library.table(run, REPLAYS).filter(~pl.col("agrees")).to_dicts():
@@ -318,8 +302,6 @@ def task_facts_of(library: RunTables, run: Run, dialogue: Dialogue) -> list[tupl
 
 
 def _task_facts(library: RunTables, run: Run, dialogue: Dialogue) -> list[tuple[str, list[str]]]:
-    import polars as pl
-
     row = next(iter(library.rows(run, TRIALS, dialogue.id)), None)
     if row is None or row["task"] is None or TASK_FACTS not in run.tables:
         return []

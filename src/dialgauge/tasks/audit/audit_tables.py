@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from dialgauge.columns import ColumnKind, ColumnTable
+from dialgauge.runs import Run
 from dialgauge.tasks.audit.log_audit import LogAudit
 from dialgauge.tasks.audit.task_facts import fact_codes
 from dialgauge.worlds.tools import Integrity
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
 
 #: Where each conversation belongs, what is to be known of each task, and verdicts recorded and replayed.
 FILINGS, TASK_FACTS, REPLAYS = "filings", "task_facts", "replays"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, contradicts_parts, read_agent_log
+from dialgauge.report import Table
 from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
 from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.text import some_of
@@ -30,9 +31,6 @@ from dialgauge.worlds.tools import (
     replay,
     tasks_of_log,
 )
-
-if TYPE_CHECKING:
-    from dialgauge.report import Table
 
 #: Why calls were not made again: the domain's records and tools are not here, or the agent wrote calls into texts.
 NoReplay: TypeAlias = Literal["no world", "calls in prose"]
@@ -210,7 +208,7 @@ def audit_log(
         if one.task in graded
     ]
     writes = {name for name, tool in world.tools.items() if tool.writes} if world else set()
-    passed = [one for one in log.conversations if _passed(one)]
+    passed = [one for one in log.conversations if has_passed(one)]
     return LogAudit(
         name=name,
         file=log.file,
@@ -288,14 +286,15 @@ def _first_drift(done: Replay) -> dict[str, Any] | None:
     }
 
 
-def _passed(one: LoggedConversation) -> bool:
+def has_passed(one: LoggedConversation) -> bool:
+    """Whether the log says so."""
     return one.reward is not None and one.reward >= _PASSED
 
 
 def _never_passed(conversations: Sequence[LoggedConversation]) -> tuple[str, ...]:
     """Tasks that failed whenever they were judged; one that never was says nothing."""
     tried = dict.fromkeys(one.task for one in conversations if one.reward is not None)
-    passed = {one.task for one in conversations if _passed(one)}
+    passed = {one.task for one in conversations if has_passed(one)}
     return tuple(task for task in tried if task not in passed)
 
 
@@ -313,7 +312,7 @@ def pass_split(conversations: Sequence[LoggedConversation]) -> PassSplit:
     trials: dict[str, list[bool]] = {}
     for one in conversations:
         if one.reward is not None:
-            trials.setdefault(one.task, []).append(_passed(one))
+            trials.setdefault(one.task, []).append(has_passed(one))
     most = max(map(len, trials.values()), default=0)
     pass_k = {}
     for k in range(1, most + 1):

@@ -10,11 +10,10 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import LoggedConversation, read_agent_log
-from dialgauge.tasks.audit.log_audit import replay_conversation
+from dialgauge.tasks.audit.log_audit import has_passed, replay_conversation
 from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.worlds.tools import ToolDomain, ToolTask, load_tool_domain, log_domain, read_tool_tasks, tasks_of_log
 
-_PASSED = 1 - 1e-6
 #: Of a part that a replay cannot tell, the field of a task that says what it is about.
 _ABOUT = {"NL_ASSERTION": "nl_assertions", "ENV_ASSERTION": "env_assertions"}
 
@@ -84,7 +83,7 @@ def regrade(
     verdicts: list[tuple[LoggedConversation, bool, bool]] = []
     undecided = []
     for one in gradable:
-        old = one.reward is not None and one.reward >= _PASSED
+        old = has_passed(one)
         new = _verdict(one, before.get(one.task), after[one.task], world)
         if new is None:
             undecided.append(one.id)
@@ -128,17 +127,8 @@ def _both(verdicts: Sequence[tuple[LoggedConversation, bool, bool]], resamples: 
         )
         before, after = chances.mean(axis=0)
         low, high = _interval(chances[:, 1] - chances[:, 0], resamples, seed)
-        made.append(
-            RegradedPass(
-                k=k,
-                tasks=len(enough),
-                before=float(before),
-                after=float(after),
-                difference=float(after - before),
-                low=low,
-                high=high,
-            )
-        )
+        numbers = {"before": float(before), "after": float(after), "difference": float(after - before)}
+        made.append(RegradedPass(k=k, tasks=len(enough), **numbers, low=low, high=high))
     return made
 
 

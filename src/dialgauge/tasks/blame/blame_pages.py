@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from dialgauge.presentation import BLAME, Panel, PanelCell, PanelRow, Reason, RunTables, Tone
+from dialgauge.runs import Run
 from dialgauge.tasks.blame.blame_rules import BLAMED, Sign
 from dialgauge.tasks.blame.blame_views import (
     EvidenceLine,
@@ -20,9 +21,6 @@ from dialgauge.tasks.blame.blame_views import (
 )
 from dialgauge.tasks.blame.failure_evidence import FailureEvidence
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
 
 #: Signs that a sentence names.
 _SIGNS = 2
@@ -63,36 +61,20 @@ def blame_panel(library: RunTables, run: Run) -> Iterator[Panel]:
 
 def blame_reasons(rows: list[dict[str, Any]], turn: Mapping[int, int | None]) -> list[Reason]:
     """Why a conversation failed by the rules of blame; ``turn`` has the turn of each message."""
-    return [
-        Reason(f"Whose fault: {_verdict(row)}{_where(row)}. {_because(row)}", turn.get(row["message"]), tone=_tone(row))
-        for row in rows
-    ]
-
-
-def _where(row: dict[str, Any]) -> str:
-    """The message as the command names it; the page counts turns."""
-    return "" if row["message"] is None else f" (message {row['message']})"
-
-
-def _tone(row: Mapping[str, Any]) -> Tone:
-    return "bad" if row["firm"] and row["blamed"] == "agent" else "warn"
-
-
-def _verdict(row: Mapping[str, Any]) -> str:
-    return side_words(row["blamed"]) if row["firm"] else leaning_words(row["leans"])
-
-
-def _because(row: Mapping[str, Any]) -> str:
-    words = list(dict.fromkeys(map(sign_sentence, _signs(row)[:_SIGNS])))
-    told = "; ".join(words) or "nothing that was looked at tells"
-    return f"{told[:1].upper()}{told[1:]}"
-
-
-def _signs(row: Mapping[str, Any]) -> list[Sign]:
-    try:
-        return msgspec.json.decode(row.get("signs") or "[]", type=list[Sign])
-    except msgspec.MsgspecError:
-        return []
+    reasons = []
+    for row in rows:
+        verdict = side_words(row["blamed"]) if row["firm"] else leaning_words(row["leans"])
+        # The message as the command names it; the page counts turns.
+        where = "" if row["message"] is None else f" (message {row['message']})"
+        try:
+            signs = msgspec.json.decode(row.get("signs") or "[]", type=list[Sign])
+        except msgspec.MsgspecError:
+            signs = []
+        told = "; ".join(dict.fromkeys(map(sign_sentence, signs[:_SIGNS]))) or "nothing that was looked at tells"
+        tone: Tone = "bad" if row["firm"] and row["blamed"] == "agent" else "warn"
+        text = f"Whose fault: {verdict}{where}. {told[:1].upper()}{told[1:]}"
+        reasons.append(Reason(text, turn.get(row["message"]), tone=tone))
+    return reasons
 
 
 def stored_evidence(row: Mapping[str, Any]) -> list[EvidenceLine]:

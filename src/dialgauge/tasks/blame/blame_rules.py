@@ -62,7 +62,6 @@ class FailureBlame(Struct, frozen=True, kw_only=True):
 
     @property
     def message(self) -> int | None:
-        """The deciding message."""
         return self.signs[0].message if self.signs else None
 
 

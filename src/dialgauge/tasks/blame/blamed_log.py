@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, read_agent_log
-from dialgauge.tasks.audit.log_audit import replay_conversation
+from dialgauge.tasks.audit.log_audit import has_passed, replay_conversation
 from dialgauge.tasks.audit.task_facts import task_facts
 from dialgauge.tasks.blame.blame_rules import BLAMED, Blamed, FailureBlame, blame_failure
 from dialgauge.tasks.blame.failure_evidence import ObservedFault, failure_evidence
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.report import Table
-
-_PASSED = 1 - 1e-6
 
 
 class DecidingMessage(Struct, frozen=True):
@@ -72,7 +70,6 @@ class LogBlame(Struct, frozen=True, kw_only=True):
 
     @property
     def leanings(self) -> dict[Blamed, int]:
-        """What unclear ones lean to."""
         leanings = Counter(each.leans for each in self.failures if not each.firm)
         return {side: leanings[side] for side in BLAMED}
 
@@ -187,4 +184,4 @@ def _blames(
 
 def failed_conversations(log: AgentLog) -> list[LoggedConversation]:
     """The conversations that have a verdict and did not pass."""
-    return [one for one in log.conversations if one.reward is not None and one.reward < _PASSED]
+    return [one for one in log.conversations if one.reward is not None and not has_passed(one)]

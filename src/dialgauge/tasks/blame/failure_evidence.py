@@ -15,7 +15,7 @@ from msgspec import Struct
 from dialgauge.formats import LoggedCall, LoggedConversation, LoggedText
 from dialgauge.tasks.audit.log_audit import ReplayedConversation
 from dialgauge.tasks.audit.task_facts import TaskFacts
-from dialgauge.tasks.trials.attempts import ENDS
+from dialgauge.tasks.trials.task_attempt import ENDS
 from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, canonical, identifiers_of
 
 #: Who or what ended it; ``error``: something technical.

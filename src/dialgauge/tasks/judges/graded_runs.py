@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+import polars as pl
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.presentation import TRIALS, Facet, Panel, PanelCell, PanelRow, RunTables
+from dialgauge.report import Table
+from dialgauge.runs import Run
 from dialgauge.tasks.judges.grading import JudgeFigures, judge_figures, majority
 from dialgauge.tasks.judges.judge_views import judge_tables
 from dialgauge.tasks.judges.verdict_files import GraderVerdict
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    import polars
-
-    from dialgauge.report import Table
-    from dialgauge.runs import Run
 
 GRADINGS, GRADERS = "gradings", "graders"
 #: What the recorded verdict is called among graders.
@@ -64,10 +61,8 @@ def grade_log(
     return GradedLog(figures, tuple(own), len(verdicts) - len(own))
 
 
-def gradings_frame(graded: GradedLog) -> polars.DataFrame:
+def gradings_frame(graded: GradedLog) -> pl.DataFrame:
     """Every verdict of every grader."""
-    import polars as pl
-
     rows = [(each.conversation, each.grader, each.replicate, each.passed) for each in graded.verdicts]
     schema = {"dialogue": pl.String, "grader": pl.String, "replicate": pl.String, "passed": pl.Boolean}
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -85,10 +80,8 @@ def grader_tables(run: Run) -> list[Table]:
     return [] if figures is None else judge_tables(figures)
 
 
-def _grader_pairs(library: RunTables, run: Run) -> polars.DataFrame:
+def _grader_pairs(library: RunTables, run: Run) -> pl.DataFrame:
     """Each conversation with the graders that disagree with the log, by the majority of their gradings."""
-    import polars as pl
-
     success = dict(library.table(run, TRIALS).select("dialogue", "success").rows())
     said: dict[tuple[str, str], list[bool]] = {}
     for dialogue, grader, passed in library.table(run, GRADINGS).select("dialogue", "grader", "passed").rows():

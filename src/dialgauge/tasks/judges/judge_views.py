@@ -10,6 +10,10 @@ from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.judges.grading import FEWEST_TASKS, JudgeEstimate, JudgeFigures
 
 
+def _shares(*titles: str) -> list[Column]:
+    return [Column(title, percent=True, digits=1, align="right") for title in titles]
+
+
 def judge_tables(figures: JudgeFigures) -> list[Table]:
     """Graders by themselves, in pairs, in pass^k, and against the truth."""
     tables = [_corrected_table(figures), _grader_table(figures), _pair_table(figures), _pass_table(figures)]
@@ -18,8 +22,7 @@ def judge_tables(figures: JudgeFigures) -> list[Table]:
 
 def _grader_table(figures: JudgeFigures) -> Table:
     columns = [Column(name, align="right") for name in ("conversations", "verdicts")]
-    shares = [Column(name, percent=True, digits=1, align="right") for name in ("passes", "flips")]
-    table = Table("Graders (percent)", ["grader", *columns, *shares])
+    table = Table("Graders (percent)", ["grader", *columns, *_shares("passes", "flips")])
     for each in figures.graders:
         table.add(each.grader, each.conversations, each.verdicts, _cell(each.pass_rate), _cell(each.flip_rate))
     table.notes.append(
@@ -32,7 +35,7 @@ def _grader_table(figures: JudgeFigures) -> Table:
 
 
 def _pair_table(figures: JudgeFigures) -> Table:
-    columns = [Column("both graded", align="right"), Column("agree (%)", percent=True, digits=1, align="right")]
+    columns = [Column("both graded", align="right"), *_shares("agree (%)")]
     table = Table("Agreement", ["graders", *columns, Column("kappa", digits=2, align="right")])
     for each in figures.pairs:
         table.add(f"{each.first}, {each.second}", each.conversations, _cell(each.agreement), _cell(each.kappa))
@@ -46,10 +49,7 @@ def _pair_table(figures: JudgeFigures) -> Table:
 
 
 def _pass_table(figures: JudgeFigures) -> Table:
-    shares = [
-        Column(name, percent=True, digits=1, align="right")
-        for name in ("value", "spread by tasks", "by grading", "grader's part")
-    ]
+    shares = _shares("value", "spread by tasks", "by grading", "grader's part")
     table = Table(
         "How much of pass^k is the grader (percent)", ["grader", "measure", Column("tasks", align="right"), *shares]
     )
@@ -71,14 +71,9 @@ def _pass_table(figures: JudgeFigures) -> Table:
 
 
 def _corrected_table(figures: JudgeFigures) -> Table:
-    shares = [
-        Column(name, percent=True, digits=1, align="right")
-        for name in ("sensitivity", "specificity", "majority", "corrected")
-    ]
-    table = Table(
-        f"Pass rate corrected for errors against {figures.truth} (percent)",
-        ["grader", Column("labelled", align="right"), *shares],
-    )
+    shares = _shares("sensitivity", "specificity", "majority", "corrected")
+    title = f"Pass rate corrected for errors against {figures.truth} (percent)"
+    table = Table(title, ["grader", Column("labelled", align="right"), *shares])
     for each in figures.corrected:
         sensitivity, specificity = _cell(each.sensitivity), _cell(each.specificity)
         table.add(each.grader, each.labelled, sensitivity, specificity, each.apparent, _cell(each.corrected))

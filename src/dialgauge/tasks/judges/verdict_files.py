@@ -78,15 +78,11 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     except OSError as error:
         raise DialgaugeError(f"it cannot be read ({error.strerror or error})", file=str(path)) from error
     for line, text in enumerate(content[:_MOST], start=1):
-        if text.strip():
-            yield line, _object(text, path, line)
-
-
-def _object(text: bytes, path: Path, line: int) -> Mapping[str, Any]:
-    try:
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise DialgaugeError(f"it is no JSON object ({error})", file=str(path), line=line) from error
+        try:
+            if text.strip():
+                yield line, msgspec.json.decode(text, type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            raise DialgaugeError(f"it is no JSON object ({error})", file=str(path), line=line) from error
 
 
 def _verdict(row: Mapping[str, Any], path: Path, line: int, times: Counter[tuple[str, str]]) -> GraderVerdict:

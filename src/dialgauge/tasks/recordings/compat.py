@@ -103,7 +103,6 @@ class CompatRules:
         return looks_right(domain, slot, value)
 
     def judge(self, dialogue: Dialogue, goal: Goal) -> CompatVerdict:
-        """The verdict on a dialogue."""
         heard = self._listen(dialogue, goal)
         counts = {domain: _counts(domain, task, heard) for domain, task in goal.tasks.items()}
         strays = (heard.told.keys() | heard.malformed.keys()) - goal.tasks.keys()

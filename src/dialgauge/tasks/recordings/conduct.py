@@ -82,7 +82,6 @@ class HeardActs:
         return counts
 
     def note(self, listener: Listener, said: Sequence[Act], heard: Sequence[Act]) -> HearingCounts:
-        """Take in one turn."""
         if said == heard:
             key = listener, tuple(said)
             self._rightly[key] = self._rightly.get(key, 0) + 1

@@ -38,7 +38,6 @@ class RowIndex:
         self.domain: Domain = search.domain
 
     def row(self, domain: str, number: int) -> Entity:
-        """A row by its number."""
         rows = self.search.rows(domain) if domain in self.search.tables else ()
         if not 0 <= number < len(rows):
             raise DialgaugeError(
@@ -182,7 +181,6 @@ class ConversationTracker:
     # The user
 
     def hear_user(self, turn: Turn, number: int) -> None:
-        """Take in a turn of the user."""
         for act in said(turn):
             if act.domain not in self._services:
                 continue

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from dialgauge.columns import ColumnKind, ColumnTable, PiecedTable
 from dialgauge.dialogue import Dialogue
 from dialgauge.formats import SpooledDialogues
-from dialgauge.runs import frame_of
 from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
 from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, goal_of
@@ -28,14 +28,14 @@ from dialgauge.tasks.recordings.outcome_measures import COMPAT, STRICT
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.columns import ColumnKind, GivenTable
+    from dialgauge.columns import GivenTable
 
 OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
 _CALLS: dict[str, ColumnKind] = {
     "dialogue": "String", "turn": "Int64", "name": "String", "domain": "String", "outcome": "String",
     "arguments": "String", "rows": "List(Int64)", "result": "String",
 }  # fmt: skip
-_COLUMNS: dict[str, Mapping[str, str]] = {
+_COLUMNS: dict[str, Mapping[str, ColumnKind]] = {
     OUTCOMES: {
         "dialogue": "String", "domain": "String", "rule": "String", "success": "Boolean", "entity": "String",
         "turn": "Int64",
@@ -59,17 +59,12 @@ def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], pol
         CALLS: lambda: (row for one in judged for row in _calls(one.dialogue)),
         HEARD: lambda: ((*heard, count) for heard, count in sorted(judged.understanding.counts.items())),
     }
-    frames = {name: partial(_frame, name, make) for name, make in rows.items()}
+
+    def frame(name: str) -> polars.DataFrame:
+        return ColumnTable.of_rows(_COLUMNS[name], rows[name]()).frame()
+
+    frames = {name: partial(frame, name) for name in rows}
     return {**frames, REASONS: lambda: reasons_table(row for one in judged for row in _reasons(one)).frame()}
-
-
-def _frame(name: str, make: Callable[[], Iterable[tuple[Any, ...]]]) -> polars.DataFrame:
-    import polars as pl
-
-    kinds: dict[str, Any] = {
-        "String": pl.String, "Boolean": pl.Boolean, "Int64": pl.Int64, "List(Int64)": pl.List(pl.Int64),
-    }  # fmt: skip
-    return frame_of(make(), {column: kinds[kind] for column, kind in _COLUMNS[name].items()})
 
 
 def _outcomes(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:
@@ -125,9 +120,7 @@ def calls_table(dialogues: Sequence[Dialogue]) -> GivenTable:
         return (row for dialogue in dialogues for row in _calls(dialogue))
 
     if not isinstance(dialogues, SpooledDialogues):
-        return _frame(CALLS, rows)
-    from dialgauge.columns import PiecedTable
-
+        return ColumnTable.of_rows(_CALLS, rows())
     count = sum(len(turn.calls or ()) for dialogue in dialogues for turn in dialogue.turns)
     return PiecedTable.of_made_rows(_CALLS, count, rows)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
+import polars as pl
 
 from dialgauge.agents import END_WORDS
 from dialgauge.dialogue import dialogue_key
@@ -18,11 +19,8 @@ from dialgauge.tasks.recordings.outcome_records import CONVERSATIONS, HEARD, OUT
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE
 from dialgauge.text import counted
 
-if TYPE_CHECKING:
-    import polars
-
 #: A table of a run by its name.
-Tables: TypeAlias = Callable[[str], "polars.DataFrame"]
+Tables: TypeAlias = Callable[[str], "pl.DataFrame"]
 
 _BOTH = ("Success", "Book", "InformRecall", "InformPrecision", "InformF1")
 _STRICT_ONLY = ("SuccessOfSatisfiable", "EntityMatch", "RefusedThenFixed", "FailPath")
@@ -78,7 +76,7 @@ def _rule_sets(scores: Mapping[str, Score]) -> tuple[str, ...]:
     return OUTCOME_RULES if f"Success(rules={COMPAT})" in scores else (STRICT,)
 
 
-def _headline(scores: Mapping[str, Score], conversations: polars.DataFrame) -> Table:
+def _headline(scores: Mapping[str, Score], conversations: pl.DataFrame) -> Table:
     sets = _rule_sets(scores)
     table = Table("Was the job done?", ["measure", *_shares(sets)])
     for name in _BOTH:
@@ -113,7 +111,7 @@ def _by_domain(scores: Mapping[str, Score]) -> Table:
     return table
 
 
-def _trials(scores: Mapping[str, Score], conversations: polars.DataFrame) -> list[Table]:
+def _trials(scores: Mapping[str, Score], conversations: pl.DataFrame) -> list[Table]:
     """pass^k, and how much is chance, where goals were tried several times."""
     sets = _rule_sets(scores)
     table = Table("Every one of k trials", ["", *_shares(sets)])
@@ -121,7 +119,8 @@ def _trials(scores: Mapping[str, Score], conversations: polars.DataFrame) -> lis
     while f"pass^{k}(rules={sets[-1]})" in scores:
         table.add(f"pass^{k}", *(score_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in sets))
         k += 1
-    goals = [_goals_with(conversations, trials, sets[-1]) for trials in range(1, k)]
+    judged = conversations.drop_nulls(sets[-1]).group_by("goal").len()["len"]
+    goals = [int((judged >= trials).sum()) for trials in range(1, k)]
     if len(set(goals)) > 1:
         each = ", ".join(f"pass^{trials} on {count:,}" for trials, count in enumerate(goals[1:], start=2))
         table.notes.append(
@@ -134,15 +133,7 @@ def _trials(scores: Mapping[str, Score], conversations: polars.DataFrame) -> lis
     return [table, chance] if len(table) > 1 else []
 
 
-def _goals_with(conversations: polars.DataFrame, trials: int, rules: str) -> int:
-    """How many goals have so many conversations with a verdict, or more."""
-    judged = conversations.drop_nulls(rules).group_by("goal").len()
-    return judged.filter(judged["len"] >= trials).height
-
-
-def _ends(conversations: polars.DataFrame, sets: Sequence[str]) -> Table:
-    import polars as pl
-
+def _ends(conversations: pl.DataFrame, sets: Sequence[str]) -> Table:
     table = Table(
         "How conversations ended",
         [
@@ -163,10 +154,8 @@ def _reason(code: str | None) -> str:
     return END_WORDS.get(code, code) if code else "not recorded"
 
 
-def _beliefs(conversations: polars.DataFrame, sets: Sequence[str]) -> Table:
+def _beliefs(conversations: pl.DataFrame, sets: Sequence[str]) -> Table:
     """What users believe, and what is true."""
-    import polars as pl
-
     counts = [Column(title, align="right") for title in ("done", "not done")]
     table = Table("Belief and truth", ["rules", "the user believes", *counts])
     for rules in sets:
@@ -177,7 +166,7 @@ def _beliefs(conversations: polars.DataFrame, sets: Sequence[str]) -> Table:
     return table
 
 
-def _conduct(scores: Mapping[str, Score], conversations: polars.DataFrame) -> Table:
+def _conduct(scores: Mapping[str, Score], conversations: pl.DataFrame) -> Table:
     table = Table("How conversations went", ["", Column("mean", digits=2, align="right")])
     for title, name in _CONDUCT:
         if name in scores:
@@ -191,7 +180,7 @@ def _conduct(scores: Mapping[str, Score], conversations: polars.DataFrame) -> Ta
     return table
 
 
-def _usage(conversations: polars.DataFrame) -> list[Table]:
+def _usage(conversations: pl.DataFrame) -> list[Table]:
     totals: dict[str, float] = {}
     for text in conversations["usage"]:
         for name, number in msgspec.json.decode(text, type=dict[str, float]).items():
@@ -212,10 +201,8 @@ def _understanding(scores: Mapping[str, Score]) -> Table:
     return table
 
 
-def _confusions(heard: polars.DataFrame, number: int) -> list[Table]:
+def _confusions(heard: pl.DataFrame, number: int) -> list[Table]:
     """The acts understood worst, and what was heard for what; nothing where all was understood."""
-    import polars as pl
-
     wrong = heard.filter(~pl.col("same")).sort("times", "said", "heard", descending=[True, False, False])
     if not wrong.height:
         return []
@@ -226,10 +213,8 @@ def _confusions(heard: polars.DataFrame, number: int) -> list[Table]:
     return [act_table(heard, number), table]
 
 
-def act_table(heard: polars.DataFrame, number: int) -> Table:
+def act_table(heard: pl.DataFrame, number: int) -> Table:
     """The acts with most mistakes: how often said and heard, precision, recall and F1."""
-    import polars as pl
-
     sides = [
         heard.filter(pl.col(side) != "").group_by("listener", pl.col(side).alias("act")).agg(pl.col("times").sum())
         for side in ("said", "heard")
@@ -256,8 +241,6 @@ def act_table(heard: polars.DataFrame, number: int) -> Table:
 
 def outcome_explanation(table: Tables, dialogue: str) -> Table:
     """For each task of a conversation, under both rule sets: what the user ended up with, since when, and why not."""
-    import polars as pl
-
     outcomes = table(OUTCOMES)
     ids = table(CONVERSATIONS)["dialogue"].to_list()
     known = next((name for name in ids if dialogue_key(name) == dialogue_key(dialogue)), None)

@@ -44,7 +44,6 @@ class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def why(self) -> tuple[str, ...]:
-        """Why it failed, in words."""
         return tuple(failure_texts(self.faults, self.domain))
 
 
@@ -86,7 +85,6 @@ class StrictRules:
         self._town = RowIndex(search)
 
     def judge(self, dialogue: Dialogue, goal: DomainGoal) -> StrictVerdict:
-        """The verdict on a dialogue."""
         follower = ConversationTracker(goal, self._town)
         for number, turn in enumerate(dialogue.turns):
             if turn.speaker == "user":

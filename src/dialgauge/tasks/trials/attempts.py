@@ -2,51 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, TypeAlias
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
+from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, outcome_details, task_attempt
 from dialgauge.tasks.trials.trial_ids import TrialIds, trials_in_ids
-from dialgauge.tasks.trials.used_steps import UsedSteps, used_steps
 from dialgauge.tasks.trials.verdicts import LogScores
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of
 
-#: How a conversation ended: by itself, at a limit, which counts as a failure whoever used up the steps, or by a failure
-#: that says nothing of the agent.
-End: TypeAlias = Literal["finished", "limit", "infrastructure"]
-
-#: The ends that are known. Of any other the verdict decides: without one, something else than the agent failed.
-ENDS: dict[str, End] = {
-    "user_stop": "finished",
-    "agent_stop": "finished",
-    "": "finished",
-    "max_steps": "limit",
-    "too_many_errors": "limit",
-    "agent_error": "limit",
-    "max_tokens": "limit",
-    "message_limit": "limit",
-    "token_limit": "limit",
-    "time_limit": "limit",
-    "working_limit": "limit",
-    "cost_limit": "limit",
-    "turn_limit": "limit",
-    "custom_limit": "limit",
-    "operator_limit": "limit",
-    "context_limit": "limit",
-    "error": "infrastructure",
-    "infrastructure_error": "infrastructure",
-    "unexpected_error": "infrastructure",
-    "user_error": "infrastructure",
-    "timeout": "infrastructure",
-    "context_window_exceeded": "infrastructure",
-}
 #: What a conversation says of its file.
 _OF_FILE = {
     "benchmark", "task_set", "planned_trials", "planned_tasks", "agent", "user", "policy", "max_steps", "max_errors",
@@ -55,41 +24,8 @@ _OF_FILE = {
 _OF_ONE_MODEL = frozenset({"chat", "inspect"})
 #: Logs in which a conversation that names no task is one by its id.
 _OF_ANY_TASK = frozenset({"chat", "otel", "langfuse"})
-#: Logs of the benchmarks that have rewards, a plan and a user of their own; all others are logs of agents in general.
-_BENCHMARKS = frozenset({"tau", "tau2"})
-_PART = "reward["
-#: A reward may miss the highest by so much and is the highest.
-_ROUNDING = 1e-6
-#: Longer numbers of trials and tasks were not meant.
-_DIGITS = 7
 #: How many numbers of trials are named.
 _NAMED = 8
-_TurnCount: TypeAlias = Callable[[Turn], int]
-
-
-class TaskAttempt(Struct, frozen=True, kw_only=True):
-    """One trial of one task; None is what the file does not say."""
-
-    id: str
-    domains: tuple[str, ...] = ()
-    task: str
-    trial: int
-    end: End
-    reason: str
-    success: bool | None
-    reward: float | None
-    parts: dict[str, float]
-    costs: dict[str, float]
-    turns: dict[str, int]
-    calls: dict[str, int]
-    #: Of one that failed at a limit: who used up the steps.
-    steps: UsedSteps | None = None
-    tokens: float | None = None
-    #: Scores of a log that are numbers, and those that are labels.
-    numbers: dict[str, float] = {}
-    labels: dict[str, str] = {}
-    #: Is there a verdict, or where a log has none a score, and is it one on the agent?
-    scored: bool = False
 
 
 class Attempts:
@@ -105,14 +41,14 @@ class Attempts:
         groups: list[str] = []
         models: Counter[str] = Counter()
         for dialogue in self.dialogues:
-            details = _details(dialogue)
+            details = outcome_details(dialogue)
             self._tell(details)
             self._details |= details.keys()
             self.scores.add(details)
             if details.get("benchmark") in _OF_ONE_MODEL and "agent" in details:
                 models[details["agent"]] += 1
             groups.append(details.get("group", ""))
-            made.append(_attempt(dialogue))
+            made.append(task_attempt(dialogue))
         self._tell(plan or {})
         _refuse_models(models)
         #: What the ids tell of tasks and trials, where nothing else does.
@@ -172,7 +108,7 @@ class Attempts:
     @cached_property
     def is_log(self) -> bool:
         """Is it a log of agents in general, and not one of a benchmark that is known?"""
-        return self.said("benchmark") not in _BENCHMARKS
+        return self.said("benchmark") not in BENCHMARKS
 
     def known(self, detail: str) -> bool:
         """Does any conversation say this of itself?"""
@@ -213,8 +149,7 @@ class Attempts:
         first = self.numbers[0] if self.is_log and self.numbers and self.numbers[0] == 1 else 0
         if self.numbers == list(range(first, first + len(self.numbers))):
             return ""
-        more = f" and {len(self.numbers) - _NAMED:,} more" if len(self.numbers) > _NAMED else ""
-        return ", ".join(f"{number:,}" for number in self.numbers[:_NAMED]) + more
+        return some_of((f"{number:,}" for number in self.numbers), _NAMED)
 
     @property
     def without_task(self) -> bool:
@@ -258,7 +193,6 @@ class Attempts:
 
     @cached_property
     def planned_tasks(self) -> int:
-        """How many tasks were planned."""
         return max(self._planned("planned_tasks"), len(self.tasks))
 
     @property
@@ -269,7 +203,7 @@ class Attempts:
         return self.planned_tasks * self.trials
 
     def _planned(self, key: str) -> int:
-        return max((int(text) for text in self._told.get(key, ()) if _is_count(text)), default=0)
+        return max((int(text) for text in self._told.get(key, ()) if is_count(text)), default=0)
 
     @property
     def scored(self) -> int:
@@ -391,50 +325,6 @@ def _refuse_models(models: Counter[str]) -> None:
         )
 
 
-def _details(dialogue: Dialogue) -> dict[str, str]:
-    return dialogue.outcome.details if dialogue.outcome else {}
-
-
-def _attempt(dialogue: Dialogue) -> TaskAttempt:
-    outcome, details = dialogue.outcome, _details(dialogue)
-    if outcome is None or ("task" not in details and (outcome.success is None or "trial" in details)):
-        raise DialgaugeError(
-            "it says neither whether its task was done (outcome, success) nor which task it is a trial of (outcome, "
-            "details, task); logs of agents do, and what 'dialgauge data convert' makes of them",
-            dialogue=dialogue.id,
-        )
-    trial = details.get("trial", "0")
-    if not _is_count(trial):
-        raise DialgaugeError(f"the trial must be a whole number of a few digits (got '{trial}')", dialogue=dialogue.id)
-    reward = _number(dialogue.id, details, "reward", most=1.0)
-    judged = outcome.success is not None or details.get("benchmark") not in _BENCHMARKS
-    end = ENDS.get(outcome.reason, "finished" if judged else "infrastructure")
-    return TaskAttempt(
-        id=dialogue.id,
-        domains=dialogue.domains,
-        task=details.get("task", dialogue.id),
-        trial=int(trial),
-        end=end,
-        reason=outcome.reason,
-        success=outcome.success,
-        reward=reward,
-        parts={
-            key.removeprefix(_PART).removesuffix("]"): value
-            for key in details
-            if key.startswith(_PART) and (value := _number(dialogue.id, details, key, most=1.0)) is not None
-        },
-        costs={
-            side: cost
-            for side, key in (("agent", "agent_cost"), ("user", "user_cost"), ("both", "cost"))
-            if (cost := _number(dialogue.id, details, key)) is not None
-        },
-        tokens=_number(dialogue.id, details, "tokens"),
-        turns=_by_side(dialogue, lambda turn: 1),
-        calls=_by_side(dialogue, lambda turn: len(turn.calls or ())),
-        steps=used_steps(dialogue) if end == "limit" and not outcome.success else None,
-    )
-
-
 def _shared_ids(made: Iterable[TaskAttempt]) -> frozenset[str]:
     """The ids of tasks that are in several domains, where each conversation is in one."""
     domains: dict[str, set[str]] = {}
@@ -459,29 +349,3 @@ def _grouped(made: Sequence[TaskAttempt], groups: Sequence[str]) -> list[TaskAtt
         named.append(structs.replace(one, task=group, trial=one.trial if numbered else trials[group]))
         trials[group] += 1
     return named
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= _DIGITS
-
-
-def _by_side(dialogue: Dialogue, count: _TurnCount) -> dict[str, int]:
-    sides = {"agent": "system", "user": "user"}
-    return {
-        side: sum(count(turn) for turn in dialogue.turns if turn.speaker == speaker) for side, speaker in sides.items()
-    }
-
-
-def _number(dialogue: str, details: Mapping[str, str], key: str, most: float = math.inf) -> float | None:
-    if key not in details:
-        return None
-    try:
-        value = float(details[key])
-    except ValueError:
-        value = math.nan
-    if most < value <= most + _ROUNDING:
-        return most
-    if not (0 <= value <= most and math.isfinite(value)):
-        limits = f"between 0 and {most:g}" if math.isfinite(most) else "≥ 0"
-        raise DialgaugeError(f"the {key} must be {limits} (got {details[key]})", dialogue=dialogue)
-    return value

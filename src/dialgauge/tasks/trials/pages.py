@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+import polars as pl
+
+from dialgauge.dialogue import Dialogue
 from dialgauge.presentation import (
     BLAME,
     CALLS,
@@ -33,6 +36,7 @@ from dialgauge.presentation import (
     worth_reading,
 )
 from dialgauge.report import Table, stacked_bars
+from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_pages import (
     AUDIT_FACETS,
     audit_panels,
@@ -47,12 +51,6 @@ from dialgauge.tasks.blame.blame_pages import blame_panel, blame_reasons, stored
 from dialgauge.tasks.judges.graded_runs import GRADER_FACET, grader_panel
 from dialgauge.tasks.log_findings import READINGS, stored_readings
 
-if TYPE_CHECKING:
-    import polars
-
-    from dialgauge.dialogue import Dialogue
-    from dialgauge.runs import Run
-
 _COLUMNS = ("Reward", "Turns", "ToolCalls", "Cost", "ModelTokens")
 #: Scores of a log that the list of its conversations has room for.
 _MOST_SCORES = 4
@@ -60,17 +58,13 @@ _MOST_SCORES = 4
 _LISTED = 60
 
 
-def _passed(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
+def _passed(frame: pl.DataFrame) -> pl.DataFrame:
     value = pl.when(pl.col("success")).then(pl.lit("yes")).when(~pl.col("success")).then(pl.lit("no"))
     return frame.select("dialogue", value.otherwise(pl.lit("not judged")).alias("value"))
 
 
-def _steady(frame: polars.DataFrame) -> polars.DataFrame:
+def _steady(frame: pl.DataFrame) -> pl.DataFrame:
     """Whether all trials of a dialogue's task went the same way."""
-    import polars as pl
-
     share = pl.col("success").cast(pl.Float64).mean().over("task")
     value = pl.when(share == 1).then(pl.lit("all pass")).when(share == 0).then(pl.lit("none passes"))
     return frame.select("dialogue", value.otherwise(pl.lit("some pass")).alias("value"))
@@ -82,10 +76,8 @@ _NEVER, _OTHER, _ALL, _NONE = (
 )  # fmt: skip
 
 
-def _expectations(library: RunTables, run: Run) -> polars.DataFrame:
+def _expectations(library: RunTables, run: Run) -> pl.DataFrame:
     """Each conversation that has expected calls by how these went, matched one to one with those that were made."""
-    import polars as pl
-
     dialogues = run.dialogues() if per_task_stands(run) else ()
     told = (dialogue for dialogue in dialogues if names_expected_calls(dialogue))
     found = {dialogue.id: _expectation(expected_actions(dialogue)) for dialogue in told}
@@ -106,10 +98,8 @@ def _expectation(actions: Sequence[ExpectedAction]) -> str:
 _FOREIGN, _CONTRADICTED = "filed under another task", "the replay contradicts its verdict"
 
 
-def _worth_reading(library: RunTables, run: Run) -> polars.DataFrame:
+def _worth_reading(library: RunTables, run: Run) -> pl.DataFrame:
     """What contradicts the log before what went wrong in it."""
-    import polars as pl
-
     found = [worth_reading(library, run)]
     if FILINGS in run.tables:
         frame = library.table(run, FILINGS).filter(pl.col("belonging") == "foreign")

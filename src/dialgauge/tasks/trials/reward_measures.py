@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Parameter, Rows, Settings
-from dialgauge.tasks.trials.attempts import Attempts, TaskAttempt
+from dialgauge.tasks.trials.attempts import Attempts
+from dialgauge.tasks.trials.task_attempt import TaskAttempt
 from dialgauge.tasks.trials.trial_measures import REWARD
 
 FAMILY = "trials"

@@ -136,7 +136,6 @@ class TrialsView(ComparisonView):
         return chosen or measures
 
     def trials(self, run: Run) -> Mapping[str, str]:
-        """The task of each trial."""
         return dict(run.table(TRIALS).select("dialogue", "task").rows())
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
@@ -194,7 +193,6 @@ class TrialsView(ComparisonView):
         return {SETTLING: lambda: _tables(comparison)}
 
     def documents(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
-        """The same for programs."""
         return {SETTLING: lambda: [structs.asdict(one) for one in _all(comparison)]}
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from dialgauge.measures import Score, Signature
 from dialgauge.presentation import END_REASONS
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
+from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_tables import stored_integrity
 from dialgauge.tasks.judges.graded_runs import GRADERS, grader_tables
 from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCORE, TOKENS, TOOL_CALLS, TURNS
@@ -17,9 +18,6 @@ from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_tri
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.text import counted
 from dialgauge.worlds.tools import integrity_sentences, same_logs
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
 
 STEPS = "steps_used_by"
 #: What the JSON of a run has where the run does.

@@ -236,12 +236,10 @@ class LogScores:
         return [name for name in self.names if name not in self.numeric and name not in self.labelled]
 
     def numbers(self, conversation: int) -> dict[str, float]:
-        """The numbers that a conversation was given."""
         texts = self._texts[conversation]
         return {name: float(score_number(texts[name]) or 0.0) for name in self.numeric if name in texts}
 
     def labels(self, conversation: int) -> dict[str, str]:
-        """The labels that a conversation was given."""
         texts = self._texts[conversation]
         return {name: texts[name] for name in self.labelled if name in texts}
 

@@ -64,7 +64,6 @@ class SgdFrames:
 
     @property
     def dialogues(self) -> int:
-        """How many dialogues have frames."""
         return len(self.ids)
 
     @cached_property
@@ -205,7 +204,6 @@ class OfficialScores:
     roles: str
 
     def scores(self, gold: str) -> Scores:
-        """The scores over all services."""
         possible = [measure for card in SGD_CARDS if (measure := Measure(card)).obstacle(self.frames) is None]
         base, ids = self._signature(gold), self.frames.ids
         [scores] = score_systems(

@@ -1,0 +1,122 @@
+"""Task scores from Python: the responses of systems against the goals of a MultiWOZ file and its database.
+
+tasks = dialgauge.score_tasks("test.json", ["augpt.json", "ubar.json"])
+tasks["augpt"]["Success"], tasks["augpt"]["Success(rules=grounded)"]
+print(tasks.explain("mul0003"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias, cast
+
+from dialgauge.engine import SILENT, Progress, Workers, place_of
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import file_name, named_files, system_names
+from dialgauge.runs import Store
+from dialgauge.tasks.evaluation import Missing, TaskEvaluation, TaskOptions
+from dialgauge.tasks.gold import GoldTasks
+from dialgauge.tasks.predictions import (
+    DomainMode,
+    TaskPredictions,
+    read_predictions,
+)
+from dialgauge.tasks.results import TaskRuns
+from dialgauge.tasks.texts import (
+    ReferenceKind,
+    References,
+)
+from dialgauge.worlds.town import TownDatabase
+
+#: A prediction file, or what one holds.
+Predictions: TypeAlias = str | Path | TaskPredictions
+
+
+def score_tasks(
+    gold: str | Path | GoldTasks,
+    systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions],
+    *,
+    database: str | Path | TownDatabase | None = None,
+    references: str | Path | References | None = None,
+    references_are: str | None = None,
+    mode: str | None = None,
+    missing: str = "skip",
+    strict: bool = False,
+    measures: str | Iterable[str] = ("default",),
+    resamples: int = 1000,
+    seed: int = 0,
+    human: bool = True,
+    workers: Workers = None,
+    store: Store | None = None,
+    progress: Progress = SILENT,
+) -> TaskRuns:
+    """Inform, Success, BLEU, Combined and what they hide, for each system.
+
+    ``database`` is the folder ``db`` of MultiWOZ, looked for beside the gold file unless given. ``references`` is a
+    file of your own (dialogue to list of texts), and then ``references_are`` says whether its texts have bracketed
+    placeholders (``raw``) or are to be used as they are (``clean``). With ``human`` the corpus's own responses are
+    scored too and stand beside every system. With ``workers`` every system is a file; ``store`` keeps what is finished.
+
+    With the example files of ``dialgauge init``:
+
+    >>> import dialgauge
+    >>> tasks = dialgauge.score_tasks("town/gold.json", ["town/terse.json"], measures="Inform,Success")
+    >>> tasks["terse"]["Inform"], tasks["terse"]["Success"]
+    (<Score 1 [0.02077, 1], n=2>, <Score 0.5 [0.00522, 0.9948], n=2>)
+    """
+    options = TaskOptions(
+        mode=cast("DomainMode | None", mode),  # checked there
+        missing=cast("Missing", missing),
+        strict=strict,
+        measures=(measures,) if isinstance(measures, str) else tuple(measures),
+        resamples=resamples,
+        seed=seed,
+    )
+    kind = cast("ReferenceKind | None", references_are)
+    if place_of(workers).asked:
+        from dialgauge.tasks.distributed import ResponseWork, score_elsewhere
+
+        given = [None if each is None else file_name(each) for each in (gold, database, references)]
+        work = ResponseWork(given[0] or "", given[1], given[2], kind, options, human=human)
+        return TaskRuns(score_elsewhere(work, named_files(systems), store=store, workers=workers, progress=progress))
+    listed = _listed(systems)  # a file given twice is told before the work
+    with progress.reading():
+        evaluation = TaskEvaluation(gold, database, references, kind, options)
+    runs = []
+    with progress.bar("scoring", len(listed)) as advance:
+        for name, system in listed:
+            runs.append(evaluation.score(_read(name, system), human=human))
+            advance(1)
+    return TaskRuns(runs)
+
+
+def _listed(
+    systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions],
+) -> list[tuple[str | None, Predictions]]:
+    """Systems with their names, where these are known before they are read."""
+    if isinstance(systems, str | Path | TaskPredictions):
+        systems = [systems]
+    if not isinstance(systems, Iterable):
+        raise DialgaugeError(f"something of type {type(systems).__name__} cannot be scored: give prediction files")
+    if isinstance(systems, Mapping):
+        named: list[tuple[str | None, Predictions]] = list(systems.items())
+    elif all(isinstance(each, str | Path) for each in systems):
+        named = list(zip(system_names([str(each) for each in systems]), systems, strict=True))
+    else:
+        named = [(None, each) for each in systems]
+    if not named:
+        raise DialgaugeError("there is nothing to score: name at least one prediction file")
+    return named
+
+
+def _read(name: str | None, given: Predictions) -> TaskPredictions:
+    if isinstance(given, TaskPredictions):
+        return given
+    if isinstance(given, str | Path):
+        return read_predictions(given, name)
+    named = f" ('{name}')" if name else ""
+    raise DialgaugeError(
+        "a system is a file, or what predictions_from('name', dialogues) makes of dialogues, not a "
+        f"{type(given).__name__}{named}"
+    )
