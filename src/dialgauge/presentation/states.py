@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 from dialgauge.dialogue import State
 from dialgauge.presentation.pages import Badge
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
 _BOOKING = "book"
 
 
-@dataclass(frozen=True)
-class SlotRow:
+class SlotRow(Struct, frozen=True):
     """A slot of a state, gold beside predicted; ``kind`` is ``right`` or the kind of error, ``new`` in this turn."""
 
     slot: str
@@ -39,8 +39,7 @@ def slot_rows(slots: Slots, before: Slots) -> tuple[tuple[SlotRow, ...], tuple[S
     return told, tuple(row for row in rows if not row.new and row.kind == "right")
 
 
-@dataclass(frozen=True)
-class StateView:
+class StateView(Struct, frozen=True):
     """States after a user turn. ``side`` names the one that is there where the other was not recorded."""
 
     rows: tuple[SlotRow, ...]
