@@ -101,13 +101,13 @@ class _CorpusRows:
 
     def add(self, dialogue: Dialogue) -> bytes:
         """One more; its line in the native format."""
-        own = _ENCODER.encode_lines(dialogue.turns).splitlines()
+        lines = _ENCODER.encode_lines(dialogue.turns)
         head = _head(dialogue)
         self.heads.append(head)
         self.turns += dialogue.turns
-        self.records += own
-        self.size += sum(map(len, own))
-        return _native(dialogue, own, *head[-2:])
+        self.records += lines.splitlines()
+        self.size += len(lines) - len(dialogue.turns)
+        return _native(dialogue, lines, *head[-2:])
 
     def tables(self) -> dict[str, ColumnTable]:
         """The tables ``dialogues`` and ``turns``."""
@@ -159,9 +159,9 @@ def _pieced(dialogues: SpooledDialogues, turns: int) -> dict[str, ColumnTable]:
     }
 
 
-def _native(dialogue: Dialogue, turns: Sequence[bytes], goal: bytes | None, outcome: bytes | None) -> bytes:
+def _native(dialogue: Dialogue, turns: bytes, goal: bytes | None, outcome: bytes | None) -> bytes:
     """The line of the dialogue in the native format, put together from parts that are encoded already."""
-    parts = [b'{"id":', _ENCODER.encode(dialogue.id), b',"turns":[', b",".join(turns), b"]"]
+    parts = [b'{"id":', _ENCODER.encode(dialogue.id), b',"turns":[', turns[:-1].replace(b"\n", b","), b"]"]
     if goal is not None:
         parts += b',"goal":', goal
     if dialogue.domains:
