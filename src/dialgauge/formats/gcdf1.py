@@ -172,7 +172,7 @@ class _Reader:
         speaker = _SPEAKERS.get(raw.speaker) or _SPEAKERS.get(raw.speaker.lower())
         if speaker is None:
             raise DialgaugeError(f"the speaker is {raw.speaker!r}; it must be USER or SYSTEM", turn=position)
-        if speaker == "user" and str(raw.turn_id) != str(position) and raw.turn_id is not None:
+        if speaker == "user" and raw.turn_id not in (None, position, str(position)):
             raise DialgaugeError(
                 f"turn_id is {raw.turn_id!r}, but turns are counted from 0 and this one is number {position}; "
                 "renumber the turns or leave turn_id out",

@@ -78,7 +78,8 @@ def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
     ids: list[str] = []
     rows, height = _CorpusRows(), 0
     for dialogue in dialogues:
-        digest.update(rows.add(dialogue))
+        for piece in rows.add(dialogue):
+            digest.update(piece)
         ids.append(dialogue.id)
         height += len(dialogue.turns)
         if spooled is not None:
@@ -99,8 +100,8 @@ class _CorpusRows:
         self.records: list[bytes] = []
         self.size = 0
 
-    def add(self, dialogue: Dialogue) -> bytes:
-        """One more; its line in the native format."""
+    def add(self, dialogue: Dialogue) -> list[bytes]:
+        """One more; its line in the native format, in pieces."""
         lines = _ENCODER.encode_lines(dialogue.turns)
         head = _head(dialogue)
         self.heads.append(head)
@@ -159,8 +160,8 @@ def _pieced(dialogues: SpooledDialogues, turns: int) -> dict[str, ColumnTable]:
     }
 
 
-def _native(dialogue: Dialogue, turns: bytes, goal: bytes | None, outcome: bytes | None) -> bytes:
-    """The line of the dialogue in the native format, put together from parts that are encoded already."""
+def _native(dialogue: Dialogue, turns: bytes, goal: bytes | None, outcome: bytes | None) -> list[bytes]:
+    """The line of the dialogue in the native format, as the parts that are encoded already and what joins them."""
     parts = [b'{"id":', _ENCODER.encode(dialogue.id), b',"turns":[', turns[:-1].replace(b"\n", b","), b"]"]
     if goal is not None:
         parts += b',"goal":', goal
@@ -168,7 +169,7 @@ def _native(dialogue: Dialogue, turns: bytes, goal: bytes | None, outcome: bytes
         parts += b',"domains":', _ENCODER.encode(dialogue.domains)
     if outcome is not None:
         parts += b',"outcome":', outcome
-    return b"".join([*parts, b"}\n"])
+    return [*parts, b"}\n"]
 
 
 def _twice(ids: list[str]) -> DialgaugeError:
