@@ -7,8 +7,9 @@ other module keeps a list of kinds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeVar
+
+from msgspec import Struct
 
 from dialgauge import plugins
 
@@ -32,8 +33,7 @@ BUILT_IN = {
 }
 
 
-@dataclass(frozen=True)
-class Mistakes:
+class Mistakes(Struct, frozen=True):
     """What counts as a mistake in a dialogue: columns of a table, summed over the dialogue's rows."""
 
     name: str
@@ -41,8 +41,7 @@ class Mistakes:
     columns: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Verdicts:
+class Verdicts(Struct, frozen=True):
     """Where a kind keeps whether each dialogue passed: a table, its column of yes and no, and the column of tasks."""
 
     table: str
@@ -50,8 +49,7 @@ class Verdicts:
     task: str
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A kind of run. Parts are written ``module:attribute``; every one may be missing."""
 
     name: str

@@ -11,12 +11,14 @@ import hashlib
 import html
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path, PurePath
 from typing import Any
+
+from msgspec.structs import replace
 
 from dialgauge._version import __version__
 from dialgauge.comparison import compare_runs, divergence_sizes

@@ -160,25 +160,25 @@ class _Reader:
         self._said = _Meanings(_said, _FRAMES, part)
 
     def dialogue(self, identifier: str, raw: _Dialogue) -> Dialogue:
-        heard = [self._heard.of(turn.nlu, position) for position, turn in enumerate(raw.turns)]
-        if heard and heard[0]:
+        heard = [*self._heard.each([turn.nlu for turn in raw.turns]), None]
+        if heard[0]:
             self._notes.add("nlu of a first turn dropped: nothing was said before it")
-        heard.append(None)
-        turns = [self._turn(position, turn, heard[position + 1]) for position, turn in enumerate(raw.turns)]
+        said = self._said.each([turn.frames for turn in raw.turns])
+        turns = [self._turn(position, turn, said, heard[position + 1]) for position, turn in enumerate(raw.turns)]
         goal = None if raw.goal is None else Goal(tasks={name: _task(name, task) for name, task in raw.goal.items()})
         return Dialogue(id=identifier, turns=tuple(turns), goal=goal, domains=raw.services)
 
-    def _turn(self, position: int, raw: _Turn, heard: tuple[Act, ...] | None) -> Turn:
+    def _turn(self, position: int, raw: _Turn, meanings: Iterator[_Said | None], heard: tuple[Act, ...] | None) -> Turn:
         speaker = _SPEAKERS.get(raw.speaker) or _SPEAKERS.get(raw.speaker.lower())
         if speaker is None:
             raise DialgaugeError(f"the speaker is {raw.speaker!r}; it must be USER or SYSTEM", turn=position)
-        if speaker == "user" and str(raw.turn_id) != str(position) and raw.turn_id is not None:
+        if speaker == "user" and raw.turn_id not in (None, position, str(position)):
             raise DialgaugeError(
                 f"turn_id is {raw.turn_id!r}, but turns are counted from 0 and this one is number {position}; "
                 "renumber the turns or leave turn_id out",
                 turn=position,
             )
-        said = self._said.of(raw.frames, position)
+        said = next(meanings)
         if said is None:
             return Turn(speaker=speaker, text=raw.utterance, heard=heard)
         return Turn(
@@ -198,17 +198,17 @@ class _Meanings(Generic[T]):
 
     def __init__(self, make: Callable[[bytes], T], decoder: msgspec.json.Decoder[Any], part: Part) -> None:
         self._make, self._decoder, self._part = make, decoder, part
-        #: The latest text of either speaker, and its meaning.
-        self._latest: list[tuple[Raw, T | None]] = [(Raw(), None), (Raw(), None)]
 
-    def of(self, raw: Raw, position: int) -> T | None:
-        """What the text of a turn means; None where there is none. What is wrong with it is told with the place."""
-        latest, meaning = self._latest[position % 2]
-        if raw == latest:
-            return meaning
-        meaning = self._meaning(bytes(raw), position)
-        self._latest[position % 2] = raw, meaning
-        return meaning
+    def each(self, texts: list[Raw]) -> Iterator[T | None]:
+        """What the text of each turn means; None where there is none. What is wrong with it is told with the place."""
+        meanings: list[T | None] = []
+        for position, raw in enumerate(texts):
+            if position > 1 and raw == texts[position - 2]:
+                meaning = meanings[position - 2]
+            else:
+                meaning = self._meaning(bytes(raw), position)
+            meanings.append(meaning)
+            yield meaning
 
     def _meaning(self, content: bytes, position: int) -> T | None:
         if content in _NOTHING:

@@ -10,9 +10,10 @@ use the same ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from dialgauge.kinds import kind_named
 from dialgauge.presentation.phrases import Glossary, first_scores, sentence
@@ -56,8 +57,7 @@ class RunTables(Protocol):
         """Something made from a run, kept while the run stays as it is."""
 
 
-@dataclass(frozen=True)
-class Badge:
+class Badge(Struct, frozen=True):
     """A short mark with a tone; ``title`` says more."""
 
     text: str
@@ -65,8 +65,7 @@ class Badge:
     title: str = ""
 
 
-@dataclass(frozen=True)
-class Facet:
+class Facet(Struct, frozen=True):
     """A way to filter dialogues: those with a row in a table whose columns, joined by hyphens, have a chosen value.
 
     ``name`` is its key in addresses, ``only`` restricts the rows to those with this value in this column. Where columns
@@ -82,7 +81,7 @@ class Facet:
     #: The same from several tables of the run.
     made: Callable[[RunTables, Run], polars.DataFrame] | None = None
     #: What values are called that are codes of ours.
-    words: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = {}
     #: The value of rows that have none; without it they are left out.
     absent: str = ""
 
@@ -90,8 +89,7 @@ class Facet:
         return self.words.get(value, value.replace("_", " ")) if self.words else value
 
 
-@dataclass(frozen=True)
-class Breakdown:
+class Breakdown(Struct, frozen=True):
     """A chart of how many dialogues have each value of a facet; every bar leads to the dialogues that it counts.
 
     ``only`` restricts them to those with these values of other facets, ``parts`` is the facet that splits each bar, and
@@ -100,23 +98,21 @@ class Breakdown:
 
     title: str
     facet: str
-    only: Mapping[str, str] = field(default_factory=dict)
+    only: Mapping[str, str] = {}
     parts: str = ""
-    tones: Mapping[str, Tone] = field(default_factory=dict)
+    tones: Mapping[str, Tone] = {}
     tone: Tone = "plain"
     note: str = ""
 
 
-@dataclass(frozen=True)
-class PanelCell:
+class PanelCell(Struct, frozen=True):
     """A number in a panel, and the filters whose list has just the dialogues that it counts; without any, no link."""
 
     text: str
-    only: Mapping[str, str] = field(default_factory=dict)
+    only: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True)
-class PanelRow:
+class PanelRow(Struct, frozen=True):
     """A line of a panel: what was found, how often; ``tasks`` are named behind it, each leading to its trials."""
 
     text: str
@@ -125,8 +121,7 @@ class PanelRow:
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(Struct, frozen=True):
     """A question that the page of a run answers: the answer in a sentence, and what it rests on line by line.
 
     ``heads`` are the heads of the columns; ``name`` is the anchor of its section.
@@ -141,8 +136,7 @@ class Panel:
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """Why a conversation failed, or what went wrong in it: a sentence, and the turn to look at.
 
     ``arguments`` has the name, the expected and the actual value of each argument of a call.
@@ -159,8 +153,7 @@ class Reason:
         return [(expected, actual) for _, expected, actual in self.arguments if expected != actual]
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A conversation to read first: why, the turn to look at, and the message of the log that this turn shows."""
 
     dialogue: str
@@ -176,8 +169,7 @@ class Reading:
         return "" if self.turn is None else f"turn {self.turn}"
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """One of several conversations about the same task, and whether it went well."""
 
     task: str
@@ -186,8 +178,7 @@ class Trial:
     success: bool | None
 
 
-@dataclass(frozen=True)
-class TurnView:
+class TurnView(Struct, frozen=True):
     """One turn as a page shows it; ``cell`` is what the family's macro ``turn_cell`` shows beside the words."""
 
     place: int
@@ -199,8 +190,7 @@ class TurnView:
     messages: str = ""
 
 
-@dataclass(frozen=True)
-class DialogueView:
+class DialogueView(Struct, frozen=True):
     """A dialogue as a page shows it. ``overview`` is what the family's macro of that name shows above the turns."""
 
     template: str

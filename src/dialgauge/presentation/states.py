@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from dialgauge.dialogue import State, Turn
 from dialgauge.presentation.pages import Badge
@@ -14,8 +15,7 @@ from dialgauge.text import counted
 _BOOKING = "book"
 
 
-@dataclass(frozen=True)
-class SlotRow:
+class SlotRow(Struct, frozen=True):
     """A slot of a state, gold beside predicted; ``kind`` is ``right`` or the kind of error, ``new`` in this turn."""
 
     slot: str
@@ -36,8 +36,7 @@ def slot_rows(slots: Slots, before: Slots) -> tuple[tuple[SlotRow, ...], tuple[S
     return told, tuple(row for row in rows if not row.new and row.kind == "right")
 
 
-@dataclass(frozen=True)
-class StateView:
+class StateView(Struct, frozen=True):
     """States after a user turn. ``side`` names the one that is there where the other was not recorded."""
 
     rows: tuple[SlotRow, ...]

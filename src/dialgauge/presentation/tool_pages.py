@@ -6,10 +6,10 @@ Results of agents and checks of their users show these conversations alike.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from dialgauge.presentation.fault_wordings import fault_words
 from dialgauge.presentation.pages import Badge, DialogueView, Reason, RunPages, RunTables, Trial, TurnView
@@ -40,8 +40,7 @@ END_REASONS = {
 _USED_BY, _USED_WHY, _USED_TURN = "steps_used_by", "steps_sentence", "steps_turn"
 
 
-@dataclass(frozen=True)
-class ShownCall:
+class ShownCall(Struct, frozen=True):
     """A tool call as a page shows it: its arguments in a line, and in full as indented JSON, as its result is."""
 
     name: str
@@ -52,8 +51,7 @@ class ShownCall:
     mark: Badge | None = None
 
 
-@dataclass(frozen=True)
-class ToolCell:
+class ToolCell(Struct, frozen=True):
     """The tool calls before a turn, and what the user did wrong in it."""
 
     calls: Sequence[ShownCall]
@@ -64,8 +62,7 @@ class ToolCell:
 _Made: TypeAlias = tuple[str, dict[str, str]]
 
 
-@dataclass(frozen=True)
-class ExpectedAction:
+class ExpectedAction(Struct, frozen=True):
     """An action that the task expects: whether a call of that name was made for it, and with these arguments.
 
     ``call`` is the number of the call that was made for it, among all calls of the conversation.
@@ -76,12 +73,11 @@ class ExpectedAction:
     made: bool
     same: bool
     call: int | None = None
-    given: Mapping[str, str] = field(default_factory=dict)
-    tried: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, str] = {}
+    tried: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True)
-class TrialOverview:
+class TrialOverview(Struct, frozen=True):
     """How a trial went: its reward by parts, what was expected, its siblings, and faults that belong to no turn."""
 
     facts: Sequence[tuple[str, str]]

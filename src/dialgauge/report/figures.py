@@ -11,10 +11,11 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.files import write_all
@@ -184,8 +185,7 @@ def _inert(value: Any) -> Any:
 _DIGITS = 5
 
 
-@dataclass(frozen=True)
-class Ticks:
+class Ticks(Struct, frozen=True):
     """The numbers at an axis, from its beginning to its end, and how d3 prints them."""
 
     values: list[float]

@@ -78,7 +78,8 @@ def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
     ids: list[str] = []
     rows, height = _CorpusRows(), 0
     for dialogue in dialogues:
-        digest.update(rows.add(dialogue))
+        for piece in rows.add(dialogue):
+            digest.update(piece)
         ids.append(dialogue.id)
         height += len(dialogue.turns)
         if spooled is not None:
@@ -99,15 +100,15 @@ class _CorpusRows:
         self.records: list[bytes] = []
         self.size = 0
 
-    def add(self, dialogue: Dialogue) -> bytes:
-        """One more; its line in the native format."""
-        own = _ENCODER.encode_lines(dialogue.turns).splitlines()
+    def add(self, dialogue: Dialogue) -> list[bytes]:
+        """One more; its line in the native format, in pieces."""
+        lines = _ENCODER.encode_lines(dialogue.turns)
         head = _head(dialogue)
         self.heads.append(head)
         self.turns += dialogue.turns
-        self.records += own
-        self.size += sum(map(len, own))
-        return _native(dialogue, own, *head[-2:])
+        self.records += lines.splitlines()
+        self.size += len(lines) - len(dialogue.turns)
+        return _native(dialogue, lines, *head[-2:])
 
     def tables(self) -> dict[str, ColumnTable]:
         """The tables ``dialogues`` and ``turns``."""
@@ -159,16 +160,16 @@ def _pieced(dialogues: SpooledDialogues, turns: int) -> dict[str, ColumnTable]:
     }
 
 
-def _native(dialogue: Dialogue, turns: Sequence[bytes], goal: bytes | None, outcome: bytes | None) -> bytes:
-    """The line of the dialogue in the native format, put together from parts that are encoded already."""
-    parts = [b'{"id":', _ENCODER.encode(dialogue.id), b',"turns":[', b",".join(turns), b"]"]
+def _native(dialogue: Dialogue, turns: bytes, goal: bytes | None, outcome: bytes | None) -> list[bytes]:
+    """The line of the dialogue in the native format, as the parts that are encoded already and what joins them."""
+    parts = [b'{"id":', _ENCODER.encode(dialogue.id), b',"turns":[', turns[:-1].replace(b"\n", b","), b"]"]
     if goal is not None:
         parts += b',"goal":', goal
     if dialogue.domains:
         parts += b',"domains":', _ENCODER.encode(dialogue.domains)
     if outcome is not None:
         parts += b',"outcome":', outcome
-    return b"".join([*parts, b"}\n"])
+    return [*parts, b"}\n"]
 
 
 def _twice(ids: list[str]) -> DialgaugeError:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.presentation import (
@@ -53,8 +54,7 @@ _PLACEHOLDER = re.compile(r"(\[[\w\s]+\])")
 _DOUBTED = {"stuffed_responses", "request_precision", "domains_per_turn", "domains"}
 
 
-@dataclass(frozen=True)
-class TaskRow:
+class TaskRow(Struct, frozen=True):
     """A domain of the goal under one rule set."""
 
     domain: str
@@ -68,23 +68,20 @@ class TaskRow:
     reason: str
 
 
-@dataclass(frozen=True)
-class TasksOverview:
+class TasksOverview(Struct, frozen=True):
     """All domains of the goal, and what this run and the human responses reach in all dialogues."""
 
     domains: Mapping[str, Sequence[TaskRow]]
     reached: Sequence[tuple[str, float | None, float | None]]
 
 
-@dataclass(frozen=True)
-class ResponseCell:
+class ResponseCell(Struct, frozen=True):
     """A response in pieces, each with whether it is a placeholder."""
 
     pieces: tuple[tuple[str, bool], ...]
 
 
-@dataclass(frozen=True)
-class RequestCell:
+class RequestCell(Struct, frozen=True):
     """What stands beside a user turn: both states, and what the next response is taken to be about."""
 
     states: StateView | None

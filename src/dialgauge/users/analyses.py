@@ -209,8 +209,7 @@ class Misheard:
         """All confusions of the dialogue; turns whose acts or whose understanding were not recorded do not count."""
         for turn, confused in zip(self._turns, self.confusions, strict=True):
             if confused and turn.said is not SILENCE:
-                sentences = self._hearing.sentences(turn.text, turn.acts)
-                for confusion, sentence in zip(confused, sentences, strict=True):
+                for confusion, sentence in self._hearing.sentences(turn.text, turn.acts):
                     yield turn.position, confusion, sentence
 
 
@@ -236,10 +235,11 @@ class Hearing:
             acts.append(pair)
         return UtteranceHearing(tuple(errors), tuple(acts))
 
-    def _sentences(self, text: str, turn: TurnActs) -> tuple[str, ...]:
-        """For each confusion of a turn the sentence that was misheard, with its values replaced."""
-        words = template(text, turn.said.acts)
-        return tuple([sentence_of(words, act) for act, _ in self.compared(turn).acts])
+    def _sentences(self, text: str, turn: TurnActs) -> tuple[tuple[Confusion, str], ...]:
+        """The confusions of a turn, each with the sentence that was misheard, its values replaced."""
+        words, heard = template(text, turn.said.acts), self.compared(turn)
+        sentences = [sentence_of(words, act) for act, _ in heard.acts]
+        return tuple(zip(heard.confusions, sentences, strict=True))
 
     def _bearing(self, turn: TurnActs, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
         sides = (turn.heard or SILENCE, turn.said)

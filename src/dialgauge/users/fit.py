@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dialgauge.dialogue import Dialogue, Task
@@ -133,17 +133,21 @@ def _misspelt_slots(scored: ScoredConversations) -> list[str]:
     silent = Counter([pair for result in scored.results for pair in result.unuttered])
     if not silent:
         return []
-    tasks = [(domain, task) for result in scored.results for domain, task in result.goal.tasks.items()]
-    wanted = Counter([(domain, slot) for domain, task in tasks for slot in set(chain.from_iterable(_parts(task)))])
+    shapes = Counter([_shape(*pair) for result in scored.results for pair in result.goal.tasks.items()])
+    wanted = Counter[tuple[str, str]]()
+    for (domain, parts), count in shapes.items():
+        for slot in {slot.lower() for part in parts for slot in part}:
+            wanted[domain, slot] += count
     never = [pair for pair, count in silent.items() if count == wanted[pair]]
     if not never:
         return []
     beside: dict[tuple[str, str], set[str]] = {pair: set() for pair in never}
-    for domain, task in tasks:
-        for part in _parts(task):
-            for slot in part:
+    for domain, parts in shapes:
+        for part in parts:
+            slots = {slot.lower() for slot in part}
+            for slot in slots:
                 if (domain, slot) in beside:
-                    beside[domain, slot].update(part)
+                    beside[domain, slot] |= slots
     uttered = _uttered_slots(scored)
     booked = uttered.get(scored.settings.profile.booking_service, set())
     hints = {
@@ -159,10 +163,9 @@ def _misspelt_slots(scored: ScoredConversations) -> list[str]:
     ][:_SHOWN]
 
 
-def _parts(task: Task) -> list[list[str]]:
-    """The slots of each part of a goal, in lower case."""
-    parts = (task.info, task.fail_info, task.book, task.fail_book, task.requests)
-    return [[slot.lower() for slot in part] for part in parts if part]
+def _shape(domain: str, task: Task) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """The domain of a task and the slots of each of its parts, which many goals share."""
+    return domain, (tuple(task.info), tuple(task.fail_info), tuple(task.book), tuple(task.fail_book), task.requests)
 
 
 def _uttered_slots(scored: ScoredConversations) -> dict[str, set[str]]:

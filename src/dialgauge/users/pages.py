@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import Struct
 
 from dialgauge.presentation import (
     NAMED,
@@ -80,8 +80,7 @@ _BEHAVIOUR_WORDS = {label: _in_words(label) for label in LABELS}
 _LOST = {fault: f"lost_{fault.lower().replace(' ', '_')}" for fault in FAULTS}
 
 
-@dataclass(frozen=True)
-class ActRow:
+class ActRow(Struct, frozen=True):
     """An act, said beside heard; ``kind`` is ``right``, ``wrong``, ``missed`` or ``spurious`` (heard, never said)."""
 
     kind: str
@@ -90,8 +89,7 @@ class ActRow:
     word: str
 
 
-@dataclass(frozen=True)
-class Ruling:
+class Ruling(Struct, frozen=True):
     """Verdicts of one turn, or of none, that differ in the item only, with the points that they gave and took."""
 
     measure: str
@@ -105,8 +103,7 @@ class Ruling:
     tone: Tone
 
 
-@dataclass(frozen=True)
-class LoopMark:
+class LoopMark(Struct, frozen=True):
     """A loop: where it stands, how often the same was said, and why."""
 
     turns: str
@@ -116,8 +113,7 @@ class LoopMark:
     cause: str
 
 
-@dataclass(frozen=True)
-class TalkCell:
+class TalkCell(Struct, frozen=True):
     """What stands beside a turn; ``loop`` where one begins, ``inside`` one or not."""
 
     acts: tuple[ActRow, ...]
@@ -128,8 +124,7 @@ class TalkCell:
     inside: bool
 
 
-@dataclass(frozen=True)
-class ScoreRow:
+class ScoreRow(Struct, frozen=True):
     """F1 of a measure in a domain, the counts behind it, and the lost points by fault."""
 
     measure: str
@@ -139,8 +134,7 @@ class ScoreRow:
     lost: tuple[int | None, ...]
 
 
-@dataclass(frozen=True)
-class Overview:
+class Overview(Struct, frozen=True):
     """What is true of the whole conversation."""
 
     scores: tuple[ScoreRow, ...]

@@ -26,7 +26,6 @@ from msgspec import Struct
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.expressions import compiled
 from dialgauge.worlds import domain as domains
-from dialgauge.worlds.domain import DOMAIN_FILE, read_domain
 from dialgauge.yaml_file import YamlDocument, read_yaml
 
 #: Act families. A profile must give expressions for the first two: without them every user would seem silent.
@@ -124,8 +123,8 @@ def load_profile(name: str) -> DatasetProfile:
     """A shipped profile by name, or one of your own by the path of its YAML file, or of the folder of a domain."""
     if name in shipped():
         return _shipped_profile(name)
-    if (Path(name) / DOMAIN_FILE).is_file():
-        return domain_profile(read_domain(Path(name)))
+    if (Path(name) / domains.DOMAIN_FILE).is_file():
+        return domain_profile(domains.read_domain(Path(name)))
     if not Path(name).is_file():
         raise DialgaugeError(f"there is no dataset profile and no file '{name}'.{nearest(name, shipped())}")
     return _checked(read_yaml(name))

@@ -282,7 +282,8 @@ def close(ledgers: list[Ledger], measure: MeasureName) -> Closed:
     combined = prf_score(truth, said)
     if combined is None:
         return Closed(scores, verdicts, {})
-    pooled = _pooled(ledgers, measure, truth, said) if len(ledgers) > 1 else []
+    met = combined.tp - sum([score.tp for score in scores.values()])
+    pooled = _pooled(ledgers, measure, truth, said) if met else []
     scores[COMBINED] = combined
     return Closed(scores, [*verdicts, *pooled], _lost_points(ledgers, verdicts, pooled))
 

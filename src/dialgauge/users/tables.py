@@ -215,12 +215,13 @@ def _loops(results: Results) -> Columns:
 
 def _confusions(results: Results) -> Columns:
     names, occurrences = _flat(results, attrgetter("confusions"))
-    few, codes = numbered([confusion for _, confusion, _ in occurrences])
+    turns, confusions, sentences = map(list, zip(*occurrences, strict=True)) if occurrences else ([], [], [])
+    few, codes = numbered(confusions)
     return {
         "dialogue": names,
-        "turn": [turn for turn, _, _ in occurrences],
+        "turn": turns,
         **_chosen(_attributes(few, "speaker", "fault", "said", "heard"), codes),
-        "sentence": [sentence for *_, sentence in occurrences],
+        "sentence": sentences,
     }
 
 

@@ -261,24 +261,27 @@ class Preparation:
                 "max_turns if that is intended",
                 turn=self._max_turns,
             )
-        return [self._turn(place, turn) for place, turn in enumerate(dialogue.turns)]
-
-    def _turn(self, position: int, turn: Turn) -> PreparedTurn:
-        expected = "system" if position % 2 else "user"
-        if turn.speaker != expected:
-            raise DialgaugeError(
-                f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
-                turn=position,
+        turns: list[PreparedTurn] = []
+        for position, turn in enumerate(dialogue.turns):
+            expected = "system" if position % 2 else "user"
+            if turn.speaker != expected:
+                raise DialgaugeError(
+                    f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must "
+                    "begin",
+                    turn=position,
+                )
+            key = (expected, id(turn.acts), id(turn.heard), id(turn.requested))
+            known = self._known.get(key)
+            if known is None:
+                if len(self._known) >= self.KEPT:
+                    self._known.clear()
+                known = self._known[key] = turn, self._acts(turn, position)
+            acts = known[1]
+            said = acts.said
+            turns.append(
+                PreparedTurn(position, turn.text, acts, said, said.services, said.families, acts.heard, acts.requested)
             )
-        key = (expected, id(turn.acts), id(turn.heard), id(turn.requested))
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= self.KEPT:
-                self._known.clear()
-            known = self._known[key] = turn, self._acts(turn, position)
-        acts = known[1]
-        said = acts.said
-        return PreparedTurn(position, turn.text, acts, said, said.services, said.families, acts.heard, acts.requested)
+        return turns
 
     def _acts(self, turn: Turn, position: int) -> TurnActs:
         said = SILENCE if turn.acts is None else self._lexicon.utterance(turn.acts)

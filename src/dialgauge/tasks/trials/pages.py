@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 import polars as pl
+from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.presentation import (
