@@ -167,6 +167,14 @@ def _kept(conversations: Conversations, options: UserOptions, store: Store | Non
         yield done
 
 
+def user_scores(conversations: Iterable[Dialogue], options: UserOptions, *, resamples: int, seed: int) -> Scores:
+    """The scores of one user model, for who needs no run of it."""
+    scored = score_conversations(conversations, options)
+    refuse_misfits(scored)
+    how = Resampling(resamples, seed) if resamples else None
+    return _scores(scored, UserEvidence(scored.results), measure_names(("default",)), how)
+
+
 def users_run(
     scored: ScoredConversations,
     measures: Sequence[str] = ("default",),

@@ -109,7 +109,7 @@ class AgendaUser:
                 groups.setdefault(errand.domain, []).append(one)
         for domain, acts in groups.items():
             self._react(self.errands[domain], acts)
-        if any([one.name == _BYE.name for one in heard]) and self._left():
+        if _BYE.name in [one.name for one in heard] and self._left():
             self._goodbyes += 1
             if self._goodbyes > 1:
                 self.end_reason = SYSTEM_QUIT
