@@ -15,12 +15,11 @@ States
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.intents import intent_of, service_of
+from dialgauge.intents import INTENTS, service_of
 from dialgauge.text import counted
 
 DONTCARE = "dontcare"
@@ -54,44 +53,7 @@ class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, g
     @property
     def intent(self) -> str:
         """What it does, in small letters: ``inform`` for ``Hotel-Inform`` and ``INFORM``."""
-        return intent_of(self.name)
-
-
-class ReadAct(NamedTuple):
-    """An act with what readers of acts look at."""
-
-    act: Act
-    intent: str
-    domain: str
-    slot: str
-    values: Values
-
-
-class ReadActs(Struct, frozen=True, eq=False, gc=False):
-    """The acts of one turn, read once for all who go by them: one by one, and by domain in order of appearance."""
-
-    each: tuple[ReadAct, ...]
-    intents: frozenset[str]
-    domains: dict[str, tuple[ReadAct, ...]]
-
-
-@lru_cache(1 << 14)
-def _read(act: Act) -> ReadAct:
-    return ReadAct(act, act.intent, act.domain, act.slot, act.values)
-
-
-@lru_cache(1 << 14)
-def read_acts(acts: tuple[Act, ...]) -> ReadActs:
-    """What acts come to. Simulated speakers say the same over and over.
-
-    >>> read_acts((Act("Hotel-Inform", "hotel", "area", ("north",)),)).intents
-    frozenset({'inform'})
-    """
-    each = tuple(map(_read, acts))
-    domains: dict[str, tuple[ReadAct, ...]] = {}
-    for one in each:
-        domains[one.domain] = (*domains.get(one.domain, ()), one)
-    return ReadActs(each, frozenset([one.intent for one in each]), domains)
+        return INTENTS[self.name]
 
 
 class Span(Struct, frozen=True, forbid_unknown_fields=True):

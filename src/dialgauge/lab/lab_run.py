@@ -21,7 +21,6 @@ from dialgauge.agents import (
     TOKEN_BUDGET,
     deciding_options,
 )
-from dialgauge.columns import coded_texts
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError, choice
@@ -67,8 +66,9 @@ from dialgauge.tasks import (
     uneven_trials,
 )
 from dialgauge.text import Note, counted
-from dialgauge.tracking import score
-from dialgauge.users import domain_profile, score_users
+from dialgauge.tracking import PreparedInputs, chosen_measures, state_scores
+from dialgauge.users import UserOptions, domain_profile, user_scores
+from dialgauge.values import profile_named
 from dialgauge.worlds.domain import Domain
 
 LAB_KIND = "lab"
@@ -405,18 +405,11 @@ def tracking_scores(
     domain = loaded.search.domain
     if not domain.multiwoz:
         held = [_with_canonical_states(dialogue, domain) for dialogue in held]
-    results = score(
-        held,
-        {"system": held},
-        measures=measures,
-        profile=_PROFILE,
-        coverage="empty",  # a turn after which the system shows no state is no turn that it got right
-        ontology=loaded.search.tracked,
-        intervals=bool(resamples),
-        resamples=resamples or 1,
-        seed=seed,
-    )
-    return _scores_of(results[0])
+    # A turn after which the system shows no state is no turn that it got right.
+    study = PreparedInputs(held, {"system": held}, coverage="empty", ontology=loaded.search.tracked)
+    resampling = Resampling(resamples, seed) if resamples else None
+    [scores] = state_scores(study, chosen_measures(measures), profile_named(_PROFILE), resampling=resampling)
+    return scores
 
 
 def _with_canonical_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
@@ -452,22 +445,7 @@ def _users(held: Sequence[Dialogue], loaded: LoadedDomain, seed: int, resamples:
         return []
     domain = loaded.search.domain
     profile = None if domain.multiwoz else domain_profile(domain)
-    return [_scores_of(score_users(held, profile=profile, resamples=resamples, seed=seed)[0])]
-
-
-def _scores_of(run: Run) -> Scores:
-    """The scores of a run with the sums behind them."""
-    table = run.given_table("dialogue_scores")
-    ids, dialogue = coded_texts(table["dialogue"])
-    measures, measure = coded_texts(table["measure"])
-    num, den = table["num"].to_numpy(), table["den"].to_numpy()
-    sums = {}
-    for number, name in enumerate(measures):
-        rows = np.flatnonzero(measure == number)
-        above, below = np.zeros(len(ids)), np.zeros(len(ids))
-        above[dialogue[rows]], below[dialogue[rows]] = num[rows], den[rows]
-        sums[name] = (above, below)
-    return Scores(dialogues=ids, sums=sums, scores=run.scores, coverage=run.coverage)
+    return [user_scores(held, UserOptions(profile=profile), resamples=resamples, seed=seed)]
 
 
 def _over_goals(scores: Scores, resamples: int, sitting: LabConfig) -> Scores:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.prepared_inputs import PreparedInputs, prepare_inputs
     from dialgauge.tracking.renaming import Renaming
     from dialgauge.tracking.results import TrackingRuns
-    from dialgauge.tracking.scoring import score, score_prepared
+    from dialgauge.tracking.scoring import score, score_prepared, state_scores
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
     from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
@@ -107,6 +107,7 @@ __all__ = [
     "score_shards",
     "scored_figures",
     "slots_per_dialogue",
+    "state_scores",
     "sweep_counts",
     "sweep_intervals",
     "sweep_table",

@@ -295,6 +295,13 @@ def score_prepared(
     return TrackingRuns(runs, measures)
 
 
+def state_scores(
+    study: PreparedInputs, measures: Sequence[Measure[Any]], profile: Profile, *, resampling: Resampling | None
+) -> list[Scores]:
+    """The scores of every system of a study, for who needs no run of them."""
+    return score_systems([_prepared(study, name, profile, measures, ()).evidence for name in study.systems], resampling)
+
+
 def _prepared(
     study: PreparedInputs, name: str, profile: Profile, measures: Sequence[Measure[Any]], required: Collection[str]
 ) -> _Prepared:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         prf_score,
     )
     from dialgauge.users.reference import SECTIONS, behaviour_tree, reference_report
-    from dialgauge.users.results import UserRuns, score_users, users_run, users_scored
+    from dialgauge.users.results import UserRuns, score_users, user_scores, users_run, users_scored
     from dialgauge.users.schemas import load_schema
     from dialgauge.users.scorer import Failure, Scorer
     from dialgauge.users.scorer_settings import ScorerSettings, UserOptions, load_map
@@ -160,6 +160,7 @@ __all__ = [
     "slot_table",
     "split_in_halves",
     "transcript",
+    "user_scores",
     "user_talk",
     "users_run",
     "users_scored",

@@ -123,8 +123,8 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     turns: int
     goal: Goal
     scores: dict[MeasureName, dict[str, PrfScore]]
-    behaviours: tuple[Behaviour, ...]
-    verdicts: tuple[MentionVerdict, ...]
+    behaviours: tuple[Behaviour, ...] = ()
+    verdicts: tuple[MentionVerdict, ...] = ()
     #: The points that were lost, by measure.
     lost: dict[MeasureName, LostPoints] = {}
     #: Where the goal comes from.

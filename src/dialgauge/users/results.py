@@ -41,7 +41,8 @@ from dialgauge.users.measures import ASPECTS, DEFAULT, UserEvidence, gcdf1
 from dialgauge.users.presentation import FIT, GOALS, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
 from dialgauge.users.profile import DatasetProfile
 from dialgauge.users.records import MEASURES
-from dialgauge.users.scorer_settings import UserOptions
+from dialgauge.users.scorer import Failure
+from dialgauge.users.scorer_settings import ScorerSettings, UserOptions
 from dialgauge.users.scoring import Conversations, ScoredConversations, score_conversations
 from dialgauge.users.tables import run_tables
 
@@ -165,6 +166,18 @@ def _kept(conversations: Conversations, options: UserOptions, store: Store | Non
     }
     with store.kept_units(kind="conversations", name=system_name(conversations), config=config) as done:
         yield done
+
+
+def user_scores(conversations: Sequence[Dialogue], options: UserOptions, *, resamples: int, seed: int) -> Scores:
+    """The scores of one user model, for who needs no run of it."""
+    scored = ScoredConversations("conversations", "", ScorerSettings.load(options), held=list(conversations))
+    for result in scored.settings.scorer().score_all(conversations, brief=True):
+        if isinstance(result, Failure):
+            scored.failures.append(result)
+        else:
+            scored.results.append(result)
+    how = Resampling(resamples, seed) if resamples else None
+    return _scores(scored, UserEvidence(scored.results), measure_names(("default",)), how)
 
 
 def users_run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
@@ -131,14 +132,14 @@ class Scorer:
             source,
         )
 
-    def score(self, dialogue: Dialogue) -> DialogueScore:
-        """Both measures of one dialogue; raises the reason when it cannot be scored."""
+    def score(self, dialogue: Dialogue, *, brief: bool = False) -> DialogueScore:
+        """Both measures of one dialogue; raises the reason when it cannot be scored. ``brief``: the scores alone."""
         try:
-            return self._score(dialogue)
+            return self._score(dialogue, brief)
         except DialgaugeError as error:
             raise error.at(dialogue=dialogue.id) from error
 
-    def _score(self, dialogue: Dialogue) -> DialogueScore:
+    def _score(self, dialogue: Dialogue, brief: bool) -> DialogueScore:
         context = self.context(dialogue)
         if not dialogue.turns:
             context.empty()
@@ -148,16 +149,21 @@ class Scorer:
             context.warn("there is text but no turn has an act, so it counts as a user that says nothing")
         informing = close(score_constraints(context), "I-GCDF1")
         requesting = close(score_requests(context), "R-GCDF1")
-        fit, unuttered = _fit(context)
-        return DialogueScore(
+        scores = DialogueScore(
             id=dialogue.id,
             turns=len(dialogue.turns),
             goal=Goal(tasks=context.tasks),
             scores={"I-GCDF1": informing.scores, "R-GCDF1": requesting.scores},
-            behaviours=tuple(context.behaviours),
-            verdicts=(*informing.verdicts, *requesting.verdicts),
             lost={"I-GCDF1": informing.lost, "R-GCDF1": requesting.lost},
             goal_source=context.goal_source,
+        )
+        if brief:
+            return scores
+        fit, unuttered = _fit(context)
+        return replace(
+            scores,
+            behaviours=tuple(context.behaviours),
+            verdicts=(*informing.verdicts, *requesting.verdicts),
             fit=fit,
             unuttered=unuttered,
             unknown_acts=tuple(
@@ -175,7 +181,7 @@ class Scorer:
             end=context.blame.end,
         )
 
-    def score_all(self, dialogues: Iterable[Dialogue]) -> Iterator[DialogueScore | Failure]:
+    def score_all(self, dialogues: Iterable[Dialogue], *, brief: bool = False) -> Iterator[DialogueScore | Failure]:
         """A score or a failure for each dialogue, in order. The second dialogue of one id is a failure."""
         seen: set[str] = set()
         for dialogue in dialogues:
@@ -185,7 +191,7 @@ class Scorer:
                 continue
             seen.add(key)
             try:
-                yield self.score(dialogue)
+                yield self.score(dialogue, brief=brief)
             except DialgaugeError as error:
                 yield Failure.of(error)
 

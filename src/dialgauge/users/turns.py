@@ -290,7 +290,9 @@ class Preparation:
         requested = self._as_requests(turn.requested) if turn.requested else {}
         if turn.requested is None and turn.speaker == "user":
             requested = _requests_in_acts(said.services)
-        heard = None if turn.heard is None else self._lexicon.utterance(turn.heard)
+        heard = None
+        if turn.heard is not None:
+            heard = said if turn.heard is turn.acts else self._lexicon.utterance(turn.heard)
         return TurnActs(turn.speaker, said, heard, requested)
 
     def _as_requests(self, requested: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from dialgauge.agents.speech.nlu_training import NluSample
 from dialgauge.agents.speech.phrase_book import NO_SLOT
 from dialgauge.dialogue import DONTCARE, Act, Dialogue, Ontology, SlotSpec, Speaker
 from dialgauge.draws import Draws
-from dialgauge.intents import INFORM, RECOMMEND, REQUEST, intent_of, service_of
+from dialgauge.intents import INFORM, INTENTS, RECOMMEND, REQUEST, service_of
 from dialgauge.worlds.town import (
     ASKED,
     BOOK_SLOTS,
@@ -205,7 +205,7 @@ class _Practice:
         slot, _, value = part.partition("=")
         if slot == NO_SLOT:
             return act(name)
-        if intent_of(name) == REQUEST:
+        if INTENTS[name] == REQUEST:
             return act(name, slot, ASKED)
         return act(name, slot, value or self.value(service_of(name), slot, draws))
 
@@ -214,11 +214,11 @@ class _Practice:
         if not slots or ("" in inventory[name] and draws.unit() < 0.2):
             return [act(name)]
         chosen = draws.sample(slots, draws.integer(1, min(4, len(slots))))
-        if intent_of(name) == REQUEST:
+        if INTENTS[name] == REQUEST:
             return [act(name, slot, ASKED) for slot in chosen]
         if inventory is USER_ACTS:
             return self._told(name, chosen, draws, DONTCARE, 0.2)
-        return self._told(name, chosen, draws, UNKNOWN, 0.25 if intent_of(name) in (INFORM, RECOMMEND) else 0)
+        return self._told(name, chosen, draws, UNKNOWN, 0.25 if INTENTS[name] in (INFORM, RECOMMEND) else 0)
 
     def _system_before(self, domain: str, draws: Draws) -> ParseContext:
         """What the system may have said before a user speaks."""

@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP
 from dialgauge.agents.town.task_progress import TaskProgress
-from dialgauge.dialogue import DONTCARE, Act, ReadAct, read_acts
+from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
-from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOK, OFFERING, REQUEST, SELECT
+from dialgauge.intents import CONFIRMING, INFORM, INTENTS, NO_BOOK, NO_OFFER, OFFER_BOOK, OFFERING, REQUEST, SELECT
 from dialgauge.worlds.domain import CHOICE, GENERAL, UNKNOWN, Domain, DomainGoal, act
 
 _BYE, _THANK, _GREET = act("general-bye"), act("general-thank"), act("general-greet")
@@ -101,20 +101,20 @@ class AgendaUser:
     # Hearing
 
     def _hear(self, heard: Sequence[Act]) -> None:
-        read, groups = read_acts(tuple(heard)), dict[str, list[ReadAct]]()
+        groups: dict[str, list[Act]] = {}
         waiting = [errand for errand in self.errands.values() if errand.pending and not errand.reference]
-        for one in read.each:
+        for one in heard:
             errand = self._meant(one, waiting)
             if errand is not None:
                 groups.setdefault(errand.domain, []).append(one)
         for domain, acts in groups.items():
             self._react(self.errands[domain], acts)
-        if _BYE.intent in read.intents and _BYE.name in [one.act.name for one in read.each] and self._left():
+        if _BYE.name in [one.name for one in heard] and self._left():
             self._goodbyes += 1
             if self._goodbyes > 1:
                 self.end_reason = SYSTEM_QUIT
 
-    def _meant(self, one: ReadAct, waiting: list[TaskProgress]) -> TaskProgress | None:
+    def _meant(self, one: Act, waiting: list[TaskProgress]) -> TaskProgress | None:
         """The task that an act of the system is about; a confirmation belongs to the booking that waits for one."""
         if one.domain in self._booking_acts:
             if waiting:
@@ -127,9 +127,9 @@ class AgendaUser:
             return waiting[0]
         return errand
 
-    def _react(self, errand: TaskProgress, acts: list[ReadAct]) -> None:
-        intents = {one.intent for one in acts}
-        told = [one for one in acts if one.intent in OFFERING]
+    def _react(self, errand: TaskProgress, acts: list[Act]) -> None:
+        intents = [INTENTS[one.name] for one in acts]
+        told = [one for one in acts if INTENTS[one.name] in OFFERING]
         # "No train at 10:30, but one at 11:29" is an offer.
         if NO_OFFER in intents and not any(one.slot == errand.service.offer_slot and one.values for one in told):
             self._no_offer(errand, [one.slot for one in acts if one.intent == NO_OFFER and one.slot])
@@ -171,7 +171,7 @@ class AgendaUser:
         elif errand.booking:
             self._now += errand.tell_booking()
 
-    def _offers(self, errand: TaskProgress, told: list[ReadAct], intents: set[str]) -> None:
+    def _offers(self, errand: TaskProgress, told: list[Act], intents: list[str]) -> None:
         name = errand.service.offer_slot
         named = list(dict.fromkeys([one.values[0] for one in told if one.slot == name and one.values]))
         contradicted = self._contradictions(errand, told)
@@ -189,21 +189,22 @@ class AgendaUser:
         elif OFFER_BOOK in intents or any(one.domain in self._booking_acts and one.intent == INFORM for one in told):
             self._offered_booking(errand)
 
-    def _contradictions(self, errand: TaskProgress, told: list[ReadAct]) -> list[str]:
+    def _contradictions(self, errand: TaskProgress, told: list[Act]) -> list[str]:
         """Constraints that an offer goes against, unless they were defended in vain before."""
         slots = []
-        for _, _, _, slot, values in told:
-            if slot not in errand.said or not values or values[0].lower() in _NO_ANSWER:
+        for one in told:
+            slot = one.slot
+            if slot not in errand.said or not one.values or (value := one.values[0]).lower() in _NO_ANSWER:
                 continue
-            if errand.contradicts(slot, values[0]):
-                generic = errand.service.generic.get(slot) == values[0] and len(told) > 1
+            if errand.contradicts(slot, value):
+                generic = errand.service.generic.get(slot) == value and len(told) > 1
                 corrections = errand.corrections.get(slot, 0)
                 if not generic and corrections < self._options.correction_tries:
                     errand.corrections[slot] = corrections + 1
                     slots.append(slot)
         return list(dict.fromkeys(slots))
 
-    def _note(self, errand: TaskProgress, one: ReadAct) -> None:
+    def _note(self, errand: TaskProgress, one: Act) -> None:
         """Keep an answer: to a question, asked or not yet asked, or the reference of a booking."""
         if one.slot in errand.gives:
             if errand.pending and one.values and errand.booking is not None:
@@ -349,4 +350,4 @@ def _ordered(acts: tuple[Act, ...]) -> tuple[Act, ...]:
 def _rank(one: Act) -> int:
     if one.domain == GENERAL:
         return 4 if one is _BYE else 3 if one is _THANK else 0
-    return 2 if one.intent == REQUEST else 1
+    return 2 if INTENTS[one.name] == REQUEST else 1

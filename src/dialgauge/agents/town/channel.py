@@ -22,7 +22,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Act, Ontology, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.intents import REQUEST, intent_of, service_of
+from dialgauge.intents import INTENTS, REQUEST, service_of
 from dialgauge.worlds.domain import ASKED, UNKNOWN, Domain, act
 from dialgauge.yaml_file import YamlDocument, as_record, read_yaml, shipped_yaml
 
@@ -163,7 +163,7 @@ def _kind(name: str, slot: str, values: tuple[str, ...]) -> str:
 
 def is_unknown(name: str, values: Sequence[str]) -> bool:
     """Does an act say that something is not known?"""
-    return values[:1] in ((ASKED,), (UNKNOWN,)) and intent_of(name) != REQUEST
+    return values[:1] in ((ASKED,), (UNKNOWN,)) and INTENTS[name] != REQUEST
 
 
 class _Hearing(NamedTuple):
@@ -226,7 +226,7 @@ def _relabelled(said: Act, target: str, speaker: Speaker, draws: Draws, hearing:
     name, slot, _ = _parsed(target)
     if not slot:
         return act(name)
-    if intent_of(name) == REQUEST:
+    if INTENTS[name] == REQUEST:
         return act(name, slot, ASKED)
     return act(name, slot, kept or _another(name, slot, "", draws, hearing))
 
@@ -248,7 +248,7 @@ def _inserted(beside: Act, target: str, speaker: Speaker, draws: Draws, hearing:
     if target == WITHIN_DOMAIN:
         target = draws.pick(hearing.others(speaker, beside))
     name, slot, value = _parsed(target)
-    if not slot or intent_of(name) == REQUEST:
+    if not slot or INTENTS[name] == REQUEST:
         return act(name, slot, ASKED if slot else "")
     if not value and slot == beside.slot and beside.values:
         return act(name, slot, _part(beside.values[0], draws))

@@ -19,7 +19,7 @@ from dialgauge.agents.town.channel import (
     kind_of,
 )
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
-from dialgauge.intents import REQUEST, intent_of, service_of
+from dialgauge.intents import INTENTS, REQUEST, service_of
 from dialgauge.values import NO_CONSTRAINT, canonical, same_value
 from dialgauge.worlds.town import ASKED, TOWN
 
@@ -236,7 +236,7 @@ def _causes(invented: Plain, said: list[Plain]) -> list[Plain]:
 
 
 def _invention(act: Plain) -> str:
-    if intent_of(act.name) == REQUEST or not act.slot:
+    if INTENTS[act.name] == REQUEST or not act.slot:
         return act.kind
     if act.value in {*NO_CONSTRAINT, *_INDIFFERENT} and act.value not in ("", ASKED):
         return f"{act.kind}=dontcare"

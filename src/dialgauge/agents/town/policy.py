@@ -7,12 +7,12 @@ unknown, and it answers a goodbye with a goodbye.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from dialgauge.agents.town.tracker import Belief
-from dialgauge.dialogue import DONTCARE, Act, State, read_acts
+from dialgauge.dialogue import DONTCARE, Act, State
 from dialgauge.draws import Draws
-from dialgauge.intents import REQUEST
+from dialgauge.intents import INTENTS, REQUEST
 from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, Booking, DomainBackend, Entity, Role, Service, act
 
 _WELCOME, _BYE = act("general-welcome"), act("general-bye")
@@ -71,17 +71,16 @@ class RuleSystem:
         """What the user is believed to want."""
         return self.belief.state
 
-    def step(self, heard: tuple[Act, ...]) -> tuple[Act, ...]:
+    def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         """The answer to a user's turn."""
-        said = read_acts(heard).domains
-        intents = {one.act.name for one in said.get(GENERAL, ())}
+        intents = {one.name for one in heard if one.domain == GENERAL}
         given = self.belief.hear(heard, self._places)
         if "general-bye" in intents:
             return (_WELCOME, _BYE) if "general-thank" in intents else (_BYE,)
         acts: list[Act] = [_GREET] if "general-greet" in intents else []
         self._settled = False
-        for domain in self._domains(said, intents):
-            asked = [one.slot for one in said.get(domain, ()) if one.intent == REQUEST]
+        for domain in self._domains(heard, intents):
+            asked = [one.slot for one in heard if one.domain == domain and INTENTS[one.name] == REQUEST]
             self._serve(domain, given.get(domain, {}), asked, "general-affirm" in intents, acts)
         if "general-thank" in intents:
             acts += [_WELCOME, _MORE] if not acts else [_WELCOME]
@@ -100,9 +99,9 @@ class RuleSystem:
             if not any(self._backend.named(service, words) for service in self._referred)
         }
 
-    def _domains(self, said: Iterable[str], intents: set[str]) -> list[str]:
+    def _domains(self, heard: Sequence[Act], intents: set[str]) -> list[str]:
         """What this turn is about; an answer without a service is about the last one."""
-        domains = [domain for domain in said if domain in self._services]
+        domains = list(dict.fromkeys([one.domain for one in heard if one.domain in self._services]))
         if not domains and self.belief.domain and "general-affirm" in intents:
             return [self.belief.domain]
         return domains

@@ -13,12 +13,14 @@ from msgspec.structs import replace
 
 from dialgauge.agents import AGENT_ERROR, EXPLANATION, SYSTEM_QUIT, TIME_BUDGET, TOKEN_BUDGET
 from dialgauge.dialogue import Dialogue
+from dialgauge.intents import INFORM, INTENTS
 from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.chain import Chain
 from dialgauge.lab.blame.lost_exchanges import late_reply
 from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
 from dialgauge.lab.told_acts import ACTS_READ, READ
 from dialgauge.tasks import Broken, JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
+from dialgauge.values import same_value
 from dialgauge.worlds.domain import DomainGoal, DomainSearch
 
 #: What was done, and otherwise than wanted.
@@ -69,6 +71,10 @@ def _blame(
     one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch, policy: Broken
 ) -> ConversationBlame:
     dialogue = one.dialogue if search.domain.multiwoz else spelled_alike(one.dialogue, goal)
+    if verdict.success and _all_held(dialogue, goal):
+        return ConversationBlame(
+            dialogue=one.dialogue.id, goal=one.goal, success=True, user_erred=False, system_erred=False
+        )
     talk, technical = TalkRecord(dialogue, search), _technical(dialogue, spent=policy == "fail")
     traceable = talk.user_acts
     read = one.dialogue.outcome is not None and one.dialogue.outcome.details.get(ACTS_READ) == READ
@@ -93,6 +99,26 @@ def _blame(
         domains={task.domain: domains[task.domain] for task in goal.tasks if task.domain in domains},
         user_erred="user" in sides or (False if talk.user_seen or technical else None),
         system_erred="system" in sides or (False if talk.system_seen or technical else None),
+    )
+
+
+def _all_held(dialogue: Dialogue, goal: DomainGoal) -> bool:
+    """Did each side hear all that the other said, and did the user last say what it wanted? Then no link broke."""
+    last = len(dialogue.turns) - 1
+    if last < 1:
+        return False
+    said: dict[tuple[str, str], str] = {}
+    for place, turn in enumerate(dialogue.turns):
+        if turn.acts is None or (turn.heard != turn.acts and (place != last or turn.speaker == "user")):
+            return False
+        for act in turn.acts if turn.speaker == "user" else ():
+            if INTENTS[act.name] == INFORM:
+                said[act.domain, act.slot] = act.values[-1] if act.values else ""
+    return _technical(dialogue) is None and all(
+        (task.domain, slot) in said and same_value(said[task.domain, slot], value)
+        for task in goal.tasks
+        for given in (task.info, task.book or {})
+        for slot, value in given.items()
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Dialogue, Goal, Task, Turn
+from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.tasks.recordings.conversation_tracker import said
 from dialgauge.worlds.town import ASKED, TownDatabase, is_reference
@@ -84,14 +84,29 @@ class _Heard(Struct, gc=False):
     taxi: bool = False
 
 
+class _Told(Struct, frozen=True, gc=False):
+    """A value of an act, as ConvLab's user takes it."""
+
+    domain: str
+    intent: str
+    slot: str
+    #: Of a booking.
+    reference: str = ""
+    #: What fills in an answer that the user waits for.
+    answer: str | None = None
+    #: Does it look right? None where that does not matter.
+    right: bool | None = None
+
+
 class CompatRules:
     """Judges conversations against a town; one serves all of them."""
 
     def __init__(self, town: TownDatabase) -> None:
         self._rows: dict[str, list[Mapping[str, Any]]] = {domain: list(rows) for domain, rows in town.raw.items()}
-        #: By domain and slot: the column's values, each with its rows as bits. Rows without a value stand under None.
-        self._columns: dict[tuple[str, str], dict[str | None, int]] = {}
+        #: By domain and slot: the column's values, each with its rows as bits. Unknown values stand under None.
+        self._columns: dict[tuple[str, str], dict[str | int | None, int]] = {}
         self._having: dict[tuple[str, str, str], int] = {}
+        self._told: dict[Act, tuple[_Told, ...]] = {}
         codes = {code for rows in self._rows.values() for row in rows if isinstance(code := row.get("postcode"), str)}
         # ConvLab knows the postcodes of Cambridge by their letters; in another town those of its database are right.
         foreign = codes and not any(map(_POSTCODE.fullmatch, codes))
@@ -141,42 +156,47 @@ class CompatRules:
                         about, current = act.domain, current or act.domain
                 continue
             for act in (turn.heard if turn.heard is not None else turn.acts) or ():
-                domain, intent = _halves(act.name)
+                domain, _ = _halves(act.name)
                 if domain in _TOLD:
                     about = domain
                     current = domain if domain in goal.tasks else current
-                for value in act.values:
-                    self._hear(heard, domain, intent, act.slot, value, about, current, references)
+                told = self._told.get(act)
+                if told is None:
+                    told = self._told[act] = tuple([self._judged(act, value) for value in act.values])
+                for one in told:
+                    self._hear(heard, one, about, current, references)
         return heard
 
-    def _hear(
-        self,
-        heard: _Heard,
-        domain: str,
-        intent: str,
-        slot: str,
-        value: str,
-        about: str,
-        current: str,
-        references: Mapping[str, int],
-    ) -> None:
+    def _hear(self, heard: _Heard, told: _Told, about: str, current: str, references: Mapping[str, int]) -> None:
         """One value of one act. ``about`` is the domain last mentioned by anyone; ``current`` the user's own idea."""
-        if is_reference(slot):
-            owner = self._owner(domain, intent, about)
-            number = references.get(value, int(value) if _ROW_NUMBER.fullmatch(value) else -1)
-            if owner and 0 <= number < len(self._rows.get(owner, ())):
-                heard.booked.setdefault(owner, number)
-            return
-        if domain == "taxi" and intent == "inform" and slot == "car type":
-            heard.taxi = True
-        if intent in _ANSWERING:
-            noted = "yes" if slot in _YES_OR_NO and value == "none" else value
-            heard.answers.setdefault(domain if domain != "booking" else current, {})[slot] = noted
-        if intent in _TELLING and slot in _TOLD.get(domain, ()) and value.strip() not in _NO_VALUE:
-            if self._looks_right(domain, slot, value):
-                heard.told.setdefault(domain, set()).add(slot)
-            else:
-                heard.malformed[domain] = heard.malformed.get(domain, 0) + 1
+        domain, slot = told.domain, told.slot
+        if told.reference:
+            self._book(heard, self._owner(domain, told.intent, about), references, told.reference)
+        elif told.answer is not None:
+            heard.answers.setdefault(domain if domain != "booking" else current, {})[slot] = told.answer
+            heard.taxi = heard.taxi or (domain == "taxi" and told.intent == "inform" and slot == "car type")
+        if told.right:
+            heard.told.setdefault(domain, set()).add(slot)
+        elif told.right is False:
+            heard.malformed[domain] = heard.malformed.get(domain, 0) + 1
+
+    def _judged(self, act: Act, value: str) -> _Told:
+        domain, intent = _halves(act.name)
+        if is_reference(act.slot):
+            return _Told(domain, intent, act.slot, reference=value)
+        answer = "yes" if act.slot in _YES_OR_NO and value == "none" else value
+        told = intent in _TELLING and act.slot in _TOLD.get(domain, ()) and value.strip() not in _NO_VALUE
+        return _Told(
+            domain, intent, act.slot,
+            answer=answer if intent in _ANSWERING else None,
+            right=self._looks_right(domain, act.slot, value) if told else None,
+        )  # fmt: skip
+
+    def _book(self, heard: _Heard, owner: str, references: Mapping[str, int], value: str) -> None:
+        """A reference was heard."""
+        number = references.get(value, int(value) if _ROW_NUMBER.fullmatch(value) else -1)
+        if owner and 0 <= number < len(self._rows.get(owner, ())):
+            heard.booked.setdefault(owner, number)
 
     @staticmethod
     def _owner(domain: str, intent: str, about: str) -> str:
@@ -225,22 +245,36 @@ class CompatRules:
         """The rows that fit all constraints, as bits."""
         rows = (1 << len(self._rows.get(domain, ()))) - 1
         for slot, value in info.items():
-            if (domain, slot, value) not in self._having:
-                self._having[domain, slot, value] = sum(
-                    having for has, having in self._column(domain, slot).items() if _equals(slot, value, has)
-                )
-            rows &= self._having[domain, slot, value]
+            having = self._having.get((domain, slot, value))
+            if having is None:
+                having = self._having[domain, slot, value] = self._equal(domain, slot, value)
+            rows &= having
         return rows
 
-    def _column(self, domain: str, slot: str) -> dict[str | None, int]:
-        if (domain, slot) not in self._columns:
-            column: dict[str | None, int] = {}
+    def _equal(self, domain: str, slot: str, value: str) -> int:
+        """The rows that fit one constraint; those with an unknown value do."""
+        column, limit = self._column(domain, slot), _digits(value) if slot in _TIMES else None
+        if value in _NO_VALUE or (slot in _TIMES and limit is None):
+            return -1
+        if limit is not None:
+            fitting = [rows for time, rows in column.items() if isinstance(time, int) and _late(slot, time, limit)]
+        elif slot == "area" and value == "center":
+            centre = [number for number, row in enumerate(self._rows.get(domain, ())) if row.get(slot) == "centre"]
+            fitting = [column.get(value, 0), *(1 << number for number in centre)]
+        else:
+            fitting = [column.get(value.strip().lower(), 0)]
+        return sum(fitting) | column.get(None, 0)
+
+    def _column(self, domain: str, slot: str) -> dict[str | int | None, int]:
+        known = self._columns.get((domain, slot))
+        if known is None:
+            known = self._columns[domain, slot] = {}
             for number, row in enumerate(self._rows.get(domain, ())):
-                value = row.get(slot)
-                text = value if isinstance(value, str) else None
-                column[text] = column.get(text, 0) | 1 << number
-            self._columns[domain, slot] = column
-        return self._columns[domain, slot]
+                text, value = row.get(slot), None
+                if isinstance(text, str) and text.strip() != ASKED:
+                    value = _digits(text) if slot in _TIMES else text.strip().lower()
+                known[value] = known.get(value, 0) | 1 << number
+        return known
 
 
 def _faults(domain: str, task: Task, heard: _Heard, rate: float | None, *, satisfiable: bool) -> Iterator[TaskFailure]:
@@ -256,11 +290,12 @@ def _faults(domain: str, task: Task, heard: _Heard, rate: float | None, *, satis
         yield TaskFailure(reason="nothing_to_do" if satisfiable else "no_row")
 
 
-def seen_by_user(dialogue: Dialogue) -> Iterator[Turn]:
+def seen_by_user(dialogue: Dialogue) -> tuple[Turn, ...]:
     """The turns up to, and without, the last one of the system."""
-    turns = dialogue.turns
-    last = max((place for place, turn in enumerate(turns) if turn.speaker == "system"), default=len(turns))
-    return iter([turn for place, turn in enumerate(turns) if place != last])
+    turns, last = dialogue.turns, len(dialogue.turns) - 1
+    while last >= 0 and turns[last].speaker != "system":
+        last -= 1
+    return turns if last < 0 else (*turns[:last], *turns[last + 1 :])
 
 
 def registered(dialogue: Dialogue) -> dict[str, int]:
@@ -351,22 +386,17 @@ def _digits(value: str) -> int | None:
 def _in_time(slot: str, wanted: str, has: str) -> bool:
     """Not before, or not after; what is no time always fits."""
     limit, time = _digits(wanted), _digits(has)
-    return limit is None or time is None or (time - limit) * _TIMES[slot] >= 0
+    return limit is None or time is None or _late(slot, time, limit)
+
+
+def _late(slot: str, time: int, limit: int) -> bool:
+    return (time - limit) * _TIMES[slot] >= 0
 
 
 def _booked_fits(slot: str, wanted: str, row: Mapping[str, Any]) -> bool:
     has = str(row.get(slot, ""))
     # Goals are read in small letters here, names of the database are not.
     return _in_time(slot, wanted, has) if slot in _TIMES else wanted.strip().lower() == has.strip().lower()
-
-
-def _equals(slot: str, wanted: str, has: str | None) -> bool:
-    """Does a value fit a constraint? One that is unknown does."""
-    if has is None or wanted in _NO_VALUE or (slot == "area" and wanted == "center" and has == "centre"):
-        return True
-    if slot in _TIMES:
-        return _in_time(slot, wanted, has)
-    return has.strip() == ASKED or wanted.strip().lower() == has.strip().lower()
 
 
 def _resembles(slot: str, answer: str, has: Any) -> bool:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOKED, TELLING, UNSURE
+from dialgauge.intents import CONFIRMING, INFORM, INTENTS, NO_BOOK, NO_OFFER, OFFER_BOOKED, TELLING, UNSURE
 from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.values import NO_CONSTRAINT, canonical
 from dialgauge.worlds.domain import Domain, DomainGoal, DomainSearch, Entity, Service, ServiceTask
@@ -48,13 +48,14 @@ class RowIndex:
 
     def fails(self, row: Entity, constraints: Mapping[str, str]) -> list[str]:
         """The constraints that a row fails; one that is no time of day fails."""
-        failed = []
-        for slot, value in constraints.items():
-            try:
-                failed += self.search.fits(row, {slot: value})
-            except DialgaugeError:
-                failed.append(slot)
-        return failed
+        return [slot for slot, value in constraints.items() if self.fails_in(row, slot, value)]
+
+    def fails_in(self, row: Entity, slot: str, value: str) -> bool:
+        """Does a row fail one constraint?"""
+        try:
+            return not self.search.has(row, slot, value)
+        except DialgaugeError:
+            return True
 
 
 class Detour:
@@ -144,10 +145,13 @@ class Thread:
     def answer(self, slot: str, row: Entity | None) -> ToldAnswer | None:
         """What was last told of a slot of a row; where nothing was, what was last told of that slot at all."""
         answers = self._told.get(slot, {})
-        own = [answers[place] for place in (row.number if row is not None else None, None) if place in answers]
-        if len(own) > 1 and own[0].turn == own[1].turn:
-            return _joined(own[1], own[0])
-        return max(own or answers.values(), key=lambda answer: answer.turn, default=None)
+        own = answers.get(row.number if row is not None else None)
+        if own is not None and (row is None or None not in answers):
+            return own
+        unbound = answers.get(None)
+        if own is None or unbound is None:
+            return unbound or max(answers.values(), key=lambda answer: answer.turn, default=None)
+        return _joined(unbound, own) if own.turn >= unbound.turn else unbound
 
     def take(self, row: Entity, turn: int) -> None:
         self.asked = None
@@ -182,18 +186,19 @@ class ConversationTracker:
 
     def hear_user(self, turn: Turn, number: int) -> None:
         for act in said(turn):
-            if act.domain not in self._services:
+            service = self._services.get(act.domain)
+            if service is None:
                 continue
-            if self._services[act.domain].takes:
+            if service.takes:
                 self._bookable = act.domain
-            if act.slot and act.values and act.intent == INFORM:
+            if act.slot and act.values and INTENTS[act.name] == INFORM:
                 self._user_says(self.thread(act.domain), act.slot, act.values[0], number)
 
     def _user_says(self, thread: Thread, slot: str, value: str, turn: int) -> None:
         thread.say(slot, value)
         if slot not in thread.service.wishes or value in NO_CONSTRAINT:
             return
-        if thread.row is not None and self._town.fails(thread.row, {slot: value}):
+        if thread.row is not None and self._town.fails_in(thread.row, slot, value):
             thread.drop("turned_down", turn, slot, value)
         if slot == thread.entity_slot:
             thread.asked = self._named(thread, value, {})
@@ -203,14 +208,17 @@ class ConversationTracker:
     def hear_system(self, turn: Turn, number: int) -> None:
         """Take in a turn of the system, and its calls before it."""
         self._note_calls(turn.calls or (), number)
-        booking = next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), self._bookable)
+        booking, booking_acts = "", self._town.domain.booking_acts
         by_domain: dict[str, list[Act]] = {}
         for act in said(turn):
             domain = act.domain
-            if domain in self._town.domain.booking_acts:
+            if domain in booking_acts:
+                booking = booking or self._booking(turn)
                 domain = self._booked_as(act) or booking
-            if domain in self._services:
-                by_domain.setdefault(domain, []).append(act)
+            if domain in by_domain:
+                by_domain[domain].append(act)
+            elif domain in self._services:
+                by_domain[domain] = [act]
         for domain, told in by_domain.items():
             self._system_says(self.thread(domain), told, number)
         for domain in {call.domain: None for call in turn.calls or () if call.domain in self._services}:
@@ -225,6 +233,10 @@ class ConversationTracker:
             return
         reason = "outcome_unread" if thread.unread.get("") == number else "refusal_untold"
         thread.hidden.append(TaskFailure(reason="refusal_denied" if intents & CONFIRMING else reason, turn=number))
+
+    def _booking(self, turn: Turn) -> str:
+        """The service whose booking a turn speaks of."""
+        return next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), self._bookable)
 
     def _booked_as(self, act: Act) -> str:
         """The service whose booking gave what an act tells; nothing where it tells nothing that is known."""
@@ -261,7 +273,7 @@ class ConversationTracker:
         stated: dict[str, str] = {}
         intents = set()
         for act in acts:
-            intent = act.intent
+            intent = INTENTS[act.name]
             intents.add(intent)
             if intent in TELLING:
                 told.append(act)
@@ -271,7 +283,7 @@ class ConversationTracker:
                         named += act.values
             elif intent == UNSURE:
                 thread.unread[act.slot] = number
-        rows = {value: self._named(thread, value, stated) for value in dict.fromkeys(named)}
+        rows = {value: self._named(thread, value, stated) for value in named}
         if NO_OFFER in intents and not named:
             thread.drop("given_up", number)
         if NO_OFFER in intents and thread.search_detour is not None:
@@ -305,23 +317,24 @@ class ConversationTracker:
             if len(rows) > 1:
                 wanted = _constraints(thread, known)
                 rows = [row for row in rows if not self._town.fails(row, wanted)] or rows
-        if any(row is thread.row for row in rows):
-            return thread.row
+        for row in rows:
+            if row is thread.row:
+                return row
         return rows[0] if rows else None
 
     # Assertions
 
     def _assert(self, thread: Thread, act: Act, rows: Mapping[str, Entity | None], number: int) -> None:
-        slot, intent = act.slot, act.intent
-        truths = self._truths(thread, intent, slot, rows, act.values)
+        intent, slot, values = INTENTS[act.name], act.slot, act.values
+        truths = self._truths(thread, intent, slot, rows, values)
         if slot in thread.gives:
-            thread.tell_given(slot, act.values, number)
+            thread.tell_given(slot, values, number)
         elif slot in thread.service.columns and not (slot in thread.service.total and intent == OFFER_BOOKED):
             self._tell(thread, act, rows, number)
         if truths is None:
             return
-        self.asserted += len(act.values)
-        for value in act.values:
+        self.asserted += len(values)
+        for value in values:
             for truth in truths:
                 if thread.service.same(value, truth):
                     self.true += 1
@@ -387,6 +400,6 @@ def _sent_truths(thread: Thread, slot: str) -> list[str] | None:
     return [call.arguments[slot]] if slot in call.arguments else None
 
 
-def said(turn: Turn) -> Sequence[Act]:
+def said(turn: Turn) -> tuple[Act, ...]:
     """The acts of a turn; of a speaker who gave only words, what the listener made of them."""
     return (turn.acts if turn.acts is not None else turn.heard) or ()

@@ -128,8 +128,11 @@ class DomainSearch:
 
     def fits(self, row: Entity, wishes: Mapping[str, str]) -> list[str]:
         """The wishes that a row fails; none where it fits."""
-        table, bit = self.tables[row.domain], 1 << row.number
-        return [slot for slot, value in wishes.items() if not table.having(slot, value) & bit]
+        return [slot for slot, value in wishes.items() if not self.has(row, slot, value)]
+
+    def has(self, row: Entity, slot: str, value: str) -> bool:
+        """Does a row fit a wish?"""
+        return bool(self.tables[row.domain].having(slot, value) >> row.number & 1)
 
 
 class ServiceTable:
