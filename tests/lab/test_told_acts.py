@@ -66,30 +66,35 @@ def altered(words: Any, search: DomainSearch, outcome: str, text: str, **further
     """The tally of a system in plain words that says a text instead where a booking had an outcome; ``further`` values
     are those of a second booking that it makes before each."""
 
-    class Altered(words.StyledSystem):
+    class Altered:
+        name, side, levels = "altered", "system", ("text",)
+
+        def __init__(self) -> None:
+            self._styled, self._outcome = words.StyledSystem("plain"), ""
+
         def start(self, context: Any) -> None:
-            super().start(context)
+            self._styled.start(context)
             book = context.office.book
 
             def note(service: str, slots: dict[str, str], row: Any = None) -> Any:
                 if further:
                     book(service, {**slots, **further}, row)
                 answer = book(service, slots, row)
-                self.outcome = answer.outcome
+                self._outcome = answer.outcome
                 return answer
 
             context.office.book = note
 
         def respond(self, turn: Turn | None) -> Reply:
-            self.outcome = ""
-            reply = super().respond(turn)
-            if text and self.outcome == outcome:
+            self._outcome = ""
+            reply: Reply = self._styled.respond(turn)
+            if text and self._outcome == outcome:
                 return Reply(turn=Turn(speaker="system", text=text), state=reply.state)
             return reply
 
     wanted = [goal for goal in draw_goals(search.domain, search, 40, 4).goals if goal.tasks[0].book]
     goals = [goal for goal in wanted if bool(goal.tasks[0].book_first) is (outcome == "refused")][:4]
-    held, _ = words.held_with(search, goals, lambda: Altered("plain"), free=True)
+    held, _ = words.held_with(search, goals, Altered, free=True)
     return words.Tally(search, goals, held)
 
 

@@ -16,6 +16,7 @@ from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
 from dialgauge.intents import INFORM, REQUEST, SELECT, UNSURE, service_of
 from dialgauge.values import AnswerReading, ReplyText, told_outcome
 from dialgauge.worlds.domain import UNKNOWN, Service
+from dialgauge.worlds.domain import act as as_act
 
 #: The detail of an outcome that says that the system's acts were read, and not its own.
 ACTS_READ = "system acts"
@@ -123,7 +124,7 @@ class _ToldActs:
                 return
             searched = next((call.arguments for call in reversed(calls) if call.name == _ROW_CALL), {})
             name = service.act_name("no_offer")
-            yield from [_act(name, slot, value) for slot, value in searched.items()] or [_act(name)]
+            yield from [as_act(name, slot, value) for slot, value in searched.items()] or [as_act(name)]
             return
         for act in heard:
             if (
@@ -158,11 +159,11 @@ class _ToldActs:
         name = service.act_name("book" if confirmed and slot in talk.given else "inform")
         if reading.status == "right" and (slot in asked or truth != UNKNOWN):
             talk.right.add(slot)
-            yield _act(name, slot, truth)
+            yield as_act(name, slot, truth)
         elif slot in asked and reading.status in ("other", "unknown"):
-            yield _act(name, slot, UNKNOWN if reading.status == "unknown" else reading.value.partition("|")[0])
+            yield as_act(name, slot, UNKNOWN if reading.status == "unknown" else reading.value.partition("|")[0])
         elif slot in asked and reading.status == "unsure" and slot not in talk.right:
-            yield _act(f"{service.prefix}-{UNSURE.capitalize()}", slot)
+            yield as_act(f"{service.prefix}-{UNSURE.capitalize()}", slot)
 
 
 def _booking_told(talk: _ServiceTalk, text: str, call: Call) -> Iterator[Act]:
@@ -170,13 +171,13 @@ def _booking_told(talk: _ServiceTalk, text: str, call: Call) -> Iterator[Act]:
     service, told = talk.words.service, told_outcome(text)
     spoken_of = _speaks_of(talk.words, text, (*call.arguments, *talk.given))
     if call.outcome == "booked" and (told == "done" or talk.given or (spoken_of and not told)):
-        yield _act(service.act_name("book"))
+        yield as_act(service.act_name("book"))
     elif call.outcome == "refused" and told == "failed":
-        yield from (_act(service.act_name("no_book"), slot, value) for slot, value in call.arguments.items())
+        yield from (as_act(service.act_name("no_book"), slot, value) for slot, value in call.arguments.items())
     elif told == "done":
-        yield _act(service.act_name("book"))
+        yield as_act(service.act_name("book"))
     elif told or spoken_of:
-        yield _act(f"{service.prefix}-{UNSURE.capitalize()}")
+        yield as_act(f"{service.prefix}-{UNSURE.capitalize()}")
 
 
 def _speaks_of(words: ServiceVocabulary, text: str, slots: Collection[str]) -> bool:
@@ -190,8 +191,7 @@ def _speaks_of(words: ServiceVocabulary, text: str, slots: Collection[str]) -> b
 
 def _given(service: Service, booked: Call) -> dict[str, str]:
     """What a booking gave, by slot; the record may call what it gives the reference."""
-    gives = service.book.gives if service.book else ()
-    known = {slot: booked.result.get(slot) or booked.result.get(REFERENCE, "") for slot in gives}
+    known = {slot: booked.result.get(slot) or booked.result.get(REFERENCE, "") for slot in service.gives}
     return {slot: value for slot, value in known.items() if value}
 
 
@@ -206,7 +206,3 @@ def _row_named(talk: _ServiceTalk, name: str, calls: Sequence[Call]) -> Mapping[
         said = {slot: value for slot, value in talk.said.items() if slot in service.search}
         rows = sorted(rows, key=lambda row: -sum(row.get(slot) == value for slot, value in said.items()))
     return rows[0] if rows else talk.row
-
-
-def _act(name: str, slot: str = "", value: str = "") -> Act:
-    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())

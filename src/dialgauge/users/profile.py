@@ -136,7 +136,7 @@ def domain_profile(domain: domains.Domain) -> DatasetProfile:
     timed = {
         slot.lower()
         for service in services.values()
-        for slot, kind in (service.book.takes if service.book else {}).items()
+        for slot, kind in service.booking_slots.items()
         if kind.kind == "time"
     }
     timed |= {slot.lower() for service in services.values() for slot, rule in service.search.items() if rule.timed}

@@ -23,7 +23,6 @@ from dialgauge.agents.speech import (
     train_default,
     understanding,
 )
-from dialgauge.agents.town import session_samples
 from dialgauge.dialogue import Ontology, Speaker
 from dialgauge.formats import read
 from dialgauge.worlds.town import (
@@ -35,6 +34,7 @@ from dialgauge.worlds.town import (
     spoken_ontology,
     town_goal,
 )
+from support.nlu_sessions import session_samples
 from support.shared import shared_folder
 from support.soak import examples
 

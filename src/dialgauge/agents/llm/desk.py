@@ -82,7 +82,7 @@ class Desk:
             slot: self._as_written(words, slot, value) for slot, value in given.items() if value not in NO_CONSTRAINT
         }
         rows = self._backend.search(service.name, wishes).rows
-        self._believe(service.name, wishes, tuple(service.wishes), service.takes if hasattr(service, "takes") else ())
+        self._believe(service.name, wishes, tuple(service.wishes), service.takes)
         self._found[service.name] = rows
         result: Result = {"count": len(rows), "rows": [_cells(service, row.values) for row in rows[: self._most]]}
         if len(rows) > self._most:
@@ -138,7 +138,7 @@ class Desk:
         self._believe(service.name, given, tuple(spec.takes), tuple(service.wishes))
         told: Result = {"outcome": booking.outcome, "message": booking.sentence(service)}
         told |= _spelled(service, booking.gives)
-        return told | ({"total": booking.total} if getattr(booking, "total", "") else {})
+        return told | ({"total": booking.total} if booking.total else {})
 
     def _row(self, service: Service, name: str) -> Entity:
         called = service.declared(service.id_slot or service.name_slot)

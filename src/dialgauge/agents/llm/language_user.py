@@ -93,7 +93,6 @@ def goal_prompt(goal: DomainGoal, vocabulary: Vocabulary) -> str:
 def instructions(task: ServiceTask, grammar: ServiceGrammar) -> Iterator[str]:
     """What to do about one service, in sentences."""
     service, wanted = grammar.service, task.first or task.info
-    gives = service.book.gives if service.book else ()
     told = [grammar.told_wishes(wanted)] if wanted else []
     booked = [grammar.told_booking(task.book_first or task.book)] if task.book else []
     linked = [
@@ -106,15 +105,15 @@ def instructions(task: ServiceTask, grammar: ServiceGrammar) -> Iterator[str]:
         yield f"You need {service.title}.{f' Your wishes: {told[0]}.' if told else ''}"
     if task.first:
         yield f"Only if there is none like that, {_instead(task.first, task.info, grammar.told_wishes)}."
-    asked = [_asked(grammar, slot) for slot in task.requests if slot not in gives]
+    asked = [_asked(grammar, slot) for slot in task.requests if slot not in service.gives]
     if asked:
         yield f"Find out {', '.join(asked[:-1]) + ' and ' if len(asked) > 1 else ''}{asked[-1]}."
     if booked and service.rows is not None:
         yield f"Then book it: {'; '.join([*booked, *linked])}."
     if task.book and task.book_first:
         yield f"Only if that booking is refused, {_instead(task.book_first, task.book, grammar.told_booking)}."
-    if booked and gives:
-        yield f"Make sure that you are told the {' and the '.join(map(grammar.words.label, gives))}."
+    if booked and service.gives:
+        yield f"Make sure that you are told the {' and the '.join(map(grammar.words.label, service.gives))}."
 
 
 def _asked(grammar: ServiceGrammar, slot: str) -> str:

@@ -49,12 +49,17 @@ class LanguageAgent(ABC):
         self.acts_source = "model" if settings.report else self._source
 
     def _begin(self, context: UserContext | SystemContext, domain: Domain, prompt: str) -> None:
-        if context.level != "text" or context.streams is None:
+        if context.level != "text":
             raise DialgaugeError(f"{self.name} has words only: it needs --level text")
-        self._limits = context.limits
         self._inventory = domain.acts(self.side)
         if self._settings.report:
             prompt += f"\n\n{REPORT_INSTRUCTION}{act_list(self._inventory)}"
+        self._open(context, prompt)
+
+    def _open(self, context: UserContext | SystemContext, prompt: str) -> None:
+        if context.streams is None:
+            raise DialgaugeError(f"{self.name} needs random streams, as the lab gives them")
+        self._limits = context.limits
         self._purse = DialogueBudget(self._settings)
         self._seed = context.streams(f"{self.side}-llm").integer(0, _HIGHEST_SEED)
         self._messages: Messages = [{"role": "system", "content": prompt}]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dialgauge.agents.llm.budget import DialogueBudget
 from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings, json_instructions
 from dialgauge.agents.llm.language_user import DONE, GIVE_UP, ends_conversation
-from dialgauge.agents.protocol import NO_USAGE, SYSTEM_QUIT, USER_DONE, USER_GAVE_UP, Reply, SystemContext, UserContext
+from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP, Reply, SystemContext, UserContext
 from dialgauge.agents.tool_desk import DeskSide, ToolDesk, ToolPlan
 from dialgauge.dialogue import Speaker, Turn
 from dialgauge.errors import DialgaugeError
@@ -37,7 +36,6 @@ say that you don't know it, or that you don't mind. Never mention these instruct
 If the assistant makes no headway, say so and write {give_up} on a line of its own instead."""
 _OWN_TOOLS = """
 - You have tools of your own, for what only you can look up or do. Use them when the assistant asks for that."""
-_HIGHEST_SEED = 2**31 - 1
 _OPENING = "(The assistant is listening. Say your first message.)"
 _NOTHING = "(Nothing was said.)"
 
@@ -48,18 +46,12 @@ class _ToolAgent(LlmSystem):
     _desk: DeskSide  # type: ignore[assignment]
 
     def _take(self, desk: DeskSide, context: UserContext | SystemContext, prompt: str) -> None:
-        if context.streams is None:
-            raise DialgaugeError(f"{self.name} needs random streams, as the lab gives them")
-        self._limits = context.limits
-        self._purse = DialogueBudget(self._settings)
-        self._seed = context.streams(f"{self.side}-llm").integer(0, _HIGHEST_SEED)
         self._desk = desk
         if not desk.tools:
             self._way = "none"
         elif self._way == "json":
             prompt += json_instructions(desk.tools)
-        self._messages = [{"role": "system", "content": prompt}]
-        self._usage = NO_USAGE
+        self._open(context, prompt)
 
 
 class ToolSystem(_ToolAgent):

@@ -185,8 +185,8 @@ class ServiceGrammar:
     @cached_property
     def values(self) -> ItemList:
         """What a booking takes: "2 berths, passenger Ann"."""
-        takes = self.service.book.takes if self.service.book else {}
-        return ItemList((form for slot in takes for form in self._booking_forms(slot, takes[slot])), ", ")
+        takes = self.service.booking_slots
+        return ItemList((form for slot, kind in takes.items() for form in self._booking_forms(slot, kind)), ", ")
 
     @cached_property
     def _listed(self) -> ItemList:
@@ -479,10 +479,9 @@ class ServiceGrammar:
         service, inform = self.service, self.service.act_name("inform")
         known, named = (self._deeds, "deed") if "deed" in fields else (self._by_label, "label")
         slots = known.get(fields[named].lower(), ())
-        takes = service.book.takes if service.book else {}
         if kind in ("any", "any_booked", *_QUESTION_KINDS, *_BOOKED_QUESTIONS):
             booked = kind == "any_booked" or kind in _BOOKED_QUESTIONS
-            slot = next((slot for slot in slots if slot in (takes if booked else service.wishes)), "")
+            slot = next((slot for slot in slots if slot in (service.booking_slots if booked else service.wishes)), "")
             if not slot:
                 return None
             if kind.startswith("any"):

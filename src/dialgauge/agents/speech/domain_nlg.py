@@ -119,7 +119,6 @@ class _UserSentences(_Sentences):
         service, grammar = self._service, self._grammar
         informs = [act for act in acts if act.intent == INFORM]
         given = [act for act in informs if act.slot and act.values and act.values[0] != DONTCARE]
-        takes = service.book.takes if service.book else {}
         wishes = [act for act in given if act.slot in service.wishes and act.slot != service.name_slot]
         own = [act for act in wishes if grammar.own_words(act.slot)]
         yield from self._wishes(informs, [act for act in wishes if act not in own])
@@ -132,7 +131,7 @@ class _UserSentences(_Sentences):
             if act.values == (DONTCARE,):
                 kind = "nothing_else" if not act.slot else "any" if act.slot in service.wishes else "any_booked"
                 yield self._say(kind, [act], label=self._words.label(act.slot) if act.slot else "")
-        booking = [act for act in given if act.slot in takes and act.slot not in service.wishes]
+        booking = [act for act in given if act.slot in service.booking_slots and act.slot not in service.wishes]
         if booking:
             kind = "book" if len(booking) > 1 and service.rows is not None else "details"
             yield self._say(kind, booking, values=(grammar.values, booking))
@@ -276,9 +275,8 @@ class _SystemSentences(_Sentences):
         wish = self._service.wishes.get(slot)
         counted = self._grammar.is_plural(slot)
         if wish is None:
-            kind = (
-                self._service.book.takes[slot].kind if self._service.book and slot in self._service.book.takes else ""
-            )
+            takes = self._service.booking_slots.get(slot)
+            kind = takes.kind if takes is not None else ""
             if self._grammar.is_question(slot):
                 counts = kind == "number" and self._words.label(slot).lower().startswith("how ")
                 return "how_many_of_it" if counts else "under_booked"

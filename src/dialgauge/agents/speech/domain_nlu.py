@@ -13,9 +13,9 @@ from functools import cached_property
 from dialgauge.agents.speech.nlu import Parse, ParseContext
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import DONTCARE, Act
-from dialgauge.intents import REQUEST, service_of
+from dialgauge.intents import REQUEST
 from dialgauge.values import BoundReply, Place, ReplyText, ToldValue, phrase_of
-from dialgauge.worlds.domain import ASKED, GENERAL
+from dialgauge.worlds.domain import ASKED, GENERAL, act
 
 _GENERAL = {
     "bye": re.compile(r"\b(?:good ?bye|bye|that(?:'s| is) all|that will be all|see you|farewell)\b"),
@@ -98,7 +98,7 @@ class DomainNlu:
         known = context or ParseContext()
         reply = ReplyText(text)
         acts: list[Act] = [
-            _act(f"{GENERAL}-{intent}") for intent, found in _GENERAL.items() if found.search(text.lower())
+            act(f"{GENERAL}-{intent}") for intent, found in _GENERAL.items() if found.search(text.lower())
         ]
         inside = self._text_places(reply, known)
         places = [
@@ -112,7 +112,7 @@ class DomainNlu:
             words = self._vocabulary[service]
             said = list(_ServiceTalk(words, reply, known).acts(alone=len(services) == 1))
             if service in named and not said:
-                said.append(_act(words.service.act_name("inform")))
+                said.append(act(words.service.act_name("inform")))
             acts += said
         if any(act.domain != GENERAL for act in acts):
             acts = [act for act in acts if act.name not in (f"{GENERAL}-negate",)]
@@ -169,24 +169,23 @@ class _ServiceTalk:
         self._asked = [
             act.slot for act in known.own if act.intent == REQUEST and act.domain in (words.service.name, "booking")
         ]
-        takes = self._service.book.takes if self._service.book else {}
-        self._given = tuple(dict.fromkeys((*self._service.wishes, *takes)))
+        self._given = tuple(dict.fromkeys((*self._service.wishes, *self._service.booking_slots)))
 
     def acts(self, *, alone: bool) -> Iterator[Act]:
         """Wishes, values of a booking, questions."""
         inform, request = self._service.act_name("inform"), self._service.act_name("request")
         given = self._values(alone)
         for slot, value in given.items():
-            yield _act(inform, slot, value)
+            yield act(inform, slot, value)
         lower = self._reply.text.lower()
         if _NOTHING_ELSE.search(lower):
             for slot in self._service.wishes:
                 if slot not in given and slot != self._service.name_slot:
-                    yield _act(inform, slot, DONTCARE)
+                    yield act(inform, slot, DONTCARE)
         for slot in self._requests(given):
-            yield _act(request, slot, ASKED)
+            yield act(request, slot, ASKED)
         if not given and _BOOKING.search(lower) and self._service.book is not None:
-            yield _act(inform)
+            yield act(inform)
 
     def _values(self, alone: bool) -> dict[str, str]:
         """Slots with their values, the last said of each."""
@@ -254,15 +253,13 @@ class _ServiceTalk:
         if len(times) == 1 and alone:  # "candidate Ann Lee, at 20:00": a candidate is no time
             return times[0]
         if alone and len(loose) > 1 and _BOOKING.search(self._reply.text.lower()):
-            takes = self._service.book.takes if self._service.book else {}
-            loose = [one for one in loose if one[0] in takes]
+            loose = [one for one in loose if one[0] in self._service.booking_slots]
         return loose[0] if len(loose) == 1 and alone else None
 
     def _booked_first(self, options: list[tuple[str, ToldValue]]) -> list[tuple[str, ToldValue]]:
         """Where a wish and a booking have a slot of the same name, what is spoken of decides."""
-        takes = self._service.book.takes if self._service.book else {}
         booking = bool(_BOOKING.search(self._reply.text.lower()))
-        return sorted(options, key=lambda option: (option[0] in takes) is not booking)
+        return sorted(options, key=lambda option: (option[0] in self._service.booking_slots) is not booking)
 
     def _denied(self, place: int) -> bool:
         before = self._reply.lower[max(0, place - 2) : place]
@@ -314,10 +311,9 @@ class _ServiceTalk:
 
     def text_places(self) -> set[int]:
         """The places of words that belong to texts which the booking takes."""
-        takes = self._service.book.takes if self._service.book else {}
         return {
             place
-            for name, kind in takes.items()
+            for name, kind in self._service.booking_slots.items()
             if kind.kind == "text"
             for label in self._text_labels(name)
             for place in range(label.last, self._bound.scope(label)[1])
@@ -326,8 +322,7 @@ class _ServiceTalk:
     def _open_texts(self, given: dict[str, tuple[int, str]], typed: Collection[int]) -> dict[str, tuple[int, str]]:
         """Text behind its label: "pickup Castle Hill 9, day monday", "the engine should be fusion"; else the whole
         answer. ``typed`` are places of values that no text has: days, times, numbers."""
-        takes = self._service.book.takes if self._service.book else {}
-        booked = [name for name, kind in takes.items() if kind.kind == "text"]
+        booked = [name for name, kind in self._service.booking_slots.items() if kind.kind == "text"]
         wished = [name for name, wish in self._service.search.items() if wish.match == "same"]
         texts = {}
         for name in dict.fromkeys((*booked, *wished)):
@@ -454,7 +449,3 @@ def _as_value(told: ToldValue, name: str, words: ServiceVocabulary) -> str:
         return told.value
     times = told.value.split("|")
     return next((time for time in times if "07:00" <= time < "19:00"), times[0]) if len(times) > 1 else times[0]
-
-
-def _act(name: str, slot: str = "", value: str = "") -> Act:
-    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())

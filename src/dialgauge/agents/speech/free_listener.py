@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act, Call, Turn
-from dialgauge.intents import INFORM, REQUEST, service_of
+from dialgauge.intents import INFORM, REQUEST
 from dialgauge.values import BoundReply, ReplyText, phrase_of
-from dialgauge.worlds.domain import GENERAL, Role
+from dialgauge.worlds.domain import GENERAL, Role, act
 
 _BYE = re.compile(
     r"\b(?:good ?bye|bye(?:-bye)?|farewell|"
@@ -51,7 +51,7 @@ class FreeListener:
             said = [act.values[0] for act in own if act.intent == INFORM and act.values]
             acts += self._of_service(self._vocabulary[service], reply, turn.text, calls, asked, said, service == active)
         if _BYE.search(turn.text.lower()):
-            acts.append(_act(f"{GENERAL}-bye"))
+            acts.append(act(f"{GENERAL}-bye"))
         return tuple(dict.fromkeys(acts))
 
     def _of_service(
@@ -73,17 +73,17 @@ class FreeListener:
         if outcome == "booked":
             yield from self._booked(words, text)
         elif outcome == "refused":
-            yield _act(service.act_name("no_book"))
+            yield act(service.act_name("no_book"))
         elif searches and searches[-1].outcome == _NONE_FOUND and not self._offered(words, reply, said):
-            yield _act(service.act_name("no_offer"))
+            yield act(service.act_name("no_offer"))
             return
         else:
             yield from self._named(words, names, said)
         explained = {*said, *names, *(call.outcome.partition(" ")[0] for call in searches)}
-        gives = service.book.gives if service.book and outcome == "booked" else ()
+        gives = service.gives if outcome == "booked" else ()
         wanted = [slot for slot in asked if slot not in gives]
         for slot, value in words.reader.heard(text, wanted, explained).items():
-            yield _act(service.act_name("inform"), slot, value)
+            yield act(service.act_name("inform"), slot, value)
         if active and not bookings:
             searched = {slot for call in searches for slot in call.arguments}
             yield from self._questions(words, reply, {*asked, *searched})
@@ -95,14 +95,12 @@ class FreeListener:
         return any(phrase_of(name) not in repeated and _is_meant(words, name, reply.text) for name in named)
 
     def _booked(self, words: ServiceVocabulary, text: str) -> Iterator[Act]:
-        service = words.service
-        name = service.act_name("book")
-        gives = service.book.gives if service.book else ()
-        told = words.reader.heard(text, gives)
+        name = words.service.act_name("book")
+        told = words.reader.heard(text, words.service.gives)
         for slot, value in told.items():
-            yield _act(name, slot, value)
+            yield act(name, slot, value)
         if not told:
-            yield _act(name)
+            yield act(name)
 
     def _named(self, words: ServiceVocabulary, names: Sequence[str], said: Collection[str]) -> Iterator[Act]:
         """One that is spoken of; of several the one already taken, else they are to choose from."""
@@ -112,17 +110,16 @@ class FreeListener:
             names = [known]
         if len(names) == 1:
             self._taken[service.name] = names[0]
-            yield _act(service.act_name("offer"), service.name_slot, names[0])
+            yield act(service.act_name("offer"), service.name_slot, names[0])
             return
         select = service.act_name("select") or f"{service.prefix}-Select"
         for name in names:
-            yield _act(select, service.name_slot, name)
+            yield act(select, service.name_slot, name)
 
     def _questions(self, words: ServiceVocabulary, reply: ReplyText, asked: Collection[str]) -> Iterator[Act]:
         """The slots that the assistant asks for."""
         service = words.service
-        takes = service.book.takes if service.book else {}
-        askable = [slot for slot in (*service.search, *takes) if slot not in asked]
+        askable = [slot for slot in (*service.search, *service.booking_slots) if slot not in asked]
         labels: dict[str, tuple[str, ...]] = {}
         for slot in words.slots:  # all of them, lest "price per hour" ask for hours
             for phrase in words.slots[slot].labels:
@@ -139,10 +136,8 @@ class FreeListener:
                 if reply.tokens[place.first].segment == segment and not self._answered(
                     words, reply, place.value, segment
                 ):
-                    role: Role = (
-                        "ask_booking" if place.value in takes and place.value not in service.search else "request"
-                    )
-                    yield _act(service.act_name(role), place.value, "?")
+                    role: Role = "request" if place.value in service.search else "ask_booking"
+                    yield act(service.act_name(role), place.value, "?")
 
     def _answered(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
         """Does the next segment answer it? "And the fee? That's 12 euros." asks nothing."""
@@ -166,7 +161,3 @@ def _is_meant(words: ServiceVocabulary, name: str, text: str) -> bool:
         return True
     written = name.upper() if text.isupper() else name
     return re.search(rf"(?<!\w){re.escape(written)}", text) is not None
-
-
-def _act(name: str, slot: str = "", value: str = "") -> Act:
-    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())

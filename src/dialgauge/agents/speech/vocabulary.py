@@ -120,7 +120,7 @@ class ServiceVocabulary:
 
     def _spoken(self, slot: str) -> SpokenSlot:
         service, words = self.service, self._domain.words_for(slot)
-        wish, takes = service.wishes.get(slot), (service.book.takes if service.book else {}).get(slot)
+        wish, takes = service.wishes.get(slot), service.booking_slots.get(slot)
         values: Iterable[str] = self._values(slot)
         kind: Kind | None = _MATCH_KINDS.get(wish.match) if wish is not None else None
         if wish is not None:

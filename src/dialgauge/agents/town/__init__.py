@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
     from dialgauge.agents.town.channel import Channel, ChannelRates, Damage, kind_of
     from dialgauge.agents.town.channel_counting import agreement, count_rates
-    from dialgauge.agents.town.nlu_sessions import session_samples
     from dialgauge.agents.town.pipeline import TownSystem, TownUser
     from dialgauge.agents.town.policy import RuleSystem
     from dialgauge.agents.town.tracker import Belief
@@ -30,7 +29,6 @@ __all__ = [
     "agreement",
     "count_rates",
     "kind_of",
-    "session_samples",
 ]
 
 if not TYPE_CHECKING:

@@ -137,11 +137,14 @@ class DomainBackend:
         return Booking("booked", gives, total="" if row is None else _total(service, row, slots))
 
     def _faults(self, service: Service, slots: Mapping[str, str]) -> dict[str, str]:
-        takes = service.book.takes if service.book is not None else {}
         return {
             slot: fault
             for slot, value in slots.items()
-            if (fault := takes[slot].fault(value) if slot in takes else "is not a slot of the booking")
+            if (
+                fault := service.booking_slots[slot].fault(value)
+                if slot in service.booking_slots
+                else "is not a slot of the booking"
+            )
         }
 
     def _refuses(self, service: Service, slots: Mapping[str, str]) -> tuple[str, ...]:

@@ -160,11 +160,10 @@ class _GoalReader:
         want = self._slots(given, "want", service, service.wishes, "to search by")
         self._check_wishes(service, want)
         book = None
-        takes = service.book.takes if service.book else {}
         if given.get("book") is not None:
             if service.book is None:
                 self.refuse(f"{name} cannot be booked")
-            book = self._slots(given, "book", service, takes, "to book with")
+            book = self._slots(given, "book", service, service.booking_slots, "to book with")
         links = self._links(given, service, book, want, earlier)
         if book is not None:
             self._check_booking(service, book, links)

@@ -257,9 +257,8 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
         """All that can be asked for."""
         if self.asks:
             return self.asks
-        gives = self.book.gives if self.book else ()
         name = (self.name_slot,) if self.name_slot else ()
-        return tuple(dict.fromkeys((*self.answer, *self.search, *name, *gives)))
+        return tuple(dict.fromkeys((*self.answer, *self.search, *name, *self.gives)))
 
     @cached_property
     def informable(self) -> tuple[str, ...]:
@@ -270,6 +269,11 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
     def takes(self) -> tuple[str, ...]:
         """What a booking of one of its rows takes; nothing where it has no rows or cannot be booked."""
         return tuple(self.book.takes) if self.book is not None and self.rows is not None else ()
+
+    @property
+    def booking_slots(self) -> Mapping[str, SlotType]:
+        """What a booking takes, with rows or without, each with its type."""
+        return self.book.takes if self.book is not None else {}
 
     @property
     def books(self) -> bool:
@@ -342,9 +346,8 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def slots(self) -> tuple[str, ...]:
         """Every slot."""
-        takes = self.book.takes if self.book else ()
         ident = (self.id_slot,) if self.id_slot else ()
-        return tuple(dict.fromkeys((*self.wishes, *takes, *self.askable, *ident)))
+        return tuple(dict.fromkeys((*self.wishes, *self.booking_slots, *self.askable, *ident)))
 
     @cached_property
     def prefix(self) -> str:
@@ -436,7 +439,7 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
         """Values of slots that no list has, because anything can be asked for: days, numbers, times, choices."""
         values: dict[str, tuple[str, ...]] = {CHOICE: tuple(map(str, range(1, 30)))}
         for service in self.services.values():
-            for slot, kind in (service.book.takes if service.book else {}).items():
+            for slot, kind in service.booking_slots.items():
                 values.setdefault(slot, kind.some())
         return values
 
@@ -524,7 +527,7 @@ def act(name: str, slot: str = "", value: str = "") -> Act:
 def _acts_of(service: Service) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Speaker, name and slots of every act of a service."""
     takes = tuple(service.book.takes) if service.book else ()
-    gives = service.book.gives if service.book else ()
+    gives = service.gives
     yield "user", service.act_name("inform"), (*service.wishes, *takes, "")
     yield "user", service.act_name("request"), service.askable
     told = tuple(dict.fromkeys((*service.wishes, *service.answer)))
@@ -544,7 +547,7 @@ def _acts_of(service: Service) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 def _specs(service: Service) -> Iterator[tuple[str, SlotSpec]]:
     for slot, search in service.wishes.items():
         yield slot, SlotSpec(values=search.values, categorical=len(search.values) <= FEW)
-    for slot, kind in (service.book.takes if service.book else {}).items():
+    for slot, kind in service.booking_slots.items():
         if slot not in service.wishes:
             closed = kind.kind in ("words", "day")
             yield slot, SlotSpec(values=kind.words or (DAYS if kind.kind == "day" else ()), categorical=closed)

@@ -1,14 +1,11 @@
-"""What our own agents say to each other, in words: samples to try an NLU on, or to train it with."""
+"""What our own agents say to each other, in words: samples to try an NLU on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dialgauge.agents.speech.nlg import Nlg, TemplateNlg
-from dialgauge.agents.speech.nlu import ParseContext
-from dialgauge.agents.speech.nlu_training import NluSample
-from dialgauge.agents.town.agenda import AgendaUser
-from dialgauge.agents.town.policy import RuleSystem
+from dialgauge.agents.speech import NluSample, ParseContext, TemplateNlg
+from dialgauge.agents.town import AgendaUser, RuleSystem
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
 from dialgauge.worlds.town import Backend, TownGoal, TownSearch
@@ -16,16 +13,14 @@ from dialgauge.worlds.town import Backend, TownGoal, TownSearch
 _MOST_EXCHANGES = 20
 
 
-def session_samples(
-    goals: Iterable[TownGoal], search: TownSearch, *, seed: int = 0, nlg: Nlg | None = None
-) -> Iterator[NluSample]:
+def session_samples(goals: Iterable[TownGoal], search: TownSearch, *, seed: int = 0) -> Iterator[NluSample]:
     """Every turn of a conversation of agenda user and rule system for each goal; each hears what the other said."""
-    words = nlg or TemplateNlg(strict=True)
+    words = TemplateNlg(strict=True)
     for goal in goals:
         yield from _session(goal, search, words, seed)
 
 
-def _session(goal: TownGoal, search: TownSearch, words: Nlg, seed: int) -> Iterator[NluSample]:
+def _session(goal: TownGoal, search: TownSearch, words: TemplateNlg, seed: int) -> Iterator[NluSample]:
     def draws(role: str) -> Draws:
         return Draws(seed, "nlu session", goal.id, role)
 
