@@ -31,6 +31,8 @@ STATED = "stated"
 #: How the detail is called that keeps a yes or no which is not read, beside the verdict of that name that is:
 #: ``beside[result][human_label]``.
 BESIDE = "beside"
+#: How the detail is called that keeps what may tell one agent from another: ``variant[arm]``.
+VARIANT = "variant"
 #: The detail that names the group of a conversation that names no task.
 GROUP = "group"
 #: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
@@ -92,6 +94,13 @@ _DOMAIN = ("domain", "domains", "service", "environment", "env")
 _ERROR = ("error", "exception", "errormessage")
 #: The calls that a task expects: objects with a name and arguments, as calls are written.
 _EXPECTED = ("expectedactions", "expectedcalls", "expectedtoolcalls", "expected")
+#: What tells agents apart that are not named as models: trials of one task that differ in it may be of several agents.
+_VARIANTS = frozenset(
+    """
+    agentname assistantid system systemname provider temperature config configname promptversion experiment policy
+    checkpoint variant arm group branch runname condition method setting approach
+    """.split()  # noqa: SIM905
+)
 #: What is of no matter to a score: it is dropped without a word.
 _PASSED_OVER = frozenset(
     """
@@ -243,7 +252,15 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         reason=_reason(known),
         error=_error(known),
         scores=scores,
-        details={**_details(known), **amount, **stated, **unclear, **group, **_expected_calls(known)},
+        details={
+            **_details(known),
+            **amount,
+            **stated,
+            **unclear,
+            **group,
+            **_expected_calls(known),
+            **_variants(record, used),
+        },
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),
     )
@@ -261,6 +278,16 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in _EVALUATIONS}
         facts.details |= _beside(source, record, (key for key in unread if key not in notes.judged_by), judgements)
     return facts
+
+
+def _variants(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
+    """Short texts and numbers under names that tell agents apart."""
+    named = ((key, as_text(value)) for key, value in record.items() if isinstance(value, str | int | float))
+    return {
+        f"{VARIANT}[{key[:60]}]": text
+        for key, text in named
+        if plain_key(key) in _VARIANTS and key not in used and 0 < len(text) <= _LONGEST_LABEL
+    }
 
 
 def _is_read_inside(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
@@ -317,7 +344,7 @@ def _identifier(known: Mapping[str, Any], names: Iterable[str]) -> str:
     for name in names:
         given = known.get(name)
         if isinstance(given, int | float) and not isinstance(given, bool):
-            return as_text(given)
+            return as_text(int(given) if isinstance(given, float) and given.is_integer() else given)
         if isinstance(given, str) and given.strip() and len(given) <= _LONGEST_ID:
             return given.strip()
     return ""
