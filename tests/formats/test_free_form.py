@@ -937,8 +937,10 @@ def test_of_texts_with_scores_the_best_is_read(scored: Callable[[str, int], Any]
 STEPS: list[dict[str, str]] = [{}, {"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": "4"}]
 
 
-def _columnar(state: dict[str, str]) -> dict[str, Any]:
+def _columnar(state: dict[str, str] | None) -> dict[str, Any]:
     """A frame of the user's turn and none of the system's, as the package datasets writes MultiWOZ 2.2."""
+    if state is None:
+        return {"service": [], "state": [], "slots": []}
     names, values = list(state), [[value] for value in state.values()]
     held = {"active_intent": "", "slots_values": {"slots_values_name": names, "slots_values_list": values}}
     return {"service": ["hotel"], "state": [held], "slots": [[]]}
@@ -949,7 +951,7 @@ def _columnar(state: dict[str, str]) -> dict[str, Any]:
     [
         [{"dialogue_id": "A", "turns": {
             "turn_id": list("012345"), "speaker": [0, 1] * 3, "utterance": [""] * 6,
-            "frames": [frame for state in STEPS for frame in (_columnar(state), {"service": [], "state": []})]}}],
+            "frames": [_columnar(one) for state in STEPS for one in (state, None)]}}],
         [{"dialogue_id": "A", "turns": [
             {"speaker": "USER", "frames": [{"service": "hotel", "state": {"slot_values": one}}]} for one in STEPS]}],
         [{"dialogue_id": "A", "turns": [{"frames": {"hotel": {"slot_values": state}}} for state in STEPS]}],
