@@ -15,7 +15,7 @@ from typing import Any
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INVALID, PARTLY, Notes, rows_by_columns
+from dialgauge.formats.base import INVALID, PARTLY, Notes, present_text, rows_by_columns
 from dialgauge.formats.predictions.common import TWO_VALUES
 from dialgauge.formats.predictions.loose import (
     NO_NAME,
@@ -63,6 +63,7 @@ _BESIDE = re.compile(
 #: Names in answers of models' APIs (OpenAI, Anthropic, Gemini, vLLM), and those on the way to the text.
 _ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message"))
 _ON_THE_WAY = ("body", "choices", "candidates", "message", "content", "parts", "text")
+_QUOTES = ("'", '"', "`")
 _IN_QUOTES = re.compile(r"""(["`])([^"`]*)\1|'((?:[^']|(?<=\w)'(?=\w)|(?<=s)'(?=\s))*)'""")
 _DELETE = re.compile(r"[\[<(]?(?:delete|deleted|remove|removed)[\]>)]?", re.IGNORECASE)
 #: Numbers and times as spreadsheets write them: 4.0, 17:30:00.
@@ -161,6 +162,8 @@ class StateReader:
         )
 
     def _values(self, value: Any, seen: Seen) -> Values:
+        if type(value) is str and not self._cells:
+            return present_text(_unquoted(value.strip()))
         if isinstance(value, Mapping) and ("value" in value or "values" in value):
             value = value["value"] if "value" in value else value["values"]
         if _are_pairs(value):  # [["north", 0.9], ["south", 0.1]]
@@ -337,7 +340,7 @@ def _pair(item: Mapping[Any, Any]) -> tuple[str, Any] | None:
 
 def _unquoted(value: str) -> str:
     """A value without the quotes around it."""
-    quoted = _IN_QUOTES.fullmatch(value)
+    quoted = _IN_QUOTES.fullmatch(value) if value[:1] in _QUOTES else None
     return (quoted[2] or quoted[3] or "").strip() if quoted else value
 
 
