@@ -39,16 +39,10 @@ from dialgauge.formats.logs.conversations import (
     shared_by,
     without_messages,
 )
-from dialgauge.formats.logs.facts import (
-    VARIANT,
-    Numbering,
-    facts_of,
-    logged_dialogue,
-    message_tokens,
-    number_in,
-    plain_key,
-    says_outcome,
-)
+from dialgauge.formats.logs.fact_names import plain_key, says_outcome
+from dialgauge.formats.logs.fact_values import message_tokens, number_in
+from dialgauge.formats.logs.facts import VARIANT, facts_of
+from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.logs.messages import content_of, is_message, is_spoken, read_messages, role_of, unwrapped
 from dialgauge.formats.source import Part
 
