@@ -173,7 +173,7 @@ def test_dialogues_whose_turns_have_predictions_are_predictions(tmp_path: Path) 
         file.write_text(json.dumps([{"dialogue_id": "multiwoz21-test-0", "original_id": "MUL1.json", "turns": turns}]))
         corpus = read(file)
         assert (corpus.format, corpus.dialogues[:]) == ("convlab3-predictions", rows)
-    gold = {"MUL1.json": [{}] * 3}
+    gold: dict[str, list[dict[str, str]]] = {"MUL1.json": [{}] * 3}
     with pytest.raises(DialgaugeError, match=r"share no dialogue.*data convert PRED NEW --to nested --original-ids"):
         dialgauge.score(gold, [file], intervals=False)
     dialgauge.convert(file, tmp_path / "nested.json", to="nested", original_ids=file)

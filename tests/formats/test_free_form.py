@@ -932,3 +932,57 @@ def test_of_texts_with_scores_the_best_is_read(scored: Callable[[str, int], Any]
     assert states(read_lines(tmp_path, alone)) == {"A": wanted}
     with pytest.raises(DialgaugeError, match=r"list of 2 states for one turn.*'score': 0.9"):
         read_lines(tmp_path, [{**row, "predictions": [texts[2], others[2]]} for row in rows])
+
+
+STEPS: list[dict[str, str]] = [{}, {"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": "4"}]
+
+
+def _columnar(state: dict[str, str] | None) -> dict[str, Any]:
+    """A frame of the user's turn and none of the system's, as the package datasets writes MultiWOZ 2.2."""
+    if state is None:
+        return {"service": [], "state": [], "slots": []}
+    names, values = list(state), [[value] for value in state.values()]
+    held = {"active_intent": "", "slots_values": {"slots_values_name": names, "slots_values_list": values}}
+    return {"service": ["hotel"], "state": [held], "slots": [[]]}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"dialogue_id": "A", "turns": {
+            "turn_id": list("012345"), "speaker": [0, 1] * 3, "utterance": [""] * 6,
+            "frames": [_columnar(one) for state in STEPS for one in (state, None)]}}],
+        [{"dialogue_id": "A", "turns": [
+            {"speaker": "USER", "frames": [{"service": "hotel", "state": {"slot_values": one}}]} for one in STEPS]}],
+        [{"dialogue_id": "A", "turns": [{"frames": {"hotel": {"slot_values": state}}} for state in STEPS]}],
+        [{"dial": "A", "turn": turn, "pred": state} for turn, state in enumerate(STEPS)],
+        [{"dial": "A", "turn": turn, "beams": [{"state": state, "score": 1.0}]} for turn, state in enumerate(STEPS)],
+        [{"dial": "A", "turn": turn, "state": {slot: [[value, 0.9], ["x", 0.1]] for slot, value in state.items()}}
+         for turn, state in enumerate(STEPS)],
+        [{"dialogue_ids": ["A"] * 3, "turn_ids": [0, 1, 2], "preds": STEPS}],
+    ],
+)  # fmt: skip
+def test_shapes_of_the_fifth_tester(rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    assert states(read_lines(tmp_path, rows)) == {"A": STEPS}
+
+
+def test_deletions_in_changes_empty_a_slot(tmp_path: Path) -> None:
+    changes = [{"hotel-area": "north", "hotel-day": "friday"}, {"hotel-day": "[DELETE]"}]
+    rows: list[dict[str, Any]] = [{"dialogue_id": "A", "turn": n, "changes": each} for n, each in enumerate(changes)]
+    wanted = {"A": [changes[0], {"hotel-area": "north"}]}
+    assert states(read_lines(tmp_path, rows)) == wanted
+    table = tmp_path / "ops.csv"
+    operations = ("0,add,hotel-area,north", "0,add,hotel-day,friday", "1,delete,hotel-day,friday")
+    table.write_text("\n".join(["dialogue_id,turn,op,slot,changed_value", *(f"A,{line}" for line in operations)]))
+    assert states(dialgauge.read(table)) == wanted
+
+
+def test_numbers_that_count_through_the_file_are_those_of_no_dialogue(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"dialogue_id": name, "turn": 3 * n + turn, "state": state}
+        for n, name in enumerate("ABCD")
+        for turn, state in enumerate(STEPS)
+    ]
+    corpus = read_lines(tmp_path, rows)
+    assert states(corpus) == dict.fromkeys("ABCD", STEPS)
+    assert "turns in order" in corpus.notes.understood

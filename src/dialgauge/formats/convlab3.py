@@ -375,8 +375,8 @@ def _are_predicted(turns: Any) -> bool:
 
 def _by_dialogue(part: Part, notes: Notes) -> Iterator[tuple[str, Sequence[_PredictedTurn]]]:
     content = part.read()
-    first = next(iter(decode(_OBJECTS, content, part)), {})
-    if "turns" not in first:
+    objects = decode(_OBJECTS, content, part)
+    if not objects or "turns" not in objects[0]:
         rows = _ROWS.decode(content, part, notes)
         yield from ((name, list(group)) for name, group in groupby(rows, key=lambda row: row.dialogue_id))
         return

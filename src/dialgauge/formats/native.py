@@ -53,7 +53,7 @@ class Native(DialogueFormat):
 
 def _is_log(others: Iterable[str], turns: object) -> bool:
     """Do fields that are none of ours say how a task went, beside turns with nothing but words?"""
-    from dialgauge.formats.logs.facts import says_outcome
+    from dialgauge.formats.logs.fact_names import says_outcome
     from dialgauge.formats.logs.messages import is_talk
 
     return says_outcome(others) and isinstance(turns, list) and all(map(is_talk, turns))

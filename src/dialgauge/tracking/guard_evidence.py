@@ -138,7 +138,8 @@ def _domain_bits(side: EncodedDialogues) -> NDArray[np.int64]:
 
 
 def _several(bits: NDArray[np.int64]) -> Flags:
-    return (bits & (bits - 1)) != 0
+    several: Flags = (bits & (bits - 1)) != 0
+    return several
 
 
 def _state_codes(side: EncodedDialogues) -> NDArray[np.uint64]:

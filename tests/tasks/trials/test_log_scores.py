@@ -580,3 +580,29 @@ def test_promptfoo_without_prompts_is_a_log(tmp_path: Path) -> None:
     run = score_results([path]).runs[0]
     assert run["pass^1"].value == 0.5
     assert "'vars.q' read as what the user said, as there is no prompt (2 times)" in run.notes
+
+
+@pytest.mark.parametrize("name", ["variant", "agent_name", "temperature", "file"])
+def test_what_may_tell_two_agents_in_one_log_apart_is_told(name: str, tmp_path: Path) -> None:
+    records = [{"task_id": task, "success": True, "messages": TALK} for task in ("a", "b") for _ in range(2)]
+    if name == "file":
+        for agent in ("old", "new"):
+            log(tmp_path, *records, name=agent)
+        path = tmp_path
+    else:
+        path = log(tmp_path, *({**record, name: agent} for agent in (1, 2) for record in records))
+    [run] = score_results([path]).runs
+    [told] = [note for note in run.notes if note.startswith("CHECK THE TRIALS")]
+    assert f"'{name}' differs between conversations of one task that are counted as its trials" in told
+
+
+def test_a_field_that_differs_with_each_trial_tells_no_agents_apart(tmp_path: Path) -> None:
+    records = [{"task_id": task, "success": True, "run_name": f"r{n}"} for task in ("a", "b") for n in range(2)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert not [note for note in run.notes if note.startswith("CHECK THE TRIALS")]
+    assert "conversations that are word for word another one of their task (2 times)" in run.notes
+
+
+def test_ids_are_the_same_as_whole_numbers_and_as_texts(tmp_path: Path) -> None:
+    [run] = score_results([log(tmp_path, *({"task_id": task, "success": True} for task in (0, "0", 0.0)))]).runs
+    assert run["pass^3"].value == 1.0

@@ -19,6 +19,8 @@ TALK = [{"role": "user", "content": "hi"}]
         ([f"task{task}_run{trial}" for task in range(2) for trial in (1, 2)], ["task1", "task0"], False),
         (["a_trial0", "a_trial1", "b_trial0"], ["a", "b"], False),
         (["a1run0", "a1run1", "a2run0"], ["a1", "a2"], False),
+        (["a_seed3", "a_seed4", "b_seed3"], ["a", "b"], False),
+        (["a (attempt 1)", "a (attempt 2)", "b (attempt 1)"], ["a", "b"], False),
         (["grep1", "grep2", "crep1", "crep2"], None, False),
         (["a trial 00", "a trial 01", "b trial 00"], ["a", "b"], False),
         (["airline-0", "airline-1", "retail-0", "retail-1", "bank-0", "bank-1"], None, True),

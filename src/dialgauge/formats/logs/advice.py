@@ -9,7 +9,8 @@ import msgspec
 
 from dialgauge.formats.base import Peek
 from dialgauge.formats.logs.conversations import group_of
-from dialgauge.formats.logs.facts import plain_key, task_and_trial
+from dialgauge.formats.logs.fact_names import plain_key
+from dialgauge.formats.logs.facts import task_and_trial
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.predictions.free_form import sample
 from dialgauge.formats.source import Part

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from dialgauge.formats.logs.facts import says_outcome
+from dialgauge.formats.logs.fact_names import says_outcome
 from dialgauge.formats.source import Part
 
 #: What is longer holds more than an outcome.

@@ -39,15 +39,10 @@ from dialgauge.formats.logs.conversations import (
     shared_by,
     without_messages,
 )
-from dialgauge.formats.logs.facts import (
-    Numbering,
-    facts_of,
-    logged_dialogue,
-    message_tokens,
-    number_in,
-    plain_key,
-    says_outcome,
-)
+from dialgauge.formats.logs.fact_names import plain_key, says_outcome
+from dialgauge.formats.logs.fact_values import message_tokens, number_in
+from dialgauge.formats.logs.facts import VARIANT, facts_of
+from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.logs.messages import content_of, is_message, is_spoken, read_messages, role_of, unwrapped
 from dialgauge.formats.source import Part
 
@@ -110,7 +105,8 @@ class ChatMessages(DialogueFormat):
         for part in talks:
             folders = trials.get(part.name)
             _, beside = outcomes.get(part.folder, (part, {}))
-            yield from ((part, dialogue) for dialogue in _dialogues(part, notes, numbering, folders, beside))
+            several = len(talks) > 1 and not folders
+            yield from ((part, one) for one in _dialogues(part, notes, numbering, folders, beside, several=several))
 
 
 def _outcome(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | None:
@@ -208,8 +204,11 @@ def _dialogues(
     numbering: Numbering,
     folders: tuple[str, int] | None = None,
     beside: Mapping[str, Any] | None = None,
+    *,
+    several: bool = False,
 ) -> Iterator[Dialogue]:
     stem = _stem(part)
+    said_before: set[tuple[str, int]] = set()
     for number, (found, alone) in enumerate(_with_last(_conversations(part, notes)), start=1):
         fallback = found.key or (stem if alone else f"{stem}-{number:04d}")
         if beside and not alone:
@@ -232,7 +231,14 @@ def _dialogues(
                 facts.task, facts.trial = folders
             if found.key and not facts.id:
                 facts.id = found.key
-            yield logged_dialogue("chat", said, facts, numbering.take(facts, fallback, part.name), {})
+            if several and facts.trial is None:
+                facts.details[f"{VARIANT}[file]"] = part.name
+            dialogue = logged_dialogue("chat", said, facts, numbering.take(facts, fallback, part.name), {})
+            if facts.task and facts.trial is None and dialogue.turns:
+                words = (facts.task, hash(tuple((turn.speaker, turn.text) for turn in dialogue.turns)))
+                notes.add("conversations that are word for word another one of their task", words in said_before)
+                said_before.add(words)
+            yield dialogue
         except DialgaugeError as error:
             notes.refuse(error.at(file=part.name, dialogue=fallback))
 

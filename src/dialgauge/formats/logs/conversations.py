@@ -18,16 +18,8 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, rows_by_columns
-from dialgauge.formats.logs.facts import (
-    as_of,
-    has_trial,
-    of_all,
-    plain_key,
-    says_outcome,
-    says_success,
-    says_verdict,
-    task_and_trial,
-)
+from dialgauge.formats.logs.fact_names import plain_key, says_outcome
+from dialgauge.formats.logs.facts import as_of, has_trial, of_all, says_success, says_verdict, task_and_trial
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.

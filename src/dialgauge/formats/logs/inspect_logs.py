@@ -19,7 +19,9 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, without_nan
 from dialgauge.formats.located import members_of
-from dialgauge.formats.logs.facts import Facts, Numbering, checksum, facts_of, logged_dialogue, number_in, number_text
+from dialgauge.formats.logs.fact_values import number_in, number_text
+from dialgauge.formats.logs.facts import Facts, facts_of
+from dialgauge.formats.logs.logged import Numbering, checksum, logged_dialogue
 from dialgauge.formats.logs.messages import read_messages
 from dialgauge.formats.packed import faults, zip_member
 from dialgauge.formats.source import INSPECT_MEMBER, Part

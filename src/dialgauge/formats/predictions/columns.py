@@ -26,8 +26,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 _DIALOGUE = _names(
-    "dialogueid dialogid dialid dialogue dialog dialogueidx dialogidx dialidx dialoguename dialogname conversationid "
-    "conversation convid conv sessionid session callid chatid fileid filename file sampleid exampleid "
+    "dialogueid dialogid dialid dialogue dialog dial dialogueidx dialogidx dialidx dialoguename dialogname "
+    "conversationid conversation convid conv sessionid session callid chatid fileid filename file sampleid exampleid "
     "customid guid uid id key"
 )
 _TURN = _names(
@@ -40,11 +40,11 @@ _PREDICTED = _names(
     "generatedbelief generatedstate generatedbeliefstate bspngen bspangen"
 )
 _NEUTRAL = _names(
-    "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots"
+    "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots frames"
 )
 _RAW = _names(
     "output outputs modeloutput rawoutput llmoutput generated generatedtext generation completion decoded answer "
-    "result response modelresponse rawresponse llmresponse"
+    "result response modelresponse rawresponse llmresponse beams beam nbest hypotheses candidates"
 )
 _GOLD = _names(
     "goldstate gold golden gt groundtruth truth truestate label labels reference references target targets annotation "
@@ -55,6 +55,7 @@ _PREDICTED_VALUE = _names("predictedvalue predvalue predictedslotvalue predslotv
 _VALUE = (*_names("value slotvalue val"), *_PREDICTED_VALUE)
 _DOMAIN = _names("domain service domainname")
 _SPEAKER = _names("speaker role from author")
+_OPERATION = _names("op operation action change changetype")
 _LISTS = _names("turns states dialogue dialog log utterances messages beliefstates predictions predictedstates")
 #: Names beside predictions that are no slots, though they may look like one.
 _BESIDE = re.compile(
@@ -133,6 +134,8 @@ class Columns(Struct, frozen=True):
     value: str = ""
     domain: str = ""
     speaker: str = ""
+    #: What is done to a slot, where rows are changes.
+    operation: str = ""
     #: The list of a dialogue's turns.
     turns: str = ""
     #: Columns of one slot each.
@@ -186,7 +189,8 @@ class Columns(Struct, frozen=True):
         )
         return cls(
             tuple(map(str, sample)), dialogue, turn, state, gold, slot, value, first(_DOMAIN), first(_SPEAKER),
-            turns, wide, wide_gold, says_predicted=bool(predicted), changes=(value or state) in changing,
+            first(_OPERATION, apart=(state, value)), turns, wide, wide_gold,
+            says_predicted=bool(predicted), changes=(value or state) in changing,
         )  # fmt: skip
 
     @property

@@ -23,6 +23,7 @@ from dialgauge.formats.predictions.columns import (
     refuse_two_states,
 )
 from dialgauge.formats.predictions.indexed import with_named_slots
+from dialgauge.formats.predictions.written_states import is_deletion
 from dialgauge.text import encodable
 
 #: A turn's key: a number, perhaps behind a word that says so.
@@ -177,8 +178,11 @@ def _of_columns(written: Mapping[Any, Any]) -> list[dict[str, Any]]:
     rows = rows_by_columns(written)
     if not rows or "columns" in written:
         return rows
-    columns = Columns.of([dict.fromkeys(map(str, written), "")])
-    return rows if columns.dialogue and (columns.turn or columns.has_states) else []
+    for names in ([*map(str, written)], [str(name).removesuffix("s") for name in written]):  # or in the plural
+        columns = Columns.of([dict.fromkeys(names, "")])
+        if columns.dialogue and (columns.turn or columns.has_states) and len({*names}) == len(names):
+            return [dict(zip(names, row.values(), strict=True)) for row in rows]
+    return []
 
 
 def turn_number(key: object) -> int | None:
@@ -234,6 +238,10 @@ def _turns_in(content: Any) -> list[tuple[int | None, Any]] | None:
         return [(None, item) for item in content]
     if not isinstance(content, Mapping):
         return None
+    if {"frames", "speaker"} <= content.keys():  # a list of turns, as the package datasets writes it
+        speakers = {0: "user", 1: "system"}
+        rows = rows_by_columns(content)
+        return [(None, {**row, "speaker": speakers.get(row["speaker"], row["speaker"])}) for row in rows] or None
     numbers = [turn_number(key) for key in content]
     if all(number is not None for number in numbers):
         return list(zip(numbers, content.values(), strict=True))
@@ -436,7 +444,8 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
             continue
         domain = row.get(columns.domain) if columns.domain else None
         pair = {"slot": slot, **({"domain": domain} if isinstance(domain, str) and domain else {})}
-        predicted.append({**pair, "value": row.get(columns.value)})
+        operation = row.get(columns.operation) if columns.changes and columns.operation else None
+        predicted.append({**pair, "value": row.get(columns.value) if not is_deletion(operation) else None})
         place = (name, number, str(domain), str(slot))
         if str(values.setdefault(place, row.get(columns.value))) != str(row.get(columns.value)):
             twice.append(place)

@@ -32,10 +32,11 @@ def with_named_slots(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> Seq
 
 
 def _state(row: Mapping[Any, Any], columns: Columns, filled: str) -> dict[str, str]:
-    _, *parts = (part.strip() for part in _FILLED.split(filled))
+    parts = [part.strip() for part in _FILLED.split(filled)[1:]]
     numbers = dict(zip(parts[::2], parts[1::2], strict=True))
     others = [value for key, value in row.items() if key not in (columns.state, columns.dialogue, columns.turn)]
-    known: dict[str, str] = next((slots for value in others if numbers.keys() <= (slots := _index(value)).keys()), {})
+    indexes = [_index(value) for value in others]
+    known: dict[str, str] = next((index for index in indexes if numbers.keys() <= index.keys()), {})
     unnamed = [number for number in numbers if not names_domain(known.get(number, ""))]
     if unnamed:
         number = unnamed[0]
@@ -50,7 +51,7 @@ def _state(row: Mapping[Any, Any], columns: Columns, filled: str) -> dict[str, s
             f"{{'{number}': 'hotel-area'}}, or write states with the names of slots",
             dialogue=str(row.get(columns.dialogue)),
         )
-    return {known[number]: value if value.isdigit() else known.get(value, value) for number, value in numbers.items()}
+    return {known[number]: value if value.isdigit() else known.get(value) or value for number, value in numbers.items()}
 
 
 def _index(given: Any) -> dict[str, str]:

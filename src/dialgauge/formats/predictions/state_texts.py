@@ -11,6 +11,8 @@ import ast
 import re
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import starmap
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -111,6 +113,10 @@ class TextReader:
     def __init__(self) -> None:
         self._domains: set[str] = set()
         self._clear: set[str] = set()
+        self._pieces: dict[tuple[str, str, bool, bool], Triple | None] = {}
+        self._readings: dict[tuple[str, str], TextReading] = {}
+        self._bared: dict[str, tuple[str, str]] = {}
+        self._learned: set[str] = set()
         #: Texts of slots, and those of them that end in a full stop.
         self._texts = self._stopped = 0
         #: Does the model go on with the next turn behind a state? Then it does so behind an empty one, too.
@@ -118,18 +124,24 @@ class TextReader:
 
     def learn_domains(self, names: Iterable[str]) -> None:
         """Take a look at what is clearly a domain."""
+        self._forget()
         known = {name.lower() for name in names}
         self._domains |= known
         self._clear |= known
 
     def learn(self, text: str) -> None:
         """Take a look at a text before the first is read."""
+        self._readings.clear()
         answer = answer_before(text)
         self._runs_on |= answer != text
-        bare = _bare(answer)[0]
+        bare = self._bare(answer)[0]
         if not _EMPTY.fullmatch(bare):
             self._texts += 1
             self._stopped += bare.endswith(".")
+        if answer in self._learned:
+            return
+        self._learned.add(answer)
+        self._forget()
         word = re.match(r"[^\w]*+([A-Za-z]\w*+)(?!['’])", bare[:200])
         if word and not _NO_DOMAIN.fullmatch(word[1]):
             self._domains.add(word[1].partition("_")[0].lower())
@@ -137,8 +149,13 @@ class TextReader:
         self._clear.update(name.lower() for name in _CLEAR_DOMAIN.findall(bare[:2000]))
 
     def read(self, text: str, domain: str = "") -> TextReading:
-        """What it says; ``domain``: that of slots which are named without one."""
-        bare, unread = _bare(text)
+        """What it says; ``domain``: that of slots which are named without one. Equal texts are read once."""
+        if (text, domain) not in self._readings:
+            self._readings[text, domain] = self._read(text, domain)
+        return self._readings[text, domain]
+
+    def _read(self, text: str, domain: str) -> TextReading:
+        bare, unread = self._bare(text)
         if self._runs_on and is_next_turn(text):
             unread = text
         if bare[:1] == bare[-1:] == '"' and isinstance(inner := _literal(bare), str):
@@ -221,6 +238,13 @@ class TextReader:
         return triples, " ".join(rest)
 
     def piece(self, text: str, current: str, *, alone: bool = False, header: bool = False) -> Triple | None:
+        """A slot and its value; equal texts, of which a file has many, are taken apart once."""
+        asked = (text, current, alone, header)
+        if asked not in self._pieces:
+            self._pieces[asked] = self._piece(*asked)
+        return self._pieces[asked]
+
+    def _piece(self, text: str, current: str, alone: bool, header: bool) -> Triple | None:
         """``hotel-area=north``, ``hotel-area: north``, ``hotel-area-north``, ``hotel area north``; None if it is none.
 
         ``current`` is the domain of a slot that is named without one: ``hotel: area=north, stars=4``. ``alone``: it
@@ -248,18 +272,28 @@ class TextReader:
         inner = _SLOT_THEN_VALUE.fullmatch(rest[1:].strip())
         return (first[0], slot_name(inner[1]), inner[2]) if inner and inner[2] else None
 
+    def _forget(self) -> None:
+        """What was read may read otherwise now."""
+        self._pieces.clear()
+        self._readings.clear()
+
+    def _bare(self, text: str) -> tuple[str, str]:
+        if text not in self._bared:
+            self._bared[text] = _bare(text)
+        return self._bared[text]
+
     def _is_domain(self, word: str) -> bool:
         return word.lower() in self._domains
 
 
 def _checked(triples: list[Triple], rest: str, whole: str) -> TextReading:
     """The reading of a text in words: all of it is unread where a name or a value does not look like one."""
-    sound = triples and not rest and all(map(_is_sound, triples))
+    sound = triples and not rest and all(starmap(_is_sound, triples))
     return TextReading(triples=tuple(triples), unread="" if sound else whole)
 
 
-def _is_sound(triple: Triple) -> bool:
-    domain, slot, value = triple
+@lru_cache(maxsize=1 << 16)
+def _is_sound(domain: str, slot: str, value: str) -> bool:
     return bool(
         _DOMAIN.fullmatch(domain)
         and _SLOT.fullmatch(slot)
@@ -292,6 +326,7 @@ def _names_domains(written: dict[Any, Any]) -> bool:
     return not written or any(isinstance(value, Mapping) or split_name(str(key)) for key, value in written.items())
 
 
+@lru_cache(maxsize=1 << 14)
 def split_name(name: str) -> tuple[str, str] | None:
     """Domain and slot of a flat name; None where it has no two parts.
 
@@ -311,6 +346,7 @@ def split_name(name: str) -> tuple[str, str] | None:
     return None
 
 
+@lru_cache(maxsize=1 << 14)
 def slot_name(name: str) -> str:
     """The slot without MultiWOZ's ``semi``, and with a space behind ``book``."""
     part, _, rest = re.sub(r"[-.:/]", "\0", name.strip(), count=1).partition("\0")

@@ -20,6 +20,8 @@ from dialgauge.formats.predictions.entries import NotUnderstood, StateEntry, sta
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.text import counted
 
+#: Fewer numbers may count through a file by chance.
+_SURE = 10
 _EMPTY_TURNS = "turns without a row, read as empty states"
 _UNCHANGED = "turns without a row, read as changing nothing"
 _HOLES = "missing turns, left as holes"
@@ -40,6 +42,7 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     for entry in found.entries:
         for side in (entry.state, entry.gold):
             states.learn(side)
+    found = found._replace(entries=_numbered_by_dialogue(found.entries))
     numbering = _Numbering.of(found.entries)
     dialogues = [
         _dialogue(name, entries, numbering, states, notes, empty=found.long, changes=found.changes)
@@ -66,6 +69,15 @@ def _by_dialogue(entries: Sequence[StateEntry]) -> dict[str, list[StateEntry]]:
     for entry in entries:
         groups.setdefault(entry.dialogue, []).append(entry)
     return groups
+
+
+def _numbered_by_dialogue(entries: list[StateEntry]) -> list[StateEntry]:
+    """The entries without their numbers where these count the turns of all dialogues on, through the whole file."""
+    numbers = [entry.turn for entry in entries]
+    through = numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
+    if not through or len(numbers) < _SURE or len({entry.dialogue for entry in entries}) < 2:
+        return entries
+    return [entry._replace(turn=None) for entry in entries]
 
 
 class _Numbering(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INVALID, PARTLY, Notes
+from dialgauge.formats.base import INVALID, PARTLY, Notes, present_text, rows_by_columns
 from dialgauge.formats.predictions.common import TWO_VALUES
 from dialgauge.formats.predictions.loose import (
     NO_NAME,
@@ -49,6 +49,8 @@ _WHOLE, _HALF = 1.01, 0.5
 _QUOTED = 80
 #: What may stand around a state.
 _AROUND = frozenset({"state", "belief_state", "dialogue_state", "predicted_state", "slot_values", "slots"})
+#: What the slots of a domain may be divided into, or stand in.
+_PARTS = frozenset({"semi", "book", "inform", "slot_values"})
 #: Names in an object that is a part of a state: a slot, its value, or the slots of a domain.
 _SLOT_NAMES = ("slot", "slotname", "name", "key")
 _VALUE_NAMES = ("value", "values", "val", "slotvalue")
@@ -61,7 +63,9 @@ _BESIDE = re.compile(
 #: Names in answers of models' APIs (OpenAI, Anthropic, Gemini, vLLM), and those on the way to the text.
 _ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message"))
 _ON_THE_WAY = ("body", "choices", "candidates", "message", "content", "parts", "text")
+_QUOTES = ("'", '"', "`")
 _IN_QUOTES = re.compile(r"""(["`])([^"`]*)\1|'((?:[^']|(?<=\w)'(?=\w)|(?<=s)'(?=\s))*)'""")
+_DELETE = re.compile(r"[\[<(]?(?:delete|deleted|remove|removed)[\]>)]?", re.IGNORECASE)
 #: Numbers and times as spreadsheets write them: 4.0, 17:30:00.
 _IN_CELLS = re.compile(r"([0-9]{1,9})\.0|([0-9]{1,2}:[0-9]{2}):00")
 
@@ -109,7 +113,7 @@ class StateReader:
         written = self._single(written, seen)
         state: State = {domain: dict(slots) for domain, slots in (before or {}).items()}
         for domain, slot, value in self._triples(written, seen):
-            values = self._values(value, seen)
+            values = () if before is not None and is_deletion(value) else self._values(value, seen)
             if not values:
                 if before:
                     state.get(domain, {}).pop(slot, None)
@@ -158,8 +162,12 @@ class StateReader:
         )
 
     def _values(self, value: Any, seen: Seen) -> Values:
+        if type(value) is str and not self._cells:
+            return present_text(_unquoted(value.strip()))
         if isinstance(value, Mapping) and ("value" in value or "values" in value):
             value = value["value"] if "value" in value else value["values"]
+        if _are_pairs(value):  # [["north", 0.9], ["south", 0.1]]
+            value = dict(value)
         if _are_probabilities(value):
             seen[LIKELIEST] += 1
             value = max(value, key=value.__getitem__)
@@ -176,6 +184,8 @@ class StateReader:
     def _triples(self, written: Any, seen: Seen) -> Iterator[Triple]:
         if _is_only_text(written):
             [written] = written
+        if isinstance(written, Mapping) and {"service", "state"} <= written.keys():
+            written = rows_by_columns(written)  # frames, as the package datasets writes them
         if isinstance(written, Mapping):
             yield from self._of_mapping(written, seen)
         elif isinstance(written, list | tuple):
@@ -247,7 +257,7 @@ class StateReader:
             yield str(item[0]), slot_name(str(item[1])), item[2]
         elif isinstance(item, Mapping):
             domain = str(item.get("domain") or item.get("service") or "")
-            frame = item.get("state", item.get("slots"))
+            frame = _listed_slots(item.get("state", item.get("slots")))
             if given := _pair(item):
                 slot, value = given
                 pair = split_name(slot) if domain and slot.lower().startswith(domain.lower() + "-") else None
@@ -274,6 +284,19 @@ class StateReader:
         elif literal is not None:
             yield from self._triples(literal, seen)
         yield from triples
+
+
+def is_deletion(value: Any) -> bool:
+    """Does it say that a slot is emptied, where a state holds changes?"""
+    return isinstance(value, str) and _DELETE.fullmatch(value.strip()) is not None
+
+
+def _listed_slots(frame: Any) -> Any:
+    """A frame whose slots and their values are two lists, as the package datasets writes them, with them as objects."""
+    held = frame.get("slots_values") if isinstance(frame, Mapping) else None
+    if not isinstance(held, Mapping) or not {"slots_values_name", "slots_values_list"} <= held.keys():
+        return frame
+    return {"slot_values": dict(zip(held["slots_values_name"], held["slots_values_list"], strict=False))}
 
 
 def _is_only_text(written: Any) -> bool:
@@ -317,8 +340,23 @@ def _pair(item: Mapping[Any, Any]) -> tuple[str, Any] | None:
 
 def _unquoted(value: str) -> str:
     """A value without the quotes around it."""
-    quoted = _IN_QUOTES.fullmatch(value)
+    quoted = _IN_QUOTES.fullmatch(value) if value[:1] in _QUOTES else None
     return (quoted[2] or quoted[3] or "").strip() if quoted else value
+
+
+def _are_pairs(value: Any) -> bool:
+    """Is it a list of values, each with how likely it is?"""
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(
+            isinstance(pair, list | tuple)
+            and len(pair) == 2
+            and isinstance(pair[0], str)
+            and isinstance(pair[1], float)
+            for pair in value
+        )
+    )
 
 
 def _are_probabilities(value: Any) -> bool:
@@ -345,8 +383,8 @@ def _texts_in(answer: Any) -> Iterator[str]:
 def _of_domain(domain: str, slots: Mapping[Any, Any]) -> Iterator[Triple]:
     for name, value in slots.items():
         slot = str(name)
-        if slot in ("semi", "book", "inform") and isinstance(value, Mapping) and not _are_probabilities(value):
-            inside = ((str(key), given) for key, given in value.items() if key != "booked")
+        if slot in _PARTS and isinstance(value, Mapping) and not _are_probabilities(value):
+            inside = ((str(key).removeprefix(f"{domain}-"), given) for key, given in value.items() if key != "booked")
             yield from ((domain, f"book {key}" if slot == "book" else key, given) for key, given in inside)
         else:
             yield domain, slot_name(slot.removeprefix(f"{domain}-")), value

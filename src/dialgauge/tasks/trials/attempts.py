@@ -39,6 +39,7 @@ class Attempts:
         self.scores = LogScores()
         made: list[TaskAttempt] = []
         groups: list[str] = []
+        variants: list[dict[str, str]] = []
         models: Counter[str] = Counter()
         for dialogue in self.dialogues:
             details = outcome_details(dialogue)
@@ -48,6 +49,7 @@ class Attempts:
             if details.get("benchmark") in _OF_ONE_MODEL and "agent" in details:
                 models[details["agent"]] += 1
             groups.append(details.get("group", ""))
+            variants.append({key[8:-1]: text for key, text in details.items() if key.startswith("variant[")})
             made.append(task_attempt(dialogue))
         self._tell(plan or {})
         _refuse_models(models)
@@ -78,6 +80,8 @@ class Attempts:
         told = any(
             attempt.success is not None for place, attempt in enumerate(made) if not self.scores.is_run_status(place)
         )
+        #: What tells conversations of one task apart that are counted as its trials, with how often it is what.
+        self.variants = _several_variants(made, variants)
         #: The score that says whether a task was done, where the log says it in no other way.
         self.verdict_score = "" if told else self.scores.verdict
         #: Without any verdict, conversations that have a score are those that count.
@@ -323,6 +327,20 @@ def _refuse_models(models: Counter[str]) -> None:
             "of each model in a file of its own and name all of these files. To score them as one agent, give all "
             "conversations the same 'agent_model'"
         )
+
+
+def _several_variants(made: Sequence[TaskAttempt], given: Sequence[Mapping[str, str]]) -> dict[str, Counter[str]]:
+    """Fields of which most tasks with several trials have several values, and several trials of one."""
+    found: dict[str, Counter[str]] = {}
+    for name in dict.fromkeys(name for each in given for name in each):
+        tasks: dict[str, Counter[str]] = {}
+        for one, each in zip(made, given, strict=True):
+            tasks.setdefault(one.task, Counter())[each.get(name, "")] += 1
+        repeated = [counts for counts in tasks.values() if counts.total() > 1]
+        mixed = [counts for counts in repeated if len(counts) > 1 and max(counts.values()) > 1]
+        if 2 * len(mixed) > len(repeated):
+            found[name] = sum(tasks.values(), Counter())
+    return found
 
 
 def _shared_ids(made: Iterable[TaskAttempt]) -> frozenset[str]:

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 _WORD = re.compile(
-    r"(?:[-_ /.:#]{1,2}|(?<=[0-9]))(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep)[-_ =]?([0-9]{1,6})\Z",
+    r"(?:[-_ /.:#(]{1,2}|(?<=[0-9]))(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)"
+    r"[-_ =]?([0-9]{1,6})\)?\Z",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[-_/.:#](0|[1-9][0-9]?)\Z")

@@ -152,6 +152,17 @@ def _why_no_verdict(scores: LogScores) -> str:
 
 
 def _trial_ids(attempts: Attempts) -> list[str]:
+    """What trials were taken from, and what may tell those of several agents apart."""
+    mixed = [
+        f"CHECK THE TRIALS: '{name}' differs between conversations of one task that are counted as its trials "
+        f"({_named(f'{value} {count:,}' for value, count in values.most_common())}); keep those of each agent in a "
+        "file of its own, and score these one by one"
+        for name, values in attempts.variants.items()
+    ]
+    return [*mixed, *_trials_in_ids(attempts)]
+
+
+def _trials_in_ids(attempts: Attempts) -> list[str]:
     """That tasks and trials were taken from ids, or might be meant by them."""
     if shared := attempts.shared_ids:
         ids = f"the id {next(iter(shared))} names" if len(shared) == 1 else f"{len(shared):,} ids name"

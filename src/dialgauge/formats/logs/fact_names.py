@@ -1,0 +1,132 @@
+"""What people call the facts of a conversation, without case and punctuation; earlier names come first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+#: Objects in which facts are looked for, too; those that hold scores; those in which somebody says how it went, a judge
+#: or an evaluation beside a success of the record that may be that of a request; and those of tokens.
+NESTED = frozenset(
+    _names(
+        "metadata meta info result results outcome evaluation eval extra stats summary task rewardinfo tags "
+        "requestmetadata"
+    )
+)
+SCORES = frozenset(
+    _names(
+        "scores metrics rewards evaluation evaluations eval feedback labels annotations ratings grades judgement "
+        "judgment rubric feedbackstats assertions"
+    )
+)
+JUDGES = frozenset(_names("judge grader judgement judgment"))
+EVALUATIONS = frozenset(_names("eval evaluation"))
+USAGE = frozenset(_names("usage tokenusage modelusage usagemetadata"))
+JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evaluator|judgement|judgment){1,3}verdict")
+ID = _names("conversationid dialogueid dialogid chatid sessionid threadid id uuid traceid convid senderid customid")
+TASK = _names(
+    "taskid task taskname scenarioid problemid questionid exampleid caseid testid instanceid itemid promptid sampleid "
+    "scenario referenceexampleid testidx testcase case casename testname scenarioname"
+)
+#: What may name a task: all conversations say it together. A mere number does so only where there is no id.
+GROUP, COUNTS = ("groupid",), ("index", "idx")
+_TRIALS = _names("trial epoch repeat repetition attempt rollout iteration run")
+TRIAL = (
+    *_names("trial epoch trialid trialnumber"), *_TRIALS[2:], "sampleindex",
+    *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")),
+)  # fmt: skip
+SUCCESS = _names(
+    "success successful succeeded tasksuccess issuccess passed pass ispassed resolved isresolved solved correct "
+    "iscorrect goalachieved"
+)
+#: What a judge says, in an object of theirs; and words for an outcome.
+OF_JUDGES = frozenset({"verdict", *SUCCESS})
+VERDICTS = _names("verdict result outcome evaluation eval judgement judgment status")
+AMOUNTS = {
+    "cost": _names("cost totalcost costusd totalcostusd price usdcost"),
+    "agent_cost": ("agentcost",),
+    "user_cost": ("usercost",),
+    "duration": _names("duration durations latency elapsed totaltime elapsedseconds durationseconds"),
+    "tokens": _names("totaltokens tokens numtokens tokencount ntokens"),
+}
+AMOUNT = tuple(name for several in AMOUNTS.values() for name in several)
+TOTALS = frozenset(_names("total totalcost totaltokens usd"))
+INPUT_TOKENS, OUTPUT_TOKENS = _names("inputtokens prompttokens"), _names("outputtokens completiontokens")
+TEXTS = {
+    "agent": _names("agentmodel model modelname modelid llm agentllm agent"),
+    "user": _names("usermodel userllm usersimulator simulator"),
+    "seed": ("seed",),
+}
+INSTRUCTION = _names(
+    "instruction instructions userinstruction userinstructions goal usergoal scenario userscenario taskdescription "
+    "taskinstruction task"
+)
+KNOWLEDGE = _names("knows known knowninfo userknows userknowledge")
+REASON = _names("terminationreason stopreason endreason finishreason exitreason stoppedby")
+DOMAIN = _names("domain domains service environment env")
+ERROR = _names("error exception errormessage")
+#: The calls that a task expects: objects with a name and arguments, as calls are written.
+EXPECTED = _names("expectedactions expectedcalls expectedtoolcalls expected")
+#: What tells agents apart that are not named as models: trials of one task that differ in it may be of several agents.
+VARIANTS = frozenset(
+    _names(
+        "agentname assistantid system systemname provider temperature config configname promptversion experiment "
+        "policy checkpoint variant arm group branch runname condition method setting approach"
+    )
+)
+#: What is of no matter to a score: it is dropped without a word.
+_PASSED_OVER = _names(
+    "timestamp created createdat updatedat startedat completedat starttime endtime time date object version tools "
+    "functions promptidx provider source index idx temperature topp maxtokens systemfingerprint type name language "
+    "lang toolchoice paralleltoolcalls usage responseformat servicetier store system systemprompt instructionsforagent"
+)
+_SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_PUNCTUATION = re.compile(r"[^a-z0-9]")
+
+#: Objects of these names are read in a record, and not further inside.
+OUTSIDE = frozenset((*NESTED, *SCORES, *USAGE, *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS))
+#: What says how one conversation went, or what it took, beside scores.
+_OF_ONE = frozenset((*SUCCESS, *VERDICTS, *SCORES, *USAGE, *ERROR, *REASON, *INPUT_TOKENS, *OUTPUT_TOKENS, *AMOUNT))
+#: What stands among metrics and is no score.
+NOT_SCORES = frozenset((*AMOUNT, *INPUT_TOKENS, *OUTPUT_TOKENS, *ID, *TRIAL))
+#: What is either read or of no matter.
+READ = frozenset(
+    (*AMOUNT, *(name for several in TEXTS.values() for name in several), *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS,
+     *INSTRUCTION, *KNOWLEDGE, *REASON, *DOMAIN, *ERROR, *INPUT_TOKENS, *OUTPUT_TOKENS, *NESTED, *SCORES, *USAGE,
+     *_PASSED_OVER)
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1 << 12)
+def plain_key(key: str) -> str:
+    """A key without case and punctuation: ``taskId``, ``task_id`` and ``Task ID`` are one."""
+    return _PUNCTUATION.sub("", key.lower())
+
+
+@lru_cache(maxsize=1 << 12)
+def is_score(key: str) -> bool:
+    """Does a key name a score, such as ``judge_score`` or ``finalReward``?"""
+    return _SCORE.search(_CAMEL.sub("_", key).lower().replace("-", "_").replace(" ", "_")) is not None
+
+
+def is_scores(key: str) -> bool:
+    """Does a key name a score, or several?"""
+    return plain_key(key) in SCORES or is_score(key)
+
+
+def is_of_one(key: str) -> bool:
+    """Does a key say how a conversation went, or what it took?"""
+    return plain_key(key) in _OF_ONE or is_score(key)
+
+
+def says_outcome(keys: Iterable[str]) -> bool:
+    """Does one of these keys name a task or how it went, which only a log of an agent has beside what was said?"""
+    known = list(keys)
+    return not {*TASK, *SUCCESS, "verdict", "scores"}.isdisjoint(map(plain_key, known)) or any(map(is_score, known))

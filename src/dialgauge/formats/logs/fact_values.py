@@ -1,0 +1,137 @@
+"""What a log says a value is: yes or no, a number, an amount, scores; whatever way it is written."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dialgauge.formats.logs import fact_names as names
+from dialgauge.formats.logs.fact_names import plain_key
+
+#: A label of more letters is an explanation.
+LONGEST_LABEL = 60
+_MOST = 1e15
+_MONEY = re.compile(r"(?:US)?\$\s?([0-9.]{1,20})|([0-9.]{1,20})\s?(?:USD|\$)", re.IGNORECASE)
+_YES = frozenset(
+    {"true", "yes", "pass", "passed", "success", "successful", "succeeded", "resolved", "solved", "correct"}
+    | {"✅", "✓", "✔", "✔\ufe0f"}
+)
+_NO = frozenset(
+    {"false", "no", "fail", "failed", "failure", "unsuccessful", "unresolved", "unsolved", "incorrect", "wrong"}
+    | {"❌", "✗", "✘", "✖", "✖\ufe0f"}
+    | {f"not {word}" for word in _YES}
+)
+#: How graders write correct and incorrect, yes and no; a verdict only under a name that says success.
+_GRADED = {"c": True, "i": False, "y": True, "n": False}
+
+
+def truth(value: Any) -> bool | None:
+    """Yes or no as people write it; None where it is neither."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float) and value in (0, 1):
+        return bool(value)
+    word = value.strip().lower().replace("_", " ") if isinstance(value, str) else ""
+    return True if word in _YES else False if word in _NO else None
+
+
+def said_success(value: Any) -> bool | None:
+    """Yes or no under a name that says success, where a number may be written as a text, and C stands for correct."""
+    if not isinstance(value, str):
+        return truth(value)
+    number = score_in(value)
+    return _GRADED.get(value.strip().lower(), truth(value)) if number is None else truth(number)
+
+
+def number_in(value: Any) -> float | None:
+    """A finite number, also where it is written as a text."""
+    if isinstance(value, bool):
+        return float(value)
+    try:
+        given = float(value) if isinstance(value, int | float | str) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return given if math.isfinite(given) and abs(given) < _MOST else None
+
+
+def score_in(value: Any) -> float | None:
+    """A number, also as a share of a hundred: ``85%`` is 0.85."""
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        return number_in(f"{value.rstrip()[:-1].rstrip()}e-2")
+    return number_in(value)
+
+
+def amount_in(value: Any) -> float | None:
+    """A number of 0 or more, also one with the sign of the dollar, or the total of an object."""
+    if isinstance(value, dict):
+        value = next((one for key, one in value.items() if plain_key(key) in names.TOTALS), None)
+    money = _MONEY.fullmatch(value.strip()) if isinstance(value, str) else None
+    number = number_in(money[1] or money[2] if money else value)
+    return number if number is not None and number >= 0 else None
+
+
+def number_text(value: float) -> str:
+    """A number as a text that reads back to it, whole ones without a point."""
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def token_sum(known: Mapping[str, Any]) -> float:
+    """The tokens of both directions together."""
+    sides = (
+        next((n for name in called if (n := number_in(known.get(name)))), 0.0)
+        for called in (names.INPUT_TOKENS, names.OUTPUT_TOKENS)
+    )
+    return sum(sides)
+
+
+def message_tokens(messages: Iterable[Any]) -> str:
+    """The tokens that messages say of themselves, together; empty where none does."""
+    used: list[tuple[Any, dict[str, Any]]] = []
+    for message in messages:
+        for key, held in message.items() if isinstance(message, dict) else ():
+            if isinstance(held, dict) and plain_key(key) in names.USAGE:
+                spent = (message.get("id"), held)
+                if spent[0] is None or spent not in used[-1:]:  # a message in pieces, as Claude Code writes it
+                    used.append(spent)
+    counts = [{plain_key(key): value for key, value in held.items()} for _, held in used]
+    total = sum(number_in(held.get("totaltokens")) or token_sum(held) for held in counts)
+    return number_text(total) if total else ""
+
+
+def named_scores(given: Any) -> dict[str, str]:
+    """Scores by name, or in a list of objects that name them."""
+    if isinstance(given, dict):
+        return {name: text for key, value in given.items() for name, text in score_texts(key, value).items()}
+    found: dict[str, str] = {}
+    for one in given if isinstance(given, list) else ():
+        if isinstance(one, dict):
+            name = next(
+                (one[key] for key in ("name", "key", "scorer", "metric", "label") if isinstance(one.get(key), str)), ""
+            )
+            if name:
+                found.update(score_texts(name, one))
+    return found
+
+
+def score_texts(name: str, value: Any) -> dict[str, str]:
+    """One score, or those that an object has: a number or a label as a text."""
+    if isinstance(value, dict):
+        for key in ("value", "score", "stringValue", "string_value", "rating", "passed", "label", "avg"):
+            if value.get(key) is not None and not isinstance(value[key], list):
+                if isinstance(value[key], dict):
+                    return {
+                        f"{name}.{inner}": text
+                        for inner, one in value[key].items()
+                        for text in score_texts("", one).values()
+                    }
+                return score_texts(name, value[key])
+        return {}
+    if isinstance(value, bool):
+        return {name: "true" if value else "false"}
+    if (number := score_in(value)) is not None:
+        return {name: number_text(number)}
+    if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_LABEL and "\n" not in value:
+        return {name: value.strip()}
+    return {}

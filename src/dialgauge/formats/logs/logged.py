@@ -1,0 +1,96 @@
+"""Conversations of a log as dialogues: their ids, tasks and trials, and everything that is known of each."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+
+from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.logs.facts import Facts
+from dialgauge.formats.logs.messages import LogMessages
+
+_ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
+_STOP_TOKEN = re.compile(r"###\s?STOP\s?###")
+_SHORT = 12
+
+
+class Numbering:
+    """Tasks and trials of a log as it is read: a task that comes again without a trial is its next trial."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[str, str], int] = {}
+        self._domains: dict[str, str] = {}
+        self._places: dict[str, tuple[str, str]] = {}
+
+    def take(self, facts: Facts, fallback: str, place: str) -> tuple[str, str, int]:
+        """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
+        task = facts.task or facts.id or fallback
+        domain = facts.domains[0] if facts.task and len(facts.domains) == 1 else ""
+        first = self._domains.setdefault(task, domain)
+        if domain and not first:  # those before it named no domain
+            first = self._domains[task] = domain
+            self._tasks[task, domain] = self._tasks.pop((task, ""))
+        before = self._tasks.get((task, domain or first), 0)
+        self._tasks[task, domain or first] = before + 1
+        trial = before if facts.trial is None else facts.trial
+        name = f"{task}#{trial}" if facts.trial is not None or facts.task else task
+        model = facts.details.get("agent", "")
+        if domain and domain != first:  # another task, under the id of one
+            name = f"{domain}/{name}"
+        if name in self._places:
+            where, other = self._places[name]
+            how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
+            if where != place:
+                how += "; their folders are called trial_0, trial_1, ..."
+            elif facts.task and facts.trial is not None:
+                how = (
+                    f"There are two conversations of the task '{task}' with the number {trial} of a trial: number them"
+                )
+                how += " anew under 'trial', give tasks that differ ids of their own under 'task_id', or keep the"
+                how += " conversations of each agent in a file of its own"
+            if model != other:
+                how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
+            told = f"this id was already used in {where}; ids must be unique. {how}"
+            raise DialgaugeError(told, file=place, dialogue=name)
+        self._places[name] = (place, model)
+        return name, task, trial
+
+
+def logged_dialogue(
+    benchmark: str, said: LogMessages, facts: Facts, named: tuple[str, str, int], shared: Mapping[str, str]
+) -> Dialogue:
+    """A conversation of a log with everything that is known of it."""
+    name, task, trial = named
+    turns = said.turns()
+    judged = facts.success is not None or bool(facts.scores)
+    reason = facts.reason or ("" if judged or not facts.error else "error") or _stop(turns)
+    details = {
+        "benchmark": benchmark,
+        "task": task,
+        "trial": str(trial),
+        **{f"score[{score}]": text for score, text in facts.scores.items()},
+        **facts.details,
+        **({"error": facts.error[:1000]} if facts.error else {}),
+        **shared,
+        **({"policy": checksum(said.prompt)} if said.prompt else {}),
+    }
+    return Dialogue(
+        id=name,
+        turns=turns,
+        goal=Goal(message=facts.instruction) if facts.instruction else None,
+        domains=facts.domains,
+        outcome=Outcome(success=facts.success, reason=reason, ended_by=_ENDED_BY.get(reason, ""), details=details),
+    )
+
+
+def _stop(turns: tuple[Turn, ...]) -> str:
+    """Whether the user ended it by the token that simulated users have for it."""
+    last = next((turn for turn in reversed(turns) if turn.speaker == "user"), None)
+    return "user_stop" if last is not None and _STOP_TOKEN.search(last.text) else ""
+
+
+def checksum(content: str) -> str:
+    """A short checksum of a text."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:_SHORT]
