@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 SITE := $(abspath $(VENV))/site
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Not compiled: most modules of torch, ray and others are never imported, and those that are compile themselves once.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 SHARED := $(abspath ../shared/data)
 export NO_MKDOCS_2_WARNING := 1
 # Tests start hundreds of processes, and without bytecode on disk each would compile dialgauge anew.

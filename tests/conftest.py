@@ -22,6 +22,8 @@ from dialgauge import plugins
 from support.shared import shared_folder
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from support.workbench import Workbench
 
 # No deadline: a busy machine is no fault of the code. `make test` tries the same examples every time, so that
@@ -77,6 +79,15 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
     from support.workbench import build  # which imports most of the house
 
     return build(tmp_path_factory.mktemp("workbench"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a session."""
+    from support.browser import browsing
+
+    with browsing() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

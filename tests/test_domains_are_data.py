@@ -7,7 +7,7 @@ import ast
 from pathlib import Path
 
 import dialgauge
-from support.source_trees import syntax_tree
+from support.source_trees import syntax_nodes
 
 SOURCE = Path(dialgauge.__file__).parent
 TOWN = {"restaurant", "hotel", "attraction", "taxi"}
@@ -25,7 +25,7 @@ MAY = {
 
 
 def names_the_town(path: Path) -> bool:
-    nodes = ast.walk(syntax_tree(path))
+    nodes = syntax_nodes(path)
     texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return any(text.lower() in TOWN for text in texts)
 

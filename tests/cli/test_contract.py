@@ -1,7 +1,7 @@
 """What every command keeps to, by its own declarations: a new command is held to all of it without a test of its own.
 
 Each sound call of ``support/workbench.py`` runs at a terminal of 80 columns, with every output that the command
-declares, and wide; the first call of a command also for standard output, the store and the gates. What can be wrong
+declares; the first call of a command also wide, for standard output, the store and the gates. What can be wrong
 with a call is made from the declarations of the options and from the files that the call reads.
 """
 
@@ -22,6 +22,7 @@ from dialgauge.schemas import schema_id, schema_names, schema_text
 from support.commands import Outcome, dialgauge
 from support.published import assert_published
 from support.screens import uncoloured, unknown_words
+from support.soak import MANY
 from support.workbench import CALLS, ELSEWHERE, Workbench, calls, commands, options, sound_calls
 
 Capture = pytest.CaptureFixture[str]
@@ -143,7 +144,7 @@ def test_a_sound_call(bench: Workbench, capsys: Capture, tmp_path: Path, command
     done = ran(bench, capsys, command, call, tmp_path / "narrow")
     check_files(done)
     check_screen(done)
-    if "--wide" in options(command):
+    if "--wide" in options(command) and (MANY or call == FIRST_CALLS[command]):
         wide = run(capsys, *words_of(bench, command, call, tmp_path / "wide"), "--wide")
         assert wide.code == done.outcome.code
         assert list(unknown_words(done.outcome.out, wide.out)) == [], "these words are not on the wide screen"

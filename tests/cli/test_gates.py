@@ -76,21 +76,6 @@ def test_what_could_mean_two_things_is_refused(text: str, score: Score, sentence
         Threshold.parse(text).least(score)
 
 
-def test_below_a_threshold_is_exit_code_3(capsys: Capture, files: Path) -> None:
-    score = ("score", "gold.jsonl", "bad.jsonl", "--no-intervals")
-    document = json.loads(dialgauge(capsys, *score, "--json", "-").out)
-    value = document["systems"][0]["scores"]["JGA"]["value"]
-    assert 0 < value < 1
-    exact = dialgauge(capsys, *score, "--fail-under", f"JGA={value!r}", "--fail-under", "F1=0%")
-    assert exact.code == 0, exact.err
-    failed = dialgauge(capsys, *score, "--fail-under", "JGA=99.9%", "--fail-under", "F1=0%")
-    assert failed.code == 3
-    assert f"FAILED: bad: JGA {value:.2%} is below 99.9%" in failed.err
-    assert "F1" not in failed.err.split("FAILED")[1]
-    unknown = dialgauge(capsys, *score, "--fail-under", "JGAA=50%")
-    assert (unknown.code, "there is no measure named 'JGAA'. Did you mean 'JGA'" in unknown.err) == (2, True)
-
-
 def test_only_a_significant_drop_fails(capsys: Capture, files: Path) -> None:
     run = stored(dialgauge(capsys, "score", "gold.jsonl", "good.jsonl", "--run"))
     against = ("--no-intervals", "--fail-on-drop", run)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import dialgauge
 from dialgauge.cli import COMMANDS, command_parameters
-from support.source_trees import syntax_tree
+from support.source_trees import syntax_nodes
 
 SOURCE = Path(dialgauge.__file__).parent
 #: Options of every command.
@@ -66,9 +66,8 @@ def options_of(command: str) -> frozenset[str]:
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """The strings of a module but for docstrings; an f-string as one text."""
-    tree = syntax_tree(path)
     skipped: set[ast.AST] = set()
-    nodes = list(ast.walk(tree))
+    nodes = syntax_nodes(path)
     for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             skipped.add(node.value)

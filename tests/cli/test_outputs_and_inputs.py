@@ -15,9 +15,7 @@ from support.trackers import gold_dialogues, tracker, write_predictions
 @pytest.mark.parametrize(
     "words",
     [
-        ["compare", "self", "mine.json", "other.json", "--json", "./other.json"],
         ["users", "score", "mine.json", "--json", "hard.json"],
-        ["tasks", "score", "other.json", "mine.json", "--json", "mine.json"],
         ["users", "score", ".", "--json", "mine.json"],
         ["users", "score", "m*.json", "--json", "mine.json"],
     ],

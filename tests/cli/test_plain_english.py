@@ -10,7 +10,7 @@ from pathlib import Path
 
 import dialgauge
 from dialgauge.cli import COMMANDS, command_page
-from support.source_trees import syntax_tree
+from support.source_trees import syntax_nodes
 
 SOURCE = Path(dialgauge.__file__).parent
 
@@ -64,17 +64,16 @@ STIFF = {
 
 def spoken(path: Path) -> Iterator[tuple[int, str]]:
     """The texts of a module that a user may read: its strings, and in the command line the docstrings too."""
-    tree = syntax_tree(path)
-    docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    docstrings = {node.value for node in syntax_nodes(path) if isinstance(node, ast.Expr)}
     silent = set() if path.parent == SOURCE / "cli" else docstrings
-    for node in ast.walk(tree):
+    for node in syntax_nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in silent:
             yield node.lineno, " ".join(node.value.split()).lower()
 
 
 def said_twice(path: Path) -> Iterator[str]:
     """Sentences that list what is known and end in a hint that lists it again."""
-    for node in ast.walk(syntax_tree(path)):
+    for node in syntax_nodes(path):
         if isinstance(node, ast.JoinedStr):
             calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
             listed = [ast.unparse(one.args[0]) for one in calls if ast.unparse(one.func).endswith(".join") and one.args]

@@ -26,7 +26,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_pictures: None) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
 

@@ -11,22 +11,23 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from support.browser import browsing, serving
+from support.browser import serving
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture(scope="module")
-def page(site: Path) -> Iterator[Page]:
-    """The home page in a browser that lets scripts read what was copied."""
+def page(site: Path, browser: Browser) -> Iterator[Page]:
+    """The home page in a window that lets scripts read what was copied."""
     files = Starlette(routes=[Mount("/", StaticFiles(directory=site, html=True))])
-    with serving(lambda _: files) as address, browsing() as browser:
+    with serving(lambda _: files) as address:
         context = browser.new_context(base_url=address, permissions=["clipboard-read", "clipboard-write"])
         context.set_default_timeout(20_000)
         page = context.new_page()
         page.goto("/")
         yield page
+        context.close()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A browser for the whole session, and for each test a page of its own that is watched."""
+"""For each test a page of its own that is watched."""
 
 from __future__ import annotations
 
@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.browser import PATIENCE, AppFactory, Watch, browsing, serving
+from support.browser import PATIENCE, AppFactory, Watch, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 #: Starts a server for an application and gives its address; it stops when the test ends.
 Serve = Callable[[AppFactory], str]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One browser for all tests of a session."""
-    with browsing() as started:
-        yield started
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from support.agent_results import tau_file, tau_result
 from support.explorer_client import Client
 from support.explorer_store import tracked, tracking_store
 from support.forgery import forge_table
-from support.soak import soak
+from support.soak import MANY, soak
 
 HOSTILE = "<script>hacked()</script>\"><img src=x onerror=hacked()>'{{7*7}}</textarea></title>\x1b[31m\u202e"
 
@@ -51,7 +51,7 @@ def test_links_of_a_page_lead_to_pages(client: Client, stored: tuple[Store, list
     """Whatever a page links to is there: followed over all pages from the first one."""
     seen: set[str] = set()
     waiting = ["/"]
-    while waiting and len(seen) < 120:
+    while waiting and len(seen) < (120 if MANY else 40):
         address = waiting.pop()
         if address in seen:
             continue

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.runs import Store
-from support.soak import soak
+from support.soak import MANY, soak
 
 WRITER = """
 import sys, polars
@@ -88,7 +88,7 @@ def corpora(store: Store) -> list[str]:
     return [entry.name for entry in folder.iterdir() if entry.is_dir()] if folder.exists() else []
 
 
-@pytest.mark.parametrize("stride", [7, soak(1)])
+@pytest.mark.parametrize("stride", [13, soak(1)])
 def test_death_before_any_step_leaves_whole_runs_only(store: Store, stride: int) -> None:
     program = Path(__file__).with_name("crash_points.py")
     # It forks on purpose, while polars' threads are idle; Python 3.12 and later warn of that.
@@ -152,13 +152,14 @@ def test_writers_and_removers_at_the_same_time_never_lose_a_corpus_in_use(store:
 
 
 def test_resumable_work_that_is_killed_goes_on_where_it_stopped(store: Store) -> None:
-    for done in (1, 38, 75, 112, 149, 186):
-        process = started(RESUMING, store.folder, 1 if done == 1 else 37)
+    step = 37 if MANY else 93
+    for done in range(1, 200, step):
+        process = started(RESUMING, store.folder, 1 if done == 1 else step)
         process.communicate()
         assert process.returncode == -signal.SIGKILL
         assert len(list(store.folder.glob(".work/resume-*/parts/units/*.done"))) == done
         assert store.list() == [] and store.unfinished()
-    process = started(RESUMING, store.folder, 37)  # only 14 are left
+    process = started(RESUMING, store.folder, step)  # fewer are left
     process.communicate()
     assert process.returncode == 0
     (manifest,) = store.list()

@@ -29,6 +29,7 @@ from dialgauge.tasks import (
 )
 from support.pages import shown_dialogue
 from support.recorded import compat, conversation, system, user
+from support.source_trees import syntax_nodes
 from support.town import responses, small_gold, town
 
 #: Of each code arguments as they occur, and what people read.
@@ -141,7 +142,7 @@ def test_every_code_has_an_example_and_is_given_by_the_rules() -> None:
         node.value
         for path in Path(dialgauge.tasks.__file__).parent.rglob("*.py")
         if path.name != "reasons.py"
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in syntax_nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     assert EXAMPLES.keys() == REASON_GROUPS.keys() <= written

@@ -233,7 +233,7 @@ def test_disturbed_predictions_of_real_systems(shared_data: Path, multiwoz: list
     draw = random.Random(name)
     with gzip.open(shared_data / "dst_predictions" / f"{name}.json.gz") as stream:
         whole = json.load(stream)
-    some = {dialogue: disturbed(whole[dialogue], draw) for dialogue in draw.sample(sorted(whole), 200)}
+    some = {dialogue: disturbed(whole[dialogue], draw) for dialogue in draw.sample(sorted(whole), examples(200))}
     gold = {one.id.lower().removesuffix(".json"): [turn.state or {} for turn in one.user_turns()] for one in multiwoz}
     require_same(gold, some)
 

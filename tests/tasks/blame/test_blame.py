@@ -234,12 +234,13 @@ def test_a_stored_run_of_trials_has_the_verdicts(
     store = Store(tmp_path)
     run = store.open(store.list()[0].id)
     rows = run.table("failure_blame").to_dicts()
-    assert {row["dialogue"] for row in rows} == {each.conversation for each in blame_log(source, "x").failures}
+    failures = blame_log(source, "x").failures
+    assert {row["dialogue"] for row in rows} == {each.conversation for each in failures}
     pages, library = pages_of(run.kind), Library(runs=[run])
     dialogue = next(each for each in run.dialogues() if each.id == rows[0]["dialogue"])
     view = pages.dialogue(library, run, dialogue)
     assert view.reasons[0].text.startswith("Whose fault: ")
-    [blamed] = [each for each in blame_log(source, "x").failures if each.conversation == dialogue.id]
+    [blamed] = [each for each in failures if each.conversation == dialogue.id]
     assert blame_sentence(blamed).split("; ")[0].lower() in view.reasons[0].text.lower()
     assert view.overview.evidence
     passed = next(each for each in run.dialogues() if each.outcome and each.outcome.success)

@@ -214,7 +214,7 @@ def test_every_town_has_attractions_that_can_be_asked_for_in_vain() -> None:
     """Some towns have all types of attraction in the centre: then the area is what fails, or few goals could."""
     counts = [
         sum(bool(tasks(goal).get("attraction", {}).get("fail_info")) for goal in goals.values())
-        for goals in (generate_goals(generate_town(seed), 400, 9) for seed in range(20))
+        for goals in (generate_goals(generate_town(seed), 400, 9) for seed in range(examples(20)))
     ]
     assert max(counts) - min(counts) <= 8
 

@@ -155,7 +155,7 @@ def _trial_ids(attempts: Attempts) -> list[str]:
     """What trials were taken from, and what may tell those of several agents apart."""
     mixed = [
         f"CHECK THE TRIALS: '{name}' differs between conversations of one task that are counted as its trials "
-        f"({_named(f'{value} {count:,}' for value, count in values.most_common())}); keep those of each agent in a "
+        f"({some_of((f'{value} {count:,}' for value, count in values.most_common()), _NAMED)}); keep those of each agent in a "
         "file of its own, and score these one by one"
         for name, values in attempts.variants.items()
     ]
