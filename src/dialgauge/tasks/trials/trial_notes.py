@@ -155,8 +155,8 @@ def _trial_ids(attempts: Attempts) -> list[str]:
     """What trials were taken from, and what may tell those of several agents apart."""
     mixed = [
         f"CHECK THE TRIALS: '{name}' differs between conversations of one task that are counted as its trials "
-        f"({some_of((f'{value} {count:,}' for value, count in values.most_common()), _NAMED)}); keep those of each agent in a "
-        "file of its own, and score these one by one"
+        f"({some_of((f'{value} {count:,}' for value, count in values.most_common()), _NAMED)}); keep those of "
+        "each agent in a file of its own, and score these one by one"
         for name, values in attempts.variants.items()
     ]
     return [*mixed, *_trials_in_ids(attempts)]
