@@ -20,7 +20,7 @@ from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_ce
 from dialgauge.text import Note, counted, note_kind
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import ceiling_sentence, tracking_details
-from dialgauge.tracking.guards import SHOWN
+from dialgauge.tracking.guard_findings import SHOWN
 from dialgauge.tracking.inputs import Remark
 
 if TYPE_CHECKING:
