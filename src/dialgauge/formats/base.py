@@ -450,3 +450,27 @@ def rows_by_columns(written: Mapping[Any, Any]) -> list[dict[str, Any]]:
         return []
     lists = [list(content.values()) if isinstance(content, Mapping) else content for content in contents]
     return [dict(zip(map(str, written), row, strict=True)) for row in zip(*lists, strict=True)]
+
+
+def literal(text: str, longest: int = 1 << 30) -> Any:
+    """What JSON or Python means by a text, which is data and never run; None where it is neither.
+
+    Longer texts than ``longest`` are none of Python's.
+    """
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return python_literal(text) if len(text) < longest else None
+
+
+def python_literal(text: str) -> Any:
+    """What Python means by a text; None where it is no literal."""
+    import ast
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a model wrote may look like a bad escape
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
     from dialgauge.tracking.fga import error_types, forgetting_rate, turns_since_error
     from dialgauge.tracking.figures import scored_figures, sweep_intervals
-    from dialgauge.tracking.guards import GUARDS
+    from dialgauge.tracking.guard_findings import GUARDS
     from dialgauge.tracking.inputs import (
         SELF,
         LooseState,

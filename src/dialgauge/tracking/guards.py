@@ -8,61 +8,49 @@ the command until the option that it names is given, or its kind is accepted. Fi
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import INVALID, PARTLY
 from dialgauge.text import Note, counted, some_of
-from dialgauge.tracking.encode import Item
 from dialgauge.tracking.guard_evidence import GuardEvidence
+from dialgauge.tracking.guard_findings import (
+    CHANGES,
+    DIALOGUES,
+    FEW,
+    GUARDS,
+    LISTED,
+    NOTABLE,
+    OUTPUTS,
+    SLOTS,
+    TURNS,
+    GuardFinding,
+    slot_fills,
+    slot_text,
+)
 from dialgauge.tracking.inputs import FileReading
-from dialgauge.values import Pair, Profile, profile_named
+from dialgauge.tracking.value_guards import (
+    absent_findings,
+    boolean_findings,
+    joined_findings,
+    several_findings,
+    spelling_findings,
+)
+from dialgauge.values import Pair, Profile
 
 if TYPE_CHECKING:
     from dialgauge.tracking.align import TurnCoverage
 
-TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
-ABSENT, JOINED, CHANGES = "absent_values", "joined_slots", "turn_changes"
-BOOLEANS, SPELLINGS, SEVERAL = "boolean_values", "value_spellings", "several_values"
-#: What may be accepted.
-GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED, CHANGES, BOOLEANS, SPELLINGS)
-#: What notes of runs are about that are shown beside scores.
-SHOWN = (*GUARDS, "renamed", "renumbered", SEVERAL)
-
-#: Fewer filled slots or turns are too few to call a score nonsense.
-FEW = 10
-#: The share of filled slots from which values that name other slots stop the score.
-_MANY = 0.1
-#: The share of filled slots from which a name that only one side has is told.
-_NOTABLE = 0.01
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
 _GONE, _KEPT = 0.8, 0.2
 #: The same, where there are many and gold keeps its own: from which it is told (trackers lose up to 0.03), and stops.
 _LOST, _PARTLY_LOST = 0.12, 0.4
 #: The share of turns with several gold domains that predict several, up to which each turn has the active domain only.
 _ACTIVE = 0.05
-#: The share of filled slots from which values are told that only another profile reads.
-_SPELLED = 0.005
 #: The share of turns with the state of the turn before, and how much more often than right ones, that is no chance.
 _LATE, _OFTEN = 0.3, 4
-_LISTED = 8
-#: What programs write for what gold calls yes and no.
-_YES_NO = {"true": "yes", "false": "no"}
-#: Slots whose values are names, which people spell in many ways.
-_NAMES = ("name", "departure", "destination")
-
-
-class GuardFinding(NamedTuple):
-    """A likely mistake; ``stops``: the score would mean nothing. ``example`` is what would mend it."""
-
-    kind: str
-    sentence: str
-    stops: bool = False
-    example: str = ""
 
 
 def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
@@ -194,7 +182,7 @@ def output_findings(turns: int, reading: FileReading) -> list[GuardFinding]:
     remarks = {remark.what: remark for remark in reading.remarks if remark.what in (INVALID, PARTLY)}
     unread = [remark for what, remark in remarks.items() if what == PARTLY or reading.understood]
     count = sum(remark.count for remark in unread)
-    if turns >= FEW and count >= _NOTABLE * turns:
+    if turns >= FEW and count >= NOTABLE * turns:
         first = next((place for remark in unread for place in remark.places), "")
         told = (
             f"{count:,} of {counted(turns, 'output')} were not understood in whole, and would be scored as far as they "
@@ -209,220 +197,6 @@ def output_findings(turns: int, reading: FileReading) -> list[GuardFinding]:
     return [GuardFinding(OUTPUTS, told, stops=True)]
 
 
-def absent_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
-    """A word that most predicted slots have and gold never has: it says that the slot is absent."""
-    filled = evidence.predicted
-    total = sum(filled.values())
-    strange = _absent_words(evidence)
-    if total < FEW or not strange:
-        return []
-    kept: Counter[Pair] = Counter()
-    fills: Counter[Pair] = Counter()
-    for (domain, slot, values), count in filled.items():
-        fills[domain, slot] += count
-        pair = profile.pair(domain, slot)
-        if pair and len(values) == 1 and values[0] in strange and profile.normalise(pair, values, "predicted"):
-            kept[domain, slot] += count
-    mostly = any(count >= FEW and 2 * count > fills[slot] for slot, count in kept.items())
-    if not (mostly or kept.total() > _MANY * total):
-        return []
-    shown = some_of([f"'{word[:40]}'" for word in sorted(strange)], _LISTED)
-    helps = ", or use a profile that knows the word (-p llm)" if all(map(_means_absent, strange)) else ""
-    told = (
-        f"{shown} {'fills' if len(strange) == 1 else 'fill'} {kept.total():,} of {total:,} predicted slots, and gold "
-        f"never has it: it seems to mean that the slot is absent; leave such slots out of the file{helps}"
-    )
-    return [GuardFinding(ABSENT, told, stops=True)]
-
-
-def _absent_words(evidence: GuardEvidence) -> set[str]:
-    """Words that gold never has and that seem to say that a slot is absent: one that most slots have, or known ones."""
-    filled = evidence.predicted
-    words = Counter[str]()
-    for (_, _, values), count in filled.items():
-        if len(values) == 1:
-            words[values[0]] += count
-    word, often = words.most_common(1)[0] if words else ("", 0)
-    slots = {item[:2] for item in filled if item[2] == (word,)}
-    known = {word for word in words if _means_absent(word)}
-    strange = {word} if 2 * often > sum(filled.values()) and len(slots) > 1 else known
-    return {word for word in strange if word.lower() not in evidence.gold_values}
-
-
-@lru_cache(maxsize=1 << 14)
-def _means_absent(word: str) -> bool:
-    """Is it one of the words that the profile for language models reads as an absent slot?"""
-    return not profile_named("llm").normalise(("any", "name"), (word,), "predicted")
-
-
-def boolean_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
-    """True and false in slots of gold, which has yes and no instead, where the profile tells them apart."""
-    known = evidence.gold_values
-    if not known.isdisjoint(_YES_NO) or known.isdisjoint(_YES_NO.values()):
-        return []
-    slots = {profile.pair(*name) for name in evidence.gold or ()} - {None}
-    fills: Counter[Pair] = Counter()
-    strange: Counter[Pair] = Counter()
-    for (domain, slot, values), count in evidence.predicted.items():
-        pair = profile.pair(domain, slot)
-        if pair is None or pair not in slots:
-            continue
-        fills[pair] += count
-        word = values[0].lower() if len(values) == 1 else ""
-        if word in _YES_NO and not _reads_as(profile, pair, word, _YES_NO[word]):
-            strange[pair] += count
-    total = sum(evidence.predicted.values())
-    if total < FEW or strange.total() < max(1, _NOTABLE * total):
-        return []
-    llm = profile_named("llm")
-    helps = all(_reads_as(llm, pair, *words) for pair in strange for words in _YES_NO.items())
-    told = (
-        f"true and false fill {strange.total():,} of {total:,} predicted slots "
-        f"({some_of(sorted(map(_name, strange)), _LISTED)}), where gold has yes and no; write yes and no in the file"
-        f"{', or use a profile that reads them so (-p llm)' if helps else ''}"
-    )
-    return [GuardFinding(BOOLEANS, told, stops=any(2 * count > fills[pair] for pair, count in strange.items()))]
-
-
-def _reads_as(profile: Profile, pair: Pair, word: str, gold: str) -> bool:
-    """Are the predicted word and that of gold the same to the profile?"""
-    meant = profile.normalise(pair, (gold,), "gold")
-    return not set(meant).isdisjoint(profile.normalise(pair, (word,), "predicted"))
-
-
-def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
-    """Values that gold never has in a slot: where they fill most of it, gold spells them in another way.
-
-    Few are told where the profile for language models reads them as gold's (``any`` for dontcare), but for names, which
-    gold itself spells in several ways. Trackers of MultiWOZ have up to 2% values that gold lacks, up to 26% in a slot.
-    """
-    known = _GoldWords(evidence, profile)
-    llm, total = profile_named("llm"), sum(evidence.predicted.values())
-    joined: dict[Item, int] | None = None
-
-    def is_other(item: Item) -> bool:
-        """Does another guard tell it?"""
-        nonlocal joined
-        joined = _joined(evidence) if joined is None else joined
-        return item in joined or item[2][0].lower() in _YES_NO or item[2][0] in absent
-
-    absent = _absent_words(evidence)
-    fills: Counter[Pair] = Counter()
-    strange: dict[Pair, Counter[str]] = {}
-    read: Counter[Pair] = Counter()
-    for (domain, slot, values), count in evidence.predicted.items():
-        pair = profile.pair(domain, slot)
-        if pair is None:
-            continue
-        fills[pair] += count
-        if len(values) != 1 or known.has(pair, values) or is_other((domain, slot, values)):
-            continue
-        strange.setdefault(pair, Counter())[values[0]] += count
-        if (named := llm.pair(domain, slot)) and known.has(pair, llm.normalise(named, values, "predicted")):
-            read[pair] += count
-    odd = {
-        pair
-        for pair, words in strange.items()
-        if (min(fills[pair], known.fills[pair]) >= 2 * FEW and words.total() >= _GONE * fills[pair])
-        or (read[pair] >= FEW and 2 * read[pair] > fills[pair])
-    }
-    told = odd or {pair for pair in read if pair[1] not in _NAMES}
-    often = sum(strange[pair].total() if odd else read[pair] for pair in told)
-    if often < max(FEW, _SPELLED * total):
-        return []
-    words = Counter({(pair, word): count for pair in told for word, count in strange[pair].items()})
-    shown = [f"{_name(pair)} '{word[:40]}'" for pair, word in sorted(words, key=lambda each: (-words[each], each))]
-    helps = 2 * sum(read[pair] for pair in told) > often
-    first = min(told, key=lambda pair: (-strange[pair].total(), pair))
-    sentence = (
-        f"gold never has {often:,} of {counted(total, 'predicted value')}: {some_of(shown, 3)}; gold has "
-        f"{some_of([repr(word[:40]) for word in sorted(known.words(first))], 2)} in {_name(first)}; write values as "
-        f"gold does{', or use a profile that reads them (-p llm)' if helps else ''}"
-    )
-    return [GuardFinding(SPELLINGS, sentence, stops=bool(odd))]
-
-
-class _GoldWords:
-    """The values that gold has in each slot, under the names and in the spelling of a profile."""
-
-    def __init__(self, evidence: GuardEvidence, profile: Profile) -> None:
-        self._profile = profile
-        self._written: dict[Pair, set[str]] = {}
-        self._spelled: dict[Pair, set[str]] = {}
-        self.fills, _ = _fills(evidence.gold or {}, profile)
-        for name, words in evidence.gold_words.items():
-            if pair := profile.pair(*name):
-                self._written.setdefault(pair, set()).update(words)
-
-    def words(self, pair: Pair) -> set[str]:
-        return self._written.get(pair, set())
-
-    def has(self, pair: Pair, values: Sequence[str]) -> bool:
-        """Has gold one of these values in the slot, or are they no values to the profile?"""
-        written = self.words(pair)
-        if not written.isdisjoint([value.lower() for value in values]):
-            return True
-        ours = self._profile.normalise(pair, tuple(values), "predicted")
-        if pair not in self._spelled and ours:
-            spelled = (self._profile.normalise(pair, (word,), "gold") for word in written)
-            self._spelled[pair] = {word for words in spelled for word in words}
-        return not ours or not self._spelled[pair].isdisjoint(ours)
-
-
-def several_findings(evidence: GuardEvidence) -> list[GuardFinding]:
-    """Slots with more than one predicted value, of which only the first counts."""
-    filled = evidence.predicted
-    several = {item: count for item, count in filled.items() if len(item[2]) > 1}
-    if not several:
-        return []
-    domain, slot, values = _most(several)
-    told = (
-        f"{sum(several.values()):,} of {counted(sum(filled.values()), 'predicted slot')} have several values, such as "
-        f"{domain}-{slot} = {some_of([repr(value[:40]) for value in values], 3)}; the first is scored"
-    )
-    return [GuardFinding(SEVERAL, told)]
-
-
-def _most(items: dict[Item, int]) -> Item:
-    """The most frequent, whatever the order in which the files were read."""
-    return min(items, key=lambda item: (-items[item], item))
-
-
-def _joined(evidence: GuardEvidence) -> dict[Item, int]:
-    """Values that hold further slots, as where a text has nothing between them, or remarks.
-
-    ``north hotel stars 4``: a slot with its domain; behind a gold value ``north stars 4``, ``north (he said)`` and
-    ``north:0.93``.
-    """
-    pairs = [(re.escape(domain.lower()), re.escape(slot.lower())) for domain, slot in evidence.gold or ()]
-    if not pairs:
-        return {}
-    named = re.compile(rf"\b(?:{'|'.join(sorted({f'{domain}[ -]{slot}' for domain, slot in pairs}))})\b")
-    slots = "|".join(sorted({slot for _, slot in pairs}))
-    behind = re.compile(rf"(\S.*?)(?:,? (?:\(|(?:{slots})[ :=]+\S)| ?[:|@(] ?[01]?\.[0-9]+\)?$)")
-
-    def is_joined(value: str) -> bool:
-        before = behind.match(value) if not value.isalnum() and value not in evidence.gold_values else None
-        return bool(named.search(value) or (before and before[1] in evidence.gold_values))
-
-    filled = evidence.predicted
-    return {item: n for item, n in filled.items() if any(is_joined(value[:500].lower()) for value in item[2])}
-
-
-def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
-    """Values that hold more than a value."""
-    joined = _joined(evidence)
-    often, total = sum(joined.values()), sum(evidence.predicted.values())
-    if not joined or often < _NOTABLE * total:
-        return []
-    domain, slot, values = _most(joined)
-    told = (
-        f"{often:,} of {counted(total, 'predicted value')} hold further slots or words, such as {domain}-{slot} = "
-        f"'{values[0][:60]}'; write states as JSON, or as hotel-area=north; hotel-stars=4"
-    )
-    return [GuardFinding(JOINED, told, stops=total >= FEW and often >= _MANY * total)]
-
-
 def slot_findings(
     evidence: GuardEvidence, profile: Profile, inventory: Collection[Pair], *, inferred: bool = False
 ) -> list[GuardFinding]:
@@ -430,19 +204,19 @@ def slot_findings(
 
     ``inferred``: a frame of polars gave the states their slots.
     """
-    gold, _ = _fills(evidence.gold or {}, profile)
+    gold, _ = slot_fills(evidence.gold or {}, profile)
     written: Counter[Pair] = Counter()
     for (domain, slot, _), count in evidence.predicted.items():
         written[domain, slot] += count
-    predicted, outside = _fills(written, profile)
-    known = {_name(pair) for pair in gold}
+    predicted, outside = slot_fills(written, profile)
+    known = {slot_text(pair) for pair in gold}
     never_gold = {pair: count for pair, count in predicted.items() if pair not in gold and pair not in inventory}
     never_gold |= {pair: count for pair, count in outside.items() if pair not in evidence.gold_slots}
     total = predicted.total() + sum(outside.values())
     never_predicted = {pair: count for pair, count in gold.items() if pair not in predicted}
-    never_predicted = {pair: count for pair, count in never_predicted.items() if count >= _NOTABLE * gold.total()}
+    never_predicted = {pair: count for pair, count in never_predicted.items() if count >= NOTABLE * gold.total()}
     told = sorted(
-        (pair for pair, count in never_gold.items() if count >= _NOTABLE * total),
+        (pair for pair, count in never_gold.items() if count >= NOTABLE * total),
         key=lambda pair: (-never_gold[pair], pair),
     )
     spelling = {profile.pair(*pair) or pair: pair for pair in sorted(written, key=written.__getitem__)}
@@ -450,17 +224,17 @@ def slot_findings(
     findings = []
     if told and total >= FEW:
         unmatched = sum(never_gold[pair] for pair in told)
-        names = [_name(pair) + (f" (gold: {name}?)" if name else "") for pair, name in meant.items()]
+        names = [slot_text(pair) + (f" (gold: {name}?)" if name else "") for pair, name in meant.items()]
         sentence = (
-            f"gold never fills {some_of(names, _LISTED)}: {unmatched:,} of {total:,} predicted values; "
+            f"gold never fills {some_of(names, LISTED)}: {unmatched:,} of {total:,} predicted values; "
             "rename slots with --rename FILE"
         )
         stops = 2 * unmatched > total or any(meant.values())
         findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(meant, known)))
     if never_predicted and predicted and (findings or inferred):
         lost = "; polars keeps the slots of the first 100 states only, unless infer_schema_length=None"
-        names = [_name(pair) for pair in sorted(never_predicted)]
-        sentence = f"the predictions never fill {some_of(names, _LISTED)}, which gold does{lost if inferred else ''}"
+        names = [slot_text(pair) for pair in sorted(never_predicted)]
+        sentence = f"the predictions never fill {some_of(names, LISTED)}, which gold does{lost if inferred else ''}"
         findings.append(GuardFinding(SLOTS, sentence))
     return findings
 
@@ -482,26 +256,9 @@ def rename_example(meant: dict[Pair, str], known: Collection[str]) -> str:
         lines += ["domains:", *(f"  {_quoted(name)}: {_quoted(_nearest(name, domains) or '???')}" for name in strange)]
     slots = [pair for pair in meant if pair[0] not in strange]
     if slots:
-        entries = [f"  {_quoted(_name(pair))}: {_quoted(meant[pair] or '???')}" for pair in slots[:30]]
+        entries = [f"  {_quoted(slot_text(pair))}: {_quoted(meant[pair] or '???')}" for pair in slots[:30]]
         lines += ["slots:", *entries]
     return "\n".join(lines)
-
-
-def _fills(written: dict[Pair, int], profile: Profile) -> tuple[Counter[Pair], Counter[Pair]]:
-    """How often each slot is filled, under the profile's names; those out of its scope as written."""
-    inside: Counter[Pair] = Counter()
-    outside: Counter[Pair] = Counter()
-    for name, count in written.items():
-        pair = profile.pair(*name)
-        if pair is None:
-            outside[name] += count
-        else:
-            inside[pair] += count
-    return inside, outside
-
-
-def _name(pair: Pair) -> str:
-    return f"{pair[0]}-{pair[1]}"
 
 
 def _nearest(name: str, known: Collection[str], likeness: float = 0.6) -> str:

@@ -17,7 +17,7 @@ from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores
 from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
 from dialgauge.text import Note, counted, note_kind
 from dialgauge.tracking.details import ceiling_sentence, tracking_details
-from dialgauge.tracking.guards import SHOWN
+from dialgauge.tracking.guard_findings import SHOWN
 from dialgauge.tracking.tracked_system import KIND, TrackedSystem
 
 if TYPE_CHECKING:

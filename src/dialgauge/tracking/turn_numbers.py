@@ -18,7 +18,8 @@ from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import Note, counted
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
-from dialgauge.tracking.guards import FEW, TURNS, GuardFinding, notes_of
+from dialgauge.tracking.guard_findings import FEW, TURNS, GuardFinding
+from dialgauge.tracking.guards import notes_of
 from dialgauge.tracking.inputs import SystemInput
 
 _TURN_OFFSET = re.compile(r"[0-9]{1,2}")

@@ -7,17 +7,14 @@ name, or wrapped, with what they share beside the list. Messages may also be row
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, rows_by_columns
+from dialgauge.formats.base import Notes, literal, rows_by_columns
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.facts import as_of, has_trial, of_all, says_success, says_verdict, task_and_trial
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
@@ -73,7 +70,6 @@ _DEEPEST, _DEEPEST_MESSAGES = 6, 3
 _LISTED = re.compile(r"\s{0,99}\[\s{0,99}\{\s{0,99}[\"']")
 _OPENED = re.compile(r"\s{0,99}[\[{]\s{0,99}[\[{\"']")
 _LONGEST_LITERAL = 1 << 20
-_WRITTEN: msgspec.json.Decoder[list[Any] | dict[str, Any]] = msgspec.json.Decoder(list[Any] | dict[str, Any])
 
 
 class FoundConversation(Struct):
@@ -304,16 +300,7 @@ def _opened(messages: Any) -> Any:
 
 def _literal(text: str) -> list[Any] | dict[str, Any] | None:
     """The list or object that JSON or Python means by a text; None where it is none."""
-    try:
-        return _WRITTEN.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        pass
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is data, not code
-        try:
-            given = ast.literal_eval(text.strip()) if len(text) < _LONGEST_LITERAL else None
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            return None
+    given = literal(text.strip(), _LONGEST_LITERAL)
     return given if isinstance(given, list | dict) else None
 
 

@@ -17,7 +17,7 @@ import msgspec
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INVALID, PARTLY, Notes, decode, present_text
+from dialgauge.formats.base import INVALID, PARTLY, Notes, decode, present_text, python_literal
 from dialgauge.formats.located import NOTHING
 from dialgauge.formats.source import Part
 
@@ -266,17 +266,6 @@ def _json_objects(text: str) -> Iterator[dict[Any, Any]]:
 
 
 def _python_literal(text: str) -> dict[Any, Any] | None:
-    import ast
-    import warnings
-
     starts = [place for place, letter in enumerate(text) if letter == "{"][:_MOST_LITERALS]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a model wrote may look like a bad escape; it is data, not code
-        for start in starts:
-            try:
-                value = ast.literal_eval(text[start : text.rfind("}") + 1])
-            except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-                continue
-            if isinstance(value, dict):
-                return value
-    return None
+    values = (python_literal(text[start : text.rfind("}") + 1]) for start in starts)
+    return next((value for value in values if isinstance(value, dict)), None)

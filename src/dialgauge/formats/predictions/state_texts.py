@@ -7,16 +7,13 @@ back as *unread*, so that nobody takes a part of a state for the whole.
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import starmap
 from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
-
+from dialgauge.formats.base import literal
 from dialgauge.formats.predictions.loose import MOST_TEXT, answer_before, answer_in, is_next_turn
 
 Triple: TypeAlias = tuple[str, str, Any]
@@ -158,22 +155,22 @@ class TextReader:
         bare, unread = self._bare(text)
         if self._runs_on and is_next_turn(text):
             unread = text
-        if bare[:1] == bare[-1:] == '"' and isinstance(inner := _literal(bare), str):
+        if bare[:1] == bare[-1:] == '"' and isinstance(inner := literal(bare), str):
             bare = inner  # JSON in JSON
         fences = _FENCE.findall(bare)
         if _EMPTY.fullmatch(bare) or (fences and not fences[0].strip() and len(bare) < _SHORT):
             return TextReading(unread=unread)
         if len(bare) > MOST_TEXT:
             return TextReading(unread=bare)
-        literal = _literal(f"{{{bare}}}" if bare[0] in "\"'" else bare) if bare[0] in "{[(\"'" else None
-        if literal is None and "{" in bare and any(sign in bare for sign in ('"', "'", "{}")):
-            literal, sure = answer_in(bare, _names_domains)
+        held = literal(f"{{{bare}}}" if bare[0] in "\"'" else bare) if bare[0] in "{[(\"'" else None
+        if held is None and "{" in bare and any(sign in bare for sign in ('"', "'", "{}")):
+            held, sure = answer_in(bare, _names_domains)
             unread = unread if sure else bare
-        if isinstance(literal, set):
-            literal = sorted(literal, key=str)
-        if isinstance(literal, Mapping | list | tuple):
-            return TextReading(literal, unread=unread)
-        if literal is not None:
+        if isinstance(held, set):
+            held = sorted(held, key=str)
+        if isinstance(held, Mapping | list | tuple):
+            return TextReading(held, unread=unread)
+        if held is not None:
             return TextReading(unread=bare)
         words = self._in_words(bare, fences, domain)
         return words._replace(unread=words.unread or unread)
@@ -389,17 +386,3 @@ def _of_spans(text: str) -> tuple[list[Triple], str]:
                 words.append(word)
     end()
     return triples, " ".join(rest)
-
-
-def _literal(text: str) -> Any:
-    """What JSON or Python means by the text; None where it is neither."""
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        pass
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is data, not code
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            return None
