@@ -145,6 +145,28 @@ def test_a_booking_beside_the_right_one_is_noticed(words: Any) -> None:
     assert reasons(tally) == {"booked_besides"} and set(tally.sides) == {"system"} and not any(tally.done)
 
 
+def test_a_booking_that_nobody_asked_for_is_noticed(words: Any) -> None:
+    """It books the first row that it finds, with values of its own."""
+    goals = [goal for goal in draw_goals(BIKES, SEARCH, 40, 4).goals if goal.tasks[0].book is None][:3]
+
+    class Eager:
+        name, side, levels = "eager", "system", ("text",)
+
+        def start(self, context: Any) -> None:
+            self._styled = words.StyledSystem("plain")
+            self._styled.start(context)
+            row = context.office.named("bike", "Corvo Glide")[0]
+            context.office.book("bike", {"day": "friday", "time": "9:30", "hours": "2"}, row)
+
+        def respond(self, turn: Turn | None) -> Reply:
+            reply: Reply = self._styled.respond(turn)
+            return reply
+
+    held, _ = words.held_with(SEARCH, goals, Eager, free=True)
+    tally = words.Tally(SEARCH, goals, held)
+    assert "booked_besides" in reasons(tally) and not any(tally.done) and set(tally.sides) == {"system"}
+
+
 def conversation(*said: tuple[str, tuple[Act, ...], tuple[Call, ...]]) -> Dialogue:
     turns = [
         Turn(

@@ -1,10 +1,11 @@
-"""What our own agents say to each other, in words: samples to try an NLU on."""
+"""What our own agents say to each other, in words: samples to try an NLU on; and how it did, slot by slot."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from dialgauge.agents.speech import NluSample, ParseContext, TemplateNlg
+from dialgauge.agents.speech import NluSample, ParseContext, TemplateNlg, UnderstoodCounts
 from dialgauge.agents.town import AgendaUser, RuleSystem
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
@@ -41,3 +42,23 @@ def _session(goal: TownGoal, search: TownSearch, words: TemplateNlg, seed: int) 
         yield NluSample(text=said.text, speaker="system", acts=answered, context=context, spans=said.spans)
         if user.end_reason:
             return
+
+
+def recalls(scores: UnderstoodCounts, least: int = 1) -> dict[tuple[str, ...], float]:
+    """Recall of each act and slot that was said at least so often."""
+    right = _by_slot(scores.right)
+    said = right + _by_slot(scores.missed)
+    return {item: right[item] / count for item, count in said.items() if count >= least}
+
+
+def confusions(scores: UnderstoodCounts, least: int = 1) -> dict[tuple[tuple[str, ...], tuple[str, ...]], float]:
+    """For act-slots said at least so often, the share of them that another one was understood for."""
+    said = _by_slot(scores.right) + _by_slot(scores.missed)
+    return {pair: count / said[pair[0]] for pair, count in scores.confused.items() if said[pair[0]] >= least}
+
+
+def _by_slot(counts: Counter[tuple[str, ...]]) -> Counter[tuple[str, ...]]:
+    merged: Counter[tuple[str, ...]] = Counter()
+    for item, count in counts.items():
+        merged[item[:2]] += count
+    return merged

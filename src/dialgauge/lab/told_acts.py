@@ -170,11 +170,10 @@ def _booking_told(talk: _ServiceTalk, text: str, call: Call) -> Iterator[Act]:
     """What is said of a booking that was made or refused; nothing where no word of it is."""
     service, told = talk.words.service, told_outcome(text)
     spoken_of = _speaks_of(talk.words, text, (*call.arguments, *talk.given))
-    if call.outcome == "booked" and (told == "done" or talk.given or (spoken_of and not told)):
-        yield as_act(service.act_name("book"))
-    elif call.outcome == "refused" and told == "failed":
+    booked = call.outcome == "booked"
+    if told == "failed" and not booked:
         yield from (as_act(service.act_name("no_book"), slot, value) for slot, value in call.arguments.items())
-    elif told == "done":
+    elif told == "done" or (booked and (talk.given or (spoken_of and not told))):
         yield as_act(service.act_name("book"))
     elif told or spoken_of:
         yield as_act(f"{service.prefix}-{UNSURE.capitalize()}")

@@ -28,6 +28,7 @@ from dialgauge.dialogue import Act, Dialogue, Ontology, SlotSpec, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, act
+from support.nlu_sessions import confusions, recalls
 from support.soak import examples
 
 FINDER = MentionFinder(
@@ -240,8 +241,8 @@ def test_scores_count_what_was_missed_and_what_was_invented(nlu: LinearNlu) -> N
     scores = understanding(nlu, [sample], "user")
     assert scores.right.total() == scores.extra.total() == scores.missed.total() == 1
     assert (scores.precision, scores.recall, scores.f1) == (0.5, 0.5, 0.5)
-    assert scores.recalls() == {("Restaurant-Inform", "food"): 1.0, ("Restaurant-Inform", "name"): 0.0}
-    assert scores.confusions() == {(("Restaurant-Inform", "name"), ("Restaurant-Inform", "area")): 1.0}
+    assert recalls(scores) == {("Restaurant-Inform", "food"): 1.0, ("Restaurant-Inform", "name"): 0.0}
+    assert confusions(scores) == {(("Restaurant-Inform", "name"), ("Restaurant-Inform", "area")): 1.0}
     assert understanding(nlu, [sample], "system").f1 == 0.0
 
 

@@ -22,7 +22,7 @@ _DONE = re.compile(r"\[\s*DONE\s*\]|^[ \t]*DONE[ \t.!]*$", re.IGNORECASE | re.MU
 _GIVE_UP = re.compile(r"\[\s*GIVE[ _-]*UP\s*\]|^[ \t]*GIVE UP[ \t.!]*$", re.IGNORECASE | re.MULTILINE)
 _OPENING = "Hello, what can I do for you?"
 _NOTHING = "(The assistant said nothing.)"
-_PROMPT = """You are a customer who contacted {title}. You talk to its assistant; you are not the assistant.
+_PROMPT = """You are a customer who contacted {title}; whoever writes to you is its assistant.
 
 How to talk:
 - Write only your next message, one or two short sentences. Bring up one or two points at a time, never all at once. \

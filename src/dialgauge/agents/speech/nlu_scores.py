@@ -40,17 +40,6 @@ class UnderstoodCounts(Struct, frozen=True):
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
-    def recalls(self, least: int = 1) -> dict[Item, float]:
-        """Recall of each act and slot that was said at least so often."""
-        right, missed = _by_slot(self.right), _by_slot(self.missed)
-        said = right + missed
-        return {item: right[item] / count for item, count in said.items() if count >= least}
-
-    def confusions(self, least: int = 1) -> dict[tuple[Item, Item], float]:
-        """For act-slots said at least so often, the share of them that another one was understood for."""
-        said = _by_slot(self.right) + _by_slot(self.missed)
-        return {pair: count / said[pair[0]] for pair, count in self.confused.items() if said[pair[0]] >= least}
-
 
 def understanding(
     nlu: LinearNlu, samples: Iterable[NluSample], speaker: Speaker | None = None, *, values: bool = True
@@ -80,13 +69,6 @@ def _items(acts: Iterable[Act], nlu: LinearNlu, values: bool) -> set[Item]:
         return {(act.name, act.slot) for act in acts}
     plain = nlu.finder.value
     return {(act.name, act.slot, value and plain(value)) for act in acts for value in act.values or ("",)}
-
-
-def _by_slot(counts: Counter[Item]) -> Counter[Item]:
-    merged: Counter[Item] = Counter()
-    for item, count in counts.items():
-        merged[item[:2]] += count
-    return merged
 
 
 def _share(right: int, wrong: int) -> float:

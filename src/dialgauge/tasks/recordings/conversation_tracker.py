@@ -122,6 +122,11 @@ class Thread:
             Detour(service, task.book_first, task.book) if task and task.book_first and task.book else None
         )
 
+    @property
+    def unasked(self) -> list[TaskFailure]:
+        """The bookings of rows, where none was to be made."""
+        return [] if self.booking is None or self.service.rows is None else [*self.besides, _beside(*self.booking)]
+
     def say(self, slot: str, value: str) -> None:
         self.said[slot], self._spoken = value, True
         for detour in (self.search_detour, self.book_detour):

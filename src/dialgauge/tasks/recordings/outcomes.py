@@ -113,7 +113,7 @@ class StrictRules:
             entity, since = next(iter(truth.values()), ""), thread.sent[1] if thread.sent else since
         matched = not faults
         wanted = task.book is not None
-        bookings = list(self._booking_faults(task, threads)) if wanted else []
+        bookings = list(self._booking_faults(task, threads)) if wanted else thread.unasked
         untold = list(_untold_faults(thread)) if wanted else []
         known = row is not None or bool(thread.sent)
         answers = list(_request_faults(task, thread, row, truth, known=known))

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         ontology_of,
         spoken_ontology,
     )
-    from dialgauge.worlds.town.spoken import spoken_town
     from dialgauge.worlds.town.town import town_domain
+    from dialgauge.worlds.town.town_words import spoken_town
     from dialgauge.worlds.town.vocabulary import (
         BOOK_SLOTS,
         REFERENCE,

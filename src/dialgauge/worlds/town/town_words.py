@@ -1,4 +1,4 @@
-"""The words that synthetic towns are named with, from ``town_words.yaml``."""
+"""The words that synthetic towns are named with, and those that people use there; the files say what each is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dialgauge.yaml_file import shipped_yaml
 
 
 class TownWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """What there is to name a town with; the file says what each is."""
+    """What there is to name a town with."""
 
     town_name: str
     postcode_area: str
@@ -47,6 +47,31 @@ class TownWords(Struct, frozen=True, forbid_unknown_fields=True):
 
 @lru_cache(1)
 def town_words() -> TownWords:
-    """The words; restaurants may have local names too."""
+    """The words of ``town_words.yaml``; restaurants may have local names too."""
     words = shipped_yaml("dialgauge.worlds.town", "town_words.yaml").as_record(TownWords, "a file of words")
     return replace(words, restaurant_names={**words.restaurant_names, "local": words.local_names})
+
+
+class SpokenTown(Struct, frozen=True, forbid_unknown_fields=True):
+    """How people speak in the town: what its trained NLU looks at and practises with."""
+
+    not_foods: frozenset[str]
+    colours: tuple[str, ...]
+    makes: tuple[str, ...]
+    streets: frozenset[str]
+    name_ends: tuple[str, ...]
+    not_names: frozenset[str]
+    service_words: dict[str, tuple[str, ...]]
+    kinds: dict[str, str]
+    kinds_of_type: dict[str, str]
+    slot_kinds: dict[str, tuple[str, ...]]
+    also_said: dict[str, dict[str, tuple[str, ...]]]
+    known: dict[str, tuple[str, ...]]
+    ends_of_rides: tuple[str, ...]
+    practice: dict[str, dict[str, tuple[str, ...]]]
+
+
+@lru_cache(1)
+def spoken_town() -> SpokenTown:
+    """The words of ``spoken.yaml``."""
+    return shipped_yaml("dialgauge.worlds.town", "spoken.yaml", as_text=True).as_record(SpokenTown, "a file of words")
