@@ -238,7 +238,11 @@ def test_tables_are_readable_at_80_columns(small: GoldTasks) -> None:
 
     run = scored(small, faulty(), name="a-system")
     console = Console(width=80, force_terminal=True, color_system=None, file=io.StringIO())
-    for table in [*score_tables([run]), *explanation(run, "MUL0001"), worst_dialogues(run, 3)]:
+    for table in [
+        *score_tables([run]),
+        *explanation(run, run.table("dialogues")["dialogue"][0]),
+        worst_dialogues(run, 3),
+    ]:
         console.print(table.render("terminal"))
     assert isinstance(console.file, io.StringIO)
     printed = console.file.getvalue()
@@ -252,7 +256,7 @@ def test_a_damaged_run_is_a_sentence(small: GoldTasks, tmp_path: Path) -> None:
     path = stored.files["task_verdicts"]
     path.write_bytes(path.read_bytes()[:-5])
     with pytest.raises(DialgaugeError, match="damaged"):
-        explanation(Store(tmp_path / "runs").open(stored.id), "MUL0001")
+        TaskRuns([Store(tmp_path / "runs").open(stored.id)]).explain("MUL0001")
 
 
 def test_runs_are_compared(small: GoldTasks) -> None:
