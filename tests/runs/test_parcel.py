@@ -14,9 +14,12 @@ def test_a_run_that_was_sent_is_stored_with_the_same_files(tmp_path: Path) -> No
     rows = {"dialogue": ["a", "b"], "measure": ["JGA", "JGA"], "num": [1.0, 0.0], "den": [1.0, 1.0]}
     scores = polars.DataFrame(rows)
     plain = new_run(kind="tasks", name="one", tables={"more": scores})
-    for number, sent in enumerate((plain, unpacked_run(packed_run(plain)))):
+    at_once = Store(tmp_path / "at once").add(plain)
+    for number, sent in enumerate((plain, unpacked_run(packed_run(plain)), unpacked_run(packed_run(at_once)))):
         stored = Store(tmp_path / str(number)).add(sent)
-        assert stored.path is not None
+        assert {name: info.sha256 for name, info in stored.tables.items()} == {
+            name: info.sha256 for name, info in at_once.tables.items()
+        }
         assert {path.name for path in stored.path.iterdir()} == {"run.json", "dialogue_scores.parquet", "more.parquet"}
         assert stored.table("more").equals(scores)
         assert stored.tables["more"].parts == 0

@@ -15,7 +15,7 @@ from dialgauge.formats import DialogueFormat, formats
 from dialgauge.measures import Signature
 from support.commands import dialgauge as run
 from support.examples import EXAMPLES, as_json
-from support.soak import some
+from support.soak import MANY
 from tracking.corpora import flat_state
 
 NORTH, EAST = {"hotel": {"area": "north"}}, {"hotel": {"area": "east"}}
@@ -52,8 +52,9 @@ def carried(path: Path) -> set[str]:
 def test_every_pair_of_files(first: str, tmp_path: Path) -> None:
     (tmp_path / "gold").mkdir()
     gold = written(tmp_path / "gold", first)
-    for second in some([*SHAPES][[*SHAPES].index(first) % 4 :]):
-        check_pair(gold, written(tmp_path, second), second)
+    for place, second in enumerate(SHAPES, start=[*SHAPES].index(first)):
+        if MANY or place % 4 == 0:
+            check_pair(gold, written(tmp_path, second), second)
 
 
 def check_pair(gold: Path, pred: Path, second: str) -> None:

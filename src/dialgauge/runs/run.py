@@ -24,6 +24,7 @@ from dialgauge.runs.tables import (
     check_columns,
     check_fixed,
     check_table_name,
+    table_files,
 )
 from dialgauge.text import note_kind, some_of
 
@@ -383,9 +384,16 @@ class _Parcel(msgspec.Struct):
 
 def packed_run(run: Run) -> bytes:
     """A run as bytes; the same run gives the same bytes."""
-    tables = {name: parquet_bytes(run.given_table(name)) for name in run.tables if name not in CORPUS_TABLES}
+    tables = {name: _table_bytes(run, name) for name in run.tables if name not in CORPUS_TABLES}
     corpus = list(run.dialogues()) if run.has_corpus else None
     return msgspec.msgpack.encode(_Parcel(run.manifest, tables, corpus))
+
+
+def _table_bytes(run: Run, name: str) -> bytes:
+    """A table as a Parquet file: that of a stored run as it is, since polars would write other bytes."""
+    if run.stored and (file := run.path / table_files(name, 0)[0]).is_file():
+        return file.read_bytes()
+    return parquet_bytes(run.given_table(name))
 
 
 def unpacked_run(content: bytes) -> Run:
