@@ -103,7 +103,7 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
     repeated_constraints = repeated_requests = longest = run = 0
     before: set[Act] = set()
     last: frozenset[Act] | None = None
-    hearing: dict[Listener, list[HearingCounts]] = {"user": [], "system": []}
+    hearing: dict[Listener, list[int]] = {"user": [0, 0, 0], "system": [0, 0, 0]}
     for turn in dialogue.turns:
         said = turn.acts or ()
         turns[turn.speaker] += 1
@@ -114,10 +114,13 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
             repeated_requests += len(requests & before)
             before |= whole
             run = run + 1 if whole == last else 1
-            longest, last = max(longest, run), whole
+            longest, last = run if run > longest else longest, whole
         if turn.acts is not None and turn.heard is not None:
             listener: Listener = "system" if turn.speaker == "user" else "user"
-            hearing[listener].append(understanding.note(listener, said, turn.heard))
+            noted, counts = understanding.note(listener, said, turn.heard), hearing[listener]
+            counts[0] += noted.said
+            counts[1] += noted.heard
+            counts[2] += noted.right
     outcome = dialogue.outcome
     return ConversationCounts(
         utterances=len(dialogue.turns),
@@ -127,7 +130,7 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
         repeated_constraints=repeated_constraints,
         repeated_requests=repeated_requests,
         longest_run=longest,
-        hearing={listener: _sum(parts) for listener, parts in hearing.items()},
+        hearing={listener: HearingCounts(*counts) for listener, counts in hearing.items()},
         reason=outcome.reason if outcome else "",
         complete=outcome.success if outcome else None,
         usage=_numbers(outcome.details if outcome else {}),
@@ -180,12 +183,6 @@ def _kinds(acts: tuple[Act, ...]) -> tuple[frozenset[Act], frozenset[Act], froze
         frozenset(act for act in acts if act.slot and act.intent == intent) for intent in (INFORM, REQUEST)
     )
     return frozenset(acts), constraints, requests
-
-
-def _sum(parts: Sequence[HearingCounts]) -> HearingCounts:
-    return HearingCounts(
-        sum(part.said for part in parts), sum(part.heard for part in parts), sum(part.right for part in parts)
-    )
 
 
 def _numbers(details: dict[str, str]) -> dict[str, float]:
