@@ -70,23 +70,29 @@ class HeardActs:
     def __init__(self) -> None:
         self._counts: Counter[HeardAs] = Counter()
         #: How often acts were heard as they were said: speakers say the same over and over.
-        self._rightly: dict[tuple[Listener, tuple[Act, ...]], int] = {}
+        self._rightly: dict[Listener, dict[Act, int]] = {"user": {}, "system": {}}
 
     @property
     def counts(self) -> Counter[HeardAs]:
         """How often what was heard for what."""
         counts = self._counts.copy()
-        for (listener, acts), times in self._rightly.items():
-            for label in _labels(acts):
+        for listener, acts in self._rightly.items():
+            labels: dict[str, int] = {}
+            for act, times in acts.items():
+                label = _label(act.name, act.slot)
+                labels[label] = labels.get(label, 0) + times * (len(act.values) or 1)
+            for label, times in labels.items():
                 counts[HeardAs(listener, label, label, True)] += times
         return counts
 
     def note(self, listener: Listener, said: Sequence[Act], heard: Sequence[Act]) -> HearingCounts:
         """Take in one turn."""
         if said == heard:
-            key = listener, tuple(said)
-            self._rightly[key] = self._rightly.get(key, 0) + 1
-            return _all_heard(key[1])
+            rightly, items = self._rightly[listener], 0
+            for act in said:
+                rightly[act] = rightly.get(act, 0) + 1
+                items += len(act.values) or 1
+            return HearingCounts(items, items, items)
         lost, invented = Counter(_items(said)), Counter(_items(heard))
         right = lost & invented
         for (name, slot, _), count in right.items():
@@ -164,16 +170,6 @@ def _confusions(lost: list[_Item], invented: list[_Item]) -> Iterable[tuple[str,
 
 
 # Simulated speakers say the same over and over: what their acts come to is found once.
-
-
-def _labels(acts: tuple[Act, ...]) -> list[str]:
-    return [_label(act.name, act.slot) for act in acts for _ in act.values or ("",)]
-
-
-@lru_cache(1 << 14)
-def _all_heard(acts: tuple[Act, ...]) -> HearingCounts:
-    count = len(_labels(acts))
-    return HearingCounts(count, count, count)
 
 
 @lru_cache(1 << 14)
