@@ -47,12 +47,14 @@ class Draws:
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """The items in random order (Fisher and Yates)."""
-        mixed = list(items)
-        for last in range(len(mixed) - 1, 0, -1):
-            other = int(self.unit() * (last + 1))
-            mixed[last], mixed[other] = mixed[other], mixed[last]
-        return mixed
+        return self.sample(items, len(items))
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
-        """``count`` different items in random order."""
-        return self.shuffled(items)[:count]
+        """``count`` different items in random order: the first of all in random order."""
+        mixed, unit = list(items), self.unit
+        for last in range(len(mixed) - 1, max(count - 1, 0), -1):  # what comes here is left out
+            mixed[int(unit() * (last + 1))] = mixed[last]
+        for last in range(min(count, len(mixed)) - 1, 0, -1):
+            other = int(unit() * (last + 1))
+            mixed[last], mixed[other] = mixed[other], mixed[last]
+        return mixed[:count]

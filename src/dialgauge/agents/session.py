@@ -12,7 +12,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, NoReturn
 
 from msgspec import Struct
@@ -224,7 +224,7 @@ class _Alarm:
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
         """A conversation that may take so long; 0: as long as it likes."""
-        with self.ready():
+        with nullcontext() if self._set else self.ready():
             if not seconds or not self._set or threading.current_thread() is not threading.main_thread():
                 yield
                 return

@@ -172,9 +172,13 @@ class LabWork(engine.Work[_WorkerState, list[_Planned]]):
     def open(self) -> _WorkerState:
         return _WorkerState(self._search(), self._sitting)
 
-    def do(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> bytes:
+    def held(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> list[Dialogue]:
+        """The conversations of a unit."""
         with ALARM.ready() if self._keeps else nullcontext():  # others' agents may take the signal for themselves
-            held = [self._hold(state, *planned) for planned in unit.payload]
+            return [self._hold(state, *planned) for planned in unit.payload]
+
+    def do(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> bytes:
+        held = self.held(state, unit)
         try:
             content = _ENCODER.encode_lines(held)
         except (UnicodeError, TypeError, ValueError):
@@ -195,6 +199,17 @@ class LabWork(engine.Work[_WorkerState, list[_Planned]]):
         if scenario.free:
             held = with_told_acts(held, room.vocabulary)
         return with_states(held, room.search.domain)
+
+
+#: Agents that hold thousands of conversations a second at the level of acts, and how many are over before what is
+#: finished is worth keeping.
+_INSTANT, _FEW = frozenset({"agenda", "agenda-baseline", "rule-system", "rule-baseline"}), 5_000
+
+
+def held_at_once(goals: Sequence[DomainGoal], sitting: LabConfig) -> bool:
+    """Does it take longer to keep what is finished than to hold the conversations once more?"""
+    instant = sitting.level == "act" and {sitting.user.name, sitting.system.name} <= _INSTANT
+    return instant and len(goals) * sitting.trials <= _FEW
 
 
 def lab_scenario(
@@ -233,8 +248,16 @@ def hold_conversations(
             f"{len(goals) * sitting.trials:,} conversations, and one run holds at most {MOST_CONVERSATIONS:,}; ask for "
             "fewer goals (-n) or trials (--trials)"
         )
-    work = LabWork(search, sitting)
-    for result in engine.run(work, _units(goals, sitting), workers=workers, done=done):
+    work, units = LabWork(search, sitting), _units(goals, sitting)
+    if done is None and held_at_once(goals, sitting) and engine.place_of(workers).here:  # nothing to send or to keep
+        room = work.open()
+        for unit in units:
+            held = work.held(room, unit)
+            if on_unit is not None:
+                on_unit(len(held))
+            yield from held
+        return
+    for result in engine.run(work, units, workers=workers, done=done):
         if result.content is None:
             raise DialgaugeError(result.failure or "conversations could not be held")
         held = work.conversations(result.content)

@@ -37,6 +37,7 @@ from dialgauge.lab.lab_config import (
     LabConfig,
     check_setting,
     checksum_of,
+    held_at_once,
     hold_conversations,
     make_lab_config,
     speaks_freely,
@@ -249,9 +250,10 @@ def _run_lab(
     on_unit: Callable[[int], None] | None,
     broken: Broken,
 ) -> Run:
-    if store is None:
+    if store is None or held_at_once(loaded.goals, sitting):
         held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, on_unit=on_unit)
-        return scored_run(list(held), loaded, sitting, broken=broken, resamples=resamples)
+        run = scored_run(list(held), loaded, sitting, broken=broken, resamples=resamples)
+        return run if store is None else store.add(run)
     with lab_workbench(store, LAB_KIND, loaded, sitting) as folder:
         done = Parts(folder / "conversations") if folder is not None else None
         held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, done=done, on_unit=on_unit)

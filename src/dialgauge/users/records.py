@@ -170,7 +170,7 @@ def prf_score(truth: Mapping[str, int], said: Mapping[str, int]) -> PrfScore | N
     wanted, given = sum(truth.values()), sum(said.values())
     if not wanted and not given:
         return None
-    tp = sum([min(count, said.get(item, 0)) for item, count in truth.items()])
+    tp = wanted if truth == said else sum([min(count, said.get(item, 0)) for item, count in truth.items()])
     precision = tp / given if given else 1.0
     recall = tp / wanted if wanted else 1.0
     both = precision + recall

@@ -257,7 +257,8 @@ class CompatRules:
         if value in _NO_VALUE or (slot in _TIMES and limit is None):
             return -1
         if limit is not None:
-            fitting = [rows for time, rows in column.items() if isinstance(time, int) and _late(slot, time, limit)]
+            times = [(time, rows) for time, rows in column.items() if isinstance(time, int)]
+            fitting = [rows for time, rows in times if (time - limit) * _TIMES[slot] >= 0]
         elif slot == "area" and value == "center":
             centre = [number for number, row in enumerate(self._rows.get(domain, ())) if row.get(slot) == "centre"]
             fitting = [column.get(value, 0), *(1 << number for number in centre)]
@@ -386,11 +387,7 @@ def _digits(value: str) -> int | None:
 def _in_time(slot: str, wanted: str, has: str) -> bool:
     """Not before, or not after; what is no time always fits."""
     limit, time = _digits(wanted), _digits(has)
-    return limit is None or time is None or _late(slot, time, limit)
-
-
-def _late(slot: str, time: int, limit: int) -> bool:
-    return (time - limit) * _TIMES[slot] >= 0
+    return limit is None or time is None or (time - limit) * _TIMES[slot] >= 0
 
 
 def _booked_fits(slot: str, wanted: str, row: Mapping[str, Any]) -> bool:

@@ -70,22 +70,28 @@ class HeardActs:
     def __init__(self) -> None:
         self._counts: Counter[HeardAs] = Counter()
         #: How often acts were heard as they were said: speakers say the same over and over.
-        self._rightly: dict[tuple[Listener, tuple[Act, ...]], int] = {}
+        self._rightly: dict[Listener, dict[Act, int]] = {"user": {}, "system": {}}
 
     @property
     def counts(self) -> Counter[HeardAs]:
         """How often what was heard for what."""
         counts = self._counts.copy()
-        for (listener, acts), times in self._rightly.items():
-            for label in _labels(acts):
+        for listener, acts in self._rightly.items():
+            labels: dict[str, int] = {}
+            for act, times in acts.items():
+                label = _label(act.name, act.slot)
+                labels[label] = labels.get(label, 0) + times * (len(act.values) or 1)
+            for label, times in labels.items():
                 counts[HeardAs(listener, label, label, True)] += times
         return counts
 
     def note(self, listener: Listener, said: Sequence[Act], heard: Sequence[Act]) -> HearingCounts:
         if said == heard:
-            key = listener, tuple(said)
-            self._rightly[key] = self._rightly.get(key, 0) + 1
-            return _all_heard(key[1])
+            rightly, items = self._rightly[listener], 0
+            for act in said:
+                rightly[act] = rightly.get(act, 0) + 1
+                items += len(act.values) or 1
+            return HearingCounts(items, items, items)
         lost, invented = Counter(_items(said)), Counter(_items(heard))
         right = lost & invented
         for (name, slot, _), count in right.items():
@@ -102,7 +108,7 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
     repeated_constraints = repeated_requests = longest = run = 0
     before: set[Act] = set()
     last: frozenset[Act] | None = None
-    hearing: dict[Listener, list[HearingCounts]] = {"user": [], "system": []}
+    hearing: dict[Listener, list[int]] = {"user": [0, 0, 0], "system": [0, 0, 0]}
     for turn in dialogue.turns:
         said = turn.acts or ()
         turns[turn.speaker] += 1
@@ -113,10 +119,13 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
             repeated_requests += len(requests & before)
             before |= whole
             run = run + 1 if whole == last else 1
-            longest, last = max(longest, run), whole
+            longest, last = run if run > longest else longest, whole
         if turn.acts is not None and turn.heard is not None:
             listener: Listener = "system" if turn.speaker == "user" else "user"
-            hearing[listener].append(understanding.note(listener, said, turn.heard))
+            noted, counts = understanding.note(listener, said, turn.heard), hearing[listener]
+            counts[0] += noted.said
+            counts[1] += noted.heard
+            counts[2] += noted.right
     outcome = dialogue.outcome
     return ConversationCounts(
         utterances=len(dialogue.turns),
@@ -126,7 +135,7 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
         repeated_constraints=repeated_constraints,
         repeated_requests=repeated_requests,
         longest_run=longest,
-        hearing={listener: _sum(parts) for listener, parts in hearing.items()},
+        hearing={listener: HearingCounts(*counts) for listener, counts in hearing.items()},
         reason=outcome.reason if outcome else "",
         complete=outcome.success if outcome else None,
         usage=_numbers(outcome.details if outcome else {}),
@@ -162,16 +171,6 @@ def _confusions(lost: list[_Item], invented: list[_Item]) -> Iterable[tuple[str,
 # Simulated speakers say the same over and over: what their acts come to is found once.
 
 
-def _labels(acts: tuple[Act, ...]) -> list[str]:
-    return [_label(act.name, act.slot) for act in acts for _ in act.values or ("",)]
-
-
-@lru_cache(1 << 14)
-def _all_heard(acts: tuple[Act, ...]) -> HearingCounts:
-    count = len(_labels(acts))
-    return HearingCounts(count, count, count)
-
-
 @lru_cache(1 << 14)
 def _kinds(acts: tuple[Act, ...]) -> tuple[frozenset[Act], frozenset[Act], frozenset[Act]]:
     """All acts of a turn, and those of them that state a constraint or ask for a slot."""
@@ -179,12 +178,6 @@ def _kinds(acts: tuple[Act, ...]) -> tuple[frozenset[Act], frozenset[Act], froze
         frozenset(act for act in acts if act.slot and act.intent == intent) for intent in (INFORM, REQUEST)
     )
     return frozenset(acts), constraints, requests
-
-
-def _sum(parts: Sequence[HearingCounts]) -> HearingCounts:
-    return HearingCounts(
-        sum(part.said for part in parts), sum(part.heard for part in parts), sum(part.right for part in parts)
-    )
 
 
 def _numbers(details: dict[str, str]) -> dict[str, float]:
