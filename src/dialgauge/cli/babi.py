@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from dialgauge.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_search, babi_train
+from dialgauge.cli import babi_attention, babi_interact, babi_rank
 from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
 from dialgauge.cli.choices import words
 from dialgauge.cli.common import (
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 app = application("The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.")
 for _command in (
-    *(babi_rank.models, babi_rank.evaluate, babi_rank.table, babi_train.train, babi_search.search),
-    *(babi_attention.attention, babi_chat.chat, babi_interact.interact),
+    *(babi_rank.models, babi_rank.evaluate, babi_rank.table, babi_rank.train, babi_rank.search),
+    *(babi_attention.attention, babi_interact.chat, babi_interact.interact),
 ):
     app.command()(_command)
 

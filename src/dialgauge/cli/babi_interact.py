@@ -1,4 +1,4 @@
-"""``dialgauge babi interact``: a model or agent in front of the simulated user, in a world of its own or another."""
+"""``dialgauge babi interact | chat``: a model or agent in front of the simulated user, or of a person."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
+    DataOption,
     LoadOption,
     MaybeDataOption,
     ModelOption,
@@ -21,6 +22,7 @@ from dialgauge.cli.babi_options import (
 from dialgauge.cli.common import AcceptOption, AlwaysStored, DrawnOutput, MinResultsOption, WorldOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Option, WholeNumber
+from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from dialgauge.agents import Agent
     from dialgauge.rankers import RankingTask, ReplyModel
     from dialgauge.runs import Run
+
 
 #: The task that cannot be simulated.
 REAL_CALLS = 6
@@ -161,3 +164,66 @@ def _is_agent(name: str) -> bool:
     if name not in models and name not in agents:
         raise DialgaugeError(f"unknown model or agent '{name}'.{nearest(name, {*models, *agents})}")
     return name not in models
+
+
+#: A person may talk as long as they like.
+_ENDLESS = 1_000_000
+
+
+def chat(
+    data: DataOption,
+    model: ModelOption = None,
+    task: Annotated[
+        int | None, Option(min=1, max=6, help="Task to train on. Default: the loaded model's, or 5.")
+    ] = None,
+    folder: LoadOption = None,
+    url: UrlOption = None,
+    seed: Annotated[int | None, Option(min=0, help="Random seed for the model. Default: 0.")] = None,
+    raw: Annotated[
+        bool, Option("--raw", help="Pass your input unchanged instead of lower-cased without punctuation.")
+    ] = False,
+    *,
+    settings: ModelSettings,
+) -> None:
+    """Talk to a model or an agent in the terminal.
+
+    An empty line (or `<SILENCE>`) lets the bot continue. API calls are answered by the knowledge base, and the bot
+    speaks again. A bot that knows none of your words says so. `restart` starts a new dialog; `exit` or end of input
+    quits.
+    """
+    from dialgauge.agents import (
+        AGENT_ERROR,
+        EXPLANATION,
+        RESTART,
+        KeyboardUser,
+        Limits,
+        ModelBot,
+        RuleAgent,
+        Scenario,
+        converse,
+    )
+    from dialgauge.rankers import ReplyModel, load_task
+    from dialgauge.worlds.restaurant import FactDatabase
+
+    loaded = load_task(data, task_of(folder, task, 5), ("trn", "dev"))
+    chosen = system_named(model, url, folder, seed, settings.options(), lambda: loaded)
+    system = ModelBot(chosen, asks_back=True) if isinstance(chosen, ReplyModel) else chosen
+    if isinstance(system, RuleAgent):
+        system.asks_back = True
+    database = FactDatabase(loaded.facts)
+    scenario = Scenario(
+        dialogue_id="chat",
+        database=database,
+        environment=database,
+        candidates=loaded.candidates,
+        task=loaded.number,
+        limits=Limits(exchanges=_ENDLESS),
+    )
+    person = KeyboardUser(line_reader("you> "), out.print, raw=raw)
+    tell(f"{system.name}, task {loaded.number}. Empty line: silence; 'restart': new dialogue; 'exit': quit.")
+    reason = RESTART
+    while reason == RESTART:
+        outcome = converse(person, system, scenario).outcome
+        reason = outcome.reason if outcome else ""
+        if outcome and reason == AGENT_ERROR:
+            raise DialgaugeError(outcome.details[EXPLANATION])

@@ -43,18 +43,6 @@ LoadOption = Annotated[
         help="Load the trained model in this folder.",
     ),
 ]
-SetOption = Annotated[
-    list[str] | None,
-    Option("--set", metavar="NAME=VALUE", not_with=("--url",), help="Model setting, for example dim=64; repeatable."),
-]
-PresetOption = Annotated[
-    Literal["default", "paper", "margin"] | None,
-    Option(
-        metavar="NAME",
-        not_with=("--url",),
-        help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss).",
-    ),
-]
 DeviceOption = Annotated[
     str | None,
     Option(
@@ -70,47 +58,41 @@ UrlOption = Annotated[
         "--url", metavar="URL", alone="--url names the bot", help="Use the bot at this HTTP address instead of a model."
     ),
 ]
-LogsOption = Annotated[
-    str | None,
-    Option(
-        "--logs",
-        metavar="FILE",
-        help="Recorded dialogues in any format, instead of --data; all replies become candidates.",
-    ),
-]
-CandidatesOption = Annotated[
-    Path | None,
-    Option("--candidates", metavar="FILE", needs="--logs", help="With --logs: candidate replies, one per line."),
-]
-FactsOption = Annotated[
-    Path | None,
-    Option(
-        "--facts",
-        metavar="FILE",
-        needs="--logs",
-        help="With --logs: knowledge base with tab-separated entity, relation, value.",
-    ),
-]
-
-
-MessagesOption = Annotated[
-    Literal["joined", "apart"],
-    Option(
-        "--messages",
-        needs="--logs",
-        help="With --logs: join consecutive messages of a user, or make each a memory of its own.",
-    ),
-]
 
 
 class Replies(Struct, frozen=True):
     """The dialogues that a model learns from or is evaluated on: the bAbI files, or chat logs."""
 
     data: MaybeDataOption = None
-    logs: LogsOption = None
-    candidates: CandidatesOption = None
-    facts: FactsOption = None
-    messages: MessagesOption = "joined"
+    logs: Annotated[
+        str | None,
+        Option(
+            "--logs",
+            metavar="FILE",
+            help="Recorded dialogues in any format, instead of --data; all replies become candidates.",
+        ),
+    ] = None
+    candidates: Annotated[
+        Path | None,
+        Option("--candidates", metavar="FILE", needs="--logs", help="With --logs: candidate replies, one per line."),
+    ] = None
+    facts: Annotated[
+        Path | None,
+        Option(
+            "--facts",
+            metavar="FILE",
+            needs="--logs",
+            help="With --logs: knowledge base with tab-separated entity, relation, value.",
+        ),
+    ] = None
+    messages: Annotated[
+        Literal["joined", "apart"],
+        Option(
+            "--messages",
+            needs="--logs",
+            help="With --logs: join consecutive messages of a user, or make each a memory of its own.",
+        ),
+    ] = "joined"
 
     def task(
         self, task: int | None, seed: int, *, folder: Path | None = None, splits: tuple[str, ...] | None = None
@@ -131,7 +113,12 @@ class Replies(Struct, frozen=True):
 class ModelSettings(Struct, frozen=True):
     """The settings of a model."""
 
-    given: SetOption = None
+    given: Annotated[
+        list[str] | None,
+        Option(
+            "--set", metavar="NAME=VALUE", not_with=("--url",), help="Model setting, for example dim=64; repeatable."
+        ),
+    ] = None
     device: DeviceOption = None
 
     def options(self) -> dict[str, str]:
@@ -149,7 +136,14 @@ class ModelSettings(Struct, frozen=True):
 class TrainingSettings(ModelSettings, frozen=True):
     """The settings of a model that is yet to be trained."""
 
-    preset: PresetOption = None
+    preset: Annotated[
+        Literal["default", "paper", "margin"] | None,
+        Option(
+            metavar="NAME",
+            not_with=("--url",),
+            help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss).",
+        ),
+    ] = None
 
 
 def task_numbers(text: str, *, most: int) -> list[int]:

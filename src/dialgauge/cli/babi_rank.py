@@ -1,4 +1,4 @@
-"""``dialgauge babi evaluate | table | models``: how far a bot is from carrying whole dialogs."""
+"""``dialgauge babi models | train | search | evaluate | table``: how far bots are from carrying whole dialogs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.choices import WORLDS, measures_of, names_of, words
+from dialgauge.cli.choices import MODELS, WORLDS, measures_of, names_of, words
 from dialgauge.cli.common import (
     AlwaysStored,
     DrawnOutput,
@@ -311,3 +311,64 @@ def _splits(names: Sequence[str] | None, available: Collection[str] | None) -> l
         if name not in present:
             raise DialgaugeError(f"unknown split '{name}'; choose from {', '.join(present)}")
     return list(dict.fromkeys(names or present))
+
+
+def train(
+    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder for the model and its checkpoint.")],
+    model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
+    task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
+    seed: Annotated[
+        int, Option(min=0, help="Random seed for the model and, with --logs, for the train/test split.")
+    ] = 0,
+    force: Annotated[bool, Option("--force", help="Replace the finished model in the folder.")] = False,
+    *,
+    replies: Replies,
+    training: TrainingSettings,
+    output: TableOutput,
+    stored: AlwaysStored,
+) -> None:
+    """Train a model on a task's training and development dialogs (or on chat logs) and save it in a folder.
+
+    Rerun an interrupted command to resume after the last finished epoch. A folder with another model or checkpoint is
+    refused; --force replaces a model. The training log is always stored as a run.
+    """
+    from dialgauge.rankers import claim_folder, fit_model, save_ranker
+    from dialgauge.responses import log_table, run_record, training_run
+    from dialgauge.runs import Store
+
+    loaded = replies.task(task, seed, splits=("trn", "dev"))
+    ranker = fresh_ranker(model, seed, training.options())
+    ranker.checkpoint = claim_folder(folder, ranker, loaded, force=force)
+    runs = Store(stored.store)
+    runs.check_writable()
+    fit_model(ranker, loaded, tell)
+    save_ranker(ranker, folder, loaded.number)
+    tell(f"model saved in {folder}")
+    run = runs.add(training_run(ranker, loaded))
+    output.show([log_table(run)])
+    tell(f"log stored as run {run.id}")
+    epochs = run.table("epochs").to_dicts() if "epochs" in run.tables else []
+    output.document("babi-train", {"systems": [{**run_record(run), "epochs": epochs}]})
+
+
+def search(
+    model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
+    task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
+    seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Seeds per combination, from 0.")] = 1,
+    *,
+    replies: Replies,
+    training: TrainingSettings,
+    output: TableOutput,
+    stored: AlwaysStored,
+) -> None:
+    """Train a model with every combination of settings (--set dim=32,64,128) and compare them on development dialogs.
+
+    Test dialogs are never answered. Rerun an interrupted search to resume; finished trainings are reused.
+    """
+    from dialgauge.responses import run_record, search_settings, search_table
+    from dialgauge.runs import Store
+
+    loaded = replies.task(task, 0, splits=("trn", "dev"))
+    tried = list(search_settings(model, loaded, training.options(), range(seeds), Store(stored.store), tell))
+    output.show([search_table(model, loaded, tried)])
+    output.document("babi-evaluate", {"systems": [run_record(run) for one in tried for run in one.runs]})

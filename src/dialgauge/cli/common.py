@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Struct
 
-from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, WORLDS, names_of
+from dialgauge.cli.choices import ENGINES, FIGURE_FORMATS, FORMATS, GUARDS, TOOL_DOMAINS, WORLDS
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import Screen, err, out
 from dialgauge.errors import DialgaugeError, nearest
@@ -135,24 +135,6 @@ RunArgument = Annotated[str, Argument(metavar="RUN", help="Run id, system, tag o
 JsonOption = Annotated[
     Path | None, OutputFile("--json", metavar="FILE", help="Write JSON to FILE; - for stdout, without tables.")
 ]
-TableOption = Annotated[
-    Path | None,
-    OutputFile(
-        "--table",
-        metavar="FILE",
-        help="Write tables to FILE: .md, .html, .csv or .json; .tex: the first (--wide: with intervals).",
-    ),
-]
-FiguresOption = Annotated[Path | None, OutputFolder("--figures", metavar="FOLDER", help="Draw figures into FOLDER.")]
-FigureFormatOption = Annotated[
-    str,
-    Option(
-        "--figure-format",
-        metavar="FORMAT",
-        known=FIGURE_FORMATS,
-        help="svg, png, pdf or json (Vega-Lite); several, comma-separated.",
-    ),
-]
 FormatOption = Annotated[
     str | None,
     Option(
@@ -182,28 +164,9 @@ WorstOption = Annotated[
 ]
 SeedOption = Annotated[int, Option(min=0, not_with=("--from",), help="Random seed for resampling.")]
 
-# Where the work runs.
-EngineOption = Annotated[
-    str | None,
-    Option(
-        "--engine",
-        metavar="NAME",
-        known=names_of("engine", "ENGINES"),
-        help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
-    ),
-]
-AddressOption = Annotated[
-    str | None,
-    Option(
-        "--address",
-        metavar="HOST:PORT",
-        help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
-    ),
-]
 _WORKERS = WholeNumber(
     "--workers", of="workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it."
 )
-WorkersOption = Annotated[int | None, _WORKERS]
 #: For commands that work here, in processes.
 ProcessesOption = Annotated[int, _WORKERS]
 
@@ -217,56 +180,6 @@ def working_store(store: Path | None) -> Store:
     return Store(store if store is not None else Path(platformdirs.user_cache_dir("dialgauge")) / "work")
 
 
-# Gold files and predictions.
-CoverageOption = Annotated[
-    Literal["intersection", "empty"],
-    Option(
-        metavar="HOW",
-        not_with=("--from",),
-        help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states.",
-    ),
-]
-ExcludeOption = Annotated[
-    list[str] | None,
-    Option(
-        metavar="ID", not_with=SCORED, help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."
-    ),
-]
-GoldFormatOption = Annotated[
-    str | None,
-    Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of GOLD; overrides format detection."),
-]
-PredFormatOption = Annotated[
-    str | None,
-    Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of PRED; overrides format detection."),
-]
-TurnsOption = Annotated[
-    str | None,
-    Option(
-        metavar="HOW",
-        not_with=SCORED,
-        help="How PRED numbers turns: shift=1 (from 1), step=2 (the system's turns count), auto (as fits GOLD).",
-    ),
-]
-RenameOption = Annotated[
-    Path | None,
-    Option(
-        metavar="FILE",
-        not_with=SCORED,
-        help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD.",
-    ),
-]
-AcceptFindingOption = Annotated[
-    list[str] | None,
-    Option(
-        metavar="KIND",
-        known=names_of("tracking", "GUARDS"),
-        not_with=SCORED,
-        help="Score although these look wrong: turn_numbers, slot_names, dialogue_ids, invalid_outputs, absent_values, "
-        "joined_slots, turn_changes, boolean_values or value_spellings; repeatable.",
-    ),
-]
-
 # Bundles: what several commands take together. Making one checks it, before the command begins its work.
 
 
@@ -274,7 +187,14 @@ class TableOutput(Struct, frozen=True):
     """Where tables go: to the screen, into a file, and as JSON."""
 
     json: JsonOption = None
-    table: TableOption = None
+    table: Annotated[
+        Path | None,
+        OutputFile(
+            "--table",
+            metavar="FILE",
+            help="Write tables to FILE: .md, .html, .csv or .json; .tex: the first (--wide: with intervals).",
+        ),
+    ] = None
     wide: WideOption = False
 
     def __post_init__(self) -> None:
@@ -303,8 +223,18 @@ class TableOutput(Struct, frozen=True):
 class DrawnOutput(TableOutput, frozen=True):
     """The same for commands that also draw."""
 
-    figures: FiguresOption = None
-    figure_format: FigureFormatOption = "svg"
+    figures: Annotated[Path | None, OutputFolder("--figures", metavar="FOLDER", help="Draw figures into FOLDER.")] = (
+        None
+    )
+    figure_format: Annotated[
+        str,
+        Option(
+            "--figure-format",
+            metavar="FORMAT",
+            known=FIGURE_FORMATS,
+            help="svg, png, pdf or json (Vega-Lite); several, comma-separated.",
+        ),
+    ] = "svg"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -344,21 +274,79 @@ class DrawnOutput(TableOutput, frozen=True):
 class Inputs(Struct, frozen=True):
     """How gold files and predictions are read, and which of their turns count."""
 
-    coverage: CoverageOption = "intersection"
-    exclude: ExcludeOption = None
-    gold_format: GoldFormatOption = None
-    pred_format: PredFormatOption = None
-    turns: TurnsOption = None
-    rename: RenameOption = None
-    accept: AcceptFindingOption = None
+    coverage: Annotated[
+        Literal["intersection", "empty"],
+        Option(
+            metavar="HOW",
+            not_with=("--from",),
+            help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states.",
+        ),
+    ] = "intersection"
+    exclude: Annotated[
+        list[str] | None,
+        Option(
+            metavar="ID",
+            not_with=SCORED,
+            help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455.",
+        ),
+    ] = None
+    gold_format: Annotated[
+        str | None,
+        Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of GOLD; overrides format detection."),
+    ] = None
+    pred_format: Annotated[
+        str | None,
+        Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of PRED; overrides format detection."),
+    ] = None
+    turns: Annotated[
+        str | None,
+        Option(
+            metavar="HOW",
+            not_with=SCORED,
+            help="How PRED numbers turns: shift=1 (from 1), step=2 (the system's turns count), auto (as fits GOLD).",
+        ),
+    ] = None
+    rename: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            not_with=SCORED,
+            help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD.",
+        ),
+    ] = None
+    accept: Annotated[
+        list[str] | None,
+        Option(
+            metavar="KIND",
+            known=GUARDS,
+            not_with=SCORED,
+            help="Score although these look wrong: turn_numbers, slot_names, dialogue_ids, invalid_outputs, "
+            "absent_values, joined_slots, turn_changes, boolean_values or value_spellings; repeatable.",
+        ),
+    ] = None
 
 
 class Placement(Struct, frozen=True):
     """Where the work runs."""
 
-    engine: EngineOption = None
-    address: AddressOption = None
-    workers: WorkersOption = None
+    engine: Annotated[
+        str | None,
+        Option(
+            "--engine",
+            metavar="NAME",
+            known=ENGINES,
+            help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
+        ),
+    ] = None
+    address: Annotated[
+        str | None,
+        Option(
+            "--address",
+            metavar="HOST:PORT",
+            help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
+        ),
+    ] = None
+    workers: Annotated[int | None, _WORKERS] = None
 
     def __post_init__(self) -> None:
         from dialgauge.engine import checked_place
@@ -378,6 +366,20 @@ class AlwaysStored(Struct, frozen=True):
     run: AlwaysRunOption = False
     store: StoreOption = None
 
+
+# Logs of agents with tools.
+ReplayDomainOption = Annotated[
+    str | None,
+    Option(
+        "--domain",
+        metavar="NAME|FOLDER",
+        known=TOOL_DOMAINS,
+        help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
+    ),
+]
+JudgedTasksOption = Annotated[
+    Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
+]
 
 # Simulated worlds.
 WorldOption = Annotated[

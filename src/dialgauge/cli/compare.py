@@ -35,17 +35,6 @@ if TYPE_CHECKING:
 
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
 
-MeasuresOption = Annotated[
-    list[str] | None,
-    Option(
-        "--measures",
-        "-m",
-        metavar="NAMES",
-        known=measures_of("tracking"),
-        not_with=("--systems",),
-        help="Measures, comma-separated: JGA, FGA@0.5, ...",
-    ),
-]
 ResamplesOption = Annotated[
     int,
     WholeNumber(
@@ -53,81 +42,6 @@ ResamplesOption = Annotated[
         min=1,
         why="a comparison is its tests and intervals, all from resamples",
         help="Resamples for tests and intervals.",
-    ),
-]
-ConfidenceOption = Annotated[
-    float,
-    Option(
-        "--confidence",
-        metavar="LEVEL",
-        min=0,
-        max=1,
-        exclusive=True,
-        example=0.95,
-        help="Confidence level of intervals; differences are significant where p < 1 - LEVEL.",
-    ),
-]
-CorrelationOption = Annotated[
-    Literal["pearson", "spearman", "kendall", "all"] | None,
-    Option(
-        metavar="KIND",
-        not_with=("--systems",),
-        help="Show correlations between measures: pearson, spearman, kendall or all.",
-    ),
-]
-MissingOption = Annotated[
-    Literal["shared", "empty", "without", "refuse"],
-    Option(
-        metavar="HOW",
-        help="When a system lacks dialogues: 'shared' compares those all systems have, 'empty' scores them as empty "
-        "states, 'without' drops the system, 'refuse' stops.",
-    ),
-]
-PairsOption = Annotated[bool, Option("--pairs", help="Print every pair of systems; files always list them.")]
-SweepOption = Annotated[
-    bool, Option("--sweep", not_with=("--systems",), help="Show FGA over λ, and where the ranking changes.")
-]
-ShowOption = Annotated[
-    int,
-    Option(
-        metavar="N",
-        not_with=("--systems",),
-        min=0,
-        help="Show the N dialogues where the first system differs most from each other one, and the turn.",
-    ),
-]
-ShowByOption = Annotated[
-    str | None,
-    Option(
-        metavar="MEASURE",
-        needs="--show",
-        known=measures_of("tracking", several=False),
-        help="Measure that ranks dialogues for --show. Default: the first.",
-    ),
-]
-RatingsOption = Annotated[
-    Path | None,
-    Option(
-        metavar="FILE",
-        not_with=("--systems",),
-        help="Correlate with human ratings: CSV with columns dialogue, rater, rating.",
-    ),
-]
-RatedOption = Annotated[
-    str | None,
-    Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
-]
-DetailOption = Annotated[
-    bool,
-    Option("--detail", help="Also show resolution, spread and ranks; files always have them."),
-]
-ToOption = Annotated[
-    str,
-    Option(
-        "--to",
-        metavar="FORMAT",
-        known=names_of("report", "FORMATS"),
-        help="Output format: terminal, markdown, latex, html, csv or json.",
     ),
 ]
 
@@ -141,11 +55,39 @@ _RUN = re.compile(r"\d{8}(-\d{0,6}(-[a-z0-9-]*)?)?")
 class Testing(Struct, frozen=True):
     """What is compared, and how differences are tested."""
 
-    measures: MeasuresOption = None
+    measures: Annotated[
+        list[str] | None,
+        Option(
+            "--measures",
+            "-m",
+            metavar="NAMES",
+            known=measures_of("tracking"),
+            not_with=("--systems",),
+            help="Measures, comma-separated: JGA, FGA@0.5, ...",
+        ),
+    ] = None
     resamples: ResamplesOption = 10_000
     seed: SeedOption = 0
-    confidence: ConfidenceOption = 0.95
-    missing: MissingOption = "shared"
+    confidence: Annotated[
+        float,
+        Option(
+            "--confidence",
+            metavar="LEVEL",
+            min=0,
+            max=1,
+            exclusive=True,
+            example=0.95,
+            help="Confidence level of intervals; differences are significant where p < 1 - LEVEL.",
+        ),
+    ] = 0.95
+    missing: Annotated[
+        Literal["shared", "empty", "without", "refuse"],
+        Option(
+            metavar="HOW",
+            help="When a system lacks dialogues: 'shared' compares those all systems have, 'empty' scores them as "
+            "empty states, 'without' drops the system, 'refuse' stops.",
+        ),
+    ] = "shared"
 
     @property
     def names(self) -> list[str]:
@@ -156,7 +98,15 @@ class Testing(Struct, frozen=True):
 class ComparisonOutput(DrawnOutput, frozen=True):
     """Where a comparison goes. What cannot be written is refused before the work begins."""
 
-    to: ToOption = "terminal"
+    to: Annotated[
+        str,
+        Option(
+            "--to",
+            metavar="FORMAT",
+            known=names_of("report", "FORMATS"),
+            help="Output format: terminal, markdown, latex, html, csv or json.",
+        ),
+    ] = "terminal"
     view: ViewOption = False
     store: StoreOption = None
 
@@ -188,14 +138,52 @@ class StoredComparisonOutput(ComparisonOutput, frozen=True):
 class Request(Struct, frozen=True):
     """What to show beyond scores and tests, as the options say it."""
 
-    pairs: PairsOption = False
-    detail: DetailOption = False
-    correlation: CorrelationOption = None
-    sweep: SweepOption = False
-    show: ShowOption = 0
-    show_by: ShowByOption = None
-    ratings: RatingsOption = None
-    rated: RatedOption = None
+    pairs: Annotated[bool, Option("--pairs", help="Print every pair of systems; files always list them.")] = False
+    detail: Annotated[
+        bool,
+        Option("--detail", help="Also show resolution, spread and ranks; files always have them."),
+    ] = False
+    correlation: Annotated[
+        Literal["pearson", "spearman", "kendall", "all"] | None,
+        Option(
+            metavar="KIND",
+            not_with=("--systems",),
+            help="Show correlations between measures: pearson, spearman, kendall or all.",
+        ),
+    ] = None
+    sweep: Annotated[
+        bool, Option("--sweep", not_with=("--systems",), help="Show FGA over λ, and where the ranking changes.")
+    ] = False
+    show: Annotated[
+        int,
+        Option(
+            metavar="N",
+            not_with=("--systems",),
+            min=0,
+            help="Show the N dialogues where the first system differs most from each other one, and the turn.",
+        ),
+    ] = 0
+    show_by: Annotated[
+        str | None,
+        Option(
+            metavar="MEASURE",
+            needs="--show",
+            known=measures_of("tracking", several=False),
+            help="Measure that ranks dialogues for --show. Default: the first.",
+        ),
+    ] = None
+    ratings: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            not_with=("--systems",),
+            help="Correlate with human ratings: CSV with columns dialogue, rater, rating.",
+        ),
+    ] = None
+    rated: Annotated[
+        str | None,
+        Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
+    ] = None
 
     def correlations(self) -> tuple[str, ...]:
         """The names of the correlations."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.cli.choices import measures_of
+from dialgauge.cli.choices import GATED_MEASURES
 from dialgauge.cli.common import write_file
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Option, OutputFile
@@ -32,30 +32,27 @@ if TYPE_CHECKING:
 EXIT_FAILED_CHECK = 3
 _DROP = "fail-on-drop"
 
-FailUnderOption = Annotated[
-    list[str] | None,
-    Option(
-        "--fail-under",
-        metavar="MEASURE=VALUE",
-        known=measures_of(several=False, ending="="),
-        help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
-    ),
-]
-FailOnDropOption = Annotated[
-    str | None,
-    Option(
-        "--fail-on-drop",
-        metavar="RUN|FILE",
-        help="Exit with code 3 if significantly worse than this stored run, or than this file scored the same way.",
-    ),
-]
-
 
 class Gates(Struct, frozen=True):
     """The checks that a build fails on, as options."""
 
-    fail_under: FailUnderOption = None
-    fail_on_drop: FailOnDropOption = None
+    fail_under: Annotated[
+        list[str] | None,
+        Option(
+            "--fail-under",
+            metavar="MEASURE=VALUE",
+            known=GATED_MEASURES,
+            help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
+        ),
+    ] = None
+    fail_on_drop: Annotated[
+        str | None,
+        Option(
+            "--fail-on-drop",
+            metavar="RUN|FILE",
+            help="Exit with code 3 if significantly worse than this stored run, or than this file scored the same way.",
+        ),
+    ] = None
     margin: Annotated[
         float,
         Option(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Struct
 
-from dialgauge.cli.choices import names_of
+from dialgauge.cli.choices import TOOL_DOMAINS
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.lab_options import named_settings
+from dialgauge.cli.lab_options import CLEAN, agent_spec
 from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError, nearest
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from dialgauge.cli.output import Output
     from dialgauge.engine import WorkPlace
 
-_DOMAIN = Option(
-    "--domain",
-    metavar="NAME|FOLDER",
-    known=names_of("worlds.tools", "installed_domains", closed=False),
-    help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
-)
-ToolDomainOption = Annotated[str, _DOMAIN]
 #: Letters of a result that the screen shows; files have all of it.
 _SHOWN = 120
-_MODELS = ("llm-system", "llm-user")
 
 
 def call(
     calls: Annotated[
         Path, Argument(metavar="CALLS.json", help='A JSON list of {"name": …, "arguments": {…}}; - for stdin.')
     ],
-    domain: ToolDomainOption,
+    domain: Annotated[
+        str,
+        Option(
+            "--domain",
+            metavar="NAME|FOLDER",
+            known=TOOL_DOMAINS,
+            help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
+        ),
+    ],
     task: Annotated[
         str | None, Option("--task", metavar="ID", help="Begin with the state in which this task starts.")
     ] = None,
@@ -140,8 +140,7 @@ class LabOfTools(Struct, frozen=True):
         for side in ("system", "user"):
             name, given = agents.given(side)
             name = self._partner(agents.system) if (side, name) == ("user", "agenda") else name
-            general = {key: text for key, text in asked.items() if text} if name in _MODELS else {}
-            sides[side] = (name, {**general, **named_settings(given, f"--{side}-set")})
+            sides[side] = (name, dict(agent_spec(name, given, side, CLEAN, render=False, asked=asked).options))
         err.print(f"the user is {sides['user'][0]}")
         with progress_bar("conversations", len(tasks) * self.trials) as advance:
             results = run_tool_domain(

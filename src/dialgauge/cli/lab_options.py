@@ -18,52 +18,7 @@ if TYPE_CHECKING:
 
 Failures: TypeAlias = Literal["live", "paper", "masked"]
 
-BrokenOption = Annotated[
-    Literal["leave-out", "fail"] | None,
-    Option(
-        "--broken",
-        help="Conversations that an agent's error, the time limit or a spent budget ended: left out of success, or "
-        "failed. Default: judged by what was done, and left out where the user failed.",
-    ),
-]
 
-SystemOption = Annotated[
-    str,
-    Option(
-        "--system",
-        metavar="AGENT",
-        known=AGENTS,
-        help="System agent: rule-system, llm-system, http, corpus-system, ... or a plugin.",
-    ),
-]
-UserOption = Annotated[
-    str,
-    Option(
-        "--user",
-        metavar="AGENT",
-        known=AGENTS,
-        help="User agent: agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin.",
-    ),
-]
-UserSetting = Annotated[
-    list[str] | None, Option("--user-set", metavar="NAME=VALUE", help="User agent setting; repeatable.")
-]
-SystemSetting = Annotated[
-    list[str] | None, Option("--system-set", metavar="NAME=VALUE", help="System agent setting; repeatable.")
-]
-DomainOption = Annotated[
-    str,
-    Option(
-        "--domain",
-        metavar="NAME|FOLDER",
-        help="town, airline, retail, depot, another installed domain, or a folder: ./mine.",
-    ),
-]
-GoalsOption = Annotated[
-    str,
-    Option("--goals", metavar="FILE", help="Goals of a domain (JSON Lines); for the town dialogues with goals "
-           "(MultiWOZ). Default: the domain's, or drawn."),
-]  # fmt: skip
 DatabaseOption = Annotated[
     Path | None,
     Option("--database", metavar="FOLDER", help="Database folder. Default: the folder db next to the goals."),
@@ -105,11 +60,8 @@ ModelOption = Annotated[str, Option("--model", metavar="NAME", help="Model name 
 KeyOption = Annotated[str, Option("--key-env", metavar="NAME", help="Environment variable that holds the API key.")]
 ExchangesOption = Annotated[int, WholeNumber(of="exchanges", min=1, help="Maximum exchanges per conversation.")]
 LabSeedOption = Annotated[int, Option(min=0, help="Random seed for conversations and resampling.")]
-TownSeedOption = Annotated[
-    int, Option("--town-seed", min=0, help="Random seed for the synthetic town and for drawn goals.")
-]
 
-_CLEAN = "clean"
+CLEAN = "clean"
 #: Language models, and agents of ours that have a use for a channel.
 _MODELS = ("llm-user", "llm-system")
 _HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
@@ -118,10 +70,27 @@ _HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
 class Town(Struct, frozen=True):
     """The domain and its goals."""
 
-    domain: DomainOption = "town"
-    goals: GoalsOption = "town"
+    domain: Annotated[
+        str,
+        Option(
+            "--domain",
+            metavar="NAME|FOLDER",
+            help="town, airline, retail, depot, another installed domain, or a folder: ./mine.",
+        ),
+    ] = "town"
+    goals: Annotated[
+        str,
+        Option(
+            "--goals",
+            metavar="FILE",
+            help="Goals of a domain (JSON Lines); for the town dialogues with goals "
+            "(MultiWOZ). Default: the domain's, or drawn.",
+        ),
+    ] = "town"
     database: DatabaseOption = None
-    town_seed: TownSeedOption = 0
+    town_seed: Annotated[
+        int, Option("--town-seed", min=0, help="Random seed for the synthetic town and for drawn goals.")
+    ] = 0
 
     @property
     def has_tools(self) -> bool:
@@ -149,10 +118,30 @@ class Town(Struct, frozen=True):
 class Agents(Struct, frozen=True):
     """Who talks to whom, each with settings."""
 
-    system: SystemOption = "rule-system"
-    user: UserOption = "agenda"
-    user_set: UserSetting = None
-    system_set: SystemSetting = None
+    system: Annotated[
+        str,
+        Option(
+            "--system",
+            metavar="AGENT",
+            known=AGENTS,
+            help="System agent: rule-system, llm-system, http, corpus-system, ... or a plugin.",
+        ),
+    ] = "rule-system"
+    user: Annotated[
+        str,
+        Option(
+            "--user",
+            metavar="AGENT",
+            known=AGENTS,
+            help="User agent: agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin.",
+        ),
+    ] = "agenda"
+    user_set: Annotated[
+        list[str] | None, Option("--user-set", metavar="NAME=VALUE", help="User agent setting; repeatable.")
+    ] = None
+    system_set: Annotated[
+        list[str] | None, Option("--system-set", metavar="NAME=VALUE", help="System agent setting; repeatable.")
+    ] = None
 
     def given(self, side: str) -> tuple[str, Sequence[str] | None]:
         """The agent of a side, by name, and its settings."""
@@ -179,7 +168,7 @@ def lab_config_from(
     }
     _refuse_unused(asked, specs)
     for spec in specs.values():
-        if channel != _CLEAN and "channel" not in spec.options:
+        if channel != CLEAN and "channel" not in spec.options:
             err.print(f"--channel has no effect on {spec.name}, which does its own understanding")
     return make_lab_config(specs["user"], specs["system"], level=level, **how)
 
@@ -209,7 +198,7 @@ def agent_spec(
     if name in _MODELS:
         options = {**{setting: text for setting, text in (asked or {}).items() if text}, **options}
     if name in _HEARING:
-        if channel != _CLEAN:
+        if channel != CLEAN:
             options.setdefault("channel", channel)
         if render:
             options.setdefault("render", "true")

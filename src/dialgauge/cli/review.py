@@ -9,8 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import JsonOption, StoreOption, on_screen, typed_command, write_document
+from dialgauge.cli.common import (
+    JsonOption,
+    JudgedTasksOption,
+    ReplayDomainOption,
+    StoreOption,
+    on_screen,
+    typed_command,
+    write_document,
+)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.explore import missing_explorer
 from dialgauge.cli.options import Argument, Option, OutputFile, application
@@ -38,18 +45,8 @@ def review(
         list[str],
         Argument(metavar="LOG...", help="Logs of agents in any known format: tau, chat messages, inspect, ..."),
     ],
-    domain: Annotated[
-        str | None,
-        Option(
-            "--domain",
-            metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
-        ),
-    ] = None,
-    tasks: Annotated[
-        Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
-    ] = None,
+    domain: ReplayDomainOption = None,
+    tasks: JudgedTasksOption = None,
     detail: Annotated[
         bool, Option("--detail", help="The whole review of every log, however many lines that takes.")
     ] = False,

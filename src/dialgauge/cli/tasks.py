@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge.cli import tasks_audit, tasks_blame, tasks_judges
-from dialgauge.cli.choices import measures_of, names_of
+from dialgauge.cli import tasks_audit
+from dialgauge.cli.choices import TOOL_DOMAINS, measures_of
 from dialgauge.cli.common import (
     FromOption,
     FromRunsOption,
@@ -42,55 +42,52 @@ app = application(
 )
 
 app.command()(tasks_audit.audit)
-app.command()(tasks_blame.blame)
-app.command()(tasks_judges.judges)
-
-DatabaseFolder = Annotated[
-    Path | None,
-    Option(
-        "--database",
-        not_with=("--from",),
-        metavar="FOLDER",
-        help="MultiWOZ database. Default: the folder db next to GOLD.",
-    ),
-]
-Domains = Annotated[
-    Literal["file", "state", "placeholders"] | None,
-    Option(
-        "--domains",
-        not_with=("--from",),
-        metavar="MODE",
-        help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
-        "names). Default: file if every turn has active_domains, else state.",
-    ),
-]
-UnansweredOption = Annotated[
-    Literal["skip", "fail"],
-    Option(
-        "--unanswered",
-        not_with=("--from",),
-        metavar="HOW",
-        help="Dialogues without responses: skip (as mwzeval does) or fail.",
-    ),
-]
-Strict = Annotated[
-    bool,
-    Option("--strict", not_with=("--from",), help="Reject files where only some turns have states or active_domains."),
-]
+app.command()(tasks_audit.blame)
+app.command()(tasks_audit.judges)
 
 
 class ResponseReading(Struct, frozen=True):
     """How responses are read."""
 
-    database: DatabaseFolder = None
-    domains: Domains = None
-    strict: Strict = False
+    database: Annotated[
+        Path | None,
+        Option(
+            "--database",
+            not_with=("--from",),
+            metavar="FOLDER",
+            help="MultiWOZ database. Default: the folder db next to GOLD.",
+        ),
+    ] = None
+    domains: Annotated[
+        Literal["file", "state", "placeholders"] | None,
+        Option(
+            "--domains",
+            not_with=("--from",),
+            metavar="MODE",
+            help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
+            "names). Default: file if every turn has active_domains, else state.",
+        ),
+    ] = None
+    strict: Annotated[
+        bool,
+        Option(
+            "--strict", not_with=("--from",), help="Reject files where only some turns have states or active_domains."
+        ),
+    ] = False
 
 
 class Responses(ResponseReading, frozen=True):
     """How responses are scored."""
 
-    unanswered: UnansweredOption = "skip"
+    unanswered: Annotated[
+        Literal["skip", "fail"],
+        Option(
+            "--unanswered",
+            not_with=("--from",),
+            metavar="HOW",
+            help="Dialogues without responses: skip (as mwzeval does) or fail.",
+        ),
+    ] = "skip"
     references: Annotated[
         Path | None,
         Option(
@@ -166,7 +163,7 @@ def score(
         Option(
             "--domain",
             metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
+            known=TOOL_DOMAINS,
             needs="--tasks",
             help="Tool domain for --tasks. Default: airline or retail, if the log is from there.",
         ),

@@ -1,15 +1,22 @@
-"""``dialgauge tasks audit``: is this log what it says, do its verdicts replay, were its tasks fair?"""
+"""``dialgauge tasks audit | blame | judges``: what verdicts are worth, and whose fault failures were."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import LimitOption, TableOutput
+from dialgauge.cli.common import (
+    JudgedTasksOption,
+    LimitOption,
+    ReplayDomainOption,
+    ResamplesOption,
+    SeedOption,
+    TableOutput,
+)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import Argument, Option, OutputFolder
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 
@@ -21,18 +28,8 @@ def audit(
             metavar="[RESULTS...]", help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone."
         ),
     ] = None,
-    domain: Annotated[
-        str | None,
-        Option(
-            "--domain",
-            metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
-        ),
-    ] = None,
-    tasks: Annotated[
-        Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
-    ] = None,
+    domain: ReplayDomainOption = None,
+    tasks: JudgedTasksOption = None,
     limit: LimitOption = 20,
     *,
     output: TableOutput,
@@ -106,3 +103,104 @@ def grade_again(
     output.document("tasks-regrade", {"tasks": str(tasks), "logs": msgspec.to_builtins(graded)})
     whole = all(not (each.other_instruction or each.missing or each.open) for each in graded)
     return 0 if whole else EXIT_INCOMPLETE
+
+
+def blame(
+    results: Annotated[list[str], Argument(metavar="RESULTS...", help="Agent result files (tau-bench, tau2-bench).")],
+    dialogue: Annotated[
+        str | None, Option("--dialogue", metavar="ID", help="Show all evidence on one failure (task#trial).")
+    ] = None,
+    domain: ReplayDomainOption = None,
+    sheets: Annotated[
+        Path | None,
+        OutputFolder("--sheets", metavar="FOLDER", help="Write each unlabelled failure as a text for labellers."),
+    ] = None,
+    limit: LimitOption = 20,
+    *,
+    output: TableOutput,
+) -> None:
+    """Say whose fault each failure was: agent, user, both, task, infrastructure, or unclear. No language model is used.
+
+    The evidence: writes that are missing, extra or wrong, where wrong values came from, wishes that were never voiced,
+    refused or left open, who stopped, and oddities of the task. If both sides deviate, the verdict is unclear, and
+    names the side it leans to.
+    """
+    from dialgauge.api import blame_results
+    from dialgauge.data import data_folder
+    from dialgauge.formats import named_files
+    from dialgauge.tasks import blame_document
+    from dialgauge.worlds.tools import integrity_sentences
+
+    named = named_files(results)
+    if sheets is not None:
+        _write_sheets(named, sheets, domain, data_folder().root)
+        return
+    logs = []
+    with progress_bar("blaming", len(named)) as advance:
+        for name, source in named.items():
+            logs += blame_results({name: source}, domain=domain)
+            advance(1)
+    screen = out if output.on_screen else err
+    for log in logs:
+        if log.plan is not None and log.plan.missing:
+            screen.print(f"{log.name}: {log.plan.sentence()}.")
+        if log.integrity.foreign:
+            for sentence in integrity_sentences(log.name, log.integrity):
+                screen.print(sentence)
+    if dialogue is not None:
+        output.show([table for log in logs for table in log.explain(dialogue)])
+    else:
+        in_file = [table for log in logs for table in log.tables()]
+        output.show([table for log in logs for table in log.tables(limit or None)], in_file=in_file)
+    output.document("tasks-blame", blame_document(logs))
+
+
+def _write_sheets(sources: Mapping[str, str], folder: Path, domain: str | None, root: Path) -> None:
+    from dialgauge.files import write_all
+    from dialgauge.tasks import label_sheets
+    from dialgauge.text import counted
+    from dialgauge.users.faults import load_labels
+
+    labels = [*load_labels(), *load_labels("fresh.jsonl")]
+    files: dict[Path, bytes] = {}
+    written = 0
+    for name, source in sources.items():
+        known = {(label.task, label.trial) for label in labels if label.file == Path(source).name}
+        made = label_sheets(source, domain=domain, root=root, known=known)
+        where = folder / re.sub(r"[^\w-]", "_", name)
+        files |= {where / file: content for file, content in made.items()}
+        written += len(made.keys() - {"GUIDE.txt", "POLICY.txt", "labels.csv"})
+    write_all(files)
+    out.print(f"{counted(written, 'failure')} without a label in {folder}: read GUIDE.txt there, fill in labels.csv.")
+
+
+def judges(
+    verdicts: Annotated[
+        list[str],
+        Argument(
+            metavar="VERDICTS...",
+            help="CSV or JSON Lines with conversation (or task and trial), verdict, and optionally grader, replicate.",
+        ),
+    ],
+    truth: Annotated[
+        str | None,
+        Option(
+            "--truth",
+            metavar="GRADER",
+            help="Grader to take as correct; the others' pass rates are corrected by its verdicts.",
+        ),
+    ] = None,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 0,
+    *,
+    output: TableOutput,
+) -> None:
+    """Compare graders (people, models, rules): agreement, kappa, flips, and how much of pass^k depends on them.
+
+    With --truth, sensitivity and specificity of each other grader, and the pass rate corrected for its errors.
+    """
+    from dialgauge.tasks import judge_document, judge_figures, judge_tables, read_verdicts
+
+    figures = judge_figures(read_verdicts(verdicts), truth=truth, resamples=resamples, seed=seed)
+    output.show(judge_tables(figures))
+    output.document("tasks-judges", judge_document(figures))

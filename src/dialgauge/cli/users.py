@@ -28,23 +28,16 @@ from dialgauge.cli.output import OnScreen, Output
 from dialgauge.cli.screen import out
 from dialgauge.cli.users_faults import faults
 from dialgauge.cli.users_find import find
-from dialgauge.cli.users_likeness import likeness
-from dialgauge.cli.users_map import canonical_map
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored, opened
-from dialgauge.cli.users_profile import profile
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
 
+
 app = application(
     "Simulated users: do they express their whole goal, ask everything they should, and why do they repeat themselves?"
 )
-app.command()(find)
-app.command()(faults)
-app.command()(likeness)
-app.command()(profile)
-app.command("map")(canonical_map)
 
 
 @app.command()
@@ -207,3 +200,104 @@ def explain(
     output.show(tables)
     if output.json is not None:
         output.document("users-explain", explanation_record(presented, dialogue, talk=talk))
+
+
+@app.command()
+def likeness(
+    conversations: Annotated[
+        list[str],
+        Argument(metavar="CONVERSATIONS...", help="Recorded conversations: one source per user model."),
+    ],
+    corpus: Annotated[
+        Path, Option("--corpus", metavar="FILE", help="People's dialogues with user acts and the same ids (MultiWOZ).")
+    ],
+    smoothing: Annotated[
+        float, Option("--smoothing", metavar="X", min=0, help="Added to each count for Kullback–Leibler.")
+    ] = 0.5,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 0,
+    *,
+    scoring: Scoring,
+    output: TableOutput,
+) -> None:
+    """Compare users with people: acts turn by turn, distributions of acts and lengths, and GCDF1."""
+    from dialgauge.formats import named_files
+    from dialgauge.users import likeness as measured
+    from dialgauge.users import likeness_document, likeness_table
+
+    users = measured(
+        corpus, named_files(conversations), scoring.options(), smoothing=smoothing, resamples=resamples, seed=seed
+    )
+    output.show([likeness_table(users, corpus.name)])
+    if output.json is not None:
+        output.document("users-likeness", likeness_document(users, str(corpus)))
+
+
+@app.command()
+def profile(
+    conversations: Annotated[
+        list[str],
+        Argument(metavar="CONVERSATIONS...", help="Conversations of people or of simulated users: one source each."),
+    ],
+    beside: Annotated[
+        Path | None,
+        Option(
+            "--beside", metavar="SOURCE", help="Reference conversations, usually people's, to measure distances from."
+        ),
+    ] = None,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 0,
+    *,
+    output: TableOutput,
+) -> None:
+    """What users do: length, details, identifiers, questions, corrections, politeness, repetition, endings.
+
+    --beside adds the distance of each corpus from that one, and between random halves of that one. This describes
+    behaviour; it is not a score of realism. Dialogue acts are used where recorded, but not needed.
+    """
+    from dialgauge.formats import named_files
+    from dialgauge.users import behaviour_profile, profile_document, profile_tables
+
+    sources = named_files([beside, *conversations] if beside is not None else conversations)
+    first = next(iter(sources)) if beside is not None else ""
+    profiles = behaviour_profile(sources, beside=first, resamples=resamples, seed=seed)
+    output.show(profile_tables(profiles, first, resamples))
+    if output.json is not None:
+        output.document("users-profile", profile_document(profiles, first))
+
+
+@app.command("map")
+def canonical_map(
+    source: Annotated[str, Argument(metavar="ONTOLOGY|FOLDER", help="An ontology or schema, or a domain's folder.")],
+    to: Annotated[Path, OutputFile("--out", metavar="FILE", help="The map to write (JSON).")],
+    dialogues: Annotated[
+        str | None, Option(metavar="FILE", help="Dialogues with acts, from which to add spellings of values.")
+    ] = None,
+    limit: LimitOption = 20,
+    *,
+    scoring: Scoring,
+    output: TableOutput,
+) -> None:
+    """Build a canonical map: the values that goals can have, and how they are written. 'data check' inspects it."""
+    from msgspec import to_builtins
+
+    from dialgauge.users import build_map
+
+    built = build_map(source, dialogues, scoring.options())
+    write_json(to, built.content)
+    output.show([built.table(row_limit(limit) or len(built.unplaced))], in_file=[built.table(len(built.unplaced))])
+    if output.json is not None:
+        output.document(
+            "users-map",
+            {
+                "slots": len(built.content),
+                "values": built.values,
+                "forms": built.forms,
+                "open_slots": built.open_slots,
+                "unplaced": to_builtins(built.unplaced),
+            },
+        )
+
+
+app.command()(find)
+app.command()(faults)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Struct
 
-from dialgauge.cli.choices import words
+from dialgauge.cli.choices import DATASET_PROFILES
 from dialgauge.cli.common import FormatOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
@@ -18,7 +18,6 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.report import plain
 
 if TYPE_CHECKING:
-    from dialgauge.engine import WorkPlace
     from dialgauge.runs import Run
     from dialgauge.users import UserOptions
 
@@ -32,72 +31,68 @@ Source = Annotated[
         help="Recorded conversations (folder, file, pattern or archive), unless --from names a stored run.",
     ),
 ]
-Map = Annotated[
-    Path | None,
-    Option(
-        "--canonical-map", not_with=("--from",), metavar="FILE", help="Canonical values and their paraphrases (JSON)."
-    ),
-]
-ConfigFile = Annotated[
-    Path | None, Option("--config", not_with=("--from",), metavar="FILE", help="Scoring options (YAML).")
-]
-Overrides = Annotated[
-    list[str] | None,
-    Option(
-        "--set",
-        not_with=("--from",),
-        metavar="PATH=VALUE",
-        help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable.",
-    ),
-]
-Mode = Annotated[
-    Literal["reference", "recommended"] | None,
-    Option(
-        metavar="TEXT",
-        not_with=("--from",),
-        help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
-    ),
-]
-DatasetProfile = Annotated[
-    str | None,
-    Option(
-        "--dataset",
-        not_with=("--from",),
-        metavar="NAME|FILE",
-        known=words("multiwoz21 multiwoz21-people sgd", closed=False),
-        help="Dataset profile: multiwoz21, multiwoz21-people, sgd, a YAML file, or the folder of a domain.",
-    ),
-]
-DatabaseFolder = Annotated[
-    Path | None,
-    Option(
-        "--database",
-        not_with=("--from",),
-        metavar="FOLDER",
-        help="Folder of DOMAIN_db.json files: shows which goal failures are real.",
-    ),
-]
-SchemaFile = Annotated[
-    Path | None,
-    Option(
-        "--schema",
-        not_with=("--from",),
-        metavar="FILE",
-        help="Services and slots (JSON): describes domains, checks goals.",
-    ),
-]
 
 
 class Scoring(Struct, frozen=True):
     """How conversations are scored."""
 
-    canonical_map: Map = None
-    config: ConfigFile = None
-    override: Overrides = None
-    mode: Mode = None
-    dataset: DatasetProfile = None
-    database: DatabaseFolder = None
-    schema: SchemaFile = None
+    canonical_map: Annotated[
+        Path | None,
+        Option(
+            "--canonical-map",
+            not_with=("--from",),
+            metavar="FILE",
+            help="Canonical values and their paraphrases (JSON).",
+        ),
+    ] = None
+    config: Annotated[
+        Path | None, Option("--config", not_with=("--from",), metavar="FILE", help="Scoring options (YAML).")
+    ] = None
+    override: Annotated[
+        list[str] | None,
+        Option(
+            "--set",
+            not_with=("--from",),
+            metavar="PATH=VALUE",
+            help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable.",
+        ),
+    ] = None
+    mode: Annotated[
+        Literal["reference", "recommended"] | None,
+        Option(
+            metavar="TEXT",
+            not_with=("--from",),
+            help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
+        ),
+    ] = None
+    dataset: Annotated[
+        str | None,
+        Option(
+            "--dataset",
+            not_with=("--from",),
+            metavar="NAME|FILE",
+            known=DATASET_PROFILES,
+            help="Dataset profile: multiwoz21, multiwoz21-people, sgd, a YAML file, or the folder of a domain.",
+        ),
+    ] = None
+    database: Annotated[
+        Path | None,
+        Option(
+            "--database",
+            not_with=("--from",),
+            metavar="FOLDER",
+            help="Folder of DOMAIN_db.json files: shows which goal failures are real.",
+        ),
+    ] = None
+    schema: Annotated[
+        Path | None,
+        Option(
+            "--schema",
+            not_with=("--from",),
+            metavar="FILE",
+            help="Services and slots (JSON): describes domains, checks goals.",
+        ),
+    ] = None
     format: FormatOption = None
 
     def options(self) -> UserOptions:
@@ -115,18 +110,6 @@ class Scoring(Struct, frozen=True):
         )
 
 
-def scored(
-    source: str,
-    options: UserOptions,
-    workers: WorkPlace | int,
-    measures: Sequence[str] = ("default",),
-) -> Run:
-    """Score a source, with a progress bar, and say what reading left out."""
-    from dialgauge.users import score_users
-
-    return score_users(source, options=options, measures=measures, workers=workers, resamples=0, progress=OnScreen())[0]
-
-
 def fresh_or_stored(
     conversations: str | None,
     from_run: str | None,
@@ -140,7 +123,12 @@ def fresh_or_stored(
         raise DialgaugeError("give either conversations or a stored run (--from RUN)")
     if conversations is None:
         return opened(str(from_run), store)
-    return scored(conversations, options, workers, measures)
+    from dialgauge.users import score_users
+
+    [run] = score_users(
+        conversations, options=options, measures=measures, workers=workers, resamples=0, progress=OnScreen()
+    ).runs
+    return run
 
 
 def opened(run: str, store: Path | None) -> Run:
