@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli import babi_attention, babi_interact, babi_rank
-from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
+from dialgauge.cli.babi_options import least_results, task_numbers
 from dialgauge.cli.choices import words
 from dialgauge.cli.common import (
     AcceptOption,
@@ -143,17 +144,10 @@ def convert_dstc2(
 ) -> None:
     """Convert DSTC2 as published (a folder per call, an ontology) to the task 6 format."""
     from dialgauge.formats import load_kb, write
-    from dialgauge.worlds.restaurant import (
-        Lexicon,
-        convert,
-        read_ontology,
-        read_sessions,
-        venues_mentioned,
-        venues_of,
-    )
+    from dialgauge.worlds.restaurant import Lexicon, convert, read_ontology, read_sessions, venues_mentioned, venues_of
 
     given = [folder, *(path for path in (ontology, listed, kb) if path is not None)]
-    keep_inputs({"--out": target, "--candidates-out": candidates, "--json": json}, given)
+    _keep_inputs({"--out": target, "--candidates-out": candidates, "--json": json}, given)
     words = read_ontology(folder, ontology)
     sessions = list(tracked(read_sessions(folder, listed), "reading calls"))
     venues = venues_of(load_kb(kb)) if kb else venues_mentioned(sessions)
@@ -202,7 +196,7 @@ def anonymise(
     anonymiser = Anonymiser(_gazetteers(gazetteer or []), with_built_in=not no_built_in)
     corpus = read(log)
     lists = [item.partition("=")[2] for item in gazetteer or ()]
-    keep_inputs(
+    _keep_inputs(
         {"--out": target, "--candidates-out": candidates, "--report": report, "--json": output.json},
         [*corpus.files, *lists],
     )
@@ -271,3 +265,28 @@ def _write_candidates(path: Path, texts: list[str]) -> None:
 
     with atomic(path) as scratch, scratch.open("wb") as opened:
         write_candidates(texts, opened)
+
+
+def _keep_inputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path]) -> None:
+    """Refuse to write over what is read, by whatever name, and to write two things into one file."""
+    sources = [Path(str(name).partition("!")[0]) for name in inputs]
+    taken: dict[Path, str] = {}
+    for option, path in outputs.items():
+        if path is None or str(path) == "-":
+            continue
+        source = next((one for one in sources if _same_file(path, one)), None)
+        if source is not None:
+            raise DialgaugeError(
+                f"{option} would overwrite {source}, an input of this command; choose another file", file=str(path)
+            )
+        place = path.resolve()
+        if place in taken:
+            raise DialgaugeError(f"{taken[place]} and {option} name the same file; choose two", file=str(path))
+        taken[place] = option
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:  # one of them is not there
+        return path.resolve() == other.resolve()

@@ -13,7 +13,6 @@ from dialgauge.cli.babi_options import (
     ModelOption,
     ModelSettings,
     UrlOption,
-    fitted_ranker,
     least_results,
     loaded_ranker,
     task_of,
@@ -138,6 +137,7 @@ def system_named(
 ) -> Agent | ReplyModel:
     """The system that the command line names: an endpoint, a fitted model, an agent, or a model to be fitted."""
     from dialgauge.agents import HttpBot, Rules, make_agent
+    from dialgauge.rankers import fit_model, fresh_model
 
     if url is not None:
         return HttpBot(url)
@@ -150,7 +150,9 @@ def system_named(
     data = task()
     if data is None:
         raise DialgaugeError(f"give --data FOLDER (dialogues to train {name} on) or --load FOLDER (a trained model)")
-    return fitted_ranker(data, name, None, seed, options)
+    ranker = fresh_model(name, seed or 0, options)
+    fit_model(ranker, data, tell)
+    return ranker
 
 
 def _is_agent(name: str) -> bool:

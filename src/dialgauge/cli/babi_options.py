@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -175,53 +174,6 @@ def least_results(text: str) -> int | dict[int, int]:
 def tell(line: str) -> None:
     """A line about the work."""
     err.print(line, style="dim")
-
-
-def keep_inputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path]) -> None:
-    """Refuse to write over what is read, by whatever name, and to write two things into one file."""
-    sources = [Path(str(name).partition("!")[0]) for name in inputs]
-    taken: dict[Path, str] = {}
-    for option, path in outputs.items():
-        if path is None or str(path) == "-":
-            continue
-        source = next((one for one in sources if _same_file(path, one)), None)
-        if source is not None:
-            raise DialgaugeError(
-                f"{option} would overwrite {source}, an input of this command; choose another file", file=str(path)
-            )
-        place = path.resolve()
-        if place in taken:
-            raise DialgaugeError(f"{taken[place]} and {option} name the same file; choose two", file=str(path))
-        taken[place] = option
-
-
-def _same_file(path: Path, other: Path) -> bool:
-    try:
-        return path.samefile(other)
-    except OSError:  # one of them is not there
-        return path.resolve() == other.resolve()
-
-
-def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> ReplyModel:
-    """A model that is still to be fitted, with the options given."""
-    from dialgauge.rankers import options_by_model, ranker_class
-
-    ranker = ranker_class(model)(seed)
-    ranker.options = options_by_model([model], options)[model]
-    return ranker
-
-
-def fitted_ranker(
-    task: RankingTask, model: str | None, folder: Path | None, seed: int | None, options: dict[str, str]
-) -> ReplyModel:
-    """The model in the folder, or else a new one fitted on the task."""
-    if folder is not None:
-        return loaded_ranker(folder, model, seed, options, task)
-    from dialgauge.rankers import fit_model
-
-    ranker = fresh_ranker(model or DEFAULT_MODEL, seed or 0, options)
-    fit_model(ranker, task, tell)
-    return ranker
 
 
 def loaded_ranker(

@@ -14,20 +14,13 @@ from dialgauge.cli.babi_options import (
     Replies,
     TrainingSettings,
     UrlOption,
-    fresh_ranker,
     loaded_ranker,
     task_numbers,
     task_of,
     tell,
 )
 from dialgauge.cli.choices import MODELS, WORLDS, measures_of, names_of, words
-from dialgauge.cli.common import (
-    AlwaysStored,
-    DrawnOutput,
-    Placement,
-    TableOutput,
-    tables_document,
-)
+from dialgauge.cli.common import AlwaysStored, DrawnOutput, Placement, TableOutput, tables_document
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Option, OutputFolder, WholeNumber
 from dialgauge.cli.screen import err, out, progress_bar
@@ -130,7 +123,7 @@ def evaluate(
     Rerun an interrupted training to resume after its last finished epoch. Exit code 3: a --fail-under or --fail-on-drop
     check failed.
     """
-    from dialgauge.rankers import fitted_on, place_of, seed_of
+    from dialgauge.rankers import fitted_on, fresh_model, place_of, seed_of
     from dialgauge.responses import class_table, reply_measures, results_table, run_record
     from dialgauge.runs import Store
 
@@ -167,7 +160,7 @@ def evaluate(
             raise DialgaugeError("--world has no training dialogues; give --load FOLDER (a trained model) or an agent")
         runs = []
         for number in range(first, first + seeds):
-            fresh = fresh_ranker(model or DEFAULT_MODEL, number, options)
+            fresh = fresh_model(model or DEFAULT_MODEL, number, options)
             if replies.logs is not None and number > first:
                 measuring = measuring._replace(task=replies.task(None, number))
             runs += measuring.runs_of_new(fresh, save and (save if seeds == 1 else save / f"seed{number}"))
@@ -229,7 +222,7 @@ class _Measuring(NamedTuple):
 
     def _refuse_inattentive(self, bot: ReplyModel | Replier) -> None:
         """Before it is fitted, which may take hours."""
-        from dialgauge.responses import attentive
+        from dialgauge.rankers import attentive
 
         if self.attention:
             attentive(bot)
@@ -332,12 +325,12 @@ def train(
     Rerun an interrupted command to resume after the last finished epoch. A folder with another model or checkpoint is
     refused; --force replaces a model. The training log is always stored as a run.
     """
-    from dialgauge.rankers import claim_folder, fit_model, save_ranker
+    from dialgauge.rankers import claim_folder, fit_model, fresh_model, save_ranker
     from dialgauge.responses import log_table, run_record, training_run
     from dialgauge.runs import Store
 
     loaded = replies.task(task, seed, splits=("trn", "dev"))
-    ranker = fresh_ranker(model, seed, training.options())
+    ranker = fresh_model(model, seed, training.options())
     ranker.checkpoint = claim_folder(folder, ranker, loaded, force=force)
     runs = Store(stored.store)
     runs.check_writable()

@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.choices import DATASETS, FORMATS, WRITABLE_FORMATS
-from dialgauge.cli.common import (
-    FormatOption,
-    JsonOption,
-    TableOutput,
-    on_screen,
-    write_document,
-    write_table_file,
-)
+from dialgauge.cli.common import FormatOption, JsonOption, TableOutput, on_screen, write_document, write_table_file
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError

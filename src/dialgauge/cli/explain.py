@@ -6,11 +6,7 @@ import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.choices import BEHAVIOURS, EXPLAINED_MEASURES, PROFILES
-from dialgauge.cli.common import (
-    TableOutput,
-    tables_document,
-    write_table_file,
-)
+from dialgauge.cli.common import TableOutput, tables_document, write_table_file
 from dialgauge.cli.options import Argument, application
 from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError, nearest

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import (
-    StoreOption,
-)
+from dialgauge.cli.common import StoreOption
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError, missing_extra

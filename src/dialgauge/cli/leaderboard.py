@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge.cli.choices import KINDS
-from dialgauge.cli.common import (
-    StoreOption,
-)
+from dialgauge.cli.common import StoreOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.screen import err, out

@@ -5,11 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import (
-    StoreOption,
-    on_screen,
-    write_file,
-)
+from dialgauge.cli.common import StoreOption, on_screen, write_file
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.screen import err, out
 from dialgauge.runs import Store

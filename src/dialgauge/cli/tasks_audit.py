@@ -42,13 +42,7 @@ def audit(
     """
     from dialgauge.data import data_folder
     from dialgauge.formats import named_files
-    from dialgauge.tasks import (
-        audit_document,
-        audit_logs,
-        audit_task_set,
-        log_tables,
-        task_set_tables,
-    )
+    from dialgauge.tasks import audit_document, audit_logs, audit_task_set, log_tables, task_set_tables
     from dialgauge.worlds.tools import integrity_sentences, same_logs
 
     if not results and domain is None and tasks is None:

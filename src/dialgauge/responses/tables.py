@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -22,9 +22,6 @@ from dialgauge.responses.paper import column_of, published, training_is_released
 from dialgauge.runs import Run
 from dialgauge.text import counted
 
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
-
 
 class ReplyRuns(RunSet):
     """Bots that choose replies: a run for each model, task, split and seed."""
@@ -39,8 +36,6 @@ class ReplyRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """Accuracy by task and model, beside the paper's."""
-        from dialgauge.responses.tables import cell_figures
-
         return cell_figures(self.runs)
 
 
