@@ -21,11 +21,10 @@ import numpy as np
 from task6_settings import Setting, World, release
 
 from dialgauge.rankers import RankingTask
-from dialgauge.rankers.templates import inventory, model, systems, transductive
-from dialgauge.rankers.templates.cues import cues_of
+from dialgauge.rankers.templates import inventory, ranker, systems, transductive
+from dialgauge.rankers.templates.cues import cues_of, marks_of
 from dialgauge.rankers.templates.filling import Filling
 from dialgauge.rankers.templates.history import DialogHistory
-from dialgauge.rankers.templates.marks import marks_of
 from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
 from dialgauge.rankers.templates.systems import Experts
 from dialgauge.responses import evaluate
@@ -39,7 +38,7 @@ def without_cues(*beginnings: str) -> Switch:
     def fewer(history: DialogHistory) -> list[str]:
         return [cue for cue in cues_of(history) if not cue.startswith(beginnings)]
 
-    return lambda: patch.object(model, "cues_of", fewer)
+    return lambda: patch.object(ranker, "cues_of", fewer)
 
 
 def without_marks(*parts: str) -> Switch:
@@ -48,7 +47,7 @@ def without_marks(*parts: str) -> Switch:
     def fewer(history: DialogHistory) -> list[tuple[int, str]]:
         return [mark for mark in marks_of(history) if not any(part in mark[1] for part in parts)]
 
-    return lambda: patch.object(model, "marks_of", fewer)
+    return lambda: patch.object(ranker, "marks_of", fewer)
 
 
 def instead(module: Any, name: str, value: Any) -> Switch:
@@ -68,7 +67,7 @@ PARTS: dict[str, Switch] = {
     "matches": without_cues("matches"),
     "the last two replies": without_cues("reply"),
     "all replies": without_cues("said"),
-    "aliases": instead(model, "learn_aliases", lambda dialogs, inventory: {}),
+    "aliases": instead(ranker, "learn_aliases", lambda dialogs, inventory: {}),
     "values by analogy": instead(inventory, "_with_analogies", lambda lexicon, texts: lexicon),
     "belief in experts": instead(systems, "_TEMPER", 0.0),
     "a floor of belief": instead(systems, "_FLOOR", 1e-12),

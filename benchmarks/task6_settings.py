@@ -22,8 +22,7 @@ import numpy as np
 
 from dialgauge.rankers import Episode, RankingTask, load_task
 from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
-from dialgauge.rankers.templates.model import replies_of
-from dialgauge.rankers.templates.ranker import Templates
+from dialgauge.rankers.templates.ranker import Templates, replies_of
 from dialgauge.rankers.templates.systems import template_counts, told_apart
 from dialgauge.rankers.templates.transductive import words_in_common
 from dialgauge.responses import evaluate

@@ -231,7 +231,7 @@ class _Measuring(NamedTuple):
 
     def _refuse_inattentive(self, bot: ReplyModel | Replier) -> None:
         """Before it is fitted, which may take hours."""
-        from dialgauge.responses import attentive
+        from dialgauge.rankers import attentive
 
         if self.attention:
             attentive(bot)

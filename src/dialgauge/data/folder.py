@@ -23,7 +23,6 @@ from dialgauge.files import atomic
 
 VARIABLE = "DIALGAUGE_DATA"
 RECEIPT = ".dialgauge"
-_BLOCK = 1 << 20
 
 
 class Entry(Struct, frozen=True):
@@ -106,11 +105,8 @@ def data_folder() -> Folder:
 
 def sha256_of(path: Path) -> str:
     """The checksum of a file's bytes."""
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def dataset_folder(dataset: Dataset, folder: Folder) -> Path:

@@ -18,8 +18,6 @@ from dialgauge.report import Column, Table
 
 State: TypeAlias = Literal["right", "changed", "missing", "added", "unreadable"]
 
-_BLOCK = 1 << 20
-
 
 class DatasetVerdict(Struct, frozen=True):
     """What became of one file; ``known_by`` says whose checksum it was compared with."""
@@ -88,14 +86,12 @@ def _beside(place: Path, path: str, checksum: str) -> DatasetVerdict:
     packed = place / f"{path}.gz"
     if (place / path).exists() or not packed.exists():
         return DatasetVerdict(path, _state(place / path, checksum), "catalogue")
-    digest = hashlib.sha256()
     try:
         with gzip.open(packed, "rb") as stream:
-            while block := stream.read(_BLOCK):
-                digest.update(block)
+            content = hashlib.file_digest(stream, "sha256").hexdigest()
     except (OSError, EOFError, zlib.error):
         return DatasetVerdict(f"{path}.gz", "unreadable", "catalogue")
-    return DatasetVerdict(f"{path}.gz", "right" if digest.hexdigest() == checksum else "changed", "catalogue")
+    return DatasetVerdict(f"{path}.gz", "right" if content == checksum else "changed", "catalogue")
 
 
 def _added(place: Path, expected: set[str]) -> list[DatasetVerdict]:

@@ -6,7 +6,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.rankers.attention import Attention, Attentive, attend
     from dialgauge.rankers.episode import NO_RESULT, SILENCE, AnsweredPoint, Episode, Line, Point, episodes, points_of
     from dialgauge.rankers.features import (
         TypedEntities,
@@ -32,13 +31,18 @@ if TYPE_CHECKING:
     from dialgauge.rankers.ranker import (
         BUILT_IN,
         RUNTIME_OPTIONS,
+        Attention,
+        Attentive,
         Provenance,
         Ranker,
         ReplyModel,
         ScoreMatrix,
         Tell,
+        attend,
+        attentive,
         checked_scores,
         fit_model,
+        fresh_model,
         options_by_model,
         ranker_class,
         ranker_listing,
@@ -94,6 +98,7 @@ __all__ = [
     "TypedEntities",
     "WordIndex",
     "attend",
+    "attentive",
     "check_task",
     "checked_scores",
     "claim_folder",
@@ -103,6 +108,7 @@ __all__ = [
     "files_named",
     "fit_model",
     "fitted_on",
+    "fresh_model",
     "history_bags",
     "joined_messages",
     "load_ranker",

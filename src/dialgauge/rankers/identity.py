@@ -25,6 +25,8 @@ _ROOMS = (
 )
 #: Packages that do the arithmetic.
 _ARITHMETIC = ("numpy", "scipy", "torch")
+#: What is told apart otherwise, or needs no telling.
+_KNOWN = frozenset({_OURS, "msgspec", *_ARITHMETIC, *sys.stdlib_module_names})
 
 
 def code_of(made: object) -> str:
@@ -32,9 +34,8 @@ def code_of(made: object) -> str:
 
     Every class that the object inherits from counts. We and plugins come as ``package-version-checksum``.
     """
-    modules = dict.fromkeys(one.__module__ for one in type(made).__mro__ if one.__module__ != "builtins")
-    roots = dict.fromkeys(_root(module) for module in modules)
-    others = [_package(root) for root in roots if root != _OURS and not _is_library(root)]
+    roots = dict.fromkeys(inherited.__module__.partition(".")[0] for inherited in type(made).__mro__)
+    others = [f"{package_of(root) or root}-{_checksum(_sources(root))}" for root in roots if root not in _KNOWN]
     return "/".join([f"{_OURS}-{__version__}-{own_source(*_ROOMS)}", *others, *_arithmetic()])
 
 
@@ -42,20 +43,6 @@ def files_named(options: Mapping[str, str]) -> dict[str, str]:
     """Checksums of the files that options name: a world file may change and keep its name."""
     paths = {name: Path(text) for name, text in options.items() if text}
     return {name: _checksum([path]) for name, path in paths.items() if _is_file(path)}
-
-
-def _root(module: str) -> str:
-    """What is imported as a whole: the top package; a script is itself."""
-    return module.partition(".")[0]
-
-
-def _is_library(root: str) -> bool:
-    return root in sys.stdlib_module_names or root in ("msgspec", *_ARITHMETIC)
-
-
-def _package(root: str) -> str:
-    """Name, version where it is a plugin that was installed, and checksum of its source."""
-    return f"{package_of(root) or root}-{_checksum(_sources(root))}"
 
 
 def _sources(root: str) -> list[Path]:

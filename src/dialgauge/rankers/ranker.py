@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dialgauge import plugins
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.rankers.episode import Episode, Point, points_of
+from dialgauge.rankers.episode import AnsweredPoint, Episode, Line, Point, points_of
 from dialgauge.rankers.identity import code_of, files_named
 from dialgauge.rankers.task import RankingTask, place_of
 
@@ -177,6 +177,13 @@ def options_by_model(models: Iterable[str], given: Mapping[str, str]) -> dict[st
     return {model: {name: given[name] for name in sorted(given) if name in names} for model, names in takers.items()}
 
 
+def fresh_model(name: str, seed: int, options: Mapping[str, str]) -> ReplyModel:
+    """A model that is still to be fitted, with the options given."""
+    model = ranker_class(name)(seed)
+    model.options = options_by_model([name], options)[name]
+    return model
+
+
 def checked_scores(ranker: Ranker, points: Sequence[Point]) -> ScoreMatrix:
     """The ranker's scores, or an error when they are not one number per point and candidate."""
     scores = np.asarray(ranker.scores(points), dtype=np.float64)
@@ -204,3 +211,60 @@ def accuracy(ranker: Ranker, dialogs: Iterable[Episode], batch: int = 512) -> fl
         gold = np.array([index[point.reply] for point in points])
         right += int(((scores.argmax(axis=1) == gold) & (scores.max(axis=1) > -np.inf)).sum())
     return right / len(every)
+
+
+# Where a memory network looks before it answers: the weight of every memory in every hop.
+
+
+class Attention(msgspec.Struct, frozen=True, kw_only=True):
+    """The memories of a point, their weights per hop, and what the model then said."""
+
+    dialogue: str
+    #: The number of the reply in its dialogue, from 0.
+    turn: int
+    utterance: str
+    gold: str
+    chosen: str
+    memories: tuple[Line, ...]
+    #: Per hop one weight for each memory; the weights of a hop sum to 1.
+    hops: tuple[tuple[float, ...], ...]
+
+    @classmethod
+    def of(cls, point: Point, chosen: str, hops: Sequence[Sequence[float]]) -> Attention:
+        """The attention at a point; a model that is asked does not know the gold reply."""
+        return cls(
+            dialogue=point.dialogue,
+            turn=point.turn,
+            utterance=point.utterance,
+            gold=point.reply if isinstance(point, AnsweredPoint) else "",
+            chosen=chosen,
+            memories=point.history,
+            hops=tuple(tuple(hop) for hop in hops),
+        )
+
+    def top(self, most: int | None = None) -> list[int]:
+        """The places of the memories with the largest weights (the mean over hops), in the dialog's order."""
+        total = [sum(hop[place] for hop in self.hops) for place in range(len(self.memories))]
+        places = sorted(range(len(self.memories)), key=lambda place: -total[place])
+        return sorted(places if most is None else places[:most])
+
+
+@runtime_checkable
+class Attentive(Protocol):
+    """A ranker that can say where it looks."""
+
+    def attention(self, point: Point) -> Attention:
+        """Where it looks before it answers at a point."""
+
+
+def attentive(bot: Any) -> Attentive:
+    """The bot, if it is one that can say where it looks; else an error."""
+    if isinstance(bot, ReplyModel) and isinstance(bot, Attentive):
+        return bot
+    raise DialgaugeError(f"the model {bot.name} has no attention to show; memory networks have")
+
+
+def attend(bot: Any, points: Iterable[AnsweredPoint]) -> list[Attention]:
+    """Where a bot looks at each point."""
+    model = attentive(bot)
+    return [msgspec.structs.replace(model.attention(point.question), gold=point.reply) for point in points]

@@ -72,12 +72,10 @@ class SparseRows:
         """Columns as rows."""
         return SparseRows.summed(self.columns, self.rows, (self.width, self.shape[0]), self.values)
 
-    def dense(self, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-        """All rows, or the chosen ones, with their zeros."""
-        chosen = np.arange(self.shape[0]) if rows is None else rows
-        places, owners = self._cells_of(chosen)
-        filled = np.zeros((len(chosen), self.width))
-        filled[owners, self.columns[places]] = self.values[places]
+    def dense(self) -> NDArray[np.float64]:
+        """All rows with their zeros."""
+        filled = np.zeros(self.shape)
+        filled[self.rows, self.columns] = self.values
         return filled
 
     def composed(self, other: SparseRows) -> SparseRows:

@@ -208,8 +208,6 @@ def task_of_dialogues(
     splits: Mapping[str, Iterable[Dialogue]],
     candidates: Iterable[str] | None = None,
     facts: Iterable[Fact] = (),
-    *,
-    inputs: Iterable[tuple[str, Path]] = (),
 ) -> RankingTask:
     """A task from dialogues in memory, by split (``trn``, ``dev``, ``tst``).
 
@@ -218,7 +216,7 @@ def task_of_dialogues(
     tidied = {split: [_tidy(dialogue) for dialogue in dialogues] for split, dialogues in splits.items()}
     splits_of = {split: _answered(dialogues) for split, dialogues in tidied.items()}
     every = [dialogue for dialogues in tidied.values() for dialogue in dialogues]
-    return _task(splits_of, every, candidates, facts, inputs)
+    return _task(splits_of, every, candidates, facts, ())
 
 
 def log_task(

@@ -36,9 +36,8 @@ if TYPE_CHECKING:
         reply_classes,
     )
     from dialgauge.responses.measures import MRR, PER_DIALOG, PER_RESPONSE, reply_measures, score_replies
-    from dialgauge.responses.memories import attention_frame, attentive
+    from dialgauge.responses.memories import attention_frame
     from dialgauge.responses.paper import column_of, published, split_is_released, training_is_released
-    from dialgauge.responses.search import Tried, best_of, combinations, search_settings, search_table
     from dialgauge.responses.shortlist import candidates_frame, shortlists
     from dialgauge.responses.tables import (
         ReplyRuns,
@@ -51,7 +50,15 @@ if TYPE_CHECKING:
         run_record,
         statistics_table,
     )
-    from dialgauge.responses.training import log_table, training_run
+    from dialgauge.responses.training import (
+        Tried,
+        best_of,
+        combinations,
+        log_table,
+        search_settings,
+        search_table,
+        training_run,
+    )
 
 __all__ = [
     "MRR",
@@ -69,7 +76,6 @@ __all__ = [
     "attention_of",
     "attention_run",
     "attention_table",
-    "attentive",
     "averages",
     "best_of",
     "candidates_frame",

@@ -28,6 +28,7 @@ from dialgauge.rankers import (
     Tell,
     code_of,
     fit_model,
+    fresh_model,
     load_task,
     options_by_model,
     ranker_class,
@@ -320,7 +321,8 @@ class _JobWork(Work[None, Job]):
         store = Store(job.store)
         stored = None if job.fresh else stored_cells(store)
         notes: list[str] = []
-        found = job_cells(_fresh_model(job), load_task(job.data, job.task), job.splits, store, stored, notes.append)
+        task, model = load_task(job.data, job.task), fresh_model(job.model, job.seed, job.options)
+        found = job_cells(model, task, job.splits, store, stored, notes.append)
         return msgspec.msgpack.encode(_JobResult([_Cell(cell.id) for cell in found], notes))
 
 
@@ -335,7 +337,7 @@ class _DistantJobWork(Work[None, Job]):
 
     def do(self, state: None, unit: Unit[Job]) -> bytes:
         job = unit.payload
-        task, model = load_task(job.data, job.task), _fresh_model(job)
+        task, model = load_task(job.data, job.task), fresh_model(job.model, job.seed, job.options)
         planned = {split: CellKey.planned(model, task, split) for split in job.splits if split in task.splits}
         known: dict[str, _Cell] = {}
         if not job.fresh:
@@ -348,12 +350,6 @@ class _DistantJobWork(Work[None, Job]):
                 found = job_cells(model, task, missing, Store(folder), None, notes.append)
                 known |= {split: _Cell(parcel=packed_run(cell)) for split, cell in zip(missing, found, strict=True)}
         return msgspec.msgpack.encode(_JobResult([known[split] for split in planned], notes))
-
-
-def _fresh_model(job: Job) -> ReplyModel:
-    model = ranker_class(job.model)(job.seed)
-    model.options = dict(job.options)
-    return model
 
 
 def run_jobs(jobs: Sequence[Job], *, workers: Workers = 1, tell: Tell = silent) -> Iterator[list[Run]]:

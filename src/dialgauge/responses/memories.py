@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import Attention, Attentive, Episode, ReplyModel, attend
+from dialgauge.rankers import Attention, Episode, attend, attentive
 
 if TYPE_CHECKING:
     import polars
@@ -27,13 +26,6 @@ def attention_frame(weights: Sequence[Attention], reply_turns: Sequence[int]) ->
         "text": pl.String, "hop": pl.Int64, "weight": pl.Float64,
     }  # fmt: skip
     return pl.DataFrame(rows, schema=columns, orient="row")
-
-
-def attentive(bot: Any) -> ReplyModel:
-    """The bot, if it is one that can say where it looks; else an error."""
-    if isinstance(bot, ReplyModel) and isinstance(bot, Attentive):
-        return bot
-    raise DialgaugeError(f"the model {bot.name} has no attention to show; memory networks have")
 
 
 def attention_tables(bot: Any, dialogs: Sequence[Episode]) -> dict[str, Callable[[], polars.DataFrame]]:

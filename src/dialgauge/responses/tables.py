@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -22,9 +22,6 @@ from dialgauge.responses.paper import column_of, published, training_is_released
 from dialgauge.runs import Run
 from dialgauge.text import counted
 
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
-
 
 class ReplyRuns(RunSet):
     """Bots that choose replies: a run for each model, task, split and seed."""
@@ -39,8 +36,6 @@ class ReplyRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """Accuracy by task and model, beside the paper's."""
-        from dialgauge.responses.tables import cell_figures
-
         return cell_figures(self.runs)
 
 
@@ -196,13 +191,13 @@ def task_name(number: int) -> str:
     return f"T{number}" if number != LOGS else "logs"
 
 
-def statistics_table(tasks: Sequence[RankingTask], split: str = "trn") -> Table:
-    """Averages per dialog as in the paper's Table 1, theirs (whole numbers) beside ours where the data is theirs."""
-    released = [split == "trn" and training_is_released(task) for task in tasks]
+def statistics_table(tasks: Sequence[RankingTask]) -> Table:
+    """Averages per training dialog (the paper's Table 1), theirs beside ours where the data is theirs."""
+    released = [training_is_released(task) for task in tasks]
     sides = ("", " (paper)") if any(released) else ("",)
     pairs = [Column(f"{name.replace('_', ' ')}{side}", digits=1) for name in _COUNTED for side in sides]
     table = Table(
-        f"Statistics of the tasks: averages per dialog of the split '{split}'",
+        "Statistics of the tasks: averages per dialog of the split 'trn'",
         ["task", "dialogs", *pairs, "vocabulary", "candidates"],
         notes=[
             "User utterances without silences. Ours are counted on these files, not adjusted to match the paper's.",
@@ -211,13 +206,13 @@ def statistics_table(tasks: Sequence[RankingTask], split: str = "trn") -> Table:
         ],
     )
     for task, of_paper in zip(tasks, released, strict=True):
-        ours, theirs = averages(task, split), published().statistics
+        ours, theirs = averages(task, "trn"), published().statistics
         values = [
             value
             for name in _COUNTED
             for value in (ours[name], theirs[name][task.number - 1] if of_paper else None)[: len(sides)]
         ]
-        table.add(f"T{task.number}", len(task.split(split)), *values, len(_words(task)), len(task.candidates))
+        table.add(f"T{task.number}", len(task.split("trn")), *values, len(_words(task)), len(task.candidates))
     of_release = [task for task, of_paper in zip(tasks, released, strict=True) if of_paper]
     restaurant = [task for task in of_release if task.number != 6]
     if len(restaurant) == 5:

@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
+    from dialgauge.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, rogan_gladen
     from dialgauge.stats.correlations import (
         CORRELATIONS,
         Matrix,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         share_mean_interval,
     )
     from dialgauge.stats.paired_units import decide_amounts, limit_shares, unit_differences
-    from dialgauge.stats.prevalence import rogan_gladen
     from dialgauge.stats.randomisation import PairedRandomisation, paired_randomisation
     from dialgauge.stats.resampling import (
         Floats,

@@ -18,15 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats.resampling import (
-    Floats,
-    check_level,
-    checked,
-    distinct_rows,
-    divide,
-    swap_masks,
-    weighted_sums,
-)
+from dialgauge.stats.resampling import Floats, check_level, checked, distinct_rows, divide, swap_masks, weighted_sums
 
 #: Differences closer than this share of the scores' size are ties: sums in another order differ in the last bits.
 TIE = 1e-12

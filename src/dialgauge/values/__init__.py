@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         map_faults,
         sorted_tokens,
     )
-    from dialgauge.values.outcome_reading import told_outcome
     from dialgauge.values.profile import (
         DEFAULT_PROFILE,
         EQUAL,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from dialgauge.values.spoken_numbers import Place
     from dialgauge.values.spoken_slots import Kind, SpokenSlot, ToldValue, kind_of, same_told
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
-    from dialgauge.values.told import AnswerReader, AnswerReading
+    from dialgauge.values.told import AnswerReader, AnswerReading, told_outcome
 
 __all__ = [
     "DEFAULT_PROFILE",

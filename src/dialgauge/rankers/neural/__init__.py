@@ -7,15 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.rankers.neural.config import Hyperparameters, embedding_preset, memory_preset, updated
-    from dialgauge.rankers.neural.encoding import (
-        Lines,
-        WordBags,
-        batches,
-        encode,
-        padded,
-        vocabulary,
-        words_of,
-    )
+    from dialgauge.rankers.neural.encoding import Lines, WordBags, batches, encode, padded, vocabulary, words_of
     from dialgauge.rankers.neural.entities import Entities, RelationSchema
     from dialgauge.rankers.neural.learned import LearnedRanker, margin_loss, sampled_candidates, with_said_replies
     from dialgauge.rankers.neural.matching import MatchTypes
@@ -34,9 +26,8 @@ if TYPE_CHECKING:
         table_gradients,
     )
     from dialgauge.rankers.neural.scoring import cross_entropy, scored
-    from dialgauge.rankers.neural.spelling import Spelling
     from dialgauge.rankers.neural.training import Epoch, Training, device_named, within_memory
-    from dialgauge.rankers.neural.typed import MarkedMemory, Typed
+    from dialgauge.rankers.neural.typed import MarkedMemory, Spelling, Typed
 
 __all__ = [
     "Entities",

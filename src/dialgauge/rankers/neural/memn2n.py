@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from dialgauge.dialogue import Fact
-from dialgauge.rankers.attention import Attention
 from dialgauge.rankers.episode import Point
 from dialgauge.rankers.neural.config import TIMES, Hyperparameters, memory_preset
 from dialgauge.rankers.neural.encoding import Ints, WordBags, padded
@@ -25,6 +24,7 @@ from dialgauge.rankers.neural.learned import Batch, LearnedRanker, all_settings_
 from dialgauge.rankers.neural.matching import MatchTypes
 from dialgauge.rankers.neural.reading import MemoryCells, MemoryWeights, ReadingInput, read
 from dialgauge.rankers.neural.scoring import Extra, scored
+from dialgauge.rankers.ranker import Attention
 
 
 class MemN2N(LearnedRanker):

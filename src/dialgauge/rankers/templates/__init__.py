@@ -6,13 +6,12 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.rankers.templates.cues import Mark
     from dialgauge.rankers.templates.filling import Filling, FillingLikelihood
     from dialgauge.rankers.templates.history import learn_aliases
     from dialgauge.rankers.templates.inventory import Inventory, Slot, learn_lexicon
     from dialgauge.rankers.templates.logistic import CueVocabulary, fit_logistic, log_softmax
-    from dialgauge.rankers.templates.marks import Mark
-    from dialgauge.rankers.templates.model import read, replies_of
-    from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
+    from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive, read, replies_of
     from dialgauge.rankers.templates.systems import Experts, mixed, template_counts, told_apart, use_rates
     from dialgauge.rankers.templates.transductive import (
         Adaptation,

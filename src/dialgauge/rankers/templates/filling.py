@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 
+from dialgauge.rankers.templates.cues import Mark
 from dialgauge.rankers.templates.inventory import Ints, Inventory
 from dialgauge.rankers.templates.logistic import Floats, log_softmax
-from dialgauge.rankers.templates.marks import Mark
 
 _STEPS = 80
 

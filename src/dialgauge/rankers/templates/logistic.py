@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
 
-from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.templates.inventory import Ints
 
 Floats = NDArray[np.float64]
@@ -71,10 +69,3 @@ def log_softmax(scores: Floats) -> Floats:
     shifted = scores - scores.max(axis=1, keepdims=True)
     result: Floats = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     return result
-
-
-def weights_fitting(weights: NDArray[Any], *shape: int) -> NDArray[Any]:
-    """The weights, if they have this shape; otherwise they are of another model."""
-    if weights.shape != shape:
-        raise DialgaugeError("the weights of the model do not fit its cues and templates; save it again")
-    return weights
