@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Literal, TypeAlias, get_args
 
 from dialgauge.dialogue import Goal, Task
@@ -129,6 +130,7 @@ def _constraints(given: Mapping[str, str]) -> dict[str, str]:
     return {slot: value for slot, value in values.items() if value not in NO_CONSTRAINT}
 
 
+@lru_cache(1 << 12)
 def _value(slot: str, value: str) -> str:
     """A value as goals write it, misspellings mended, times with two digits for the hour."""
     text = " ".join(value.lower().split())
