@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing import Pipe
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
-from dialgauge.engine import run
+from dialgauge.engine import run, worker
 from engine.works import Folder, Orders, begun, opened, units_of
 from support.soak import soak
 
@@ -154,3 +156,14 @@ def test_a_script_that_forgets_to_guard_its_call_gets_a_sentence(tmp_path: Path)
         check=False,
     )
     assert "a worker process ended before it could begin" in again.stderr
+
+
+def test_a_worker_whose_parent_is_gone_ends_though_agents_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While agents talk, ``os._exit`` is refused: workers of a killed run went on and paid for answers."""
+    ended: list[int] = []
+    monkeypatch.setattr("os._exit", lambda _: pytest.fail("an agent would be refused this"))
+    monkeypatch.setattr(worker, "_EXIT", ended.append)
+    ours, theirs = Pipe()
+    theirs.close()
+    worker._listen(ours, SimpleQueue())
+    assert ended == [1]
