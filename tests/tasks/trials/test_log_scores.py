@@ -530,6 +530,10 @@ def test_a_log_alone_that_looks_like_predictions_is_told_what_a_log_has(
     told = " ".join(outcome.err.split())
     assert outcome.code == 2
     assert told.index("a file alone must be a log of an agent, and it is in the format") < told.index("give the gold")
+    weave = {"id": "d-0", "inputs": {"turn": 0}, "output": {"output": {"messages": TALK}, "scores": {"x": {"y": 1}}}}
+    (tmp_path / "p.jsonl").write_text(json.dumps(weave | {"turn": 0, "pred": {"hotel-area": "north"}}))
+    told = " ".join(command(capsys, "tasks", "score", tmp_path / "p.jsonl").err.split())
+    assert "in the format predictions" not in told
 
 
 def test_promptfoo_with_variables_and_tables_with_ids_are_logs(tmp_path: Path) -> None:

@@ -43,6 +43,11 @@ def log_advice(part: Part) -> tuple[str, str]:
             f"there are messages under {' and '.join(said[:3])}: give each conversation a record of its own, with its"
         )
         return f"{told} messages under 'messages'", _example(task, lists[said[0]])
+    if said:
+        told = (
+            f"there are messages under {said[0]}, and nothing that is known says whose they are and how it went: give"
+        )
+        return f"{told} each conversation a record with its messages, task and success", _example(task, lists[said[0]])
     for path in sorted(lists, key=lambda path: len(_text(lists[path][0])), reverse=True)[:1]:
         entries = lists[path]
         keys = ", ".join(plain(str(key))[:30] for key in list(entries[0])[:_SHOWN])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DialogueFormat, UnknownFormat, is_document, log_advice, recognise, resolve
+from dialgauge.formats import LAST_RESORT, DialogueFormat, UnknownFormat, is_document, log_advice, recognise, resolve
 
 #: Formats whose files are results of agents; native ones are where they were made of such.
 FORMATS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
@@ -56,6 +56,14 @@ def refuse_unreadable(file: str | Path) -> str:
     for part in parts:
         try:
             named = recognise(part, folders).name
+            if named == LAST_RESORT and len(parts) == 1 and b'"role"' in part.head():  # it may take logs, too
+                lacking, example = log_advice(part)
+                raise DialgaugeError(
+                    f"no known format of agents' logs fits it; {lacking}. A line each such as below would do; "
+                    "'dialgauge data formats messages' shows more",
+                    file=part.name,
+                    example=example,
+                )
         except UnknownFormat as error:
             if error.fault:
                 raise
