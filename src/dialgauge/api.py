@@ -92,14 +92,20 @@ def compare(
     if not isinstance(systems, list | tuple):
         raise DialgaugeError("give results to compare, or gold and predictions: compare(gold, predictions)")
     runs: list[Run | str] = []
-    for one in systems:
-        if isinstance(one, RunSet):
-            runs += one.runs
-        elif isinstance(one, Run | str | Path):
-            runs.append(str(one) if isinstance(one, Path) else one)
+    for system in systems:
+        if isinstance(system, RunSet):
+            runs += system.runs
+        elif isinstance(system, Run | str | Path):
+            runs.append(str(system) if isinstance(system, Path) else system)
         else:
-            raise DialgaugeError(f"a {type(one).__name__} cannot be compared; give results, runs or ids of stored runs")
-    named = None if measures is None else [str(one) for one in ([measures] if isinstance(measures, str) else measures)]
+            raise DialgaugeError(
+                f"a {type(system).__name__} cannot be compared; give results, runs or ids of stored runs"
+            )
+    named = (
+        None
+        if measures is None
+        else [str(measure) for measure in ([measures] if isinstance(measures, str) else measures)]
+    )
     return compare_runs(
         _scored_logs(runs), store=store, measures=named, resamples=resamples, seed=seed, level=level, missing=missing
     )
@@ -139,9 +145,9 @@ def _tried_with_score(group: GroupReport, gold: str, format: str | None) -> Grou
     """The report with what scoring its predicted states says of them."""
     if not group.predicted:
         return group
-    sets = [group.source] if len(group.coverage) == 1 else [one.files[0] for one in group.coverage]
+    sets = [group.source] if len(group.coverage) == 1 else [coverage.files[0] for coverage in group.coverage]
     added = [finding for source in sets for finding in _score_findings(source, gold, format)]
-    return replace(group, findings=sorted([*group.findings, *added], key=lambda one: one.severity != "problem"))
+    return replace(group, findings=sorted([*group.findings, *added], key=lambda finding: finding.severity != "problem"))
 
 
 def _score_findings(source: str, gold: str, format: str | None) -> Iterator[Finding]:
@@ -149,19 +155,21 @@ def _score_findings(source: str, gold: str, format: str | None) -> Iterator[Find
 
     places = [FindingPlace(file=source)]
     if not (_can_be_read_again(source) and _can_be_read_again(gold)):
-        told = "not tried with 'dialgauge score', which would have to read the file again; give each file by its name"
-        yield Finding(kind="not tried", severity="remark", message=told, count=1, places=places)
+        message = (
+            "not tried with 'dialgauge score', which would have to read the file again; give each file by its name"
+        )
+        yield Finding(kind="not tried", severity="remark", message=message, count=1, places=places)
         return
     try:
         [run] = score(gold, [source], measures="JGA", intervals=False, pred_format=format).runs
     except DialgaugeError as error:
-        told = f"'dialgauge score' stops: {error.message}"
-        yield Finding(kind="score stops", severity="problem", message=told, count=1, places=places)
+        message = f"'dialgauge score' stops: {error.message}"
+        yield Finding(kind="score stops", severity="problem", message=message, count=1, places=places)
         return
     for note in run.notes:
         if note_kind(note) not in ("coverage", "partial_coverage", "understood"):  # the report has these already
-            told = f"'dialgauge score' notes: {note}"
-            yield Finding(kind="score notes", severity="remark", message=told, count=1, places=places)
+            message = f"'dialgauge score' notes: {note}"
+            yield Finding(kind="score notes", severity="remark", message=message, count=1, places=places)
 
 
 def _can_be_read_again(source: str) -> bool:
@@ -260,12 +268,12 @@ def review_log(
     except DialgaugeError as why:
         missing.append(Missing("blame" if audit else "audit", why.message))
     faults: dict[str, list[ObservedFault]] = {}
-    found = LogFindings(
+    findings = LogFindings(
         None if audit is None else lambda: audit,
         None if blame is None else lambda: blame,
         lambda: faults,
     )
-    scored = score_results({own: file}, findings=lambda _: found, progress=progress or SILENT)
+    scored = score_results({own: file}, findings=lambda _: findings, progress=progress or SILENT)
     if audit is None and scored.runs[0].details["integrity"] is None:
         missing = [Missing("format")]  # not a log of a benchmark: no error of it is to be told
     if audit is None:

@@ -212,8 +212,8 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         >>> [Dialogue(id="d", turns=said).turn_of_message(message) for message in (1, 2, 3, 4)]
         [0, 1, 1, 1]
         """
-        placed = [(turn.source, place) for place, turn in enumerate(self.turns) if turn.source is not None]
-        later = [place for source, place in placed if source >= message]
+        placed = [(turn.source, index) for index, turn in enumerate(self.turns) if turn.source is not None]
+        later = [position for source, position in placed if source >= message]
         return later[0] if later else placed[-1][1] if placed else None
 
 
@@ -265,11 +265,11 @@ def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
     >>> differing_instructions([("1", told[0]), ("1", told[1]), ("2", told[1])])
     ['1']
     """
-    told: dict[str, set[tuple[str, ...]]] = {}
+    by_task: dict[str, set[tuple[str, ...]]] = {}
     for task, dialogue in trials:
         if dialogue.goal is not None and dialogue.goal.message:
-            told.setdefault(task, set()).add(tuple(" ".join(text.split()) for text in dialogue.goal.message))
-    return [task for task, instructions in told.items() if len(instructions) > 1]
+            by_task.setdefault(task, set()).add(tuple(" ".join(text.split()) for text in dialogue.goal.message))
+    return [task for task, instructions in by_task.items() if len(instructions) > 1]
 
 
 def differing_sentence(tasks: Sequence[str]) -> str:

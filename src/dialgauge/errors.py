@@ -51,7 +51,7 @@ class DialgaugeError(Exception):
 
     def sentence(self) -> str:
         """What is wrong, with its place, without an example."""
-        place = [
+        location = [
             text
             for text, known in (
                 (f"{self.file}", self.file),
@@ -61,12 +61,12 @@ class DialgaugeError(Exception):
             )
             if known
         ]
-        sentence = f"{', '.join(place)}: {self.message}" if place else self.message
+        sentence = f"{', '.join(location)}: {self.message}" if location else self.message
         return sentence if len(sentence) <= _LONGEST else f"{sentence[: _LONGEST - 500]} … {sentence[-400:]}"
 
-    def at(self, **place: str | int | None) -> DialgaugeError:
+    def at(self, **location: str | int | None) -> DialgaugeError:
         """The same error with the place filled in where it was unknown (``file``, ``dialogue``, ``turn``, ``line``)."""
-        for key, value in place.items():
+        for key, value in location.items():
             if getattr(self, key) is None:
                 setattr(self, key, value)
         return self

@@ -290,7 +290,7 @@ def probe(folder: Path) -> None:
     """Write a nameless file into the folder or, where it is still to be made, into the nearest one above it."""
     import tempfile
 
-    present = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
+    present = next(parent for parent in (folder, *folder.absolute().parents) if os.path.lexists(parent))
     with tempfile.TemporaryFile(dir=present):
         pass
 
@@ -328,10 +328,10 @@ def system_error(error: BaseException) -> OSError | None:
 
 def reason(error: BaseException) -> str:
     """Why something could not be read or written, in a few words for a sentence."""
-    found = system_error(error)
-    if found is None:
+    cause = system_error(error)
+    if cause is None:
         return (str(error).splitlines() or [type(error).__name__])[0]
-    return DISK_FULL.get(found.errno or 0) or found.strerror or str(found)
+    return DISK_FULL.get(cause.errno or 0) or cause.strerror or str(cause)
 
 
 def _refuse_folder(path: Path) -> None:
@@ -367,10 +367,10 @@ def _beside(target: Path) -> tuple[int, Path]:
 def _make_folders(folder: Path) -> list[Path]:
     """Make a folder and those above it; the new ones, innermost first."""
     missing = []
-    for place in (folder, *folder.parents):
-        if exists(place):
+    for parent in (folder, *folder.parents):
+        if exists(parent):
             break
-        missing.append(place)
+        missing.append(parent)
     folder.mkdir(parents=True, exist_ok=True)
     return missing
 

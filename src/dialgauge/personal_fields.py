@@ -50,14 +50,14 @@ def personal_fields(value: Any) -> list[PersonalField]:
     >>> [field.value for field in personal_fields({"user": '{"firstName": "Ann", "cabin": "economy"}'})]
     ['Ann']
     """
-    found: list[PersonalField] = []
+    fields: list[PersonalField] = []
 
     def kept(field: PersonalField) -> str:
-        found.append(field)
+        fields.append(field)
         return field.value
 
     replaced_fields(value, kept)
-    return found
+    return fields
 
 
 def replaced_fields(value: Any, stand_in: Callable[[PersonalField], str], parent: str = "") -> Any:
@@ -66,7 +66,7 @@ def replaced_fields(value: Any, stand_in: Callable[[PersonalField], str], parent
         inner = _json_in(value)
         return value if inner is None else _written(replaced_fields(inner, stand_in, parent), inner, value)
     if isinstance(value, list | tuple):
-        return [replaced_fields(one, stand_in, parent) for one in value]
+        return [replaced_fields(each, stand_in, parent) for each in value]
     if not isinstance(value, dict):
         return value
     names = {key: _plain(key) for key in value}
@@ -84,7 +84,7 @@ def _replaced_member(member: Any, kind: str, telling: bool, stand_in: Callable[[
     if not kind or isinstance(member, dict):
         return replaced_fields(member, stand_in, name)
     if isinstance(member, list):
-        return [_replaced_member(one, kind, telling, stand_in, name) for one in member]
+        return [_replaced_member(part, kind, telling, stand_in, name) for part in member]
     if isinstance(member, bool | float | None) or str(member).strip().lower() in _NOTHING:
         return member
     if isinstance(member, str) and _json_in(member) is not None:

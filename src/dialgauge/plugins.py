@@ -98,7 +98,9 @@ def class_listing(group: str, kind: Kind[T], built_in: BuiltIn) -> list[Plugin[t
 def _listing(group: str, kind: Kind[T], built_in: BuiltIn, check: Callable[..., Any]) -> list[Plugin[Any]]:
     ours = [Plugin[Any](name, _OURS, target) for name, target in built_in.items()]
     listed = []
-    for plugin in sorted([*ours, *_installed(group)], key=lambda one: (one.name, one.package != _OURS, one.package)):
+    for plugin in sorted(
+        [*ours, *_installed(group)], key=lambda known: (known.name, known.package != _OURS, known.package)
+    ):
         try:
             if plugin.package != _OURS and plugin.reason is None:
                 _named(group, plugin.name, {})
@@ -219,7 +221,7 @@ def _noun(group: str) -> str:
 
 def _words(kind: Kind[Any]) -> str:
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    return " or ".join(one.__name__ for one in kinds)
+    return " or ".join(word.__name__ for word in kinds)
 
 
 def _article(kind: Kind[Any]) -> str:

@@ -107,13 +107,13 @@ class Redactor:
         '[e-mail 1] or [phone 1], and [e-mail 1]'
         """
         text = replaced_fields(text, self._of_field)
-        text = _SECRET.sub(lambda found: f"{found['name']}{self._stand_in('key', found['value'])}", text)
+        text = _SECRET.sub(lambda match: f"{match['name']}{self._stand_in('key', match['value'])}", text)
         text = _EMAIL.sub(self._by("e-mail"), text)
         for pattern in self._known:
             text = pattern.sub(self._of_writing, text)
         text = _DATE.sub(self._of_date, text)
         text = _KEY.sub(self._by("key"), text)
-        text = _CARD.sub(lambda found: self._stand_in("card", found[0]) if _is_card(found[0]) else found[0], text)
+        text = _CARD.sub(lambda match: self._stand_in("card", match[0]) if _is_card(match[0]) else match[0], text)
         text = _CARD_END.sub(self._by("card"), text)
         return _PHONE.sub(self._by("phone"), text)
 
@@ -122,9 +122,9 @@ class Redactor:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list | tuple):
-            return [self.value(one) for one in value]
+            return [self.value(member) for member in value]
         if isinstance(value, dict):
-            return {key: one if key == _SPEAKER else self.value(one) for key, one in value.items()}
+            return {key: member if key == _SPEAKER else self.value(member) for key, member in value.items()}
         return value
 
     def dialogue(self, dialogue: Dialogue) -> Dialogue:
@@ -136,27 +136,27 @@ class Redactor:
 
     def sentence(self) -> str:
         """How much was replaced, and that this is not all that there may be."""
-        told = [
+        counts = [
             f"{counted(self._values[kind], word, _PLURALS.get(kind, ''))} ({times(self.replaced[kind])})"
             for kind, word in _KINDS.items()
             if self._values[kind]
         ]
         short = f"; left, as shorter than {_SHORTEST} letters: {counted(self.too_short, 'known value')}"
         short = short if self.too_short else ""
-        return f"replaced: {', '.join(told) or 'nothing'}{short}. {NOT_FOUND}"
+        return f"replaced: {', '.join(counts) or 'nothing'}{short}. {NOT_FOUND}"
 
     def _of_field(self, field: PersonalField) -> str:
         return field.value if field.value in self._given else self._stand_in(field.kind, field.value)
 
-    def _of_writing(self, found: re.Match[str]) -> str:
-        return self._stand_in(*self._written.get(found[0].lower(), ("known", found[0])))
+    def _of_writing(self, match: re.Match[str]) -> str:
+        return self._stand_in(*self._written.get(match[0].lower(), ("known", match[0])))
 
-    def _of_date(self, found: re.Match[str]) -> str:
-        field = self._written.get(found[0].lower())
-        return found[0] if field is None else self._stand_in(*field)
+    def _of_date(self, match: re.Match[str]) -> str:
+        field = self._written.get(match[0].lower())
+        return match[0] if field is None else self._stand_in(*field)
 
     def _by(self, kind: str) -> Callable[[re.Match[str]], str]:
-        return lambda found: self._stand_in(kind, found[0])
+        return lambda match: self._stand_in(kind, match[0])
 
     def _stand_in(self, kind: str, value: str) -> str:
         plain = re.sub(r"[ ().-]", "", value) if kind in ("phone", "card") else value.lower()

@@ -24,10 +24,10 @@ def own_source(*rooms: str) -> str:
 def source_checksum(*places: Path) -> str:
     """A checksum over the names and contents of all source files in folders, and of files."""
     digest = hashlib.sha256()
-    for place in places:
-        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+    for root in places:
+        for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
             if path.suffix in _SOURCES and path.is_file():
                 content = path.read_bytes()
-                digest.update(f"{path.relative_to(place.parent)}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
+                digest.update(f"{path.relative_to(root.parent)}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
                 digest.update(content)
     return digest.hexdigest()[:12]

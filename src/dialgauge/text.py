@@ -34,13 +34,13 @@ def note_kind(note: str) -> str:
     return note.kind if isinstance(note, Note) else REMARK
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def counted(count: int, singular: str, many: str = "") -> str:
     """The count with its noun in the right number; the plural ends in s unless it is given.
 
     >>> counted(1, "dialogue"), counted(2000, "dialogue"), counted(0, "reply", "replies")
     ('1 dialogue', '2,000 dialogues', '0 replies')
     """
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+    return f"{count:,} {singular if count == 1 else many or f'{singular}s'}"
 
 
 def times(count: int) -> str:
@@ -71,12 +71,12 @@ def split_at_commas(text: str) -> list[str]:
     """
     pieces: list[str] = []
     end, later = len(text), {"()": "", "[]": ""}  # the next of each pair, seen from the left
-    for place in range(len(text) - 1, -1, -1):
-        letter = text[place]
+    for index in range(len(text) - 1, -1, -1):
+        letter = text[index]
         if letter == ",":
             if later["()"] != ")" and later["[]"] != "]":
-                pieces.append(text[place + 1 : end])
-                end = place
+                pieces.append(text[index + 1 : end])
+                end = index
         elif letter in "()":
             later["()"] = letter
         elif letter in "[]":
@@ -137,8 +137,8 @@ def without_secrets(text: str) -> str:
 
 def secrets_in(url: str) -> list[str]:
     """What looks like a key in the path of an address, and like no word that a text may hold by chance."""
-    found = [key for match in _URL.finditer(url) for segment in _keys(match[3].split("/")) if (key := segment[1])]
-    return [key for key in found if _looks_like_a_key(key) or (len(key) >= _SHORTEST_NAMED and re.search("[0-9]", key))]
+    keys = [key for match in _URL.finditer(url) for segment in _keys(match[3].split("/")) if (key := segment[1])]
+    return [key for key in keys if _looks_like_a_key(key) or (len(key) >= _SHORTEST_NAMED and re.search("[0-9]", key))]
 
 
 def _blotted(segments: list[str]) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _looks_like_a_key(segment: str) -> bool:
         return True
     if any(len(word) >= _LONGEST_WORD and re.search("[0-9]", word) and re.search("[A-Za-z]", word) for word in words):
         return True
-    changes = sum(_kind(one) != _kind(other) for word in words for one, other in pairwise(word))
+    changes = sum(_kind(letter) != _kind(other) for word in words for letter, other in pairwise(word))
     return len(signs) >= _SHORTEST_KEY and changes >= _RANDOM * len(signs)
 
 

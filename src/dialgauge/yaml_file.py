@@ -125,8 +125,8 @@ class YamlDocument:
             key = _member(node, step)
             if key is None:
                 break
-            place, node = key
-            line = place.start_mark.line + 1
+            key_node, node = key
+            line = key_node.start_mark.line + 1
         return line if line is not None or self._root is None else self._root.start_mark.line + 1
 
     def as_mapping(self, what: str) -> dict[str, Any]:
@@ -149,8 +149,8 @@ class YamlDocument:
         try:
             return msgspec.convert(self.content, kind)
         except msgspec.ValidationError as error:
-            reason, _, place = str(error).partition(" - at ")
-            path = _path(place)
+            reason, _, location = str(error).partition(" - at ")
+            path = _path(location)
             where = f" in '{_dotted(path)}'" if path else ""
             quotes = "; put it in quotes if it is meant as text" if _MEANT_AS_TEXT.search(reason) else ""
             self._refuse(f"it is not {what}: {reason.replace('`', '')}{where}{quotes}", *path, cause=error)
@@ -163,10 +163,10 @@ def _dotted(path: tuple[str | int, ...]) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
-def _path(place: str) -> tuple[str | int, ...]:
+def _path(location: str) -> tuple[str | int, ...]:
     """The steps of a place as msgspec writes it, up to the first that does not say which."""
     path: list[str | int] = []
-    for name, number, unknown in _STEP.findall(place):
+    for name, number, unknown in _STEP.findall(location):
         if unknown:
             break
         path.append(int(number) if number else name)

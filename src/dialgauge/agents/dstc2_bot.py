@@ -228,6 +228,6 @@ def callable_values(candidates: Iterable[str]) -> dict[str, frozenset[str]]:
     """The foods, areas and prices that the API calls among the candidates name."""
     calls = [call.groups() for call in map(_QUERY.fullmatch, candidates) if call]
     return {
-        slot: frozenset(call[place] for call in calls if not call[place].startswith("R_"))
-        for place, slot in enumerate(ASK)
+        slot: frozenset(call[index] for call in calls if not call[index].startswith("R_"))
+        for index, slot in enumerate(ASK)
     }

@@ -43,7 +43,7 @@ class PersistentUser(AgendaUser):
 
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         """The user's next turn."""
-        understood = any(one.domain != GENERAL for one in heard)
+        understood = any(act.domain != GENERAL for act in heard)
         self._lost = 0 if understood or not self._said else self._lost + 1
         return super().step(heard)
 

@@ -98,14 +98,14 @@ class CallableBot(HistoryBot):
         self._function, self.name = function, name
 
     def reply(self, point: Point) -> str:
-        said = self._function(point)
-        if not isinstance(said, str):
+        answer = self._function(point)
+        if not isinstance(answer, str):
             raise DialgaugeError(
-                f"the bot returned {type(said).__name__} instead of a sentence",
+                f"the bot returned {type(answer).__name__} instead of a sentence",
                 dialogue=point.dialogue,
                 turn=point.turn,
             )
-        return said
+        return answer
 
 
 #: A reply is a sentence; an answer longer than this is none.
@@ -189,8 +189,8 @@ class HttpBot(HistoryBot):
         acts = None
         if self._acts is not None and self._domain is not None:
             acts = reported_acts(self._acts, self._domain.acts("system"), self._most_acts)
-        said = Turn(speaker="system", text=text[: self._longest], acts=acts)
-        return replace(reply, turn=said, state=self._desk.state if self._desk else None, usage=usage)
+        spoken_turn = Turn(speaker="system", text=text[: self._longest], acts=acts)
+        return replace(reply, turn=spoken_turn, state=self._desk.state if self._desk else None, usage=usage)
 
     def reply(self, point: Point) -> str:
         question: dict[str, Any] = {

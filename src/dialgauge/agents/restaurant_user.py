@@ -126,8 +126,8 @@ class RestaurantUser:
         return self._say(self._piece(self._phrases.user.answer[field], field, act.values[0]), [act], "ask", "look")
 
     def _wait_for_search(self, _: Heard) -> Reply:
-        said = self._state.get(self._domain, {})
-        missing = [field for field in FIELDS if field not in said]
+        state = self._state.get(self._domain, {})
+        missing = [field for field in FIELDS if field not in state]
         if missing:
             return _failed(f"the bot searched without asking for {', '.join(missing)}")
         return self._silence("option" if self._plan.task == 3 else "api")
@@ -195,5 +195,5 @@ def _failed(why: str) -> Reply:
 
 def restaurant_user(world: str = DEFAULT_WORLD) -> RestaurantUser:
     """The user of a built-in world, or of one in a YAML file."""
-    place = load_world(world)
-    return RestaurantUser(place.phrases, place.domain)
+    loaded = load_world(world)
+    return RestaurantUser(loaded.phrases, loaded.domain)

@@ -143,22 +143,22 @@ def _hold(user: Agent, system: Agent, scenario: Scenario, turns: list[Turn]) -> 
     _start(system, scenario.system_context(), "system")
     shown, message = environment.opening() if environment is not None else None, None
     while True:
-        said = _respond(user, message, "user", limits, turns, costs)
-        if said.turn is None:
-            return _ended(said, "user", costs)
+        reply = _respond(user, message, "user", limits, turns, costs)
+        if reply.turn is None:
+            return _ended(reply, "user", costs)
         if len(turns) >= 2 * limits.exchanges:
             return _outcome(
                 costs, False, MAX_EXCHANGES, "session", f"no end after {counted(limits.exchanges, 'exchange')}"
             )
-        turn = said.turn if shown is None else replace(said.turn, results=shown)
+        turn = reply.turn if shown is None else replace(reply.turn, results=shown)
         turns.append(turn)
         answer = _respond(system, _crossing(turn, turn.results, with_acts), "system", limits, turns, costs)
         calls = None if office is None else office.take_calls()
         if answer.turn is None:
             return _ended(answer, "system", costs)
         turns.append(answer.turn if calls is None else replace(answer.turn, calls=calls))
-        if said.done:
-            return _ended(said, "user", costs)
+        if reply.done:
+            return _ended(reply, "user", costs)
         if answer.done:
             return _ended(answer, "system", costs)
         if limits.loop and _repeats(turns, limits.loop):
@@ -178,8 +178,10 @@ def _crossing(turn: Turn, shown: tuple[Fact, ...] | None, with_acts: bool) -> Tu
 
 def _repeats(turns: list[Turn], exchanges: int) -> bool:
     """Have the last exchanges all said the same, as acts where there are some, else in words?"""
-    said = [turn.acts or turn.text for turn in turns[-2 * exchanges :]]
-    return len(said) == 2 * exchanges and all(said[at] == said[at % 2] for at in range(2, len(said)))
+    utterances = [turn.acts or turn.text for turn in turns[-2 * exchanges :]]
+    return len(utterances) == 2 * exchanges and all(
+        utterances[at] == utterances[at % 2] for at in range(2, len(utterances))
+    )
 
 
 def _ended(reply: Reply, speaker: Speaker, costs: dict[str, Usage]) -> Outcome:
@@ -244,10 +246,10 @@ class _Alarm:
 
     def _stop_process(self) -> None:
         """An agent caught every alarm and goes on for ever: nothing but the end of the process stops it."""
-        told = (
+        message = (
             f"an agent ran on after {self._seconds:g} seconds and caught every attempt to stop it; this process ends\n"
         )
-        os.write(2, told.encode())
+        os.write(2, message.encode())
         _EXIT(70)
 
 

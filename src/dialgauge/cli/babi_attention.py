@@ -57,12 +57,12 @@ def attention(
     shown = attention_of(made)
     best = _best_answers(made, shown) if answers else {}
     output.show(
-        [table for one in shown for table in (attention_table(one, limit or None), *best.get(one.turn, ()))],
-        in_file=[table for one in shown for table in (attention_table(one), *best.get(one.turn, ()))],
+        [table for sample in shown for table in (attention_table(sample, limit or None), *best.get(sample.turn, ()))],
+        in_file=[table for sample in shown for table in (attention_table(sample), *best.get(sample.turn, ()))],
     )
-    maps = {f"attention{one.turn + 1}": partial(attention_figure, one, limit or 24) for one in shown}
+    maps = {f"attention{sample.turn + 1}": partial(attention_figure, sample, limit or 24) for sample in shown}
     output.draw(maps)
-    weights = [msgspec.to_builtins(one) | {"turn": one.turn + 1} for one in shown]
+    weights = [msgspec.to_builtins(sample) | {"turn": sample.turn + 1} for sample in shown]
     output.document("babi-attention", {"systems": [{**run_record(made), "attention": weights}]})
 
 
@@ -71,7 +71,7 @@ def _best_answers(made: Run, shown: Sequence[Attention]) -> dict[int, list[Table
     from dialgauge.responses import answers_table
 
     turns = made.table("replies")["turn"].to_list()
-    return {one.turn: [answers_table(made, one, turn)] for one, turn in zip(shown, turns, strict=True)}
+    return {sample.turn: [answers_table(made, sample, turn)] for sample, turn in zip(shown, turns, strict=True)}
 
 
 def _dialog(task: RankingTask, split: str, dialog: int) -> Episode:

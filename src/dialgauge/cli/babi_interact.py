@@ -72,15 +72,15 @@ def interact(
     if folder is None:
         _refuse_training(model, url, {"--data": data, "--model-seed": model_seed})
     system = system_named(model, url, folder, model_seed, settings.options(), lambda: _training_data(data, number))
-    place = load_world(world)
+    loaded = load_world(world)
     parameters = Parameters(seed=seed, accept=accept, min_results=least_results(min_results))
     if isinstance(system, ReplyModel):
-        move_to(system, place, seed)
+        move_to(system, loaded, seed)
     runs = []
-    for name in half or [halve.name for halve in place.halves]:
+    for name in half or [halve.name for halve in loaded.halves]:
         tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
-        runs.append(Store(stored.store).add(hold(system, place, number, name, dialogs, parameters, source=world)))
-    title = f"{system.name} in conversation: {place.title}, seed {seed}"
+        runs.append(Store(stored.store).add(hold(system, loaded, number, name, dialogs, parameters, source=world)))
+    title = f"{system.name} in conversation: {loaded.title}, seed {seed}"
     output.show([interaction_table(runs, title)])
     for run in runs:
         tell(f"stored as run {run.id}")

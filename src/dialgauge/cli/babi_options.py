@@ -190,15 +190,15 @@ def keep_inputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path]
     for option, path in outputs.items():
         if path is None or str(path) == "-":
             continue
-        source = next((one for one in sources if _same_file(path, one)), None)
+        source = next((each for each in sources if _same_file(path, each)), None)
         if source is not None:
             raise DialgaugeError(
                 f"{option} would overwrite {source}, an input of this command; choose another file", file=str(path)
             )
-        place = path.resolve()
-        if place in taken:
-            raise DialgaugeError(f"{taken[place]} and {option} name the same file; choose two", file=str(path))
-        taken[place] = option
+        resolved = path.resolve()
+        if resolved in taken:
+            raise DialgaugeError(f"{taken[resolved]} and {option} name the same file; choose two", file=str(path))
+        taken[resolved] = option
 
 
 def _same_file(path: Path, other: Path) -> bool:

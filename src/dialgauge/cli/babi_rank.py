@@ -187,9 +187,9 @@ def _world_task(world: str, task: int, dialogs: int, seed: int) -> RankingTask:
     from dialgauge.rankers import EVALUATED
     from dialgauge.worlds.restaurant import Parameters, load_world
 
-    place = load_world(world)
-    splits = [split for split in splits_of(place) if split in EVALUATED]
-    return world_task(place, task, splits, dialogs, Parameters(seed=seed), source=world)
+    loaded = load_world(world)
+    splits = [split for split in splits_of(loaded) if split in EVALUATED]
+    return world_task(loaded, task, splits, dialogs, Parameters(seed=seed), source=world)
 
 
 def _is_agent(name: str) -> bool:

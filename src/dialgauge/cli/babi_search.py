@@ -31,4 +31,4 @@ def search(
     loaded = replies.task(task, 0, splits=("trn", "dev"))
     tried = list(search_settings(model, loaded, training.options(), range(seeds), Store(stored.store), tell))
     output.show([search_table(model, loaded, tried)])
-    output.document("babi-evaluate", {"systems": [run_record(run) for one in tried for run in one.runs]})
+    output.document("babi-evaluate", {"systems": [run_record(run) for trial in tried for run in trial.runs]})

@@ -53,8 +53,8 @@ def names_of(module: str, name: str, *, check: str = "", closed: bool = True, se
         return getattr(importlib.import_module(f"dialgauge.{module}"), attribute)
 
     def names() -> Iterable[str]:
-        found = of_room(name)
-        return list(found() if callable(found) else found)
+        matches = of_room(name)
+        return list(matches() if callable(matches) else matches)
 
     def known(text: str) -> object:
         return of_room(check)(text)

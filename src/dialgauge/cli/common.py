@@ -401,8 +401,8 @@ def on_screen(json: Path | None) -> bool:
 
 def print_tables(tables: Iterable[Table]) -> None:
     """Tables on the screen, a line apart."""
-    for place, each in enumerate(tables):
-        if place:
+    for index, each in enumerate(tables):
+        if index:
             out.print()
         out.print(each.render("terminal"))
 
@@ -446,10 +446,10 @@ def typed_command(command: str, folder: Path = Path()) -> str:
     program = Path(sys.argv[0])
     if program.name != "dialgauge" or shutil.which("dialgauge") == str(program.absolute()):
         return command
-    place = program.absolute()
-    if place.is_relative_to(Path.cwd()):
-        return command.replace("dialgauge", os.path.relpath(place, folder.absolute()), 1)
-    return command.replace("dialgauge", str(program if folder == Path() else place), 1)
+    absolute = program.absolute()
+    if absolute.is_relative_to(Path.cwd()):
+        return command.replace("dialgauge", os.path.relpath(absolute, folder.absolute()), 1)
+    return command.replace("dialgauge", str(program if folder == Path() else absolute), 1)
 
 
 def write_table_file(tables: Sequence[Table], path: Path | None) -> None:

@@ -298,8 +298,8 @@ def main(
             accept=inputs.accept or (),
         )
     for name, each in comparison.runs.items():
-        told = [note for note in each.notes if note_kind(note) in _READ]
-        err.print("; ".join([f"{name} ({profile or DEFAULT_PROFILE}): {each.coverage.sentence()}", *told]))
+        notes = [note for note in each.notes if note_kind(note) in _READ]
+        err.print("; ".join([f"{name} ({profile or DEFAULT_PROFILE}): {each.coverage.sentence()}", *notes]))
     return present(comparison, request.options(comparison.systems), output)
 
 
@@ -380,9 +380,9 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
 
     keep_shown(comparison)
     screen = out if output.on_screen and output.to == "terminal" else err
-    told = missing_sentences(comparison)
-    if told:
-        screen.print("\n".join(f"{sentence}." for sentence in told) + "\n")
+    missing = missing_sentences(comparison)
+    if missing:
+        screen.print("\n".join(f"{sentence}." for sentence in missing) + "\n")
     _write(
         lambda: comparison_tables(comparison, options),
         lambda: screen_tables(comparison, options),
@@ -396,10 +396,10 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
     if isinstance(output, StoredComparisonOutput) and output.run:
         from dialgauge.runs import Store
 
-        place = Store(output.store)
-        runs = [place.add(run) for run in comparison.runs_with_intervals()]
+        store = Store(output.store)
+        runs = [store.add(run) for run in comparison.runs_with_intervals()]
         for run in runs:
-            err.print(f"stored as run {run.id} in {place.folder}")
+            err.print(f"stored as run {run.id} in {store.folder}")
     if output.view:
         from dialgauge.cli.explore import view_runs
 

@@ -133,10 +133,10 @@ def _of_command(function: Callable[..., object], before: Sequence[str], last: st
     if last.startswith("-"):
         return _fitting(last, [*options, *HELP_OPTIONS])
     arguments = [parameter for parameter in parameters if not parameter.is_option]
-    place = len(_typed_arguments(before, options))
-    if not arguments or (place >= len(arguments) and not arguments[-1].many):
+    position = len(_typed_arguments(before, options))
+    if not arguments or (position >= len(arguments) and not arguments[-1].many):
         return []
-    return _values(arguments[min(place, len(arguments) - 1)], before, last)
+    return _values(arguments[min(position, len(arguments) - 1)], before, last)
 
 
 def _option_and_value(before: Sequence[str], last: str) -> tuple[list[str], str, str]:
@@ -170,8 +170,8 @@ def _values(asked: CommandParameter, before: Sequence[str], start: str) -> list[
     if "|" in metavar and metavar.replace("|", "").islower():
         return _fitting(start, metavar.split("|"))
     if "RUN" in metavar.replace("...", "").strip("[]").split():
-        place = before[before.index("--store") + 1] if "--store" in before[:-1] else os.environ.get("DIALGAUGE_RUNS")
-        store = Path(place or "runs")
+        folder = before[before.index("--store") + 1] if "--store" in before[:-1] else os.environ.get("DIALGAUGE_RUNS")
+        store = Path(folder or "runs")
         return _fitting(start, sorted(path.parent.name for path in store.glob("*/run.json"))) if store.is_dir() else []
     return []
 

@@ -71,7 +71,7 @@ def _settings(content: dict[str, Any]) -> list[tuple[str, str, Any]]:
 def _problems(content: dict[str, Any]) -> Iterator[str]:
     """Everything that is wrong with the file, a sentence each."""
     yield from section_problems(content)
-    sections = {name: one for name, one in content.items() if isinstance(one, dict) and name in COMMANDS}
+    sections = {name: each for name, each in content.items() if isinstance(each, dict) and name in COMMANDS}
     for name, section in sections.items():
         commands = _commands(name)
         if list(commands) == [name]:
@@ -94,7 +94,9 @@ def _problems(content: dict[str, Any]) -> Iterator[str]:
 def _commands(name: str) -> dict[str, Callable[..., object]]:
     """The commands under one word, by all their words."""
     group = importlib.import_module(f"dialgauge.cli.{name}").app
-    return {name if len(group.commands) == 1 else f"{name} {one}": command for one, command in group.commands.items()}
+    return {
+        name if len(group.commands) == 1 else f"{name} {member}": command for member, command in group.commands.items()
+    }
 
 
 def _of_section(command: str, items: dict[str, Any], function: Callable[..., object]) -> Iterator[str]:
@@ -119,5 +121,5 @@ def _problem(key: str, value: Any, option: CommandParameter) -> str | None:
         return problem
     choice = option.declaration.settings.get("known")
     given = [] if choice is None or option.type is bool else value if isinstance(value, list) else [value]
-    names = [str(one) for one in given if not str(one).startswith(("./", "../"))]  # files, beside the project file
+    names = [str(path) for path in given if not str(path).startswith(("./", "../"))]  # files, beside the project file
     return next((problem for name in names if choice and (problem := choice.problem(name))), None)

@@ -161,10 +161,10 @@ def convert(
     if not on_screen(json):
         return
     console = err if str(target) == "-" else out
-    place = "standard output" if done.target == "-" else done.target
+    target_name = "standard output" if done.target == "-" else done.target
     console.print(
         f"{counted(done.dialogues, 'dialogue')} with {counted(done.turns, 'turn')}: "
-        f"{done.source_format} to {done.target_format}, written to {place}",
+        f"{done.source_format} to {done.target_format}, written to {target_name}",
     )
     for words, counts in (("kept", done.kept), ("reader's notes", done.reading), ("writer's notes", done.writing)):
         if counts:
@@ -248,10 +248,10 @@ def path(name: Name) -> None:
     from dialgauge.data import catalogue, data_folder, dataset_folder
 
     dataset, folder = catalogue().find(name), data_folder()
-    place = dataset_folder(dataset, folder)
-    if not place.is_dir():
+    own_folder = dataset_folder(dataset, folder)
+    if not own_folder.is_dir():
         raise DialgaugeError(f"{name} is not in {folder.root}; download it with 'dialgauge data get {name}'")
-    out.print(str(place))
+    out.print(str(own_folder))
 
 
 @app.command()

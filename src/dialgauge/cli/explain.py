@@ -98,7 +98,7 @@ def behaviours(
     if name is not None:
         listed = {title: _matching(items, name) for title, items in listed.items()}
         if not any(listed.values()):
-            known = {one.rpartition("/")[2] for one in (*LABELS, *REASONS)}
+            known = {label.rpartition("/")[2] for label in (*LABELS, *REASONS)}
             raise DialgaugeError(f"there is no behaviour named '{name}'.{nearest(name, known)}")
     columns: list[str | Column] = [Column("name", exact=True), "meaning"]
     tables = [Table(title, columns, list(items.items())) for title, items in listed.items() if items]
@@ -108,7 +108,7 @@ def behaviours(
 def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
     """Those of a name, with or without the group before it."""
     wanted = name.lower()
-    return {one: text for one, text in items.items() if wanted in (one.lower(), one.lower().rpartition("/")[2])}
+    return {key: text for key, text in items.items() if wanted in (key.lower(), key.lower().rpartition("/")[2])}
 
 
 def _cards_named(name: str) -> list[Card[Any]]:
@@ -116,11 +116,11 @@ def _cards_named(name: str) -> list[Card[Any]]:
     from dialgauge.measures import cards, families, parse_measure
 
     bare = re.split(r"[@^(\[]", name, maxsplit=1)[0].strip()
-    found = {family: cards(family) for family in families()}
-    every = [card for family in found.values() for card in family.values()]
+    by_family = {family: cards(family) for family in families()}
+    every = [card for family in by_family.values() for card in family.values()]
     same = list({id(card): card for card in every if card.name.lower() == bare.lower()}.values())
     if not same:
-        known = [*families(), *dict.fromkeys(one for family in found.values() for one in family)]
+        known = [*families(), *dict.fromkeys(measure for family in by_family.values() for measure in family)]
         raise DialgaugeError(f"there is no measure or family of measures '{name}'.{nearest(name, known)}")
     parse_measure(name if name != bare else same[0].name, None if len(same) > 1 else same[0].family)
     return same

@@ -49,16 +49,16 @@ def explore(
     Labels and notes on dialogues are saved in the store. Nothing leaves this machine, and nothing is downloaded.
     """
     require_explorer()
-    place = Store(store)
-    chosen = [place.open(name) for name in runs or ()]
+    opened = Store(store)
+    chosen = [opened.open(name) for name in runs or ()]
     path = ""
     if read is not None:
         if len(chosen) != 1:
             raise DialgaugeError("--read opens a conversation of one run: name that run")
         from dialgauge.explorer import Library, reading_address
 
-        path = reading_address(Library(place), chosen[0], read)
-    show_pages(place, chosen, path=path, host=host, port=port, allow_remote=allow_remote, browser=not no_open)
+        path = reading_address(Library(opened), chosen[0], read)
+    show_pages(opened, chosen, path=path, host=host, port=port, allow_remote=allow_remote, browser=not no_open)
 
 
 def show_pages(
@@ -109,11 +109,11 @@ def missing_explorer() -> DialgaugeError | None:
 
 def view_runs(runs: Sequence[Run], store: Path | None) -> None:
     """Open runs in the explorer; those that lie in no store yet are added to it."""
-    place = Store(store)
+    opened = Store(store)
     stored = []
     for run in runs:
         if not run.stored:
-            run = place.add(run)  # noqa: PLW2901 - the same run, now on disk
+            run = opened.add(run)  # noqa: PLW2901 - the same run, now on disk
             err.print(f"stored as run {run.id}")
         stored.append(run)
-    show_pages(place, stored)
+    show_pages(opened, stored)

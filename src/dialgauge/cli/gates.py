@@ -246,7 +246,7 @@ class BuildGate(Struct, frozen=True):
 
     def require(self, scored: Iterable[object]) -> None:
         """Before the work: an error where a threshold is for a measure that will not be scored."""
-        names = [str(one) for one in scored]
+        names = [str(score) for score in scored]
         for threshold in self.thresholds:
             if threshold.measure not in names:
                 raise DialgaugeError(
@@ -312,23 +312,25 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
     old, new = comparison.systems
     differences = [comparison.difference(new, old, measure) for measure in comparison.measures]
     tested = [difference for difference in differences if not math.isnan(difference.p)]
-    for one, p in zip(tested, holm([difference.p for difference in tested]) if tested else (), strict=True):
-        worse = bool(one.difference) and one.better == old
-        larger = abs(one.difference) > margin / (100 if _is_share(run.scores.get(one.measure)) else 1)
-        sign = 1 if one.higher_is_better is False else -1
-        low, high = sorted(sign * end + 0.0 for end in _ends(comparison, one))
+    for difference, p in zip(tested, holm([difference.p for difference in tested]) if tested else (), strict=True):
+        worse = bool(difference.difference) and difference.better == old
+        larger = abs(difference.difference) > margin / (100 if _is_share(run.scores.get(difference.measure)) else 1)
+        sign = 1 if difference.higher_is_better is False else -1
+        low, high = sorted(sign * end + 0.0 for end in _ends(comparison, difference))
         facts = {
-            "check": _DROP, "against": against, "drop": sign * one.difference + 0.0,
+            "check": _DROP, "against": against, "drop": sign * difference.difference + 0.0,
             "low": low, "high": high, "p": float(p),
         }  # fmt: skip
         passed = not (worse and larger and p < _ALPHA)
-        yield Check(run.name, one.measure, passed, _drop_sentence(comparison, one, float(p), against), facts)
+        yield Check(
+            run.name, difference.measure, passed, _drop_sentence(comparison, difference, float(p), against), facts
+        )
 
 
-def _ends(comparison: Comparison, one: Difference) -> tuple[float, float]:
+def _ends(comparison: Comparison, difference: Difference) -> tuple[float, float]:
     """The interval of a difference; 0 to 0 where no dialogue differs, which no test can vary."""
-    unvaried = not one.difference and not one.wins and not one.losses and not comparison.too_few
-    return (0.0, 0.0) if unvaried else (one.low, one.high)
+    unvaried = not difference.difference and not difference.wins and not difference.losses and not comparison.too_few
+    return (0.0, 0.0) if unvaried else (difference.low, difference.high)
 
 
 def _missing_check(comparison: Comparison, against: str, run: Run) -> Iterator[Check]:
@@ -346,15 +348,15 @@ def _missing_check(comparison: Comparison, against: str, run: Run) -> Iterator[C
         yield Check(run.name, f"{unit}s", False, sentence, facts)
 
 
-def _drop_sentence(comparison: Comparison, one: Difference, p: float, against: str) -> str:
-    score = comparison.scores.run_score(one.measure)
-    column = comparison.measures.index(one.measure)
+def _drop_sentence(comparison: Comparison, difference: Difference, p: float, against: str) -> str:
+    score = comparison.scores.run_score(difference.measure)
+    column = comparison.measures.index(difference.measure)
     old, new = (_shown(score, float(comparison.values[row, column])) for row in (0, 1))
-    low, high = sorted(map(abs, _ends(comparison, one)))
-    size, ends = _size(score, abs(one.difference)), _size(score, low, high)
-    verb = ("rose" if one.difference > 0 else "dropped") if one.difference else "moved"
+    low, high = sorted(map(abs, _ends(comparison, difference)))
+    size, ends = _size(score, abs(difference.difference)), _size(score, low, high)
+    verb = ("rose" if difference.difference > 0 else "dropped") if difference.difference else "moved"
     return (
-        f"{one.measure} {verb} by {size} from {old} to {new} compared with {against} "
+        f"{difference.measure} {verb} by {size} from {old} to {new} compared with {against} "
         f"(95% interval {ends}, p = {p:.2g}, {counted(len(comparison.dialogues), comparison.view.unit)})"
     )
 

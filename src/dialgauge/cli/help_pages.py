@@ -72,7 +72,7 @@ def _help(parameter: CommandParameter) -> str:
         parts.append(f"Between {ends.format('and')}" if settings.get("exclusive") else f"From {ends.format('to')}")
     if parameter.required and parameter.is_option:
         parts.append("Required.")
-    elif default != "" and not any(default is one for one in _UNSHOWN):
+    elif default != "" and not any(default is unshown for unshown in _UNSHOWN):
         parts.append(f"[default: {default}]".replace(" ", _GLUE))
     return " ".join(part for part in parts if part)
 
@@ -93,7 +93,7 @@ def _page(*parts: str) -> str:
 
 def _usage(calls: Sequence[str] | Iterator[str]) -> str:
     lines = [
-        line for place, call in enumerate(calls) for line in _wrapped(call, "       " if place else "Usage: ", " " * 11)
+        line for index, call in enumerate(calls) for line in _wrapped(call, "       " if index else "Usage: ", " " * 11)
     ]
     return "\n".join(lines)
 

@@ -125,14 +125,14 @@ def run(
         mask=failures == "masked",
         **asdict(limits),
     )
-    place, where = Store(output.store), placement.place
+    store, where = Store(output.store), placement.place
     results = converse(
         sitting,
         goals=loaded,
         broken=broken or "",
         resamples=resamples,
         workers=where,
-        store=place,
+        store=store,
         progress=OnScreen(),
     )
     checks = gate.check(results.runs)
@@ -140,7 +140,7 @@ def run(
     if export is not None:
         for path in write_conversations(stored, export, loaded.search.domain, loaded.search.tracked):
             err.print(f"wrote {path}")
-    err.print(f"stored as run {stored.id} in {place.folder}")
+    err.print(f"stored as run {stored.id} in {store.folder}")
     for note in results.notes:
         err.print(note)
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
@@ -155,8 +155,8 @@ def new(
 
     written = new_domain(name)
     out.print(f"wrote {', '.join(path.name for path in written)} into {written[0].parent}")
-    place = name if "/" in name else f"./{name}"
-    out.print(f"Try it: {typed_command(f'dialgauge lab run --domain {place}')}")
+    folder = name if "/" in name else f"./{name}"
+    out.print(f"Try it: {typed_command(f'dialgauge lab run --domain {folder}')}")
 
 
 @app.command("goals")
@@ -185,7 +185,7 @@ def show_goals(
     loaded = town.open(count, failures)
     output.show([one_goal_table(loaded, goal)] if goal is not None else goal_tables(loaded))
     if output.json is not None:
-        output.document("lab-goals", {"goals": {one.id: msgspec.to_builtins(one) for one in loaded.goals}})
+        output.document("lab-goals", {"goals": {each.id: msgspec.to_builtins(each) for each in loaded.goals}})
     if folder is not None:
         _write_goals(loaded, town, folder)
 

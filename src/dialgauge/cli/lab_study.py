@@ -69,8 +69,8 @@ def study(
     from dialgauge.lab import channel_conditions, study_figure, study_run, study_tables
     from dialgauge.runs import Store
 
-    place = Store(stored.store)
-    place.check_writable()
+    store = Store(stored.store)
+    store.check_writable()
     loaded = town.open(count)
     sitting = lab_config_from(
         user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, render=False, trials=1,
@@ -81,13 +81,13 @@ def study(
         condition.system.make()
     with progress_bar("conditions", len(conditions)) as advance:
         made = study_run(
-            loaded, sitting, conditions, store=place, workers=workers, resamples=resamples, on_condition=advance
+            loaded, sitting, conditions, store=store, workers=workers, resamples=resamples, on_condition=advance
         )
     tables = study_tables(made)
     output.show(tables)
     output.document("lab-study", {name: made.table(name).to_dicts() for name in ("predictors", "conditions")})
     output.draw({"study": lambda: study_figure(made)})
-    err.print(f"stored as run {made.id} in {place.folder}")
+    err.print(f"stored as run {made.id} in {store.folder}")
 
 
 def _kinds(text: str) -> list[str]:

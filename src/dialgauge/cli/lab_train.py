@@ -81,6 +81,6 @@ def _understood(nlu: LinearNlu, samples: Sequence[NluSample]) -> Table:
     speakers: tuple[Speaker, ...] = ("user", "system")
     for speaker in speakers:
         for what, values in {"act and slot": False, "with value": True}.items():
-            found = understanding(nlu, samples, speaker, values=values)
-            table.add(speaker, what, found.precision, found.recall, found.f1)
+            score = understanding(nlu, samples, speaker, values=values)
+            table.add(speaker, what, score.precision, score.recall, score.f1)
     return table

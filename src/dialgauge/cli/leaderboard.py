@@ -37,17 +37,17 @@ def leaderboard(
     """
     from dialgauge.explorer import write_leaderboard
 
-    place = Store(folder or store)
-    if not place.folder.is_dir():
-        raise DialgaugeError("this run store does not exist; name it with --store", file=str(place.folder))
-    survey = place.survey()
+    opened = Store(folder or store)
+    if not opened.folder.is_dir():
+        raise DialgaugeError("this run store does not exist; name it with --store", file=str(opened.folder))
+    survey = opened.survey()
     for problem in survey.problems:
         err.print(f"left out: {problem}")
     runs = [run for run in survey.runs if kind in (None, run.kind)]
     if not runs:
         wanted = f"{kind} runs" if kind else "runs"
         raise DialgaugeError(
-            f"this store holds no {wanted}; 'dialgauge score GOLD PRED --run' stores one", file=str(place.folder)
+            f"this store holds no {wanted}; 'dialgauge score GOLD PRED --run' stores one", file=str(opened.folder)
         )
     with err.status("comparing runs"):
         write_leaderboard(html, runs, title=title)

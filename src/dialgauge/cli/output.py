@@ -82,8 +82,8 @@ class Output(DrawnOutput, frozen=True):
         """
         keep_shown(results)
         if self.on_screen:
-            for place, part in enumerate((*tables, *texts)):
-                if place:
+            for index, part in enumerate((*tables, *texts)):
+                if index:
                     out.print()
                 out.print(part if isinstance(part, str) else part.render("terminal"))
             if verdict and len({run.name for run in results.runs}) == len(results.runs) > 0:
@@ -104,10 +104,10 @@ class Output(DrawnOutput, frozen=True):
         """Store the runs, and say which."""
         from dialgauge.runs import Store
 
-        place = Store(self.store)
-        stored = results.save(place)
+        store = Store(self.store)
+        stored = results.save(store)
         for run in stored.runs:
-            err.print(f"stored as run {run.id} in {place.folder}")
+            err.print(f"stored as run {run.id} in {store.folder}")
         return stored
 
 

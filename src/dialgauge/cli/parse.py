@@ -102,16 +102,16 @@ def command_parameters(command: Callable[..., object]) -> tuple[CommandParameter
     count = command.__code__.co_argcount
     optional = command.__code__.co_varnames[count - len(command.__defaults__ or ()) : count]
     defaults = dict(zip(optional, command.__defaults__ or (), strict=True)) | (command.__kwdefaults__ or {})
-    found: list[CommandParameter] = []
+    parameters: list[CommandParameter] = []
     for name, hint in _hints(command).items():
         if _is_bundle(hint):
             fields = get_type_hints(hint, include_extras=True)
             given = dict(zip(reversed(hint.__struct_fields__), reversed(hint.__struct_defaults__), strict=False))
-            found += [_parameter(field, fields[field], given.get(field, REQUIRED), name)
+            parameters += [_parameter(field, fields[field], given.get(field, REQUIRED), name)
                       for field in hint.__struct_fields__]  # fmt: skip
         elif name != "return":
-            found.append(_parameter(name, hint, defaults.get(name, REQUIRED)))
-    return tuple(found)
+            parameters.append(_parameter(name, hint, defaults.get(name, REQUIRED)))
+    return tuple(parameters)
 
 
 @cache
@@ -192,10 +192,10 @@ def _unknown_option(name: str, called: str, options: Sequence[str]) -> str:
 
     known = {option.lstrip("-"): option for option in options if option.startswith("--")}
     word = name.lstrip("-").lower()
-    begun = [one for one in known if word and one.startswith(word)] if name.startswith("--") else []
+    begun = [option for option in known if word and option.startswith(word)] if name.startswith("--") else []
     near = (begun or get_close_matches(word, known, n=3, cutoff=_ALIKE))[:3]
     if near:
-        return f"unknown option {name}. Did you mean {' or '.join(known[one] for one in near)}?"
+        return f"unknown option {name}. Did you mean {' or '.join(known[option] for option in near)}?"
     return f"unknown option {name} ('{called} --help' lists the options)"
 
 
@@ -212,9 +212,9 @@ def given_values(called: str, command: Callable[..., object], words: Words) -> d
             for text in taken:
                 _take(given, parameter, value_of(parameter, text))
     see = f" ('{called} --help' shows how to call it)"
-    for one in sorted(parameters, key=lambda one: one.is_option):
-        if one.required and one.name not in given:
-            shown = f"{one.long_name} {one.value_name}" if one.is_option else one.value_name
+    for each in sorted(parameters, key=lambda each: each.is_option):
+        if each.required and each.name not in given:
+            shown = f"{each.long_name} {each.value_name}" if each.is_option else each.value_name
             raise DialgaugeError(f"{shown} is missing{see}")
     if places:
         raise DialgaugeError(f"unexpected argument '{' '.join(places)}'{see}")
@@ -250,41 +250,45 @@ def check_together(command: Callable[..., object], words: Words) -> None:
     given = {re.sub(r"[][]|\.\.\.", "", argument.value_name).split(" |")[0]: argument for argument in arguments}
     given |= {parameter.long_name: parameter for parameter in known.values() if parameter.long_name in typed}
     unfit: dict[str, list[str]] = {}
-    for name, one in given.items():
-        for other in (other for other in one.declaration.settings.get("not_with", ()) if other in typed):
+    for name, parameter in given.items():
+        for other in (other for other in parameter.declaration.settings.get("not_with", ()) if other in typed):
             if why := known[other].declaration.settings.get("alone"):
                 unfit.setdefault(why, []).append(name)
-            elif why := one.declaration.settings.get("alone"):
+            elif why := parameter.declaration.settings.get("alone"):
                 unfit.setdefault(why, []).append(other)
             else:
                 raise DialgaugeError(f"{name} and {other} exclude each other; leave one out")
     for why, names in unfit.items():
         raise DialgaugeError(f"{why}; leave out {', '.join(names)}")
-    for name, one in given.items():
-        needed = one.declaration.settings.get("needs")
+    for name, parameter in given.items():
+        needed = parameter.declaration.settings.get("needs")
         if needed is not None and needed not in typed:
             value = "" if known[needed].type is bool else f" {known[needed].value_name}"
             raise DialgaugeError(f"{name} needs {needed}{value}")
 
 
-def _take(given: dict[str, Any], one: CommandParameter, value: Any) -> None:
-    if one.many:
-        given.setdefault(one.name, []).append(value)
+def _take(given: dict[str, Any], parameter: CommandParameter, value: Any) -> None:
+    if parameter.many:
+        given.setdefault(parameter.name, []).append(value)
     else:
-        given[one.name] = value
+        given[parameter.name] = value
 
 
-def value_of(one: CommandParameter, text: str) -> Any:
+def value_of(parameter: CommandParameter, text: str) -> Any:
     """The text as the parameter's type; an error where it cannot be, or is out of bounds."""
     value: Any = text
-    if one.type in _NUMBERS:
-        if not _NUMBERS[one.type].fullmatch(text.strip()):
-            raise DialgaugeError(f"{one.long_name} must be {_KINDS[one.type]} (got '{text}')")
-        value = one.type(text) if len(text) < 1000 else float("inf")
-    typed = one.type in _NUMBERS or get_origin(one.type) is Literal or (one.is_option and one.type is Path)
-    if typed and "\0" not in text and (problem := unfit_value(value, one)):
-        raise DialgaugeError(f"{one.long_name if one.is_option else one.value_name} {problem}")
-    return Path(text) if one.type is Path else value
+    if parameter.type in _NUMBERS:
+        if not _NUMBERS[parameter.type].fullmatch(text.strip()):
+            raise DialgaugeError(f"{parameter.long_name} must be {_KINDS[parameter.type]} (got '{text}')")
+        value = parameter.type(text) if len(text) < 1000 else float("inf")
+    typed = (
+        parameter.type in _NUMBERS
+        or get_origin(parameter.type) is Literal
+        or (parameter.is_option and parameter.type is Path)
+    )
+    if typed and "\0" not in text and (problem := unfit_value(value, parameter)):
+        raise DialgaugeError(f"{parameter.long_name if parameter.is_option else parameter.value_name} {problem}")
+    return Path(text) if parameter.type is Path else value
 
 
 def unfit_value(value: object, option: CommandParameter) -> str | None:
@@ -345,9 +349,9 @@ def _names(values: Any) -> Iterator[str | Path]:
         yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str | Path))
 
 
-def _same_file(one: Path, other: str | Path) -> bool:
+def _same_file(path: Path, other: str | Path) -> bool:
     try:
-        return one.is_file() and one.samefile(other)
+        return path.is_file() and path.samefile(other)
     except (OSError, ValueError):  # a name that is no file
         return False
 

@@ -54,7 +54,7 @@ def _found(folder: Path) -> Path | None:
     if (folder / FILE_NAME).is_file():
         return folder / FILE_NAME
     inside = [folder, *folder.parents]
-    root = next((place for place, path in enumerate(inside) if (path / ".git").exists()), 0)
+    root = next((index for index, path in enumerate(inside) if (path / ".git").exists()), 0)
     return next((path / FILE_NAME for path in inside[1 : root + 1] if (path / FILE_NAME).is_file()), None)
 
 
@@ -145,7 +145,7 @@ def _section(
         return dict(section)
     for name, inner in section.items():
         if name not in group.commands or not isinstance(inner, dict):
-            known = [f"{command}.{one}" for one in group.commands]
+            known = [f"{command}.{each}" for each in group.commands]
             raise DialgaugeError(
                 f"unknown section or key '{command}.{name}'.{nearest(f'{command}.{name}', known)}", file=str(path)
             )
@@ -180,7 +180,7 @@ def unfit(value: object, option: CommandParameter) -> str | None:
     if option.type is bool:
         return None if isinstance(value, bool) else f"must be true or false (got {value!r})"
     values = value if isinstance(value, list) and option.many else [value]
-    return next((problem for one in values if (problem := unfit_value(one, option))), None)
+    return next((problem for each in values if (problem := unfit_value(each, option))), None)
 
 
 def _words(path: Path, key: str, value: Any, option: CommandParameter) -> Iterator[str]:
@@ -189,6 +189,6 @@ def _words(path: Path, key: str, value: Any, option: CommandParameter) -> Iterat
         if value:
             yield f"--{key}"
         return
-    for one in value if isinstance(value, list) else [value]:
-        beside = option.type is Path or (isinstance(one, str) and one.startswith(("./", "../")))
-        yield f"--{key}={path.parent / str(one) if beside else one}"
+    for word in value if isinstance(value, list) else [value]:
+        beside = option.type is Path or (isinstance(word, str) and word.startswith(("./", "../")))
+        yield f"--{key}={path.parent / str(word) if beside else word}"

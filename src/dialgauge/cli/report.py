@@ -51,8 +51,8 @@ def report(
     """
     from dialgauge.explorer import redacted_runs, report_markdown, write_report
 
-    place = Store(store)
-    chosen = list({run.id: run for run in (place.open(name) for name in runs)}.values())
+    opened = Store(store)
+    chosen = list({run.id: run for run in (opened.open(name) for name in runs)}.values())
     if redact:
         chosen, redactor = redacted_runs(chosen)
         err.print(plain(redactor.sentence()))

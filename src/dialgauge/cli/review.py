@@ -71,11 +71,11 @@ def review(
     from dialgauge.runs import Store
     from dialgauge.tasks import same_reviews
 
-    place = Store(store)
-    place.check_writable()
+    opened = Store(store)
+    opened.check_writable()
     named = named_files(logs)
-    reviews = [_reviewed(name, source, domain, tasks, place) for name, source in named.items()]
-    page = page or place.folder / f"review-{_page_name(named)}.html"
+    reviews = [_reviewed(name, source, domain, tasks, opened) for name, source in named.items()]
+    page = page or opened.folder / f"review-{_page_name(named)}.html"
     last = [f"Page: {page}{' (in place of an older one)' if page.exists() else ''}"]
     write_report(page, [each.run for each in reviews], title="Review")
     write_document(json, "review", {"logs": [each.document() for each in reviews]})
@@ -84,9 +84,9 @@ def review(
         last = [*_folded(same), *last]
         if detail or len(reviews) == 1:
             room = sys.maxsize if detail else _MOST_LINES - len(last)
-            lines = [line for each in reviews for line in _log_lines(each, place, store, room)]
+            lines = [line for each in reviews for line in _log_lines(each, opened, store, room)]
         else:
-            lines = several_lines(reviews, place, store, _MOST_LINES - len(last))
+            lines = several_lines(reviews, opened, store, _MOST_LINES - len(last))
         for line in (*lines, *last):
             out.print(line)
     return 0 if all(each.sound for each in reviews) else EXIT_INCOMPLETE
@@ -111,13 +111,13 @@ def _folded(sentences: Iterable[str]) -> list[str]:
     return [line for sentence in sentences for line in fold_sentence(sentence, _WIDTH)]
 
 
-def _log_lines(review: Review, place: Store, store: Path | None, room: int) -> list[str]:
+def _log_lines(review: Review, opened: Store, store: Path | None, room: int) -> list[str]:
     """One log: everything that is said, and what to read, shortened and joined where there is not room for all."""
     sentences = [*review.lines, *([f"Exit code 1: {', '.join(review.doubts)}."] if review.doubts else [])]
-    commands = _commands(review, place, store)
+    commands = _commands(review, opened, store)
     joined = [sentences[0], " ".join(sentences[1:])]
-    for said, short in ((sentences, False), (sentences, True), (joined, True)):
-        lines = [*_folded(said), *_reading_lines(review, commands, short=short)]
+    for texts, short in ((sentences, False), (sentences, True), (joined, True)):
+        lines = [*_folded(texts), *_reading_lines(review, commands, short=short)]
         if len(lines) <= room:
             return lines
     return [*lines[: room - 1], _DETAIL_OF_ONE]
@@ -131,8 +131,8 @@ def _reading_lines(review: Review, commands: Sequence[str], *, short: bool) -> l
     if not commands:
         return ["Read first, on the page:", *(line for each in readings for line in _shown(f"  {each}", short=short))]
     lines = ["Read first (each command opens one at the message named):"]
-    for told, command in zip(readings, commands, strict=True):
-        lines += [*_shown(f"  {told}", short=short), command]
+    for reading, command in zip(readings, commands, strict=True):
+        lines += [*_shown(f"  {reading}", short=short), command]
     return lines
 
 
@@ -163,17 +163,17 @@ def _shown(text: str, *, short: bool) -> list[str]:
     return lines if not short or len(lines) == 1 else [f"{text[: _WIDTH - 1].rstrip()}…"]
 
 
-def _commands(review: Review, place: Store, store: Path | None) -> list[str]:
+def _commands(review: Review, opened: Store, store: Path | None) -> list[str]:
     """What opens each conversation to read first; without any, the run. Nothing where no pages can be served."""
     if missing_explorer() is not None:
         return []
-    run, where = place.short_id(review.run.id), f" --store {shlex.quote(str(store))}" if store else ""
+    run, where = opened.short_id(review.run.id), f" --store {shlex.quote(str(store))}" if store else ""
     numbers = range(1, len(review.readings) + 1)
     each = [f"dialgauge explore {run} --read {number}{where}" for number in numbers]
     return [f"    {typed_command(command)}" for command in each or [f"dialgauge explore {run}{where}"]]
 
 
-def several_lines(reviews: Sequence[Review], place: Store, store: Path | None, room: int) -> list[str]:
+def several_lines(reviews: Sequence[Review], opened: Store, store: Path | None, room: int) -> list[str]:
     """Several logs: a table of them, then the first conversation to read of each, as far as there is room."""
     shown = len(reviews)
     while shown > 1 and len(_table_lines(reviews[:shown])) > _MOST_ROWS:
@@ -182,8 +182,8 @@ def several_lines(reviews: Sequence[Review], place: Store, store: Path | None, r
     lines = [*_table_lines(reviews[:shown]), *more]
     to_read: list[str] = []
     for each in reviews:
-        for told in list(_readings(each))[:1]:
-            own = [*_shown(f"  {each.run.name}, {told}", short=True), *_commands(each, place, store)[:1]]
+        for reading in list(_readings(each))[:1]:
+            own = [*_shown(f"  {each.run.name}, {reading}", short=True), *_commands(each, opened, store)[:1]]
             if len(lines) + len(to_read) + len(own) + 2 <= room:
                 to_read += own
     return [*lines, *(["Read first:", *to_read] if to_read else []), _DETAIL]

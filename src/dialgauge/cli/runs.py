@@ -47,19 +47,19 @@ def list_runs(
     output: TableOutput,
 ) -> None:
     """List all runs, oldest first, and name damaged ones."""
-    place = Store(store)
-    survey = place.survey()
+    opened = Store(store)
+    survey = opened.survey()
     runs = [run for run in survey.runs if kind in (None, run.kind)]
     for problem in survey.problems:
         _say(problem)
-    for name in place.unfinished():
+    for name in opened.unfinished():
         _say(f"unfinished: {name} (rerun the same command to resume, or 'dialgauge runs rm {name}')")
-    annotated = _Annotated(place)
+    annotated = _Annotated(opened)
     output.document("runs-list", {"runs": [_summary(run, annotated[run.id]) for run in runs]})
     if runs:
-        output.show([_list_table(place, [run.manifest for run in runs], annotated)])
+        output.show([_list_table(opened, [run.manifest for run in runs], annotated)])
     else:
-        _say(f"no runs in {place.folder}; 'dialgauge score --run' stores some")
+        _say(f"no runs in {opened.folder}; 'dialgauge score --run' stores some")
     if survey.problems or annotated.damaged:
         raise SystemExit(EXIT_INCOMPLETE)
 
@@ -77,10 +77,10 @@ def show(
     """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
     from dialgauge.presentation import run_verdict
 
-    place = Store(store)
-    stored = place.open(run)
+    opened = Store(store)
+    stored = opened.open(run)
     stored.verify()
-    annotated = _Annotated(place)
+    annotated = _Annotated(opened)
     written = annotated[stored.id]
     verdict = run_verdict(stored)
     output.document("runs-show", {**as_json(stored.manifest), "verdict": verdict, "annotations": as_json(written)})
@@ -127,11 +127,11 @@ def annotate(
     """
     if tag is None and label is None and note is None:
         raise DialgaugeError("nothing to annotate: give --tag, --label or --note")
-    place = Store(store)
+    opened = Store(store)
     if dialogue is None:
-        place.annotate(run, tags=_texts(tag), note=note)
+        opened.annotate(run, tags=_texts(tag), note=note)
     else:
-        place.annotate_dialogue(run, dialogue, labels=_texts(label), note=note)
+        opened.annotate_dialogue(run, dialogue, labels=_texts(label), note=note)
 
 
 @app.command()
@@ -144,9 +144,9 @@ def tag(
 
     dialgauge runs tag latest baseline
     """
-    place = Store(store)
-    kept = place.annotations(place.resolve(run)).tags
-    place.annotate(run, tags=list(dict.fromkeys((*kept, *tags))))
+    opened = Store(store)
+    kept = opened.annotations(opened.resolve(run)).tags
+    opened.annotate(run, tags=list(dict.fromkeys((*kept, *tags))))
 
 
 @app.command()
@@ -169,12 +169,12 @@ def rm(
     store: StoreOption = None,
 ) -> None:
     """Delete runs permanently."""
-    place = Store(store)
-    names = list(dict.fromkeys(place.resolve(name, unfinished=True) for name in runs))
+    opened = Store(store)
+    names = list(dict.fromkeys(opened.resolve(name, unfinished=True) for name in runs))
     if not yes:
         confirm(f"Delete {', '.join(names)}?")
     for name in names:
-        place.remove(name)
+        opened.remove(name)
         _say(f"removed {name}")
 
 
@@ -195,8 +195,8 @@ def export(
 
     With --redact, personal data that rules can find is replaced, and annotations are not copied.
     """
-    place = Store(store)
-    chosen = list({run.id: run for run in (place.open(name) for name in runs)}.values())
+    opened = Store(store)
+    chosen = list({run.id: run for run in (opened.open(name) for name in runs)}.values())
     if redact:
         from dialgauge.explorer import redacted_runs
 
@@ -209,8 +209,8 @@ def export(
 @app.command()
 def path(run: RunArgument, store: StoreOption = None) -> None:
     """Print the folder of a run."""
-    place = Store(store)
-    out.print(str(place.folder / place.resolve(run)))
+    opened = Store(store)
+    out.print(str(opened.folder / opened.resolve(run)))
 
 
 class _Annotated:
@@ -242,8 +242,8 @@ def _annotation_tables(written: Annotations) -> list[Table]:
     table = Table("Annotations", ["kind", "text"])
     for dialogue, kind, text in written.rows():
         if dialogue is None:
-            for place, line in enumerate(text.splitlines() or [text]):
-                table.add(kind if place == 0 else "", line)
+            for index, line in enumerate(text.splitlines() or [text]):
+                table.add(kind if index == 0 else "", line)
     if written.dialogues:
         table.add("dialogues", f"{counted(len(written.dialogues), 'dialogue')} with labels or notes")
     return [table] if table.cells else []
@@ -335,8 +335,8 @@ def _code_notes(frames: Iterable[polars.DataFrame]) -> list[str]:
     cells = (cell for frame in frames for row in frame.iter_rows() for cell in row)
     texts = (text for cell in cells for text in (cell if isinstance(cell, list) else [cell]))
     codes = dict.fromkeys(text for text in texts if isinstance(text, str) and text in known)
-    told = [f"{code} = {known[code]}" for code in codes]
-    return [f"Codes in these tables: {'; '.join(told)}."] if told else []
+    meanings = [f"{code} = {known[code]}" for code in codes]
+    return [f"Codes in these tables: {'; '.join(meanings)}."] if meanings else []
 
 
 def _cut_table(whole: Table) -> Table:

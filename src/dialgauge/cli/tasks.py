@@ -355,14 +355,14 @@ def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
         from dialgauge.tasks import refuse_unreadable
 
         formats = [refuse_unreadable(file) for file in files or ()]
-        told = "give the gold file and at least one response file: dialgauge tasks score GOLD PRED..."
+        usage = "give the gold file and at least one response file: dialgauge tasks score GOLD PRED..."
         if not files:
-            raise DialgaugeError(told)
+            raise DialgaugeError(usage)
         seen = f", and it is in the format {formats[0]}" if formats[0] else ""
         raise DialgaugeError(
             f"a file alone must be a log of an agent{seen}: a log has the messages of each conversation with who said "
             "them, its task and whether it succeeded ('dialgauge data formats messages' shows one). To score "
-            f"responses, {told}",
+            f"responses, {usage}",
             file=files[0],
         )
     return files[0], list(files[1:])

@@ -114,11 +114,11 @@ _COLUMNS = {
 }
 
 
-def _shown(found: Table) -> Table:
+def _shown(table: Table) -> Table:
     """What was found, in words and percent."""
     columns = [
         _COLUMNS.get(column.title) or Column(column.title, digits=2, percent="GCDF1" in column.title)
-        for column in found.columns
+        for column in table.columns
     ]
     notes = [percent_note("Scores in percent")] if any(column.percent for column in columns) else []
-    return Table(found.title, columns, found.cells, notes)
+    return Table(table.title, columns, table.cells, notes)

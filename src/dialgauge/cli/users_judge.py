@@ -66,12 +66,12 @@ def judge_conversations(dialogues: Sequence[Dialogue], source: str, settings: Ch
         for dialogue in dialogues:
             own = check_user(dialogue)
             try:
-                found = judge.faults(dialogue)
+                faults = judge.faults(dialogue)
             except (DialgaugeError, BudgetSpent) as error:
                 result.failed[dialogue.id] = str(error)
             else:
-                own = with_judged(own, found)
-                result.judged[_key(dialogue, source)] = found
+                own = with_judged(own, faults)
+                result.judged[_key(dialogue, source)] = faults
             result.checked.append(own)
             advance(1)
     return result

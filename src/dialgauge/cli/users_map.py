@@ -38,13 +38,13 @@ def canonical_map(
                 "open_slots": built.open_slots,
                 "unplaced": [
                     {
-                        "slot": one.slot,
-                        "value": one.value,
-                        "times": one.times,
-                        "nearest": one.nearest,
-                        "similarity": one.similarity,
+                        "slot": unassigned.slot,
+                        "value": unassigned.value,
+                        "times": unassigned.times,
+                        "nearest": unassigned.nearest,
+                        "similarity": unassigned.similarity,
                     }
-                    for one in built.unplaced
+                    for unassigned in built.unplaced
                 ],
             },
         )

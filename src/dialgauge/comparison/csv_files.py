@@ -40,7 +40,7 @@ def check_names(names: Sequence[str], what: str, path: Path, line: int | None = 
     """Every name must be there, and only once."""
     if "" in names:
         raise DialgaugeError(f"a {what} has no name", file=str(path), line=line)
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
     if twice is not None:
         raise DialgaugeError(f"the {what} '{twice}' appears twice", file=str(path), line=line)
 

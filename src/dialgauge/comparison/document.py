@@ -138,12 +138,12 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
             | {
                 "range": spread.range,
                 "higher_is_better": comparison.scores.higher_is_better(spread.measure),
-                "noise_floor": comparison.floor[place],
-                "resolved": comparison.resolved[place],
-                "detectable": comparison.detectable[place],
-                "discriminative_power": power[place],
+                "noise_floor": comparison.floor[index],
+                "resolved": comparison.resolved[index],
+                "detectable": comparison.detectable[index],
+                "discriminative_power": power[index],
             }
-            for place, spread in enumerate(spreads(comparison.measures, comparison.values))
+            for index, spread in enumerate(spreads(comparison.measures, comparison.values))
         ],
         "rank_agreement": rank_agreement(comparison.oriented),
     }
@@ -168,8 +168,12 @@ def _systems(comparison: Comparison) -> list[dict[str, Any]]:
                 for column, measure in enumerate(comparison.measures)
             },
             "standings": {
-                measure: {"letters": one.letters[row], "best_rank": one.best[row], "worst_rank": one.worst[row]}
-                for measure, one in standing.items()
+                measure: {
+                    "letters": ranking.letters[row],
+                    "best_rank": ranking.best[row],
+                    "worst_rank": ranking.worst[row],
+                }
+                for measure, ranking in standing.items()
             },
         }
         for row, name in enumerate(comparison.systems)

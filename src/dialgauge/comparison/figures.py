@@ -33,16 +33,16 @@ def comparison_figures(
         "mean_spread": partial(_mean_spread, comparison),
     }
     for kind in kinds:
-        for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
-            name = f"correlation_{kind}_{figure_label(place, system)}"
+        for index, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
+            name = f"correlation_{kind}_{figure_label(index, system)}"
             figures[name] = partial(_correlation, comparison, system, frame, kind)
     return {**figures, **comparison.view.figures(comparison)}
 
 
-def figure_label(place: int, system: str) -> str:
+def figure_label(position: int, system: str) -> str:
     """A system as part of a file name: its place from 1, so that no two are alike, and its name."""
     safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in system)[:60]
-    return f"{place}_{safe}"
+    return f"{position}_{safe}"
 
 
 def _intervals(comparison: Comparison) -> Any:

@@ -104,10 +104,13 @@ def missing_sentences(comparison: Comparison) -> list[str]:
         together = counted(len(comparison.dialogues), comparison.view.unit)
         moved = _moved(comparison)
         turns = ", with the same turns" if comparison.scores.unlike_turns else ""
-        told = f"So all systems are compared on the {together} that all of them have{turns}{moved}"
+        message = f"So all systems are compared on the {together} that all of them have{turns}{moved}"
         empty = _EMPTY if comparison.view.scores_missing_as_empty else ""
         ways = f"{empty}--missing without leaves incomplete systems out"
-        sentences += [Note("shared_only", told), Note(MISSING_OPTIONS, f"Other ways: {ways}, --missing refuse stops")]
+        sentences += [
+            Note("shared_only", message),
+            Note(MISSING_OPTIONS, f"Other ways: {ways}, --missing refuse stops"),
+        ]
     if comparison.scores.unlike_turns:
         dialogues = counted(comparison.scores.unlike_turns, "dialogue")
         sentences += [

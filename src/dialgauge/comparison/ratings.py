@@ -101,7 +101,7 @@ def read_ratings(path: str | Path) -> dict[str, Ratings]:
 
 
 def _ratings(single: Mapping[tuple[str, str], float], names: Mapping[str, str]) -> Ratings:
-    keys, raters = (tuple(dict.fromkeys(pair[place] for pair in single)) for place in (0, 1))
+    keys, raters = (tuple(dict.fromkeys(pair[part] for pair in single)) for part in (0, 1))
     values = np.array([[single.get((key, rater), math.nan) for rater in raters] for key in keys])
     return Ratings(tuple(names[key] for key in keys), raters, values)
 
@@ -121,7 +121,7 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
 
 def rated_places(ratings: Ratings, dialogues: Sequence[str]) -> list[int]:
     """Where each rated dialogue stands among the scored ones; a rating for an unknown dialogue is an error."""
-    places = {dialogue_key(name): place for place, name in enumerate(dialogues)}
+    places = {dialogue_key(name): index for index, name in enumerate(dialogues)}
     unknown = [name for name in ratings.dialogues if dialogue_key(name) not in places]
     if unknown:
         shown = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
@@ -170,9 +170,9 @@ def rating_correlations(ratings: Ratings, scores: PairedScores, system: str) -> 
                 kind: correlate(np.repeat(values, len(ratings.raters)), ratings.values.reshape(-1))
                 for kind, correlate in CORRELATIONS.items()
             },
-            {kind: None if math.isnan(ends[place][0]) else tuple(ends[place]) for kind, ends in intervals.items()},
+            {kind: None if math.isnan(ends[index][0]) else tuple(ends[index]) for kind, ends in intervals.items()},
         )
-        for place, (measure, values) in enumerate(zip(scores.measures, table, strict=True))
+        for index, (measure, values) in enumerate(zip(scores.measures, table, strict=True))
     ]
     return _behind_the_best(rated, draws["pearson"])
 
@@ -186,8 +186,8 @@ def _behind_the_best(rated: list[RatedMeasure], draws: Floats) -> list[RatedMeas
     best = values.index(max(known))
     gaps = quantiles(draws[:, [best]] - draws, _LEVEL).tolist()
     return [
-        replace(row, behind=(max(known) - value, *gaps[place])) if value is not None and place != best else row
-        for place, (row, value) in enumerate(zip(rated, values, strict=True))
+        replace(row, behind=(max(known) - value, *gaps[index])) if value is not None and index != best else row
+        for index, (row, value) in enumerate(zip(rated, values, strict=True))
     ]
 
 

@@ -158,15 +158,17 @@ class Comparison(Presented):
         named = [
             f"{measure} of {self.systems[a]} and {self.systems[b]}"
             for measure in self.one_more
-            for (a, b), found in zip(self.tested.pairs, borrowed[:, self.scores.place_of_measure(measure)], strict=True)
-            if found
+            for (a, b), is_borrowed in zip(
+                self.tested.pairs, borrowed[:, self.scores.place_of_measure(measure)], strict=True
+            )
+            if is_borrowed
         ]
         if not named:
             return ()
-        told = (
+        message = (
             f"with one more {self.view.unit} the interval of a difference would hold 0, so its end towards 0 is that of"
         )
-        return (Note("end_of_test", f"{told} the randomisation test, which found it: {'; '.join(named)}"),)
+        return (Note("end_of_test", f"{message} the randomisation test, which found it: {'; '.join(named)}"),)
 
     @cached_property
     def lacking(self) -> list[LackingSystem]:
@@ -203,8 +205,8 @@ class Comparison(Presented):
     @cached_property
     def significant(self) -> NDArray[np.bool_]:
         """Which differences are significant after correction, (pairs, measures)."""
-        found: NDArray[np.bool_] = self.tested.adjusted < self.alpha
-        return found
+        significant: NDArray[np.bool_] = self.tested.adjusted < self.alpha
+        return significant
 
     @cached_property
     def p_bootstrap(self) -> Floats:
@@ -235,8 +237,8 @@ class Comparison(Presented):
 
     @cached_property
     def _found_eight_times(self) -> Floats:
-        found = detectable(self.tested.reach, self.tested.error)
-        return np.full_like(found, np.nan) if self.too_few else found
+        sizes = detectable(self.tested.reach, self.tested.error)
+        return np.full_like(sizes, np.nan) if self.too_few else sizes
 
     @property
     def too_few(self) -> bool:
@@ -252,7 +254,7 @@ class Comparison(Presented):
         # Of shares the randomisation decides, whatever interval is printed.
         decides = [self.randomisation if measure in self.one_more else self.tested for measure in self.measures]
         low, high = (
-            np.stack([getattr(test, end)[:, place] for place, test in enumerate(decides)], axis=1)
+            np.stack([getattr(test, end)[:, index] for index, test in enumerate(decides)], axis=1)
             for end in ("low", "high")
         )
         difference = self.tested.difference
@@ -456,15 +458,15 @@ class Comparison(Presented):
 
     def explain(self, dialogue: str) -> Display:
         """The scores of all systems in one dialogue, and the first turn on which the first and each other one part."""
-        keys = {dialogue_key(name): place for place, name in enumerate(self.dialogues)}
+        keys = {dialogue_key(name): index for index, name in enumerate(self.dialogues)}
         if dialogue_key(dialogue) not in keys:
             raise UnknownNameError(f"there is no compared dialogue '{dialogue}'.{nearest(dialogue, self.dialogues)}")
-        place = keys[dialogue_key(dialogue)]
-        name = self.dialogues[place]
+        position = keys[dialogue_key(dialogue)]
+        name = self.dialogues[position]
         table = Table(name, ["measure", *(Column(system, align="right") for system in self.systems)])
         for column, measure in enumerate(self.measures):
             look = score_column(measure, self.scores.run_score(measure))
-            values = self._by_dialogue[:, column, place].tolist()
+            values = self._by_dialogue[:, column, position].tolist()
             table.add(measure, *(Cell(None if np.isnan(value) else value, like=look) for value in values))
         shown = Display([table])
         first, *others = self.systems

@@ -136,8 +136,8 @@ def _paired(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: Com
     several = several_sums(scores.dialogues, sums, next(iter(runs.values())).kind)
     together = scores.joined(several)
     unlike = [name for name in sums[0]["measure"].unique(maintain_order=True) if name not in several]
-    told = "not every run stores the sums that this version needs; left out"
-    notes = [Note("no_sums", f"{', '.join(unlike)}: {told}")] if unlike else []
+    message = "not every run stores the sums that this version needs; left out"
+    notes = [Note("no_sums", f"{', '.join(unlike)}: {message}")] if unlike else []
     together = together.only(list(several)) if no_ratios else together
     return replace(together, notes=(*together.notes, *notes))
 
@@ -186,8 +186,8 @@ def _complete(runs: Mapping[str, Run], lacking: Sequence[LackingSystem]) -> dict
     incomplete = {system.system for system in lacking}
     complete = {name: run for name, run in runs.items() if name not in incomplete}
     if len(complete) < 2:
-        told = "; ".join(system.sentence() for system in lacking)
-        raise DialgaugeError(f"without the incomplete systems fewer than two are left to compare: {told}")
+        sentences = "; ".join(system.sentence() for system in lacking)
+        raise DialgaugeError(f"without the incomplete systems fewer than two are left to compare: {sentences}")
     return complete
 
 
@@ -240,20 +240,20 @@ def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
         for part in unlike:
             values = "; ".join(f"{name} {signature.get(part, 'none')}" for name, signature in signatures.items())
             if part == _MEASURE:
-                told = f"{measure} does not mean the same for all systems: {values}"
-                notes[Note("other_meaning", told)] = None
+                message = f"{measure} does not mean the same for all systems: {values}"
+                notes[Note("other_meaning", message)] = None
             elif part not in OWN_PARTS | view.own_parts and (part != _GOLD or same_size):
                 unlike_settings = f"the runs were scored with different settings ({part})"
                 caution = f". {view.cautions[part]}" if part in view.cautions else ""
-                told = f"{unlike_settings}, so differences may come from that: {values}{caution}"
-                notes[Note("unlike_settings", told)] = None
+                message = f"{unlike_settings}, so differences may come from that: {values}{caution}"
+                notes[Note("unlike_settings", message)] = None
     return list(notes)
 
 
 def several_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame], kind: str) -> dict[str, SeveralSums]:
     """The measures that all tables ``dialogue_sums`` have and that this dialgauge knows, over these dialogues."""
     first, *others = frames
-    found = {}
+    by_measure = {}
     for measure in first["measure"].unique(maintain_order=True):
         try:
             of = measure_of_kind(measure, kind).card.of_sums
@@ -262,8 +262,8 @@ def several_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame], k
         if of is not None and all(measure in other["measure"] for other in others):
             sums = [_sums(frame, measure, dialogues) for frame in frames]
             if len({part.shape for part in sums}) == 1:
-                found[measure] = SeveralSums(np.stack(sums), of)
-    return found
+                by_measure[measure] = SeveralSums(np.stack(sums), of)
+    return by_measure
 
 
 def without_scores(frame: polars.DataFrame) -> polars.DataFrame:
@@ -279,7 +279,7 @@ def _sums(frame: polars.DataFrame, measure: str, dialogues: Sequence[str]) -> Fl
     import polars
 
     rows = frame.filter(polars.col("measure") == measure)
-    places = {dialogue_key(name): place for place, name in enumerate(dialogues)}
+    places = {dialogue_key(name): index for index, name in enumerate(dialogues)}
     columns = np.array([places.get(dialogue_key(name), -1) for name in rows["dialogue"]], np.int64)
     summands = rows["place"].to_numpy()
     table = np.zeros((summands.max(initial=0) + 1, len(dialogues)))

@@ -73,8 +73,8 @@ class PairedScores:
         """What each dialogue adds to a measure, (systems, dialogues); of a ratio, these add up to its value."""
         if measure in self.several:
             return self.several[measure].contributions
-        place = self.place_of_measure(measure)
-        return np.nan_to_num(divide(self.num[:, place], self.den[:, place].sum(axis=1, keepdims=True)))
+        column = self.place_of_measure(measure)
+        return np.nan_to_num(divide(self.num[:, column], self.den[:, column].sum(axis=1, keepdims=True)))
 
     def run_score(self, measure: str) -> Score | None:
         """What the first run that knows the measure says of it: unit, direction, bounds."""
@@ -109,10 +109,10 @@ class PairedScores:
     def without(self, dialogues: Collection[str]) -> PairedScores:
         """The same scores but for these dialogues."""
         gone = set(dialogues)
-        places = [place for place, name in enumerate(self.dialogues) if name not in gone]
+        places = [index for index, name in enumerate(self.dialogues) if name not in gone]
         return replace(
             self,
-            dialogues=tuple(self.dialogues[place] for place in places),
+            dialogues=tuple(self.dialogues[index] for index in places),
             num=self.num[:, :, places],
             den=self.den[:, :, places],
             several={name: sums.at(places) for name, sums in self.several.items()},
@@ -121,7 +121,7 @@ class PairedScores:
     def uncounted(self, measure: str, dialogues: Collection[str]) -> PairedScores:
         """The same scores, but for one measure no system has these dialogues."""
         keys = {dialogue_key(name) for name in dialogues}
-        places = [place for place, name in enumerate(self.dialogues) if dialogue_key(name) in keys]
+        places = [index for index, name in enumerate(self.dialogues) if dialogue_key(name) in keys]
         num, den = self.num.copy(), self.den.copy()
         for part in (num, den):
             part[:, self.place_of_measure(measure), places] = 0.0
@@ -162,9 +162,9 @@ def paired_scores(frames: Mapping[str, GivenTable], run_scores: Mapping[str, Run
     keys = tuple(key for key in sums[0].ids if all(key in other.ids for other in sums))
     shared = [name for name in sums[0].measures if all(name in other.measures for other in sums)]
     measures = tuple(sorted(shared, key=_is_part))
-    everything = len({key for one in sums for key in one.ids})
+    everything = len({key for unit_sums in sums for key in unit_sums.ids})
     _refuse_nothing_shared(sums, keys, measures)
-    num, den = (np.stack([one.cells(part, measures, keys) for one in sums]) for part in ("num", "den"))
+    num, den = (np.stack([unit_sums.cells(part, measures, keys) for unit_sums in sums]) for part in ("num", "den"))
     return PairedScores(
         systems=tuple(frames),
         measures=measures,
@@ -174,7 +174,7 @@ def paired_scores(frames: Mapping[str, GivenTable], run_scores: Mapping[str, Run
         run_scores=tuple((run_scores or {}).get(name, {}) for name in frames),
         notes=tuple(_left_out(sums, measures)),
         all_dialogues=everything,
-        lacking=tuple(everything - len(one.ids) for one in sums),
+        lacking=tuple(everything - len(unit_sums.ids) for unit_sums in sums),
     )
 
 
@@ -231,11 +231,11 @@ class _Sums:
     def cells(self, part: str, measures: Sequence[str], keys: Sequence[str]) -> Floats:
         """The sums of a column, (measures, dialogues); summed in the order of the rows."""
         rows, columns = len(self._measures), len(self._names)
-        place = self._measured * columns + self._dialogues
-        flat = np.bincount(place, weights=self._parts[part], minlength=rows * columns)
+        positions = self._measured * columns + self._dialogues
+        flat = np.bincount(positions, weights=self._parts[part], minlength=rows * columns)
         chosen = flat.reshape(rows, columns)[[self._measures.index(name) for name in measures]]
         table: Floats = np.zeros((len(measures), len(keys)))
-        column_of = {key: place for place, key in enumerate(keys)}
+        column_of = {key: index for index, key in enumerate(keys)}
         targets = np.array([column_of.get(key, -1) for key in self._keys], np.int64)
         known = targets >= 0
         np.add.at(table.T, targets[known], chosen[:, known].T)
@@ -256,20 +256,22 @@ def _turn_numbers(names: Sequence[str], codes: Codes, turns: Codes) -> dict[str,
 
 def _refuse_nothing_shared(sums: Sequence[_Sums], keys: Sequence[str], measures: Sequence[str]) -> None:
     if not keys:
-        examples = "; ".join(f"'{one.system}' has ids like '{next(iter(one.ids.values()), '(none)')}'" for one in sums)
+        examples = "; ".join(
+            f"'{unit_sums.system}' has ids like '{next(iter(unit_sums.ids.values()), '(none)')}'" for unit_sums in sums
+        )
         raise DialgaugeError(f"the systems share no dialogue: {examples}; score them on the same set")
     if not measures:
-        lists = "; ".join(f"'{one.system}' has {', '.join(one.measures)}" for one in sums)
+        lists = "; ".join(f"'{unit_sums.system}' has {', '.join(unit_sums.measures)}" for unit_sums in sums)
         raise DialgaugeError(f"the systems share no measure: {lists}; score them with the same measures")
 
 
 def _left_out(sums: Sequence[_Sums], measures: Sequence[str]) -> list[str]:
     """Which measures are not compared, and why, a sentence each."""
     notes: list[str] = []
-    for one in sums:
-        alone = [measure for measure in one.measures if measure not in measures]
+    for unit_sums in sums:
+        alone = [measure for measure in unit_sums.measures if measure not in measures]
         if alone:
             listed = ", ".join(alone)
-            told = f"only some systems have these measures of {one.system}, so they are left out: {listed}"
-            notes.append(Note("not_shared", told))
+            message = f"only some systems have these measures of {unit_sums.system}, so they are left out: {listed}"
+            notes.append(Note("not_shared", message))
     return notes

@@ -47,7 +47,7 @@ class Spread:
 def spreads(measures: Sequence[str], values: ArrayLike) -> list[Spread]:
     """Mean, both standard deviations and range of each measure; ``values`` is (systems, measures), NaN left out."""
     table = np.asarray(values, dtype=np.float64)
-    return [_spread(name, table[:, place]) for place, name in enumerate(measures)]
+    return [_spread(name, table[:, index]) for index, name in enumerate(measures)]
 
 
 def _spread(name: str, column: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Spread:
@@ -154,11 +154,18 @@ def system_tables(table: SystemTable) -> list[Table]:
         ["measure", "systems", "mean", "std (population)", "std (sample)", "lowest", "highest", "range"],
     )
     measured = spreads(table.measures, table.values)
-    for one in measured:
-        numbers = (one.mean, one.population_std, one.sample_std, one.lowest, one.highest, one.range)
-        look = Column("", digits=2, percent=_is_share(one))
-        spread.add(one.measure, one.systems, *(Cell(number, like=look) for number in numbers))
-    others = [one.measure for one in measured if not _is_share(one)]
+    for measure_spread in measured:
+        numbers = (
+            measure_spread.mean,
+            measure_spread.population_std,
+            measure_spread.sample_std,
+            measure_spread.lowest,
+            measure_spread.highest,
+            measure_spread.range,
+        )
+        look = Column("", digits=2, percent=_is_share(measure_spread))
+        spread.add(measure_spread.measure, measure_spread.systems, *(Cell(number, like=look) for number in numbers))
+    others = [measure_spread.measure for measure_spread in measured if not _is_share(measure_spread)]
     if len(others) < len(measured):
         exception = f", except {', '.join(others)}" if others else ""
         spread.notes.append(percent_note(f"In percent{exception}"))
@@ -170,9 +177,9 @@ def system_tables(table: SystemTable) -> list[Table]:
     return [spread, *matrices]
 
 
-def _is_share(one: Spread) -> bool:
+def _is_share(spread: Spread) -> bool:
     """Whether all scores of a measure may be shares: such as papers print as percentages."""
-    return (one.lowest or 0) >= 0 and (one.highest or 0) <= 1
+    return (spread.lowest or 0) >= 0 and (spread.highest or 0) <= 1
 
 
 def system_table_json(table: SystemTable) -> dict[str, Any]:

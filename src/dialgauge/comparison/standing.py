@@ -72,8 +72,8 @@ def letters(alike: Alike, ranked: Sequence[int]) -> list[str]:
     """
     groups: list[list[int]] = []
     covered = np.zeros_like(alike)
-    for place, number in enumerate(ranked):
-        for other in ranked[place:]:
+    for index, number in enumerate(ranked):
+        for other in ranked[index:]:
             if (
                 alike[number, other]
                 and not covered[number, other]
@@ -84,16 +84,16 @@ def letters(alike: Alike, ranked: Sequence[int]) -> list[str]:
                 groups.append(group)
     names = [_letter(number) for number in range(len(groups))]
     return [
-        "".join(name for name, group in zip(names, groups, strict=True) if place in group)
-        for place in range(len(alike))
+        "".join(name for name, group in zip(names, groups, strict=True) if index in group)
+        for index in range(len(alike))
     ]
 
 
-def _grown(alike: Alike, ranked: Sequence[int], one: int, other: int) -> list[int]:
-    group = list(dict.fromkeys((one, other)))
-    for place in ranked:
-        if place not in group and alike[place, group].all():
-            group.append(place)
+def _grown(alike: Alike, ranked: Sequence[int], system: int, other: int) -> list[int]:
+    group = list(dict.fromkeys((system, other)))
+    for candidate in ranked:
+        if candidate not in group and alike[candidate, group].all():
+            group.append(candidate)
     return group
 
 
@@ -104,5 +104,5 @@ def _letter(number: int) -> str:
     ('a', 'A', 'a2')
     """
     both = ascii_lowercase + ascii_lowercase.upper()
-    round_, place = divmod(number, len(both))
-    return both[place] + (str(round_ + 1) if round_ else "")
+    round_, position = divmod(number, len(both))
+    return both[position] + (str(round_ + 1) if round_ else "")

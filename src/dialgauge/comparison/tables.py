@@ -29,14 +29,14 @@ _FEW_LETTERS = 6
 def standing_tables(comparison: Comparison) -> list[Table]:
     """The systems, best first, by measures, with letters; then the ranks the tests leave them."""
     standing = standings(comparison)
-    scores = [_score_cells(comparison, place, _aligned(one)) for place, one in enumerate(standing)]
+    scores = [_score_cells(comparison, index, _aligned(ranking)) for index, ranking in enumerate(standing)]
     beside = _stand_beside(comparison)
     title = "Scores, best system first" if beside else "Systems by measures, best first"
     tables = [_by_measures(comparison, title, scores)]
     _add_score_notes(tables[0], comparison)
     tables[0].signature = comparison.signature
     if len(comparison.systems) > 2:
-        ranks = [[Cell(one.ranks(system)) for system in range(len(comparison.systems))] for one in standing]
+        ranks = [[Cell(ranking.ranks(system)) for system in range(len(comparison.systems))] for ranking in standing]
         tables.append(_by_measures(comparison, "Possible ranks", ranks))
         tables[-1].notes += _range_note(standing)
     return tables
@@ -50,10 +50,10 @@ def _stand_beside(comparison: Comparison) -> bool:
 def _range_note(standing: list[Standing]) -> list[str]:
     """What a range of ranks says, by the example of the first that occurs."""
     ranges = [
-        (one.ranks(system), one.best[system] - 1, one.worst[system] - 1)
-        for one in standing
-        for system in range(len(one.best))
-        if one.best[system] < one.worst[system]
+        (ranking.ranks(system), ranking.best[system] - 1, ranking.worst[system] - 1)
+        for ranking in standing
+        for system in range(len(ranking.best))
+        if ranking.best[system] < ranking.worst[system]
     ]
     if not ranges:
         return []
@@ -80,14 +80,14 @@ def _by_measures(comparison: Comparison, title: str, columns: list[list[Cell]]) 
 def score_table(comparison: Comparison) -> Table:
     """Systems by measures, best first: scores with intervals and letters; the best in bold."""
     cells = [
-        _score_cells(comparison, place, [f" {text}" for text in standing.letters])
-        for place, standing in enumerate(standings(comparison))
+        _score_cells(comparison, index, [f" {text}" for text in standing.letters])
+        for index, standing in enumerate(standings(comparison))
     ]
     table = Table("Systems by measures", ["system", *comparison.measures], signature=comparison.signature)
     for row in order(comparison):
         table.add(comparison.systems[row], *(column[row] for column in cells))
     table.notes.append(_scored_on(comparison))
-    table.notes += [Note(note_kind(told), f"{told}.") for told in missing_sentences(comparison)]
+    table.notes += [Note(note_kind(sentence), f"{sentence}.") for sentence in missing_sentences(comparison)]
     _add_score_notes(table, comparison)
     return table
 
@@ -103,7 +103,7 @@ def rank_range_table(comparison: Comparison) -> Table:
 
 def _aligned(standing: Standing) -> list[str]:
     """The letters as marks, each in a place of its own unless there are many."""
-    used = sorted({letter for text in standing.letters for letter in text}, key=lambda one: (one.isupper(), one))
+    used = sorted({letter for text in standing.letters for letter in text}, key=lambda mark: (mark.isupper(), mark))
     if len(used) > _FEW_LETTERS:
         return [f" {text}" for text in standing.letters]
     return [" " + "".join(name if name in text else "·" for name in used) for text in standing.letters]
@@ -127,25 +127,25 @@ def _scored_on(comparison: Comparison) -> str:
     return f"{size}, profile {named}." if named else f"{size}."
 
 
-def _score_cells(comparison: Comparison, place: int, marks: list[str]) -> list[Cell]:
+def _score_cells(comparison: Comparison, column: int, marks: list[str]) -> list[Cell]:
     """The scores of one measure, by system."""
-    measure = comparison.measures[place]
+    measure = comparison.measures[column]
     look = score_column(measure, comparison.scores.run_score(measure), best=True)
     cells = [
-        Cell(float(comparison.values[row, place]), low, high, marks[row], like=look)
-        for row, (low, high) in enumerate(comparison.intervals[:, place].tolist())
+        Cell(float(comparison.values[row, column]), low, high, marks[row], like=look)
+        for row, (low, high) in enumerate(comparison.intervals[:, column].tolist())
     ]
-    alike = _like_the_best(comparison, place)
+    alike = _like_the_best(comparison, column)
     return [structs.replace(cell, bold=cell.bold or row in alike) for row, cell in enumerate(mark_best(look, cells))]
 
 
-def _like_the_best(comparison: Comparison, place: int) -> set[int]:
+def _like_the_best(comparison: Comparison, column: int) -> set[int]:
     """The systems that cannot be told apart from the one with the best value of a measure."""
-    values = comparison.oriented[:, place]
+    values = comparison.oriented[:, column]
     if np.isnan(values).all():
         return set()
     best = int(np.nanargmax(values))
-    pairs = zip(comparison.pairs, comparison.significant[:, place], strict=True)
+    pairs = zip(comparison.pairs, comparison.significant[:, column], strict=True)
     others = {a + b - best for (a, b), significant in pairs if best in (a, b) and not significant}
     return {row for row in (best, *others) if not np.isnan(values[row])}
 
@@ -293,10 +293,10 @@ def floor_table(comparison: Comparison) -> Table:
             Column("pairs separated (%)", digits=1, percent=True),
         ],
     )
-    for place, measure in enumerate(comparison.measures):
+    for index, measure in enumerate(comparison.measures):
         look = score_column("", comparison.scores.run_score(measure))
-        numbers = (comparison.floor[place], comparison.resolved[place], comparison.detectable[place])
-        table.add(measure, *(Cell(float(number), like=look) for number in numbers), power[place])
+        numbers = (comparison.floor[index], comparison.resolved[index], comparison.detectable[index])
+        table.add(measure, *(Cell(float(number), like=look) for number in numbers), power[index])
     table.notes.append(
         "No two systems that differ by less than the noise floor were told apart, and all that differ by more than "
         "'resolved' were. Detectable: the true difference that the same test finds with 80% power, for any "

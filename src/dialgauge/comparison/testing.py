@@ -59,9 +59,9 @@ def compare_scores(
     shares = [measure for measure in scores.measures if _of_trials(scores, measure)]
     amounts = [measure for measure in scores.measures if _is_amount(scores, measure)]
     for measure in (*shares, *amounts):
-        place = scores.place_of_measure(measure)
-        differences = unit_differences(scores.num[:, place], scores.den[:, place], tested.pairs)
-        (limit_shares if measure in shares else decide_amounts)(tested, place, differences, level)
+        index = scores.place_of_measure(measure)
+        differences = unit_differences(scores.num[:, index], scores.den[:, index], tested.pairs)
+        (limit_shares if measure in shares else decide_amounts)(tested, index, differences, level)
     return Comparison(
         scores=scores,
         intervals=intervals,

@@ -106,35 +106,35 @@ class Verdict:
     @property
     def lost(self) -> tuple[str, ...]:
         """The measures that tell systems apart by themselves, but not once p is corrected for their number."""
-        return tuple(one.measure for one in self.measures if one.lost)
+        return tuple(measure.measure for measure in self.measures if measure.lost)
 
     @property
     def _two(self) -> bool:
         return len(self.systems) == 2
 
-    def _headline(self, one: MeasureVerdict) -> str:
-        measure, leader, runner_up = map(plain, (one.measure, one.leader, one.runner_up))
-        if not one.defined:
+    def _headline(self, verdict: MeasureVerdict) -> str:
+        measure, leader, runner_up = map(plain, (verdict.measure, verdict.leader, verdict.runner_up))
+        if not verdict.defined:
             return f"{measure} has no value for some system"
-        if one.clear and self._two:
-            return f"{leader} is ahead of {runner_up} by {one.amount} in {measure} {one.certainty}"
-        if one.clear:
-            return (
-                f"{leader} is ahead of every other system in {measure}, of {runner_up} by {one.amount} {one.certainty}"
-            )
-        if one.lost:
+        if verdict.clear and self._two:
+            return f"{leader} is ahead of {runner_up} by {verdict.amount} in {measure} {verdict.certainty}"
+        if verdict.clear:
+            lead = f"of {runner_up} by {verdict.amount} {verdict.certainty}"
+            return f"{leader} is ahead of every other system in {measure}, {lead}"
+        if verdict.lost:
             apart = f"{leader} is ahead of {runner_up if self._two else 'every other system'}"
             return (
-                f"{apart} in {measure} by itself ({_p(one.p_alone)}), but not once p is corrected for "
-                f"{counted(len(self.measures), 'measure')} ({_p(one.p)}): a difference of {one.amount} could be noise"
+                f"{apart} in {measure} by itself ({_p(verdict.p_alone)}), but not once p is corrected for "
+                f"{counted(len(self.measures), 'measure')} ({_p(verdict.p)}): "
+                f"a difference of {verdict.amount} could be noise"
             )
-        if not one.lead:
-            return f"{measure} has the same best value for {listed([plain(name) for name in one.best], _NAMED)}"
+        if not verdict.lead:
+            return f"{measure} has the same best value for {listed([plain(name) for name in verdict.best], _NAMED)}"
         if self._two:
             apart = f"{measure} cannot tell {' and '.join(map(plain, self.systems))} apart"
-            return f"{apart}: a difference of {one.amount} could be noise {one.certainty}"
-        behind = f"{leader} has the top value, {runner_up} is {one.amount} behind"
-        return f"{measure} names no clear winner: {behind} {one.certainty}"
+            return f"{apart}: a difference of {verdict.amount} could be noise {verdict.certainty}"
+        behind = f"{leader} has the top value, {runner_up} is {verdict.amount} behind"
+        return f"{measure} names no clear winner: {behind} {verdict.certainty}"
 
     def _others(self, others: Sequence[MeasureVerdict], headline: MeasureVerdict) -> Iterator[str]:
         clear = [other for other in others if other.clear]
@@ -177,8 +177,8 @@ def verdict_of(comparison: Comparison) -> Verdict:
     kinds = dict.fromkeys(run.kind for run in comparison.runs.values())
     headlines = [name for kind in kinds for name in kind_named(kind).headline if name in measures]
     measures.sort(key=lambda measure: measure not in headlines[:1])
-    found = [_leader(comparison, measure) for measure in measures]
-    corrected = holm([p for *_, p in found]).tolist() if found else []
+    leads = [_leader(comparison, measure) for measure in measures]
+    corrected = holm([p for *_, p in leads]).tolist() if leads else []
     obstacle = _obstacle(comparison, len(measures))
     return Verdict(
         comparison.systems,
@@ -196,7 +196,7 @@ def verdict_of(comparison: Comparison) -> Verdict:
                 clear_alone=alone < comparison.alpha and not obstacle,
                 **_ends(comparison, measure, leader),
             )
-            for measure, (leader, second, lead, alone), p in zip(measures, found, corrected, strict=True)
+            for measure, (leader, second, lead, alone), p in zip(measures, leads, corrected, strict=True)
         ),
         obstacle,
     )
@@ -232,6 +232,6 @@ def _leader(comparison: Comparison, measure: str) -> tuple[int, int, float, floa
         return 0, 1, math.nan, math.nan
     leader, second = np.argsort(-values, kind="stable")[:2].tolist()
     names = comparison.systems
-    others = [name for place, name in enumerate(names) if place != leader]
+    others = [name for index, name in enumerate(names) if index != leader]
     p = max(comparison.difference(names[leader], other, measure).adjusted for other in others)
     return leader, second, float(values[leader] - values[second]), p

@@ -97,12 +97,12 @@ class ComparisonView:
         """Which units only share their id, without the full stop."""
         if not self.unlike:
             return []
-        one = len(self.unlike) == 1
-        told = (
-            f"{counted(len(self.unlike), self.unit)} left out, as {'it has' if one else 'they have'} different goals "
-            f"or instructions under the same id: {some_of(self.unlike, _NAMED)}"
+        single = len(self.unlike) == 1
+        message = (
+            f"{counted(len(self.unlike), self.unit)} left out, as {'it has' if single else 'they have'} different "
+            f"goals or instructions under the same id: {some_of(self.unlike, _NAMED)}"
         )
-        return [Note("unlike_units", told)]
+        return [Note("unlike_units", message)]
 
     def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
         """The view of these very runs, which pairs trial units where a run has several trials of one.
@@ -177,12 +177,12 @@ class ComparisonView:
         )
         length = max(len(mine), len(theirs))
         absent = ("", NOTHING)
-        mine, theirs = (said + [absent] * (length - len(said)) for said in (mine, theirs))
-        unlike = [place for place in range(length) if mine[place] != theirs[place]]
+        mine, theirs = (turns + [absent] * (length - len(turns)) for turns in (mine, theirs))
+        unlike = [index for index in range(length) if mine[index] != theirs[index]]
         if not unlike:
             return None
-        (speaker, one), (other_speaker, other) = mine[unlike[0]], theirs[unlike[0]]
-        return TurnDivergence(unlike[0], len(unlike), (ItemDifference(speaker or other_speaker, None, one, other),))
+        (speaker, text), (other_speaker, other) = mine[unlike[0]], theirs[unlike[0]]
+        return TurnDivergence(unlike[0], len(unlike), (ItemDifference(speaker or other_speaker, None, text, other),))
 
     def tables(self, comparison: Comparison) -> Mapping[str, Callable[[], list[Table]]]:
         """Tables by the name under which they are asked for, such as ``sweep``; made when asked for."""
@@ -296,7 +296,7 @@ def _refuse_domains(runs: Sequence[Run]) -> None:
     named = {run.name: sorted({domain for domains, _ in _goals(run).values() for domain in domains}) for run in runs}
     known = {name: domains for name, domains in named.items() if domains}
     sets = [set(domains) for domains in known.values()]
-    if any(not first & second for place, first in enumerate(sets) for second in sets[place + 1 :]):
+    if any(not first & second for index, first in enumerate(sets) for second in sets[index + 1 :]):
         each = "; ".join(f"{name} {', '.join(domains)}" for name, domains in known.items())
         raise DialgaugeError(
             f"results in different domains cannot be compared, as their tasks are not the same ({each}); compare "
@@ -313,12 +313,12 @@ def _differ(contents: Sequence[_Content], by_domain: bool) -> bool:
 
 def _contents(run: Run, units: Mapping[str, str]) -> dict[str, tuple[str, _Content]]:
     """The units of a run by their key: how the run spells it, and what it is."""
-    found: dict[str, tuple[str, _Content]] = {}
+    contents: dict[str, tuple[str, _Content]] = {}
     for dialogue, content in _goals(run).items():
         name = units.get(dialogue, dialogue)
-        spelled, (domains, goals) = found.get(dialogue_key(name), (name, content))
-        found[dialogue_key(name)] = spelled, (domains, goals | content[1])
-    return found
+        spelled, (domains, goals) = contents.get(dialogue_key(name), (name, content))
+        contents[dialogue_key(name)] = spelled, (domains, goals | content[1])
+    return contents
 
 
 _known: WeakKeyDictionary[Run, dict[str, _Content]] = WeakKeyDictionary()

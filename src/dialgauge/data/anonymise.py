@@ -73,7 +73,7 @@ _UNCOVERED = re.compile(rb"\x00+")
 _SOMETHING = re.compile(r"\S+")
 
 _COMBINED = re.compile(
-    "|".join(rf"(?P<p{place}>(?<![\w@]){pattern})" for place, (_, pattern) in enumerate(PATTERNS)), re.IGNORECASE
+    "|".join(rf"(?P<p{index}>(?<![\w@]){pattern})" for index, (_, pattern) in enumerate(PATTERNS)), re.IGNORECASE
 )
 
 
@@ -113,12 +113,12 @@ class Anonymiser:
         return dict(sorted(totals.items()))
 
     def _pieces(self, text: str) -> Iterator[str]:
-        place = 0
+        done = 0
         for start, end, kind in self._entities(text):
-            yield text[place:start]
+            yield text[done:start]
             yield self._token(kind, text[start:end])
-            place = end
-        yield text[place:]
+            done = end
+        yield text[done:]
 
     def _entities(self, text: str) -> list[tuple[int, int, str]]:
         """A user's own entries first, then patterns, then the built-in lists; nothing is taken twice.
@@ -181,19 +181,19 @@ class Gazetteer:
         """Start, end and kind of every entry, from left to right, none overlapping."""
         spans = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text)]
         words = [word for _, _, word in spans]
-        entities, place = [], 0
-        while place < len(words):
-            size = self._size_at(words, place)
+        entities, position = [], 0
+        while position < len(words):
+            size = self._size_at(words, position)
             if size:
-                kind = self._kinds[tuple(words[place : place + size])]
-                entities.append((spans[place][0], spans[place + size - 1][1], kind))
-            place += max(size, 1)
+                kind = self._kinds[tuple(words[position : position + size])]
+                entities.append((spans[position][0], spans[position + size - 1][1], kind))
+            position += max(size, 1)
         return entities
 
-    def _size_at(self, words: list[str], place: int) -> int:
+    def _size_at(self, words: list[str], position: int) -> int:
         """The number of words of the longest entry that begins here."""
-        most = min(self._longest.get(words[place], 0), len(words) - place)
-        return next((size for size in range(most, 0, -1) if tuple(words[place : place + size]) in self._kinds), 0)
+        most = min(self._longest.get(words[position], 0), len(words) - position)
+        return next((size for size in range(most, 0, -1) if tuple(words[position : position + size]) in self._kinds), 0)
 
 
 def read_gazetteer(path: Path) -> list[str]:

@@ -112,12 +112,14 @@ def sha256_of(path: Path) -> str:
 def dataset_folder(dataset: Dataset, folder: Folder) -> Path:
     """The folder in which a dataset is, or would be."""
     places = [folder.path(name) for name in dataset.folders]
-    return next((place for place in places if place.is_dir()), places[0])
+    return next((path for path in places if path.is_dir()), places[0])
 
 
 def dataset_file(root: Path | None, dataset: str, path: str) -> Path | None:
     """A file (or folder) of a dataset below the root of all datasets; ``None`` where it is not."""
     if root is None:
         return None
-    found = (root / name / f"{path}{ending}" for name in catalogue().find(dataset).folders for ending in ("", ".gz"))
-    return next((place for place in found if place.exists()), None)
+    candidates = (
+        root / name / f"{path}{ending}" for name in catalogue().find(dataset).folders for ending in ("", ".gz")
+    )
+    return next((candidate for candidate in candidates if candidate.exists()), None)

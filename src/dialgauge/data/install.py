@@ -51,10 +51,10 @@ def get(
 
     A folder that somebody else put there counts if the catalogue knows all files, and all are there and right.
     """
-    place = folder.path(dataset.name)
+    target = folder.path(dataset.name)
     clear_leftovers(folder)
     if folder.receipt(dataset.name) is not None:
-        return InstalledDataset(place, fetched=False)
+        return InstalledDataset(target, fetched=False)
     if not network:
         raise DialgaugeError(
             f"the dataset {dataset.name} is not in {folder.root} and the network is switched off (--offline or "
@@ -62,14 +62,14 @@ def get(
         )
     with locked(folder.lock_file(dataset.name)):
         if folder.receipt(dataset.name) is not None:
-            return InstalledDataset(place, fetched=False)
-        if place.exists():
+            return InstalledDataset(target, fetched=False)
+        if target.exists():
             if dataset.checksums_known and dataset.known_members and verify(dataset, folder).sound:
-                return InstalledDataset(place, fetched=False)
+                return InstalledDataset(target, fetched=False)
             raise DialgaugeError(
                 "this folder is in the way: dialgauge did not put it there; move it or set another DIALGAUGE_DATA "
                 f"than {folder.root}",
-                file=str(place),
+                file=str(target),
             )
         return _Installation(dataset, folder, accept_change, watcher, patience).run()
 
@@ -80,9 +80,9 @@ def clear_leftovers(folder: Folder) -> None:
     Half a download stays: the next ``get`` goes on with it. What another process works on is locked, and left alone.
     """
     for kind in ("staging", "downloads"):
-        for place in sorted((folder.work / kind).glob("*")):
-            if kind == "staging" or _has_receipt(folder, place.name):
-                _delete_unless_locked(place, folder.lock_file(place.name))
+        for leftover in sorted((folder.work / kind).glob("*")):
+            if kind == "staging" or _has_receipt(folder, leftover.name):
+                _delete_unless_locked(leftover, folder.lock_file(leftover.name))
 
 
 def _has_receipt(folder: Folder, name: str) -> bool:
@@ -92,25 +92,25 @@ def _has_receipt(folder: Folder, name: str) -> bool:
         return False
 
 
-def _delete_unless_locked(place: Path, lock_file: Path) -> None:
+def _delete_unless_locked(leftover: Path, lock_file: Path) -> None:
     with suppress(OSError):  # nothing can be written here, so nothing can be deleted
         if lock := try_lock(lock_file):
-            shutil.rmtree(place, ignore_errors=True)
+            shutil.rmtree(leftover, ignore_errors=True)
             lock.release()
 
 
 def remove(dataset: Dataset, folder: Folder) -> bool:
     """Remove a dataset that dialgauge fetched, and what is left of unfinished downloads; false if nothing was there."""
-    place = folder.path(dataset.name)
-    if place.exists() and folder.receipt(dataset.name) is None:
-        raise DialgaugeError("dialgauge did not put this folder there, so it does not remove it", file=str(place))
+    target = folder.path(dataset.name)
+    if target.exists() and folder.receipt(dataset.name) is None:
+        raise DialgaugeError("dialgauge did not put this folder there, so it does not remove it", file=str(target))
     downloads = _downloads(folder, dataset)
-    if not place.exists() and not downloads.exists():
+    if not target.exists() and not downloads.exists():
         return False
-    with locked(folder.lock_file(dataset.name)), writing(place):
-        if place.exists():
+    with locked(folder.lock_file(dataset.name)), writing(target):
+        if target.exists():
             with _staging(folder, dataset.name) as staging:
-                place.rename(staging / "removed")
+                target.rename(staging / "removed")
         shutil.rmtree(downloads, ignore_errors=True)
     return True
 

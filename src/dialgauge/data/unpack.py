@@ -60,13 +60,13 @@ def unpack_archive(
         for name, stream in members:
             if len(written) >= MOST_MEMBERS:
                 raise DialgaugeError(f"the archive holds more than {MOST_MEMBERS:,} files", file=str(archive))
-            place = _place(archive, name, strip)
+            target = _place(archive, name, strip)
             if _JUNK & set(PurePosixPath(name).parts) or (
-                only and not any(fnmatch(str(place), pattern) for pattern in only)
+                only and not any(fnmatch(str(target), pattern) for pattern in only)
             ):
                 continue
-            left -= _copy(stream, into / place, left, archive, limit)
-            written.append(Path(place))
+            left -= _copy(stream, into / target, left, archive, limit)
+            written.append(Path(target))
     if not written:
         raise DialgaugeError("the archive holds none of the expected files", file=str(archive))
     return sorted(written)

@@ -50,26 +50,26 @@ def verify(dataset: Dataset, folder: Folder) -> Verification:
     A folder without a receipt is compared with the catalogue alone; its files may be compressed one by one
     (``NAME.gz``).
     """
-    place = dataset_folder(dataset, folder)
-    if not place.is_dir():
+    own_folder = dataset_folder(dataset, folder)
+    if not own_folder.is_dir():
         raise DialgaugeError(
             f"the dataset {dataset.name} is not in {folder.root}; 'dialgauge data get {dataset.name}' fetches it"
         )
     known = {path: member.sha256 for path, member in dataset.known_members.items()}
     receipt = folder.receipt(dataset.name)
     if receipt is None:
-        files = [_beside(place, path, checksum) for path, checksum in sorted(known.items())]
+        files = [_beside(own_folder, path, checksum) for path, checksum in sorted(known.items())]
     else:
         files = [
             DatasetVerdict(
                 entry.path,
-                _state(place / entry.path, known.get(entry.path, entry.sha256)),
+                _state(own_folder / entry.path, known.get(entry.path, entry.sha256)),
                 "catalogue" if entry.path in known else "first download",
             )
             for entry in receipt.files
         ]
-        files += _added(place, {entry.path for entry in receipt.files})
-    return Verification(dataset.name, str(place), receipt is not None, tuple(files))
+        files += _added(own_folder, {entry.path for entry in receipt.files})
+    return Verification(dataset.name, str(own_folder), receipt is not None, tuple(files))
 
 
 def _state(path: Path, checksum: str) -> State:
@@ -81,11 +81,11 @@ def _state(path: Path, checksum: str) -> State:
         return "unreadable"
 
 
-def _beside(place: Path, path: str, checksum: str) -> DatasetVerdict:
+def _beside(own_folder: Path, path: str, checksum: str) -> DatasetVerdict:
     """A file that may be there plain or as ``.gz``."""
-    packed = place / f"{path}.gz"
-    if (place / path).exists() or not packed.exists():
-        return DatasetVerdict(path, _state(place / path, checksum), "catalogue")
+    packed = own_folder / f"{path}.gz"
+    if (own_folder / path).exists() or not packed.exists():
+        return DatasetVerdict(path, _state(own_folder / path, checksum), "catalogue")
     try:
         with gzip.open(packed, "rb") as stream:
             content = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -94,8 +94,8 @@ def _beside(place: Path, path: str, checksum: str) -> DatasetVerdict:
     return DatasetVerdict(f"{path}.gz", "right" if content == checksum else "changed", "catalogue")
 
 
-def _added(place: Path, expected: set[str]) -> list[DatasetVerdict]:
-    here = sorted(item.relative_to(place).as_posix() for item in place.rglob("*") if item.is_file())
+def _added(own_folder: Path, expected: set[str]) -> list[DatasetVerdict]:
+    here = sorted(item.relative_to(own_folder).as_posix() for item in own_folder.rglob("*") if item.is_file())
     return [DatasetVerdict(path, "added", "") for path in here if path not in expected and path != RECEIPT]
 
 

@@ -87,8 +87,8 @@ def simulate_world(demo: Demo) -> Answer:
         parameters=Parameters(seed=demo.seed),
         forms=("babi", "native"),
     )
-    official = [one for one in written if one.file.endswith(".txt")]
-    dialogs, turns = (sum(getattr(one, name) for one in official) for name in ("dialogs", "turns"))
+    official = [written_file for written_file in written if written_file.file.endswith(".txt")]
+    dialogs, turns = (sum(getattr(written_file, name) for written_file in official) for name in ("dialogs", "turns"))
     return Answer(
         question="What is there to work with?",
         sentence=f"{dialogs:,} simulated dialogues about restaurants, with {turns:,} exchanges; half of the test "
@@ -201,9 +201,9 @@ def _desk_log(folder: Path) -> Path:
         made.append(msgspec.json.decode(log.read_bytes()))
     gold, wrong = made
     gold["info"]["num_trials"] = 2
-    for place, one in enumerate(list(gold["simulations"])):
-        again = (wrong if place % 2 else gold)["simulations"][place]
-        gold["simulations"].append({**again, "trial": 1, "id": f"{one['task_id']}-1"})
+    for index, simulation in enumerate(list(gold["simulations"])):
+        again = (wrong if index % 2 else gold)["simulations"][index]
+        gold["simulations"].append({**again, "trial": 1, "id": f"{simulation['task_id']}-1"})
     misfiled = {key: gold["simulations"][-2][key] for key in ("task_id", "trial", "id")}
     gold["simulations"][-2] = {**gold["simulations"][0], **misfiled}
     log.write_bytes(msgspec.json.encode(gold))

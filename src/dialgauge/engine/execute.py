@@ -45,11 +45,11 @@ def run(
     An error that is no :class:`DialgaugeError` of a unit is raised here, and like Ctrl-C and closing the generator it
     ends all workers at once.
     """
-    place = checked_place(place_of(workers))
+    store = checked_place(place_of(workers))
     if chunk < 1:
         raise DialgaugeError(f"chunk must be at least 1 (got {chunk})")
-    size = 1 if place.engine == "local" else chunk
-    return _run(_engine_class(str(place.engine))(work, place), units, done, size, on_done)
+    size = 1 if store.engine == "local" else chunk
+    return _run(_engine_class(str(store.engine))(work, store), units, done, size, on_done)
 
 
 def checked_place(place: WorkPlace) -> WorkPlace:

@@ -140,12 +140,12 @@ class RayConnection:
             where = {"address": "local", "num_cpus": workers, "_temp_dir": self._folder}
             where |= {"include_dashboard": False, "object_store_memory": _STORE_BYTES}
         self._hush(ray)
-        with _termination_kept(), _stderr_aside() as said:
+        with _termination_kept(), _stderr_aside() as printed:
             try:
                 ray.init(**where, **_QUIET)
             except Exception as error:
-                said.seek(0)
-                raise self._unusable(str(error).strip() or type(error).__name__, said.read()) from error
+                printed.seek(0)
+                raise self._unusable(str(error).strip() or type(error).__name__, printed.read()) from error
         here = ray.get_runtime_context().get_node_id()
         self._node = next(
             ((node["NodeManagerAddress"], node["NodeManagerPort"]) for node in ray.nodes() if node["NodeID"] == here),
@@ -169,8 +169,8 @@ class RayConnection:
             lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise self._unusable(lines[-1] if lines else "Ray gives no reason", done.stderr)
 
-    def _unusable(self, reason: str, said: bytes) -> DialgaugeError:
-        why = _token_needed() if b"InvalidAuthToken" in said else reason.splitlines()[0]
+    def _unusable(self, reason: str, printed: bytes) -> DialgaugeError:
+        why = _token_needed() if b"InvalidAuthToken" in printed else reason.splitlines()[0]
         return DialgaugeError(f"{self.name} cannot be used ({why})")
 
     def _set_token(self) -> None:

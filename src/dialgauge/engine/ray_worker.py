@@ -63,7 +63,7 @@ class RayWorker:
         """Open the work; ``path`` is where the driver finds its modules, ``folder`` where it was started."""
         try:
             set_environment()
-            sys.path += [place for place in path if place not in sys.path]
+            sys.path += [position for position in path if position not in sys.path]
             if Path(folder).is_dir():  # relative paths mean the same as for the driver
                 os.chdir(folder)
             self._work = pickle.loads(work)  # noqa: S301 - from our own driver

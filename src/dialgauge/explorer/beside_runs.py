@@ -65,8 +65,8 @@ def kept_beside(runs: Sequence[Run], what: str, form: Any, make: Callable[[], T]
     """What was made of stored runs before, as the type ``form``; else it is made, and kept where that took long."""
     path = _path(runs, what)
     if path is not None and (kept := _read(path, form)) is not None:
-        found: T = kept
-        return found
+        value: T = kept
+        return value
     start = perf_counter()
     made = make()
     if path is not None and perf_counter() - start >= _WORTH:
@@ -108,9 +108,9 @@ def _write(path: Path, made: Any) -> None:
             return
         with atomic(path) as scratch:
             scratch.write_bytes(content)
-        older = sorted(path.parent.glob(f"{_BEGINNING}*{_ENDING}"), key=lambda one: one.stat().st_mtime_ns)
-        for one in older[:-_MOST_FILES]:
-            one.unlink(missing_ok=True)
+        older = sorted(path.parent.glob(f"{_BEGINNING}*{_ENDING}"), key=lambda file: file.stat().st_mtime_ns)
+        for file in older[:-_MOST_FILES]:
+            file.unlink(missing_ok=True)
 
 
 def _plain(value: Any) -> Any:

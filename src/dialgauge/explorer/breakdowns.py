@@ -68,8 +68,10 @@ def _chart(listed: DialogueList, known: Mapping[str, Choice], about: Breakdown) 
     only = {name: value for name, value in about.only.items() if name in known}
     facet, splits = known[about.facet], known.get(about.parts)
     counted = [(value, listed.count(only | {about.facet: value})) for value, _ in facet.values]
-    found = sorted(((value, count) for value, count in counted if count), key=lambda one: -one[1])
-    split = {value: _parts(listed, splits, about, only | {about.facet: value}, count) for value, count in found[:_BARS]}
+    matches = sorted(((value, count) for value, count in counted if count), key=lambda bar: -bar[1])
+    split = {
+        value: _parts(listed, splits, about, only | {about.facet: value}, count) for value, count in matches[:_BARS]
+    }
     widest = max((sum(count for _, count, _ in parts) for parts in split.values()), default=0)
     bars = [
         Bar(
@@ -78,10 +80,10 @@ def _chart(listed: DialogueList, known: Mapping[str, Choice], about: Breakdown) 
             DialogueQuery(facets=only | {about.facet: value}).address(),
             _scaled(split[value], widest),
         )
-        for value, count in found[:_BARS]
+        for value, count in matches[:_BARS]
     ]
     key = [(splits.word(value), tone) for value, tone in about.tones.items()] if splits is not None else []
-    more = max(len(found) - _BARS, 0)
+    more = max(len(matches) - _BARS, 0)
     return BarChart(about, listed.count(only), bars, more, splits.label if splits is not None else "", key)
 
 

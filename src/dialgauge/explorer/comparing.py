@@ -74,13 +74,13 @@ class Ranking:
         whole = self.comparison.verdict
         measures = tuple(
             replace(
-                one,
-                measure=short_name(one.measure),
-                leader=self.short.get(one.leader, one.leader),
-                runner_up=self.short.get(one.runner_up, one.runner_up),
-                best=tuple(self.short.get(name, name) for name in one.best),
+                verdict,
+                measure=short_name(verdict.measure),
+                leader=self.short.get(verdict.leader, verdict.leader),
+                runner_up=self.short.get(verdict.runner_up, verdict.runner_up),
+                best=tuple(self.short.get(name, name) for name in verdict.best),
             )
-            for one in whole.measures
+            for verdict in whole.measures
         )
         return replace(whole, systems=tuple(self.short[name] for name in whole.systems), measures=measures)
 
@@ -124,9 +124,9 @@ def ranking(
     comparison = library.comparison(ids)
     runs = list(comparison.runs.values())
     tables = comparison_tables(comparison)
-    told = {note_kind(note) for note in comparison.notes} - {REMARK}
+    kinds = {note_kind(note) for note in comparison.notes} - {REMARK}
     for table in tables:  # what the page says on top, or leaves out
-        table.notes[:] = [note for note in table.notes if note_kind(note) not in told]
+        table.notes[:] = [note for note in table.notes if note_kind(note) not in kinds]
     many = len(comparison.systems) > 2
     chosen = shared_measure(comparison, measure)
     first, second = _pair(comparison, pair)
@@ -144,8 +144,10 @@ def ranking(
         pair=(first, second),
         measure=chosen,
         parting=[
-            _parting_row(library, comparison, (first, second), one, trials.get(one.dialogue, one.dialogue))
-            for one in divergences(comparison, first, second, chosen, most, better=winner)
+            _parting_row(
+                library, comparison, (first, second), divergence, trials.get(divergence.dialogue, divergence.dialogue)
+            )
+            for divergence in divergences(comparison, first, second, chosen, most, better=winner)
         ],
         better=better,
         telling_trials=trials,
@@ -155,18 +157,18 @@ def ranking(
 
 
 def _parting_row(
-    library: Library, comparison: Comparison, pair: tuple[str, str], one: DialogueDivergence, conversation: str
+    library: Library, comparison: Comparison, pair: tuple[str, str], divergence: DialogueDivergence, conversation: str
 ) -> PartingRow:
     first, second = (_turns(library, comparison.runs[name], conversation) for name in pair)
-    turn = one.turn
-    if turn is None and conversation != one.dialogue:  # a trial of what is compared
+    turn = divergence.turn
+    if turn is None and conversation != divergence.dialogue:  # a trial of what is compared
         turn = comparison.divergence(*pair, conversation) or _first_unlike(first, second)
-    place = turn.turn if turn is not None else max(len(first), len(second))
-    there = [turns[place] if place < len(turns) else None for turns in (first, second)]
+    index = turn.turn if turn is not None else max(len(first), len(second))
+    there = [turns[index] if index < len(turns) else None for turns in (first, second)]
     words = [_words(turn.text, turn.acts) if turn is not None else "" for turn in there]
     if words[0] == words[1]:
         words = [_words("", turn.heard, "heard: ") if turn is not None else "" for turn in there]
-    return PartingRow(replace(one, turn=turn), conversation, (words[0], words[1]))
+    return PartingRow(replace(divergence, turn=turn), conversation, (words[0], words[1]))
 
 
 def _turns(library: Library, run: Run, conversation: str) -> Sequence[Turn]:
@@ -179,13 +181,13 @@ def _turns(library: Library, run: Run, conversation: str) -> Sequence[Turn]:
 
 def _words(text: str, acts: Sequence[Act] | None, before: str = "") -> str:
     """A text, or acts where nobody put them into words; of no acts, nothing."""
-    told = ([act.name, *([f"{act.slot} = {', '.join(act.values)}"] if act.slot else [])] for act in acts or ())
-    return text or (f"{before}{'; '.join(map(' '.join, told)) or '–'}" if acts is not None else "")
+    spelled = ([act.name, *([f"{act.slot} = {', '.join(act.values)}"] if act.slot else [])] for act in acts or ())
+    return text or (f"{before}{'; '.join(map(' '.join, spelled)) or '–'}" if acts is not None else "")
 
 
 def _first_unlike(first: Sequence[Turn], second: Sequence[Turn]) -> TurnDivergence | None:
     """The first turn in which two conversations are not the same, and how many there are."""
-    unlike = [place for place, (one, other) in enumerate(zip_longest(first, second)) if one != other]
+    unlike = [index for index, (own, other) in enumerate(zip_longest(first, second)) if own != other]
     return TurnDivergence(unlike[0], len(unlike)) if unlike and first and second else None
 
 
@@ -215,11 +217,16 @@ def telling_trials(library: Library, comparison: Comparison, measure: str, pair:
             chosen[unit] = dialogue
             decided.add(unit)
     for name in (measure, *(name for name in first.scores if name != measure)):
-        one, two = (values.get(name, {}) for values in scores)
+        first_values, two = (values.get(name, {}) for values in scores)
         # A measure over several trials, such as pass^k, gives the same to all of them and so tells of none.
-        telling = _varied(units, one) | _varied(units, two)
+        telling = _varied(units, first_values) | _varied(units, two)
         for dialogue, unit in units.items():
-            if unit in telling - decided and dialogue in one and dialogue in two and one[dialogue] != two[dialogue]:
+            if (
+                unit in telling - decided
+                and dialogue in first_values
+                and dialogue in two
+                and first_values[dialogue] != two[dialogue]
+            ):
                 chosen[unit] = dialogue
                 decided.add(unit)
     return chosen

@@ -180,8 +180,8 @@ class DialogueList:
     def neighbours(self, query: DialogueQuery, dialogue: str) -> tuple[str | None, str | None, int, int]:
         """The dialogues before and after one in the order of a query, its number there from 1, and how many there."""
         order = self.order(query)
-        place = np.flatnonzero((self.ids == dialogue).to_numpy())
-        at = np.flatnonzero(order == place[0]) if len(place) else place
+        index = np.flatnonzero((self.ids == dialogue).to_numpy())
+        at = np.flatnonzero(order == index[0]) if len(index) else index
         if not len(at):
             return None, None, 0, len(order)
         here = int(at[0])
@@ -192,27 +192,27 @@ class DialogueList:
     def choices(self, query: DialogueQuery, least: int = 2) -> list[Choice]:
         """The filters that make sense for this run, with what each can be set to: at least so many values."""
         offered = [(facet.name, facet.label) for facet in self._facets.values()]
-        found = []
+        choices = []
         for name, label in [(DOMAIN, "declared domain"), *offered, (LABEL, "label")]:
             values = self._counted(name)
             if len(values) >= least or name in query.facets or (values and name == LABEL):
-                found.append(Choice(name, label, values, query.facets.get(name, ""), self._facets.get(name)))
-        return found
+                choices.append(Choice(name, label, values, query.facets.get(name, ""), self._facets.get(name)))
+        return choices
 
     def value(self, measure: str) -> NDArray[np.float64]:
         """A measure's value on each dialogue; NaN where it has none."""
         return self._library.of_run(f"values {measure}", self._run, lambda: self._measured(measure))
 
     def _ordered(self, query: DialogueQuery) -> NDArray[np.int64]:
-        found = np.flatnonzero(self._matching(query))
+        matching = np.flatnonzero(self._matching(query))
         if not query.sort:
-            return found
-        found = found[np.argsort(self._ranks()[found], kind="stable")]  # it decides among equals
-        keys = self._sort_key(query.sort)[found]
+            return matching
+        matching = matching[np.argsort(self._ranks()[matching], kind="stable")]  # it decides among equals
+        keys = self._sort_key(query.sort)[matching]
         undefined = np.isnan(keys)
         ranked = np.argsort(-keys if query.falling else keys, kind="stable")
         # Undefined values stand last whichever way the list is sorted.
-        order: NDArray[np.int64] = found[np.concatenate([ranked[~undefined[ranked]], ranked[undefined[ranked]]])]
+        order: NDArray[np.int64] = matching[np.concatenate([ranked[~undefined[ranked]], ranked[undefined[ranked]]])]
         return order
 
     def _ranks(self) -> NDArray[np.int64]:
@@ -277,7 +277,7 @@ class DialogueList:
     def _with(self, name: str, value: str) -> Flags:
         flags = np.zeros(len(self.ids), bool)
         if name == LABEL:
-            flags[[place for place, labels in self._labelled() if value in labels]] = True
+            flags[[index for index, labels in self._labelled() if value in labels]] = True
             return flags
         pairs = self._pairs(name)
         flags[pairs.filter(pl.col("value") == value)["place"].to_numpy()] = True
@@ -343,7 +343,7 @@ class DialogueList:
             notes = store.annotations(self._run.id).dialogues
         except DialgaugeError:  # told on the page of the run; a damaged file of theirs hides no dialogue
             return []
-        places = {name: place for place, name in enumerate(self.ids) if name in notes} if notes else {}
+        places = {name: index for index, name in enumerate(self.ids) if name in notes} if notes else {}
         return [(places[name], note.labels) for name, note in notes.items() if name in places]
 
     def _measured(self, measure: str) -> NDArray[np.float64]:
@@ -360,10 +360,10 @@ class DialogueList:
         openings = self._openings(heads["dialogue"].to_list())
         labels = dict(self._labelled())
         passed = self.passed
-        for place, (name, turns, domains, *_) in zip(places, heads.iter_rows(), strict=True):
-            values = [None if np.isnan(column[place]) else float(column[place]) for column in columns]
-            verdict = None if passed is None or np.isnan(passed[place]) else bool(passed[place])
-            yield ListRow(name, turns, domains, values, openings.get(name, ""), labels.get(int(place), ()), verdict)
+        for index, (name, turns, domains, *_) in zip(places, heads.iter_rows(), strict=True):
+            values = [None if np.isnan(column[index]) else float(column[index]) for column in columns]
+            verdict = None if passed is None or np.isnan(passed[index]) else bool(passed[index])
+            yield ListRow(name, turns, domains, values, openings.get(name, ""), labels.get(int(index), ()), verdict)
 
     def _openings(self, names: list[str]) -> dict[str, str]:
         turns = self._library.table(self._run, "turns")

@@ -93,32 +93,37 @@ def difference_plot(comparison: Comparison, first: str, second: str) -> Differen
     verdicts = {verdict.measure: verdict for verdict in comparison.verdict.measures}
     whole = [measure for measure in comparison.measures if not measure.endswith("]")] or list(comparison.measures)
     order = sorted(whole, key=lambda measure: list(verdicts).index(measure) if measure in verdicts else len(verdicts))
-    found = [comparison.difference(first, second, measure) for measure in order[:_MOST]]
-    shares = [one for one in found if _is_share(comparison, one)]
-    sizes = [abs(one.difference) for one in shares if math.isfinite(one.difference) and one.difference]
+    differences = [comparison.difference(first, second, measure) for measure in order[:_MOST]]
+    shares = [difference for difference in differences if _is_share(comparison, difference)]
+    sizes = [abs(share.difference) for share in shares if math.isfinite(share.difference) and share.difference]
     points = _axis([100 * end for end in _ends(shares)], bent=bool(sizes) and max(sizes) > _WIDE_SPAN * min(sizes))
-    amounts = [one for one in found if not _is_share(comparison, one)]
+    amounts = [difference for difference in differences if not _is_share(comparison, difference)]
     return DifferencePlot(
-        [_row(comparison, one, points) for one in shares],
-        [_row(comparison, one, _axis(_ends([one]))) for one in amounts],
+        [_row(comparison, share, points) for share in shares],
+        [_row(comparison, amount, _axis(_ends([amount]))) for amount in amounts],
         points,
     )
 
 
-def _row(comparison: Comparison, one: Difference, axis: Axis) -> DifferenceRow:
-    verdict = next((each for each in comparison.verdict.measures if each.measure == one.measure), None)
-    clear = verdict.clear if verdict is not None and len(comparison.systems) == 2 else one.significant
-    ahead = None if not clear else int(one.better == one.second)
-    return DifferenceRow(one.measure, one, _is_share(comparison, one), clear, ahead, axis)
+def _row(comparison: Comparison, difference: Difference, axis: Axis) -> DifferenceRow:
+    verdict = next((each for each in comparison.verdict.measures if each.measure == difference.measure), None)
+    clear = verdict.clear if verdict is not None and len(comparison.systems) == 2 else difference.significant
+    ahead = None if not clear else int(difference.better == difference.second)
+    return DifferenceRow(difference.measure, difference, _is_share(comparison, difference), clear, ahead, axis)
 
 
-def _is_share(comparison: Comparison, one: Difference) -> bool:
-    score = comparison.scores.run_score(one.measure)
+def _is_share(comparison: Comparison, difference: Difference) -> bool:
+    score = comparison.scores.run_score(difference.measure)
     return score is not None and score.unit == SHARE
 
 
 def _ends(differences: Sequence[Difference]) -> list[float]:
-    return [end for one in differences for end in (one.low, one.high, one.difference) if math.isfinite(end)]
+    return [
+        end
+        for difference in differences
+        for end in (difference.low, difference.high, difference.difference)
+        if math.isfinite(end)
+    ]
 
 
 def _axis(ends: Sequence[float], *, bent: bool = False) -> Axis:

@@ -33,17 +33,17 @@ def evidence_of(dialogue: Dialogue, view: DialogueView, sought: Sequence[int], w
     right: dict[str, None] = {}
     for reason in view.reasons:
         for expected, actual in reason.differing:
-            one, other = dict.fromkeys(_leaves(expected)), dict.fromkeys(_leaves(actual))
-            right |= {value: None for value in one if value not in other}
-            wrong |= {value: None for value in other if value not in one}
+            wanted, other = dict.fromkeys(_leaves(expected)), dict.fromkeys(_leaves(actual))
+            right |= {value: None for value in wanted if value not in other}
+            wrong |= {value: None for value in other if value not in wanted}
     only_wrong = [value for value in wrong if value not in right]
     decides = next((at for at, turn in enumerate(dialogue.turns) if _says(turn, only_wrong)), None)
     return TurnEvidence(sought, decides, words, only_wrong, [value for value in right if value not in wrong])
 
 
 def _says(turn: Turn, values: Sequence[str]) -> bool:
-    told = [turn.text, *(text for call in turn.calls or () for text in call.result.values())]
-    return any(value in text for text in told for value in values)
+    texts = [turn.text, *(text for call in turn.calls or () for text in call.result.values())]
+    return any(value in text for text in texts for value in values)
 
 
 def _leaves(written: str) -> Iterator[str]:
@@ -59,8 +59,8 @@ def _flat(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
-        for one in value:
-            yield from _flat(one)
+        for member in value:
+            yield from _flat(member)
     elif isinstance(value, str):
         yield value
     elif isinstance(value, int | float) and not isinstance(value, bool):

@@ -69,7 +69,7 @@ def _own_names() -> Iterable[str]:
 
     yield socket.gethostname()
     try:
-        yield from (str(found[4][0]) for found in socket.getaddrinfo(socket.gethostname(), None))
+        yield from (str(address[4][0]) for address in socket.getaddrinfo(socket.gethostname(), None))
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.connect(("192.0.2.1", 9))  # sends nothing: it only chooses the address that would be used
             yield str(probe.getsockname()[0])

@@ -83,10 +83,10 @@ def boards(runs: Sequence[Run]) -> list[Board]:
     return sorted(made, key=lambda board: (len(board.rows) == 1, board.kind, -len(board.rows), board.signature))
 
 
-def _belong(library: Library, one: Run, other: Run) -> bool:
+def _belong(library: Library, run: Run, other: Run) -> bool:
     """Whether two runs are for one table: they can be compared, or were measured alike by measures without a test."""
-    alike = one.kind == other.kind and comparable_signature(one) == comparable_signature(other)
-    return alike or library.comparable(one, other)
+    alike = run.kind == other.kind and comparable_signature(run) == comparable_signature(other)
+    return alike or library.comparable(run, other)
 
 
 def _board(runs: Sequence[Run]) -> Board:
@@ -101,31 +101,31 @@ def _board(runs: Sequence[Run]) -> Board:
     letters = dict(zip(comparison.measures, standings(comparison), strict=True))
     first = letters.get(measures[0])
     rows = []
-    for place, (system, run) in enumerate(comparison.runs.items()):
+    for index, (system, run) in enumerate(comparison.runs.items()):
         # Where some lack dialogues, all have their values on those that they share.
         values = dict(comparison[system])
         scores = [
-            (values.get(name, run.scores.get(name)), letters[name].letters[place] if name in letters else "")
+            (values.get(name, run.scores.get(name)), letters[name].letters[index] if name in letters else "")
             for name in measures
         ]
-        rows.append(_row(run, first.ranks(place) if first else "", scores, unlike))
-    told = f"{counted(len(comparison.dialogues), comparison.view.unit)} that all have"
+        rows.append(_row(run, first.ranks(index) if first else "", scores, unlike))
+    sentence = f"{counted(len(comparison.dialogues), comparison.view.unit)} that all have"
     signature = comparable_signature(runs[0])
-    return Board(kind, title, signature, measures, _sorted(rows), "; ".join(comparison.notes), told)
+    return Board(kind, title, signature, measures, _sorted(rows), "; ".join(comparison.notes), sentence)
 
 
 def _unlike(runs: Sequence[Run]) -> dict[str, list[str]]:
     """By run the parts of its signature that most runs of the board have otherwise."""
     parts = {run.id: _parts(run) for run in runs}
     names = dict.fromkeys(name for own in parts.values() for name in own)
-    found: dict[str, list[str]] = {run.id: [] for run in runs}
+    differences: dict[str, list[str]] = {run.id: [] for run in runs}
     for name in names:
         values = Counter(own.get(name, "none") for own in parts.values())
         usual = values.most_common(1)[0][0]
         for run, own in parts.items():
             if own.get(name, "none") != usual:
-                found[run].append(f"{name} {own.get(name, 'none')}")
-    return found
+                differences[run].append(f"{name} {own.get(name, 'none')}")
+    return differences
 
 
 def _parts(run: Run) -> dict[str, str]:

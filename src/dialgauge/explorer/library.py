@@ -127,7 +127,9 @@ class Library:
         kind, corpus = pages_of(run.kind).companion(run, table), run.manifest.corpus if run.stored else ""
         if kind is None:
             return None
-        others = (one for one in (self._beside(run) if corpus else ()) if one.kind == kind and table in one.tables)
+        others = (
+            other for other in (self._beside(run) if corpus else ()) if other.kind == kind and table in other.tables
+        )
         if (stored := next((other for other in others if other.manifest.corpus == corpus), None)) is not None:
             return stored
         return self.of_run(f"companion {kind}", run, lambda: _made_now(kind, run))
@@ -155,12 +157,12 @@ class Library:
     def dialogue(self, run: Run, id: str) -> Dialogue:
         """One dialogue of a run, by its id however that is written."""
         heads = self.table(run, "dialogues")
-        found = heads.filter(pl.col("dialogue") == id)
-        if not found.height:
-            found = heads.filter(pl.col("dialogue") == self._spelling(run, heads).get(dialogue_key(id), id))
-        if not found.height:
+        rows = heads.filter(pl.col("dialogue") == id)
+        if not rows.height:
+            rows = heads.filter(pl.col("dialogue") == self._spelling(run, heads).get(dialogue_key(id), id))
+        if not rows.height:
             raise DialgaugeError(f"the run '{run.id}' has no dialogue '{id}'")
-        name, _, domains, goal, outcome = found.row(0)
+        name, _, domains, goal, outcome = rows.row(0)
         records = self.table(run, "turns").filter(pl.col("dialogue") == name)["record"]
         try:
             return Dialogue(
@@ -183,24 +185,24 @@ class Library:
             return False
         return dialogue_key(id) in self._spelling(run, heads)
 
-    def share_dialogues(self, one: Run, other: Run) -> bool:
+    def share_dialogues(self, run: Run, other: Run) -> bool:
         """Whether two runs are about the same dialogues: of one corpus, or the first of one is in the other."""
-        if one.manifest.corpus and one.manifest.corpus == other.manifest.corpus:
+        if run.manifest.corpus and run.manifest.corpus == other.manifest.corpus:
             return True
         try:
-            first = self.table(one, "dialogues")["dialogue"].head(1).to_list()
+            first = self.table(run, "dialogues")["dialogue"].head(1).to_list()
         except DialgaugeError:
             return False
         return bool(first) and self.has_dialogue(other, first[0])
 
-    def comparable(self, one: Run, other: Run) -> bool:
+    def comparable(self, run: Run, other: Run) -> bool:
         """Whether a comparison of two runs would not be refused: tried, unless they are of one corpus or very large."""
-        if one.kind != other.kind or not self.share_dialogues(one, other):
+        if run.kind != other.kind or not self.share_dialogues(run, other):
             return False
-        same = one.manifest.corpus and one.manifest.corpus == other.manifest.corpus
-        if same or self.is_large(one) or self.is_large(other):
-            return not one.scores.keys().isdisjoint(other.scores)
-        return self._facts.get(("comparable", self._stamp(one), self._stamp(other)), lambda: _accepted(one, other))
+        same = run.manifest.corpus and run.manifest.corpus == other.manifest.corpus
+        if same or self.is_large(run) or self.is_large(other):
+            return not run.scores.keys().isdisjoint(other.scores)
+        return self._facts.get(("comparable", self._stamp(run), self._stamp(other)), lambda: _accepted(run, other))
 
     def size(self, run: Run) -> int:
         """How many dialogues a run has; none where its corpus is gone."""
@@ -265,9 +267,9 @@ def _compared(runs: Sequence[Run], resamples: int) -> Comparison:
         return compare_runs(runs, resamples=resamples)
 
 
-def _accepted(one: Run, other: Run) -> bool:
+def _accepted(run: Run, other: Run) -> bool:
     try:
-        return can_be_compared([one, other])
+        return can_be_compared([run, other])
     except _ODD_CONTENT:
         return False
 

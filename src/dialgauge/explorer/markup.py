@@ -76,11 +76,11 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[int | None, list[Any]]]:
 
 def _inline(line: str, mark: _Marker) -> Any:
     pieces, end = [], 0
-    for found in _INLINE.finditer(line):
-        pieces.append(mark.text(line[end : found.start()]))
-        tag = "<b>{}</b>" if found[1] is not None else "<code>{}</code>"
-        pieces.append(Markup(tag).format(mark.text(found[1] if found[1] is not None else found[2])))  # noqa: S704 - ours
-        end = found.end()
+    for match in _INLINE.finditer(line):
+        pieces.append(mark.text(line[end : match.start()]))
+        tag = "<b>{}</b>" if match[1] is not None else "<code>{}</code>"
+        pieces.append(Markup(tag).format(mark.text(match[1] if match[1] is not None else match[2])))  # noqa: S704 - ours
+        end = match.end()
     return Markup("").join([*pieces, mark.text(line[end:])])
 
 
@@ -97,9 +97,9 @@ class _Marker:
         if self._pattern is None:
             return escape(text)
         pieces, end = [], 0
-        for found in self._pattern.finditer(text):
-            kind = self._kinds.get(found[0].lower(), "")
-            pieces.append(escape(text[end : found.start()]))
-            pieces.append(Markup('<mark class="{}">{}</mark>').format(kind, found[0]))
-            end = found.end()
+        for match in self._pattern.finditer(text):
+            kind = self._kinds.get(match[0].lower(), "")
+            pieces.append(escape(text[end : match.start()]))
+            pieces.append(Markup('<mark class="{}">{}</mark>').format(kind, match[0]))
+            end = match.end()
         return Markup("").join([*pieces, escape(text[end:])])

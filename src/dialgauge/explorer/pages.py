@@ -66,7 +66,7 @@ class ChangedMeanwhile(Exception):
 def assets() -> str:
     """Which version of scripts and styles pages need: part of their addresses, so that they can be kept for long."""
     static = files("dialgauge.explorer").joinpath("static")
-    contents = [each.read_bytes() for each in sorted(static.iterdir(), key=lambda one: one.name)]
+    contents = [each.read_bytes() for each in sorted(static.iterdir(), key=lambda path: path.name)]
     return sha256(b"\0".join([*contents, __version__.encode()])).hexdigest()[:12]
 
 
@@ -106,12 +106,14 @@ class Explorer:
         rows = [row for group in groups for row in group.rows]
         wanted = {name: received(asked.get(name, "")) for name in ("kind", "tag", "sort")} | {"q": asked.get("q", "")}
         sort = wanted["sort"] if wanted["sort"] in SORTS else next(iter(SORTS))
-        found = [(group, sorted((row for row in group.rows if fits(row, wanted)), key=SORTS[sort])) for group in groups]
+        matching = [
+            (group, sorted((row for row in group.rows if fits(row, wanted)), key=SORTS[sort])) for group in groups
+        ]
         kinds: dict[str, int] = {}
         for row in rows:
             kinds[row.run.kind] = kinds.get(row.run.kind, 0) + 1
         return self.page(
-            "runs.html", "runs", groups=[(group, own) for group, own in found if own], total=len(rows),
+            "runs.html", "runs", groups=[(group, own) for group, own in matching if own], total=len(rows),
             problems=survey.problems, asked=wanted | {"sort": sort}, kinds=sorted(kinds.items()),
             tags=sorted({tag for row in rows for tag in row.tags}), sorts=list(SORTS),
         )  # fmt: skip
@@ -197,13 +199,13 @@ class Explorer:
         dialogue = self.library.dialogue(run, asked.get("id", ""))
         listed = self._listed(run)
         query = listed.asked_for(asked)
-        before, after, number, found = listed.neighbours(query, dialogue.id)
+        before, after, number, matching = listed.neighbours(query, dialogue.id)
         notes = annotations_of(self.library, run).dialogues
         view = listed.pages.dialogue(self.library, run, dialogue)
         evidence = evidence_of(dialogue, view, listed.sought(query, dialogue.id), search_words(query.text))
         return self.page(
             "dialogue.html", "runs", run=run, dialogue=dialogue, query=query, before=before, after=after,
-            number=number, found=found, view=view, evidence=evidence, page=-(-number // PAGE_SIZE),
+            number=number, found=matching, view=view, evidence=evidence, page=-(-number // PAGE_SIZE),
             values=self._values(run, dialogue.id),
             others=[other for other in self._others(run) if self.library.has_dialogue(other, dialogue.id)],
             tells_outcome=listed.pages.tells_outcome, saved="saved" in asked,
@@ -328,15 +330,15 @@ class Explorer:
             return [StoredTable.of(table) for table in pages_of(run.kind).tables(self.library, run)]
 
         try:
-            return [one.table() for one in self.library.beside_run("tables", run, list[StoredTable], make)], ""
+            return [stored.table() for stored in self.library.beside_run("tables", run, list[StoredTable], make)], ""
         except DialgaugeError as error:
             return [], str(error)
 
     def _others(self, run: Run) -> list[Run]:
         """Newer and older runs of the same kind over the same dialogues, to look at beside this one."""
-        like = [one for one in self.library.survey().runs if one.kind == run.kind and one.id != run.id]
-        like.sort(key=lambda one: one.manifest.corpus != run.manifest.corpus)
-        return list(islice((one for one in like if self.library.comparable(run, one)), _OTHERS))
+        like = [other for other in self.library.survey().runs if other.kind == run.kind and other.id != run.id]
+        like.sort(key=lambda other: other.manifest.corpus != run.manifest.corpus)
+        return list(islice((other for other in like if self.library.comparable(run, other)), _OTHERS))
 
     def _sentences(self, run: Run) -> list[str]:
         """What the run says; its notes stand apart."""

@@ -63,8 +63,8 @@ class ReadingList:
             yield from (f"{row.dialogue} ({_evidence(row)})" for row in self.first)
         for group in self.groups:
             named = ", ".join(
-                row.dialogue if place or not row.text else f"{row.dialogue} ({_evidence(row)})"
-                for place, row in enumerate(group.rows[:most])
+                row.dialogue if index or not row.text else f"{row.dialogue} ({_evidence(row)})"
+                for index, row in enumerate(group.rows[:most])
             )
             more = f" and {group.found - most:,} more" if group.found > most else ""
             yield f"{group.why} ({group.found:,}): {named}{more}"
@@ -73,15 +73,15 @@ class ReadingList:
 def reading_list(library: Library, run: Run) -> ReadingList | None:
     """What to read first of a run; None for kinds without that filter, and where no conversation passes it."""
     pages = pages_of(run.kind)
-    facet = next((one for one in pages.facets if one.name == READ_FIRST), None)
+    facet = next((each for each in pages.facets if each.name == READ_FIRST), None)
     if facet is None or not library.has_table(run, facet.table):
         return None
     listed, evidence = DialogueList(library, run), pages.evidence(library, run)
     groups = [_group(listed, evidence, why, NAMED) for why in pages.read_first]
-    found = [group for group in groups if group.found]
+    filled = [group for group in groups if group.found]
     faults = pages.fault_sentence(library, run)
     first = pages.readings(library, run)
-    return ReadingList(found, faults, first) if found or faults or first else None
+    return ReadingList(filled, faults, first) if filled or faults or first else None
 
 
 def reading_address(library: Library, run: Run, number: int) -> str:
@@ -108,7 +108,7 @@ def reading_groups(library: Library, run: Run, listed: DialogueList, most: int) 
 
 def _group(listed: DialogueList, evidence: Mapping[str, tuple[int | None, str]], why: str, most: int) -> ReadingGroup:
     order = listed.order(DialogueQuery(facets={READ_FIRST: why}))
-    names = [listed.ids[int(place)] for place in order]
+    names = [listed.ids[int(index)] for index in order]
     # Those of which there is something to say come first.
     names = sorted(names, key=lambda name: name not in evidence)[:most] if most < NAMED else names[:most]
     seen = ((name, *evidence.get(name, (None, ""))) for name in names)

@@ -42,11 +42,11 @@ def _redacted(run: Run, redactor: Redactor) -> Run:
     own = [name for name in run.tables if name not in _OF_CORPUS]
     tables = {name: _redacted_table(run.table(name), redactor) for name in own}
     facts = run.manifest
-    told = {name: redactor.value(getattr(facts, name)) for name in ("command", "config", "details", "notes")}
+    redacted = {name: redactor.value(getattr(facts, name)) for name in ("command", "config", "details", "notes")}
     inputs = [structs.replace(given, path=redactor.text(given.path)) for given in facts.inputs]
-    notes = [*told.pop("notes"), f"personal data that rules can find is replaced by stand-ins. {NOT_FOUND}"]
+    notes = [*redacted.pop("notes"), f"personal data that rules can find is replaced by stand-ins. {NOT_FOUND}"]
     changed = structs.replace(
-        facts, inputs=inputs, notes=notes, note_kinds=[*facts.note_kinds, "redacted"], corpus="", tables={}, **told
+        facts, inputs=inputs, notes=notes, note_kinds=[*facts.note_kinds, "redacted"], corpus="", tables={}, **redacted
     )
     return run_in_memory(changed, tables, dialogues)
 

@@ -137,8 +137,8 @@ def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequen
     kinds = list(dict.fromkeys(run.kind for run in runs))
     each, rest = divmod(dialogues, len(kinds))
     groups = [
-        _group(library, [run for run in runs if run.kind == kind], each + (place < rest), only, place)
-        for place, kind in enumerate(kinds)
+        _group(library, [run for run in runs if run.kind == kind], each + (index < rest), only, index)
+        for index, kind in enumerate(kinds)
     ]
     known = {dialogue_key(part.dialogue.id) for group in groups for part in group.dialogues}
     if unknown := next((name for name in only if dialogue_key(name) not in known), None):
@@ -179,7 +179,7 @@ def _summary(runs: Sequence[Run]) -> str:
         return f"Not compared: {markdown(str(error))}\n\n{markdown_summary(runs)}"
 
 
-def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence[str], place: int) -> ReportGroup:
+def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence[str], number: int) -> ReportGroup:
     ranked, problem = None, ""
     if len(runs) > 1:
         try:
@@ -198,7 +198,7 @@ def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence
         problem,
         comparison_sentences(ranked.comparison, notes=False) if ranked else [],
         _pictures({name: figures[name] for name in _CHARTS if name in figures}),
-        [_dialogue_part(library, shown, name, f"k{place}-d{at}-") for at, name in enumerate(chosen)],
+        [_dialogue_part(library, shown, name, f"k{number}-d{at}-") for at, name in enumerate(chosen)],
         words,
     )
 
@@ -253,12 +253,14 @@ def _chosen(
     urgent = reading.dialogues[:most] if reading is not None else []
     others = [name for name in ranked_names if name not in urgent][: most - len(urgent)]
     if listed is None:
-        told = f"{counted(len(others), 'failed conversation')} of {run.name}, those of tasks that pass sometimes first"
+        description = (
+            f"{counted(len(others), 'failed conversation')} of {run.name}, those of tasks that pass sometimes first"
+        )
     else:
-        told = f"the {counted(len(others), 'dialogue')} of {run.name} that are worst by {listed.worst_basis}"
+        description = f"the {counted(len(others), 'dialogue')} of {run.name} that are worst by {listed.worst_basis}"
     if not urgent:
-        return others, told
-    beside = f", then {told}{' among the others' if listed is not None else ''}" if others else ""
+        return others, description
+    beside = f", then {description}{' among the others' if listed is not None else ''}" if others else ""
     return [*urgent, *others], f"{counted(len(urgent), 'conversation')} to read first{beside}"
 
 
@@ -279,8 +281,8 @@ def _shown_runs(runs: Sequence[Run], ranked: Ranking | None) -> Sequence[Run]:
     if ranked is None or len(runs) <= MOST_SIDES:
         return runs[:MOST_SIDES] if ranked is not None else runs[:1]
     values = ranked.comparison.oriented[:, 0]
-    best = sorted(range(len(runs)), key=lambda place: -values[place])[:MOST_SIDES]
-    return [ranked.runs[place] for place in best]
+    best = sorted(range(len(runs)), key=lambda index: -values[index])[:MOST_SIDES]
+    return [ranked.runs[index] for index in best]
 
 
 def _dialogue_part(library: Library, runs: Sequence[Run], name: str, anchor: str) -> DialoguePart:
@@ -295,7 +297,7 @@ def _dialogue_part(library: Library, runs: Sequence[Run], name: str, anchor: str
 
 def _dialogue_scores(library: Library, runs: Sequence[Run], name: str) -> list[tuple[str, float | None, str | None]]:
     """What a dialogue scores: by the first measures of one run; of several the verdict of each, or its first one."""
-    found: list[tuple[str, float | None, str | None]] = []
+    scores: list[tuple[str, float | None, str | None]] = []
     for run in runs:
         columns = pages_of(run.kind).columns(run)[: 1 if len(runs) > 1 else None]
         own = library.dialogue(run, name)
@@ -303,12 +305,12 @@ def _dialogue_scores(library: Library, runs: Sequence[Run], name: str) -> list[t
         passed = own.outcome.success if own.outcome is not None else None
         mark = "" if passed is None else " ✓" if passed else " ✗"
         if mark and len(runs) > 1 and kind_named(run.kind).verdicts is not None:
-            found.append((f"{run.name}{mark} {'passed' if passed else 'failed'}", None, None))
+            scores.append((f"{run.name}{mark} {'passed' if passed else 'failed'}", None, None))
             continue
         for measure in columns:
             label = f"{run.name}{mark}: {measure}" if len(runs) > 1 else measure
-            found.append((label, values.get(measure), run.scores[measure].unit))
-    return found
+            scores.append((label, values.get(measure), run.scores[measure].unit))
+    return scores
 
 
 class _FileLinks:

@@ -73,11 +73,11 @@ class TrialGrid:
         counts = Counter(task.passed for task in self.tasks)
         widths = {passed: max(tasks / len(self.tasks), _NARROWEST) for passed, tasks in sorted(counts.items())}
         scale = 100 / sum(widths.values()) if widths else 0.0
-        found, start = [], 0.0
+        bars, start = [], 0.0
         for passed, width in widths.items():
-            found.append((passed, counts[passed], round(start, 2), round(scale * width, 2)))
+            bars.append((passed, counts[passed], round(start, 2), round(scale * width, 2)))
             start += scale * width
-        return found
+        return bars
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def trial_grid(library: Library, run: Run, *, goals: bool = False) -> TrialGrid:
     tasks: dict[str, list[Trial]] = {}
     for trial in pages_of(run.kind).trials(library, run):
         tasks.setdefault(trial.task, []).append(trial)
-    several = {task: sorted(trials, key=lambda one: one.number) for task, trials in tasks.items() if len(trials) > 1}
+    several = {task: sorted(trials, key=lambda each: each.number) for task, trials in tasks.items() if len(trials) > 1}
     wishes = _goals(library, run, [trials[0].dialogue for trials in several.values()]) if goals else {}
     return TrialGrid(
         [
@@ -137,14 +137,14 @@ def trial_grid(library: Library, run: Run, *, goals: bool = False) -> TrialGrid:
 
 
 def _goals(library: Library, run: Run, names: Sequence[str]) -> dict[str, str]:
-    found = {}
+    goals = {}
     for name in names:
         goal = library.dialogue(run, name).goal
         if goal is not None and goal.message:
-            found[name] = " ".join(goal.message)
+            goals[name] = " ".join(goal.message)
         elif goal is not None:
-            found[name] = ", ".join(goal.tasks)
-    return found
+            goals[name] = ", ".join(goal.tasks)
+    return goals
 
 
 def numeric(text: str) -> list[tuple[int, int, str]]:

@@ -36,7 +36,7 @@ def comparison_sentences(comparison: Comparison, *, notes: bool = True) -> list[
     """
     kinds = {run.kind for run in comparison.runs.values()}
     words = Glossary(kinds.pop() if len(kinds) == 1 else "")
-    missing = [sentence(told) for told in missing_sentences(comparison) if note_kind(told) != MISSING_OPTIONS]
+    missing = [sentence(note) for note in missing_sentences(comparison) if note_kind(note) != MISSING_OPTIONS]
     measures = spoken_of(comparison.measures)
     several = len(comparison.systems) > 2
     verdicts = (_of_several if several else _of_two)(comparison, measures, words)
@@ -60,12 +60,14 @@ def spoken_of(measures: Sequence[str]) -> list[str]:
 
 def _of_two(comparison: Comparison, measures: Sequence[str], words: Glossary) -> list[str]:
     first, second = comparison.systems
-    found = [comparison.difference(first, second, measure) for measure in measures]
+    differences = [comparison.difference(first, second, measure) for measure in measures]
     won: list[str] = []
-    for start in dict.fromkeys(opening for difference in found if (opening := _opening(comparison, difference))):
-        same = [difference for difference in found if _opening(comparison, difference) == start]
+    for start in dict.fromkeys(opening for difference in differences if (opening := _opening(comparison, difference))):
+        same = [difference for difference in differences if _opening(comparison, difference) == start]
         won.append(f"{start} {'; '.join(_by(comparison, difference, words) for difference in same)}")
-    unsure = [difference for difference in found if not difference.significant and is_number(difference.difference)]
+    unsure = [
+        difference for difference in differences if not difference.significant and is_number(difference.difference)
+    ]
     others: list[str] = []
     if unsure:
         each = [
@@ -73,20 +75,24 @@ def _of_two(comparison: Comparison, measures: Sequence[str], words: Glossary) ->
             for difference in unsure
         ]
         others.append(f"{listed(each)} they cannot be told apart")
-    undefined = [difference.measure for difference in found if not is_number(difference.difference)]
+    undefined = [difference.measure for difference in differences if not is_number(difference.difference)]
     if undefined:
         others.append(f"by {listed(list(map(words.said, undefined)))} nothing can be said, as a value is undefined")
-    if len(found) <= _ONE_SENTENCE and won:
+    if len(differences) <= _ONE_SENTENCE and won:
         return [sentence("; ".join([*won, *others]))]
     return [*map(sentence, won), *map(capitalised, others)]
 
 
-def _opening(comparison: Comparison, one: Difference) -> str:
+def _opening(comparison: Comparison, difference: Difference) -> str:
     """How the sentence of a significant difference begins; measures with the same opening share a sentence."""
-    if not one.significant:
+    if not difference.significant:
         return ""
-    first, second = (one.first, one.second) if one.better == one.first else (one.second, one.first)
-    return f"{plain(first)} is {_word(comparison, one.measure)} than {plain(second)}"
+    first, second = (
+        (difference.first, difference.second)
+        if difference.better == difference.first
+        else (difference.second, difference.first)
+    )
+    return f"{plain(first)} is {_word(comparison, difference.measure)} than {plain(second)}"
 
 
 def _word(comparison: Comparison, measure: str) -> str:
@@ -95,19 +101,21 @@ def _word(comparison: Comparison, measure: str) -> str:
     return "higher" if score is not None and score.higher_is_better is None else "better"
 
 
-def _by(comparison: Comparison, one: Difference, words: Glossary) -> str:
+def _by(comparison: Comparison, difference: Difference, words: Glossary) -> str:
     """``by JGA (joint goal accuracy), by 5.8 points, [4.1, 7.5]``."""
-    falling = ", where lower is better," if not one.higher_is_better else ","
-    return f"by {words.said(one.measure)}{falling} by {_amount(comparison, _from_the_better(one))}"
+    falling = ", where lower is better," if not difference.higher_is_better else ","
+    return f"by {words.said(difference.measure)}{falling} by {_amount(comparison, _from_the_better(difference))}"
 
 
-def _from_the_better(one: Difference) -> Difference:
+def _from_the_better(difference: Difference) -> Difference:
     """The difference as the better system's lead, which is positive."""
-    return one if one.difference > 0 else one.turned()
+    return difference if difference.difference > 0 else difference.turned()
 
 
-def _amount(comparison: Comparison, one: Difference) -> str:
-    return amount(comparison.scores.run_score(one.measure), one.difference, one.low, one.high)
+def _amount(comparison: Comparison, difference: Difference) -> str:
+    return amount(
+        comparison.scores.run_score(difference.measure), difference.difference, difference.low, difference.high
+    )
 
 
 class _Verdict(NamedTuple):
@@ -127,18 +135,18 @@ class _Verdict(NamedTuple):
 def _of_several(comparison: Comparison, measures: Sequence[str], words: Glossary) -> list[str]:
     by_name = dict(zip(comparison.measures, standings(comparison), strict=True))
     verdicts = [_verdict(comparison, measure, by_name[measure]) for measure in measures]
-    told: list[str] = []
+    sentences: list[str] = []
     for leader in dict.fromkeys(verdict.leader for verdict in verdicts if verdict.clear):
         won = [verdict for verdict in verdicts if verdict.clear and verdict.leader == leader]
         word = listed(list(dict.fromkeys(_word(comparison, verdict.measure) for verdict in won)))
         leads = "; ".join(_lead(comparison, verdict, words) for verdict in won)
-        told.append(sentence(f"{plain(comparison.systems[leader])} is {word} than every other system {leads}"))
+        sentences.append(sentence(f"{plain(comparison.systems[leader])} is {word} than every other system {leads}"))
     unclear: dict[tuple[int, ...], list[_Verdict]] = {}
-    for one in verdicts:
-        if not one.clear:
-            unclear.setdefault((one.leader, *one.rivals, -1, *one.undefined), []).append(one)
-    told += [_unclear(comparison, alike, words) for alike in unclear.values()]
-    return [*told, *_disagreement(comparison, verdicts), *_open_ranks(comparison, verdicts)]
+    for verdict in verdicts:
+        if not verdict.clear:
+            unclear.setdefault((verdict.leader, *verdict.rivals, -1, *verdict.undefined), []).append(verdict)
+    sentences += [_unclear(comparison, alike, words) for alike in unclear.values()]
+    return [*sentences, *_disagreement(comparison, verdicts), *_open_ranks(comparison, verdicts)]
 
 
 def _verdict(comparison: Comparison, measure: str, standing: Standing) -> _Verdict:
@@ -149,44 +157,46 @@ def _verdict(comparison: Comparison, measure: str, standing: Standing) -> _Verdi
     leader = int(np.nanargmax(values))
     names = comparison.systems
     rivals = [
-        place
-        for place in range(len(names))
-        if place != leader
-        and place not in undefined
-        and not comparison.difference(names[leader], names[place], measure).significant
+        index
+        for index in range(len(names))
+        if index != leader
+        and index not in undefined
+        and not comparison.difference(names[leader], names[index], measure).significant
     ]
     return _Verdict(measure, standing, leader, rivals, undefined)
 
 
-def _lead(comparison: Comparison, one: _Verdict, words: Glossary) -> str:
+def _lead(comparison: Comparison, verdict: _Verdict, words: Glossary) -> str:
     """``by JGA (joint goal accuracy; ahead of dots by 5.8 points, [4.1, 7.5])``."""
-    values = comparison.oriented[:, comparison.scores.place_of_measure(one.measure)]
-    next_best = max((place for place in range(len(values)) if place != one.leader), key=lambda place: values[place])
+    values = comparison.oriented[:, comparison.scores.place_of_measure(verdict.measure)]
+    next_best = max((index for index in range(len(values)) if index != verdict.leader), key=lambda index: values[index])
     names = comparison.systems
-    difference = _from_the_better(comparison.difference(names[one.leader], names[next_best], one.measure))
-    falling = "" if comparison.scores.higher_is_better(one.measure) else "lower is better"
+    difference = _from_the_better(comparison.difference(names[verdict.leader], names[next_best], verdict.measure))
+    falling = "" if comparison.scores.higher_is_better(verdict.measure) else "lower is better"
     ahead = f"ahead of {plain(names[next_best])} by {_amount(comparison, difference)}"
-    return f"by {words.said(one.measure, falling, ahead)}"
+    return f"by {words.said(verdict.measure, falling, ahead)}"
 
 
 def _unclear(comparison: Comparison, alike: Sequence[_Verdict], words: Glossary) -> str:
     """Who leads without being told apart from everybody, and who has no value, by measures that say the same."""
-    names, measures = [plain(name) for name in comparison.systems], listed([words.said(one.measure) for one in alike])
-    one = alike[0]
-    if len(one.undefined) == len(names):
+    names, measures = [plain(name) for name in comparison.systems], listed([words.said(each.measure) for each in alike])
+    first = alike[0]
+    if len(first.undefined) == len(names):
         return sentence(f"By {measures} nothing can be said, as no system has a value")
-    leader, rivals = names[one.leader], listed([names[place] for place in one.rivals], _SYSTEMS)
-    if len(one.rivals) + 1 == len(names):
+    leader, rivals = names[first.leader], listed([names[rival] for rival in first.rivals], _SYSTEMS)
+    if len(first.rivals) + 1 == len(names):
         return sentence(f"By {measures} no system can be told apart from {leader}, which has the top value")
-    lacking = listed([names[place] for place in one.undefined], _SYSTEMS)
+    lacking = listed([names[index] for index in first.undefined], _SYSTEMS)
     without = f"; no value: {lacking}" if lacking else ""
     if rivals:
-        column = comparison.oriented[:, comparison.scores.place_of_measure(one.measure)]
-        level = any(column[place] == column[one.leader] for place in one.rivals)
+        column = comparison.oriented[:, comparison.scores.place_of_measure(first.measure)]
+        level = any(column[rival] == column[first.leader] for rival in first.rivals)
         top = "shares the top value, and" if level else "has the top value, but"
         return sentence(f"By {measures} {leader} {top} cannot be told apart from {rivals}{without}")
-    beaten = [name for place, name in enumerate(names) if place != one.leader and place not in one.undefined]
-    verdict = f"is {_word(comparison, one.measure)} than {listed(beaten, _SYSTEMS)}" if beaten else "alone has a value"
+    beaten = [name for index, name in enumerate(names) if index != first.leader and index not in first.undefined]
+    verdict = (
+        f"is {_word(comparison, first.measure)} than {listed(beaten, _SYSTEMS)}" if beaten else "alone has a value"
+    )
     return sentence(f"By {measures} {leader} {verdict}{without}")
 
 
@@ -204,17 +214,17 @@ def _disagreement(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[
 def _open_ranks(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[str]:
     """The ranks that the tests leave the systems, by measures that leave any open."""
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[_Verdict]] = {}
-    for one in verdicts:
-        if one.standing.best != one.standing.worst and len(one.undefined) < len(comparison.systems):
-            groups.setdefault((one.standing.best, one.standing.worst), []).append(one)
-    told = []
+    for verdict in verdicts:
+        if verdict.standing.best != verdict.standing.worst and len(verdict.undefined) < len(comparison.systems):
+            groups.setdefault((verdict.standing.best, verdict.standing.worst), []).append(verdict)
+    sentences = []
     for alike in groups.values():
         standing = alike[0].standing
         places = sorted(zip(standing.best, standing.worst, range(len(comparison.systems)), strict=True))
-        ranks = [f"{plain(comparison.systems[place])} {standing.ranks(place)}" for *_, place in places]
+        ranks = [f"{plain(comparison.systems[index])} {standing.ranks(index)}" for *_, index in places]
         names = listed([plain(verdict.measure) for verdict in alike])
-        told.append(sentence(f"Possible ranks by {names}: {listed(ranks, _SYSTEMS)}"))
-    return told
+        sentences.append(sentence(f"Possible ranks by {names}: {listed(ranks, _SYSTEMS)}"))
+    return sentences
 
 
 def run_sentences(run: Run, *, notes: bool = True) -> list[str]:
@@ -228,7 +238,7 @@ def run_sentences(run: Run, *, notes: bool = True) -> list[str]:
 
 def _incomplete(run: Run) -> list[str]:
     """How much was not scored; nothing where all was, or where nobody knows how much there should be."""
-    lacking = [told for unit, count in run.coverage.units.items() if (told := _lacks(unit, count))]
+    lacking = [lack for unit, count in run.coverage.units.items() if (lack := _lacks(unit, count))]
     policy = f" ({plain(run.coverage.policy)})" if lacking and run.coverage.policy else ""
     return [sentence(f"{plain(run.name)} is incomplete: {'; '.join(lacking)}{policy}")] if lacking else []
 

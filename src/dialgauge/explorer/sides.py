@@ -51,7 +51,7 @@ class SideBySide:
     @property
     def verdicts_differ(self) -> bool:
         """Whether the first two runs say otherwise whether the dialogue succeeded."""
-        verdicts = {one.outcome.success for one in self.dialogues[:2] if one.outcome is not None}
+        verdicts = {dialogue.outcome.success for dialogue in self.dialogues[:2] if dialogue.outcome is not None}
         return verdicts == {True, False}
 
     @property
@@ -78,7 +78,7 @@ def side_by_side(library: Library, ids: Sequence[str], dialogue: str, prefix: st
         raise DialgaugeError(f"two to {MOST_SIDES} runs can be shown side by side; choose that many")
     runs = tuple(library.run(name) for name in dict.fromkeys(ids))
     dialogues = tuple(library.dialogue(run, dialogue) for run in runs)
-    views = tuple(pages_of(run.kind).dialogue(library, run, one) for run, one in zip(runs, dialogues, strict=True))
+    views = tuple(pages_of(run.kind).dialogue(library, run, each) for run, each in zip(runs, dialogues, strict=True))
     comparison, problem = _comparable(library, runs)
     turns = _aligned(views)
     parting = comparison.divergence(comparison.systems[0], comparison.systems[1], dialogue) if comparison else None
@@ -151,21 +151,21 @@ def _order(library: Library, comparison: Comparison, measure: str) -> list[str]:
 
 
 def _beside(order: Sequence[str], dialogue: str) -> tuple[str | None, str | None, int]:
-    keys: Mapping[str, int] = {dialogue_key(name): place for place, name in enumerate(order)}
-    place = keys.get(dialogue_key(dialogue))
-    if place is None:
+    keys: Mapping[str, int] = {dialogue_key(name): index for index, name in enumerate(order)}
+    index = keys.get(dialogue_key(dialogue))
+    if index is None:
         return None, order[0] if order else None, 0
-    before = order[place - 1] if place else None
-    return before, order[place + 1] if place + 1 < len(order) else None, place + 1
+    before = order[index - 1] if index else None
+    return before, order[index + 1] if index + 1 < len(order) else None, index + 1
 
 
 def _aligned(views: Sequence[DialogueView]) -> list[SideTurn]:
     turns = []
-    for place in range(max(len(view.turns) for view in views)):
-        sides = tuple(view.turns[place] if place < len(view.turns) else None for view in views)
+    for index in range(max(len(view.turns) for view in views)):
+        sides = tuple(view.turns[index] if index < len(view.turns) else None for view in views)
         words = {(side.speaker, side.text) if side else None for side in sides}
         first = sides[0]
         cells = [side.cell for side in sides if side]
         same = len(words) == 1 and first is not None
-        turns.append(SideTurn(place, sides, same, not same or any(cell != cells[0] for cell in cells)))
+        turns.append(SideTurn(index, sides, same, not same or any(cell != cells[0] for cell in cells)))
     return turns

@@ -61,7 +61,7 @@ def _names(runs: Sequence[Run], comparison: Comparison | None) -> list[str]:
 def _escaped(text: str) -> str:
     """A text as one line of Markdown that is nothing but text."""
     shown = markdown(text).strip()
-    return _BLOCK.sub(lambda found: f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}", shown)
+    return _BLOCK.sub(lambda match: f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}", shown)
 
 
 def _bullets(lines: Sequence[str]) -> str:
@@ -74,17 +74,17 @@ def _compared(comparison: Comparison) -> Table:
     measures = _shown(spoken_of(comparison.measures), by_name)
     cells = []
     for measure in measures:
-        place = comparison.scores.place_of_measure(measure)
+        position = comparison.scores.place_of_measure(measure)
         look = score_column(measure, comparison.scores.run_score(measure), best=True)
         column = [
             Cell(
-                float(comparison.values[row, place]),
+                float(comparison.values[row, position]),
                 float(low),
                 float(high),
                 f" {by_name[measure].letters[row]}",
                 like=look,
             )
-            for row, (low, high) in enumerate(comparison.intervals[:, place])
+            for row, (low, high) in enumerate(comparison.intervals[:, position])
         ]
         cells.append(mark_best(look, column))
     values = comparison.oriented[:, comparison.scores.place_of_measure(measures[0])].tolist()
@@ -152,21 +152,22 @@ def _reading(runs: Sequence[Run], names: Sequence[str]) -> str:
     for name, run in list(zip(names, runs, strict=True))[:_PARAGRAPHS]:
         if (reading := reading_list(library, run)) is None:
             continue
-        said = [f"{reading.faults}."] if reading.faults else []
-        lines += [f"{name}: {line}" for line in (*said, *reading.lines(_READ_FIRST))]
+        faults = [f"{reading.faults}."] if reading.faults else []
+        lines += [f"{name}: {line}" for line in (*faults, *reading.lines(_READ_FIRST))]
     return f"Read first:\n\n{_bullets(lines)}" if lines else ""
 
 
 def _worst(runs: Sequence[Run], names: Sequence[str]) -> str:
     """The dialogues that went worst, each in a line."""
     each = min(_WORST_OF_ONE, max(1, _WORST // max(1, len(runs))))
-    found = [
+    listed_worst = [
         (name, worst) for name, run in list(zip(names, runs, strict=True))[:_WORST] for worst in worst_of(run, each)
     ]
     lines = [
-        f"{name}, {worst.dialogue}: {worst.value}{f'; {worst.phrase}' if worst.phrase else ''}" for name, worst in found
+        f"{name}, {worst.dialogue}: {worst.value}{f'; {worst.phrase}' if worst.phrase else ''}"
+        for name, worst in listed_worst
     ]
-    bases = list(dict.fromkeys(worst.basis for _, worst in found))
+    bases = list(dict.fromkeys(worst.basis for _, worst in listed_worst))
     by = f", by {_escaped(bases[0])}" if len(bases) == 1 else ""
     return f"Worst dialogues{by}:\n\n{_bullets(lines)}" if lines else ""
 
@@ -194,8 +195,8 @@ def worst_of(run: Run, most: int) -> list[WorstDialogue]:
     else:
         ranked = zip(ranking.dialogues, ranking.values, strict=True)
         imperfect = islice((pair for pair in ranked if pair[1] != flawless), most)
-        said = f"{plain(ranking.measure)} "
-        worst = [(name, said + value_of(Score(value=value, unit=score.unit))) for name, value in imperfect]
+        prefix = f"{plain(ranking.measure)} "
+        worst = [(name, prefix + value_of(Score(value=value, unit=score.unit))) for name, value in imperfect]
     pages, tables = pages_of(run.kind), DialogueRows(run)
     return [WorstDialogue(plain(name), value, pages.went_wrong(tables, name), ranking.basis) for name, value in worst]
 

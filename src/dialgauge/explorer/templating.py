@@ -43,9 +43,9 @@ class PageLinks:
         return f"{self.run(run)}/dialogues{f'?{query}' if query else ''}"
 
     def dialogue(self, run: str, dialogue: str, query: str = "", turn: int | None = None) -> str:
-        place = f"#turn-{turn}" if turn is not None else ""
+        anchor = f"#turn-{turn}" if turn is not None else ""
         more = f"&{query}" if query else ""
-        return f"{self.run(run)}/dialogue?{urlencode({'id': encodable(dialogue)})}{more}{place}"
+        return f"{self.run(run)}/dialogue?{urlencode({'id': encodable(dialogue)})}{more}{anchor}"
 
     def trials(self, run: str, task: str = "") -> str:
         return f"{self.run(run)}/trials" + (f"?{urlencode({'task': encodable(task)})}" if task else "")

@@ -254,9 +254,9 @@ def _example(having: Sequence[DomainGoal], finding: str) -> str:
 
 def goal_named(loaded: LoadedDomain, identifier: str) -> DomainGoal:
     """A goal by the id of its dialogue."""
-    goal = next((one for one in loaded.goals if dialogue_key(one.id) == dialogue_key(identifier)), None)
+    goal = next((each for each in loaded.goals if dialogue_key(each.id) == dialogue_key(identifier)), None)
     if goal is None:
-        near = nearest(identifier, [one.id for one in loaded.goals])
+        near = nearest(identifier, [each.id for each in loaded.goals])
         hint = near if len(near) < _LONG else f" There are {len(loaded.goals):,}, from {loaded.goals[0].id} on."
         raise DialgaugeError(f"there is no goal '{identifier}'.{hint}")
     return goal

@@ -48,11 +48,11 @@ def _call_kinds(frame: polars.DataFrame) -> polars.DataFrame:
     """Calls by what came of them, whatever the number of rows."""
     import polars as pl
 
-    found = pl.when(pl.col("name") == "search").then(pl.col("rows").list.len())
+    row_count = pl.when(pl.col("name") == "search").then(pl.col("rows").list.len())
     kind = (
-        pl.when(found == 0).then(pl.lit("found nothing"))
-        .when(found == 1).then(pl.lit("found one"))
-        .when(found > 1).then(pl.lit("found several"))
+        pl.when(row_count == 0).then(pl.lit("found nothing"))
+        .when(row_count == 1).then(pl.lit("found one"))
+        .when(row_count > 1).then(pl.lit("found several"))
         .otherwise(pl.col("outcome"))
     )  # fmt: skip
     return frame.select("dialogue", pl.format("{}: {}", "name", kind).alias("value"))

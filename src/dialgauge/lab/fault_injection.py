@@ -62,8 +62,8 @@ class _WatchedChannel(Channel):
         before: set[Act] | None = None,
     ) -> tuple[Act, ...]:
         heard = super().damage(acts, speaker, draws, ontology, before)
-        for one in {*acts} ^ {*heard}:
-            self.ledger.damage(speaker, one.domain)
+        for each in {*acts} ^ {*heard}:
+            self.ledger.damage(speaker, each.domain)
         return heard
 
 
@@ -95,10 +95,10 @@ class _TextReceiver(_WatchedChannel):
     def note_misreadings(self, dialogue: Dialogue) -> None:
         """Put on the ledger where the NLU understood something else than was meant."""
         for speaker, parsed in self.parsed.items():
-            said = [turn.acts or () for turn in dialogue.turns if turn.speaker == speaker]
-            for meant, read in zip(said, parsed, strict=False):  # nobody hears the last words
-                for one in {*meant} ^ {*read}:
-                    self.ledger.damage(speaker, one.domain)
+            spoken = [turn.acts or () for turn in dialogue.turns if turn.speaker == speaker]
+            for meant, read in zip(spoken, parsed, strict=False):  # nobody hears the last words
+                for each in {*meant} ^ {*read}:
+                    self.ledger.damage(speaker, each.domain)
 
 
 def injected_conversations(
@@ -175,13 +175,13 @@ class _Wrapper:
     def respond(self, turn: Turn | None) -> Reply:
         return self._agent.respond(turn)
 
-    def _another(self, one: Act) -> str:
+    def _another(self, each: Act) -> str:
         """Another value of an act's slot."""
-        spec = self._ontology.domains.get(one.domain, {}).get(one.slot) if self._ontology else None
-        service = self._domain.services.get(one.domain) if self._domain else None
-        kind = service.book.takes.get(one.slot) if service and service.book else None
+        spec = self._ontology.domains.get(each.domain, {}).get(each.slot) if self._ontology else None
+        service = self._domain.services.get(each.domain) if self._domain else None
+        kind = service.book.takes.get(each.slot) if service and service.book else None
         known = other_values(kind) or (spec.values if spec else ())
-        return self._draws.pick([value for value in known if value not in one.values] or ["elsewhere"])
+        return self._draws.pick([value for value in known if value not in each.values] or ["elsewhere"])
 
 
 class _Forgetful(_Wrapper):
@@ -232,18 +232,18 @@ class _DeafSystem(_Wrapper):
 
     def hearing(self, acts: Sequence[Act]) -> Iterator[Act]:
         """What is left of what was said."""
-        for one in acts:
-            kind = (one.name, one.slot)
-            if one.slot and kind not in self._said:
+        for each in acts:
+            kind = (each.name, each.slot)
+            if each.slot and kind not in self._said:
                 self._said.append(kind)
             if kind not in self._said[self._place : self._place + 1] or not self._times:
-                yield one
+                yield each
                 continue
             self._times -= 1
-            asks = one.intent == REQUEST
-            self._ledger.note("drop" if self._drops or asks else "change", one.domain, one.slot)
+            asks = each.intent == REQUEST
+            self._ledger.note("drop" if self._drops or asks else "change", each.domain, each.slot)
             if not (self._drops or asks):
-                yield act(one.name, one.slot, self._instead.setdefault(one, self._another(one)))
+                yield act(each.name, each.slot, self._instead.setdefault(each, self._another(each)))
 
 
 class _DeafUser(_Wrapper):
@@ -259,7 +259,7 @@ class _DeafUser(_Wrapper):
         if turn is not None and turn.acts is not None:
             turn = replace(turn, acts=tuple(self.hearing(turn.acts)))
         reply = super().respond(turn)
-        spoken = [one.domain for one in (reply.turn.acts if reply.turn else None) or () if self._books(one.domain)]
+        spoken = [each.domain for each in (reply.turn.acts if reply.turn else None) or () if self._books(each.domain)]
         self._booking = spoken[-1] if spoken else self._booking
         return reply
 
@@ -280,20 +280,20 @@ class _DeafUser(_Wrapper):
 
     def hearing(self, acts: Sequence[Act]) -> Iterator[Act]:
         """What is left of what was said."""
-        for one in acts:
-            pseudo = self._domain is not None and one.domain in self._domain.booking_acts
-            domain = self._booking if pseudo else one.domain
-            if self._how == "refusals" and one.intent in REFUSING:
-                self._ledger.note("refusal missed", domain, one.slot)
-            elif self._how == "names" and one.slot in self._venues and one.intent != SELECT:
-                self._ledger.note("name misheard", domain, one.slot)
-                yield act(one.name, one.slot, self._instead.setdefault(one, self._another(one)))
-            elif self._how == "offers" and one.slot in self._names and self._deaf_to in ("", domain):
+        for each in acts:
+            pseudo = self._domain is not None and each.domain in self._domain.booking_acts
+            domain = self._booking if pseudo else each.domain
+            if self._how == "refusals" and each.intent in REFUSING:
+                self._ledger.note("refusal missed", domain, each.slot)
+            elif self._how == "names" and each.slot in self._venues and each.intent != SELECT:
+                self._ledger.note("name misheard", domain, each.slot)
+                yield act(each.name, each.slot, self._instead.setdefault(each, self._another(each)))
+            elif self._how == "offers" and each.slot in self._names and self._deaf_to in ("", domain):
                 self._deaf_to = domain
-                self._ledger.note("refusal invented", domain, one.slot)
-                yield act(f"{one.service.capitalize()}-{'NoBook' if pseudo else 'NoOffer'}")
+                self._ledger.note("refusal invented", domain, each.slot)
+                yield act(f"{each.service.capitalize()}-{'NoBook' if pseudo else 'NoOffer'}")
             else:
-                yield one
+                yield each
 
 
 # Breakdowns

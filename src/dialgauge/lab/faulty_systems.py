@@ -114,39 +114,39 @@ class LatePolicy(_FaultyCore):
 
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         late, self._late = self._late, ()
-        said = super().step(heard)
+        answer = super().step(heard)
         if self.how != "booking":
-            return (*late, *said)
-        self._late = said
-        told = next((one for one in said if one.domain in self._services), None)
-        if told is not None:
-            self.ledger.note("reply late", told.domain, told.slot)
+            return (*late, *answer)
+        self._late = answer
+        served = next((statement for statement in answer if statement.domain in self._services), None)
+        if served is not None:
+            self.ledger.note("reply late", served.domain, served.slot)
         return late or (act("general-reqmore"),)
 
     def _answer(self, domain: str, asked: list[str], acts: list[Act]) -> None:
         if self.how == "booking":
             super()._answer(domain, asked, acts)
             return
-        said: list[Act] = []
-        super()._answer(domain, asked, said)
-        self._late += tuple(said)
-        for one in said:
-            if one.slot in asked:
-                self.ledger.note("answer late", domain, one.slot)
+        answers: list[Act] = []
+        super()._answer(domain, asked, answers)
+        self._late += tuple(answers)
+        for answer in answers:
+            if answer.slot in asked:
+                self.ledger.note("answer late", domain, answer.slot)
 
 
 class MisinformingPolicy(_FaultyCore):
     """Answers a question with what is not true."""
 
     def _answer(self, domain: str, asked: list[str], acts: list[Act]) -> None:
-        said: list[Act] = []
-        super()._answer(domain, asked, said)
-        for one in said:
-            if one.slot in asked and one.values and self.struck(domain, one.slot):
-                self.ledger.note("untrue answer", domain, one.slot)
-                acts.append(act(one.name, one.slot, f"not {one.values[0]}"))
+        answers: list[Act] = []
+        super()._answer(domain, asked, answers)
+        for answer in answers:
+            if answer.slot in asked and answer.values and self.struck(domain, answer.slot):
+                self.ledger.note("untrue answer", domain, answer.slot)
+                acts.append(act(answer.name, answer.slot, f"not {answer.values[0]}"))
             else:
-                acts.append(one)
+                acts.append(answer)
 
 
 # The office
@@ -174,17 +174,17 @@ class WrongBackend(_FaultyBackend):
     """Finds what does not fit one constraint, or books with one slot changed."""
 
     def search(self, domain: str, constraints: Mapping[str, str]) -> Found:
-        found = super().search(domain, constraints)
+        matches = super().search(domain, constraints)
         slots = [slot for slot in constraints if slot != self.domain.services[domain].name_slot]
-        if not self._how or not slots or not found.rows:
-            return found
+        if not self._how or not slots or not matches.rows:
+            return matches
         slot = slots[self._place % len(slots)]
         rest = {name: value for name, value in constraints.items() if name != slot}
         wrong = [
             row for row in self._search.find(domain, rest).rows if self._search.fits(row, {slot: constraints[slot]})
         ]
         if not wrong:
-            return found
+            return matches
         self._ledger.note("misfit offered", domain, slot)
         return Found(tuple(wrong), ())
 

@@ -311,12 +311,12 @@ def _units(goals: Sequence[DomainGoal], sitting: LabConfig) -> Iterator[engine.U
 def with_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
     """The dialogue with the belief state after each user turn that follows from what the user said."""
     belief, turns, named, referred = Belief(domain), list(dialogue.turns), dict[str, str](), domain.referred
-    for place, turn in enumerate(turns):
+    for index, turn in enumerate(turns):
         if turn.speaker == "user" and turn.acts is not None:
             belief.hear(turn.acts, lambda: named)
             if turn.predicted is not None and _written_alike(belief.state, turn.predicted):
                 belief.state = turn.predicted
-            turns[place] = replace(turn, state=belief.state)
+            turns[index] = replace(turn, state=belief.state)
         elif turn.speaker == "system":
             # "The hotel" is the one that was spoken of last.
             for act in turn.acts or ():

@@ -200,10 +200,10 @@ def converse(
     if isinstance(system, LabConfig):
         sitting = system
     else:
-        for one in (user, system):
-            if not isinstance(one, str | AgentSpec):
-                raise DialgaugeError(f"an agent is a name or an AgentSpec (got {one!r:.60})")
-        specs = [one if isinstance(one, AgentSpec) else AgentSpec(one) for one in (user, system)]
+        for agent in (user, system):
+            if not isinstance(agent, str | AgentSpec):
+                raise DialgaugeError(f"an agent is a name or an AgentSpec (got {agent!r:.60})")
+        specs = [agent if isinstance(agent, AgentSpec) else AgentSpec(agent) for agent in (user, system)]
         sitting = make_lab_config(
             *specs,
             level=level,
@@ -289,8 +289,8 @@ def scored_run(
         [
             score_outcomes(judged, resamples=resamples, seed=sitting.seed),
             *(
-                _over_goals(one, resamples, sitting)
-                for one in (
+                _over_goals(family, resamples, sitting)
+                for family in (
                     *_tracking(held, loaded, sitting.seed, resamples),
                     *_users(held, loaded, sitting.seed, resamples),
                 )
@@ -298,7 +298,7 @@ def scored_run(
             score_blame(blamed, resamples=resamples, seed=sitting.seed),
         ]
     )
-    scores = replace(scores, scores={name: _signed(one, signature) for name, one in scores.scores.items()})
+    scores = replace(scores, scores={name: _signed(score, signature) for name, score in scores.scores.items()})
     return new_run(
         kind=LAB_KIND,
         name=_name(sitting),
@@ -320,7 +320,7 @@ def scored_run(
         inputs=loaded.files,
         seeds=sitting.seed,
         signature=signature,
-        notes=[*_notes(held), *_uneven_goals([one.goal for one in judged])],
+        notes=[*_notes(held), *_uneven_goals([conversation.goal for conversation in judged])],
     )
 
 
@@ -344,7 +344,7 @@ def _labelled(sitting: LabConfig) -> dict[str, dict[str, Any]]:
     if speaks_freely(sitting):
         acts.setdefault("system", FROM_WORDS)
     prices = {side: agent.prices for side, agent in agents.items() if hasattr(agent, "prices") and any(agent.prices)}
-    return {name: told for name, told in (("acts", acts), ("prices", prices)) if told}
+    return {name: text for name, text in (("acts", acts), ("prices", prices)) if text}
 
 
 def _name(sitting: LabConfig) -> str:
@@ -437,7 +437,11 @@ def judged_conversations(held: Sequence[Dialogue], loaded: LoadedDomain, broken:
 def outcome_of(held: Sequence[Dialogue], loaded: LoadedDomain) -> NDArray[np.float64]:
     """Which conversations did all that was asked for, by the strict rules; NaN for those that cannot be judged."""
     judged = judged_conversations(held, loaded)
-    done = {one.dialogue.id: one.strict.success for one in judged if one.strict is not None}
+    done = {
+        conversation.dialogue.id: conversation.strict.success
+        for conversation in judged
+        if conversation.strict is not None
+    }
     return np.array([float(done[dialogue.id]) if dialogue.id in done else np.nan for dialogue in held])
 
 
@@ -453,7 +457,7 @@ def _users(held: Sequence[Dialogue], loaded: LoadedDomain, seed: int, resamples:
 def _over_goals(scores: Scores, resamples: int, sitting: LabConfig) -> Scores:
     """The same scores with intervals that resample goals: trials of one goal are not independent."""
     about = [dialogue.rpartition("#")[0] for dialogue in scores.dialogues]
-    goals = {goal: place for place, goal in enumerate(dict.fromkeys(about))}
+    goals = {goal: index for index, goal in enumerate(dict.fromkeys(about))}
     names = [name for name, score in scores.scores.items() if name in scores.sums and score.low is not None]
     if not resamples or sitting.trials == 1 or not names:
         return scores
@@ -477,10 +481,10 @@ def _joined(parts: Sequence[Scores]) -> Scores:
     return scores
 
 
-def _signed(one: Score, lab: Signature) -> Score:
+def _signed(run_score: Score, lab: Signature) -> Score:
     """A score whose signature also says how the conversations came about."""
-    own = Signature.parse(one.signature)
-    return msgspec.structs.replace(one, signature=own.with_(**lab).long())
+    own = Signature.parse(run_score.signature)
+    return msgspec.structs.replace(run_score, signature=own.with_(**lab).long())
 
 
 def _notes(held: Sequence[Dialogue]) -> list[str]:

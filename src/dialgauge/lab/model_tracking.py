@@ -57,7 +57,7 @@ def track_corpus(
     The file appears when all is done. With a cassette an interrupted call repeats nothing that was answered.
     """
     settings.check()
-    units = (engine.Unit(f"{place:08d}", dialogue) for place, dialogue in enumerate(dialogues))
+    units = (engine.Unit(f"{index:08d}", dialogue) for index, dialogue in enumerate(dialogues))
     failed: dict[str, str] = {}
     answers = 0
     with atomic(file) as scratch, scratch.open("wb") as lines:

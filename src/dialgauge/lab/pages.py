@@ -168,7 +168,7 @@ class LabPages(RunPages):
         reader = StateRowReader()
         reasons = library.rows(run, REASONS, dialogue.id)
         blamed = _blamed(library.rows(run, BLAME, dialogue.id), reasons)
-        turns = [_with_blame(_turn(place, turn, reader), blamed) for place, turn in enumerate(dialogue.turns)]
+        turns = [_with_blame(_turn(index, turn, reader), blamed) for index, turn in enumerate(dialogue.turns)]
         overview = LabOverview(
             list(_tasks(outcomes, reason_texts(reasons), dialogue, run.manifest.config.get("names") or _NAMES)),
             list(_went(conversation, dialogue)),
@@ -203,17 +203,17 @@ class LabPages(RunPages):
 
     def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
         """The link that is blamed for a failure; of what was done all the same, who erred."""
-        found: dict[str, tuple[int | None, str]] = {}
+        by_dialogue: dict[str, tuple[int | None, str]] = {}
         for row in library.table(run, SIDES).to_dicts():
             sides = [side for side in ("user", "system") if row[f"{side}_erred"]]
             if row["success"] and sides:
-                found[row["dialogue"]] = (None, f"the {' and the '.join(sides)} erred")
+                by_dialogue[row["dialogue"]] = (None, f"the {' and the '.join(sides)} erred")
         if BLAME in run.tables:
             reasons = library.table(run, REASONS).to_dicts() if REASONS in run.tables else []
             for row in _blamed(library.table(run, BLAME).to_dicts(), reasons):
                 if row["first"]:
-                    found[row["dialogue"]] = (row["turn"], f"{_cause(row)}: {row['sentence']}")
-        return found
+                    by_dialogue[row["dialogue"]] = (row["turn"], f"{_cause(row)}: {row['sentence']}")
+        return by_dialogue
 
     def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Reasons of failure by domain, and how conversations ended."""
@@ -279,12 +279,12 @@ def _blamed(blame: Iterable[Mapping[str, Any]], reasons: Iterable[Mapping[str, A
 
 def _reasons(blamed: Iterable[Mapping[str, Any]], reasons: Sequence[Mapping[str, Any]]) -> Iterator[Reason]:
     """Whose fault a failure was; where nobody is blamed, what the strict rules say."""
-    told = False
+    explained = False
     for row in blamed:
-        told = True
+        explained = True
         domain = f" ({row['domain']})" if row["domain"] else ""
         yield Reason(capitalised(f"{_cause(row)}{domain}: {row['sentence']}"), row["turn"])
-    if not told:
+    if not explained:
         for (_, failed, rule), text in reason_texts(reasons).items():
             if rule == "strict":
                 yield Reason(capitalised(f"{failed or 'a task'}: {text}"))
@@ -300,7 +300,7 @@ def _with_blame(turn: TurnView, rows: Iterable[Mapping[str, Any]]) -> TurnView:
     return replace(turn, badges=[*turn.badges, *marks]) if marks else turn
 
 
-def _turn(place: int, turn: Turn, reader: StateRowReader) -> TurnView:
+def _turn(number: int, turn: Turn, reader: StateRowReader) -> TurnView:
     rows = None if turn.acts is None or turn.heard is None else heard_rows(turn.acts, turn.heard)
     alone = turn.heard if turn.acts is None else None
     listener = "system" if turn.speaker == "user" else "user"
@@ -312,7 +312,7 @@ def _turn(place: int, turn: Turn, reader: StateRowReader) -> TurnView:
         states=reader.read(turn) if turn.speaker == "user" else None,
         calls=[_call(call) for call in turn.calls or ()],
     )
-    return TurnView(place, turn.speaker, turn.text, list(_turn_marks(cell)), cell)
+    return TurnView(number, turn.speaker, turn.text, list(_turn_marks(cell)), cell)
 
 
 def _turn_marks(cell: LabCell) -> Iterator[Badge]:
@@ -373,8 +373,8 @@ def _wanted(task: Task) -> list[tuple[str, str]]:
 
 def _offers(turns: Sequence[Turn], names: Collection[str]) -> dict[str, dict[str, int]]:
     """By domain what the system named, each with the turn in which it was named first."""
-    found: dict[str, dict[str, int]] = {}
-    for place, turn in enumerate(turns):
+    offers: dict[str, dict[str, int]] = {}
+    for index, turn in enumerate(turns):
         if turn.speaker != "system":
             continue
         booked = next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), "")
@@ -382,8 +382,8 @@ def _offers(turns: Sequence[Turn], names: Collection[str]) -> dict[str, dict[str
             if act.slot in names and act.intent in OFFERING:
                 domain = (booked or act.domain) if act.domain == "booking" else act.domain
                 for value in act.values:
-                    found.setdefault(domain, {}).setdefault(value, place)
-    return found
+                    offers.setdefault(domain, {}).setdefault(value, index)
+    return offers
 
 
 def _done(success: bool | None, name: str = "") -> Badge:

@@ -101,10 +101,10 @@ def rank_agreement(success: Floats, values: Floats) -> float:
     """Kendall's tau-b between the conditions' mean scores and rates of success."""
     mean, rate = _by_condition(success, values)
     above = np.triu_indices(len(mean), 1)
-    one = np.sign(mean[:, None] - mean[None, :])[above]
+    signs = np.sign(mean[:, None] - mean[None, :])[above]
     other = np.sign(rate[:, None] - rate[None, :])[above]
-    scale = np.sqrt(float((one**2).sum()) * float((other**2).sum()))
-    return float((one * other).sum() / scale) if scale else float("nan")
+    scale = np.sqrt(float((signs**2).sum()) * float((other**2).sum()))
+    return float((signs * other).sum() / scale) if scale else float("nan")
 
 
 def line_error(success: Floats, values: Floats) -> float:

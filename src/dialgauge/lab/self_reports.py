@@ -43,8 +43,8 @@ def labels_note(run: Run) -> str:
     observed = [side for side, source in sources.items() if source not in (_OWN_REPORT, FROM_WORDS)]
     read = [side for side, source in sources.items() if source == FROM_WORDS]
     labelled = f" The {' and the '.join(observed)} had words only: an observer's NLU labelled them." if observed else ""
-    told = " The system had words only: what it did is read from its calls, what it told from values in its text."
-    return labelled + (told if read else "")
+    sentence = " The system had words only: what it did is read from its calls, what it told from values in its text."
+    return labelled + (sentence if read else "")
 
 
 def judged_by_acts(run: Run) -> bool:
@@ -104,8 +104,8 @@ def cost_tables(run: Run) -> list[Table]:
         if amounts:
             per_in, per_out = prices.get(side, (0.0, 0.0))
             money = (amounts["tokens_in"] * per_in + amounts["tokens_out"] * per_out) / 1_000_000
-            told = [money if per_in or per_out else None] if prices else []
-            table.add(side, *(amounts[what] for what in _COUNTED), *told)
+            price_cells = [money if per_in or per_out else None] if prices else []
+            table.add(side, *(amounts[what] for what in _COUNTED), *price_cells)
     return [table]
 
 

@@ -103,14 +103,14 @@ def _studied(
             on_condition(1)
     arrays = {name: np.array(rows) for name, rows in tables.items()}
     success = arrays.pop(SUCCESS)
-    found = predictors(success, arrays, resamples=resamples, seed=sitting.seed)
+    fitted = predictors(success, arrays, resamples=resamples, seed=sitting.seed)
     return new_run(
         kind=STUDY_KIND,
         name=f"study-{sitting.system.name}-{sitting.user.name}",
         tables={
             "conditions": lambda: _condition_frame(conditions, success, arrays),
             "conversations": lambda: _conversation_frame(loaded, conditions, success, arrays),
-            "predictors": lambda: _predictor_frame(found),
+            "predictors": lambda: _predictor_frame(fitted),
         },
         config={
             "system": str(sitting.system),
@@ -132,7 +132,7 @@ def _rows(held: Sequence[Dialogue], loaded: LoadedDomain) -> dict[str, Floats]:
     """Success and each measure, conversation by conversation; NaN where there is no score."""
     if not any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
         raise DialgaugeError("the system shows no states, so there is no tracker to score; choose one that does")
-    places = {dialogue.id: place for place, dialogue in enumerate(held)}
+    places = {dialogue.id: index for index, dialogue in enumerate(held)}
     rows = {name: np.full(len(held), np.nan) for name in TRACKED}
     scores = tracking_scores(held, loaded, measures=TRACKED)
     for name in (name for name in TRACKED if name in scores.sums):  # some need slots that somebody filled
@@ -296,8 +296,8 @@ def _score_ends(run: Run) -> list[tuple[float, float]]:
 def _dot(row: dict[str, Any], goals: int, ends: tuple[float, float]) -> dict[str, Any]:
     low, high = share_interval(round(row["success"] * goals), goals)
     score_low, score_high = (row["score"], row["score"]) if math.isnan(ends[0]) else ends
-    told = {"low": low, "high": high, "score_low": score_low, "score_high": score_high}
-    return {**row, **told, "error": _MISHEARD.get(row["error"], row["error"])}
+    bounds = {"low": low, "high": high, "score_low": score_low, "score_high": score_high}
+    return {**row, **bounds, "error": _MISHEARD.get(row["error"], row["error"])}
 
 
 def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]) -> polars.DataFrame:
@@ -336,11 +336,11 @@ def _conversation_frame(
     )
 
 
-def _predictor_frame(found: Sequence[Predictor]) -> polars.DataFrame:
+def _predictor_frame(fitted: Sequence[Predictor]) -> polars.DataFrame:
     import polars as pl
 
     rows = []
-    for predictor in found:
+    for predictor in fitted:
         row: dict[str, Any] = {"measure": predictor.measure}
         for what in ("auc", "behind", "auc_within", "tau", "error"):
             estimate: Estimate = getattr(predictor, what)

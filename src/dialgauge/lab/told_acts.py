@@ -142,12 +142,12 @@ class _ToldActs:
         gives = tuple(talk.given)
         asked = [*talk.just_asked, *(slot for slot in gives if confirmed and slot not in talk.just_asked)]
         explained = {*talk.said.values(), *(call.outcome.partition(" ")[0] for call in calls)}
-        told = {**(talk.row or {}), **talk.given}
+        known = {**(talk.row or {}), **talk.given}
         for slot in dict.fromkeys((*asked, *talk.asked, *gives, *service.answer)):
-            truth = told.get(slot, UNKNOWN)
+            truth = known.get(slot, UNKNOWN)
             if slot not in talk.words.slots or (talk.row is None and slot not in gives and service.rows is not None):
                 continue
-            others = explained | {value for other, value in told.items() if other != slot}
+            others = explained | {value for other, value in known.items() if other != slot}
             reading = reader.read(text, slot, truth, asked=asked, explained=others)
             yield from self._told(talk, slot, truth, reading, asked, confirmed)
 
@@ -199,9 +199,9 @@ def _row_named(talk: _ServiceTalk, name: str, calls: Sequence[Call]) -> Mapping[
     service = talk.words.service
     rows = [row for row in service.rows or () if row.get(service.name_slot) == name]
     if len(rows) > 1:
-        found = [service.rows[number] for call in calls for number in call.rows] if service.rows else []
-        rows = [row for row in rows if row in found] or rows
+        matches = [service.rows[number] for call in calls for number in call.rows] if service.rows else []
+        rows = [row for row in rows if row in matches] or rows
     if len(rows) > 1:
-        said = {slot: value for slot, value in talk.said.items() if slot in service.search}
-        rows = sorted(rows, key=lambda row: -sum(row.get(slot) == value for slot, value in said.items()))
+        wishes = {slot: value for slot, value in talk.said.items() if slot in service.search}
+        rows = sorted(rows, key=lambda row: -sum(row.get(slot) == value for slot, value in wishes.items()))
     return rows[0] if rows else talk.row

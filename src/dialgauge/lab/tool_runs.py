@@ -162,7 +162,7 @@ def run_tool_domain(
     bounds = limits or Limits(exchanges=20)
     work = _ToolWork(domain, again, (system, user), seed, bounds)
     planned = [(task, trial) for task in chosen for trial in range(trials)]
-    units = [engine.Unit(f"{number:08d}", one) for number, one in enumerate(planned)]
+    units = [engine.Unit(f"{number:08d}", plan) for number, plan in enumerate(planned)]
     name = f"{system[0]}-{domain.name}"
     config = {
         "agents": [(str(AgentSpec(agent, dict(given))), _code(agent, given)) for agent, given in (system, user)],
@@ -248,9 +248,9 @@ def _judged(task: ToolTask, trial: int, held: Dialogue, desk: ToolDesk, *, remot
     reason = ends.get(outcome.reason, ends[""])
     if remote and reason == "agent_error":
         reason = "infrastructure_error"
-    said = [AgentText(turn.text) for turn in held.turns if turn.speaker == "system"]
+    texts = [AgentText(turn.text) for turn in held.turns if turn.speaker == "system"]
     finished = reason in ("user_stop", "agent_stop")
-    verdict = judge(task, Conduct(world=desk.world, said=said, finished=finished))
+    verdict = judge(task, Conduct(world=desk.world, said=texts, finished=finished))
     reward = 0.0 if not finished else verdict.reward
     details = {
         "benchmark": "dialgauge",

@@ -135,7 +135,7 @@ class Card(Generic[E]):
         for parameter in known:
             if parameter.name == name:
                 return parameter
-        raise DialgaugeError(f"{self.name} has no parameter '{name}'.{nearest(name, (one.name for one in known))}")
+        raise DialgaugeError(f"{self.name} has no parameter '{name}'.{nearest(name, (each.name for each in known))}")
 
 
 @dataclass(frozen=True)

@@ -114,8 +114,8 @@ def parse_measures(texts: Iterable[str], family: str | None = None, lists: Lists
     """Measures from strings, each holding one or several separated by commas; ``lists`` are names for several."""
     measures: dict[str, Measure[Any]] = {}
     for text in texts:
-        for one in filter(str.strip, split_at_commas(text)):
-            several = (lists or {}).get(one.strip().lower(), (one,))
+        for each in filter(str.strip, split_at_commas(text)):
+            several = (lists or {}).get(each.strip().lower(), (each,))
             for name in several() if callable(several) else several:
                 measure = parse_measure(name, family)
                 measures.setdefault(str(measure), measure)

@@ -95,18 +95,18 @@ def intervals(work: Sequence[tuple[Any, Sequence[Measure[Any]]]], how: Resamplin
     for number, (evidence, measures) in enumerate(work):
         if not evidence.dialogues:
             continue
-        for place, measure in enumerate(measures):
+        for index, measure in enumerate(measures):
             if measure.card.statistics:
-                made[number][place] = _of_statistics(measure, evidence, how)
+                made[number][index] = _of_statistics(measure, evidence, how)
             elif not measure.settled:
                 continue
             elif measure.grouped:
-                made[number][place] = _of_groups(measure, evidence, how)
+                made[number][index] = _of_groups(measure, evidence, how)
             else:
-                ratios.append((number, place, ratio_row(measure, *measure.by_dialogue(evidence))))
+                ratios.append((number, index, ratio_row(measure, *measure.by_dialogue(evidence))))
     limits = ratio_row_intervals([row for *_, row in ratios], how)
-    for (number, place, _), interval in zip(ratios, limits, strict=True):
-        made[number][place] = interval
+    for (number, index, _), interval in zip(ratios, limits, strict=True):
+        made[number][index] = interval
     return made
 
 
@@ -120,24 +120,24 @@ def ratio_row_intervals(rows: Sequence[RatioRow], how: Resampling) -> list[Inter
     """The intervals of ratios; those that are resampled, and have as many units, share their random numbers."""
     from dialgauge.stats import ratio_intervals
 
-    found = [few_units_interval(row, how) for row in rows]
+    intervals = [few_units_interval(row, how) for row in rows]
     resampled: dict[int, list[int]] = {}
-    for place, row in enumerate(rows):
-        if found[place] is None:
-            resampled.setdefault(len(row.num), []).append(place)
+    for index, row in enumerate(rows):
+        if intervals[index] is None:
+            resampled.setdefault(len(row.num), []).append(index)
     for places in resampled.values():
         limits = ratio_intervals(
-            np.stack([rows[place].num for place in places]),
-            np.stack([rows[place].den for place in places]),
+            np.stack([rows[index].num for index in places]),
+            np.stack([rows[index].den for index in places]),
             resamples=how.resamples,
             seed=how.seed,
             level=how.level,
-            bounds=[rows[place].bounds for place in places],
+            bounds=[rows[index].bounds for index in places],
             method=how.method,
         )
-        for place, (low, high) in zip(places, limits.tolist(), strict=True):
-            found[place] = Interval(low, high, str(how))
-    return [interval or NO_INTERVAL for interval in found]
+        for index, (low, high) in zip(places, limits.tolist(), strict=True):
+            intervals[index] = Interval(low, high, str(how))
+    return [interval or NO_INTERVAL for interval in intervals]
 
 
 def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:

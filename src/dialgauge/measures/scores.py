@@ -42,8 +42,8 @@ class Scores:
     def __getitem__(self, measure: str) -> Score:
         if measure not in self.scores:
             why = self.left_out.get(measure)
-            told = f": {why}" if why else f": it was not requested.{nearest(measure, self.scores)}"
-            raise DialgaugeError(f"there is no score {measure}{told}")
+            reason = f": {why}" if why else f": it was not requested.{nearest(measure, self.scores)}"
+            raise DialgaugeError(f"there is no score {measure}{reason}")
         return self.scores[measure]
 
     @property
@@ -78,7 +78,7 @@ class Scores:
 
     def joined(self, other: Scores) -> Scores:
         """These scores and other ones of the same system, over the dialogues of either; coverage stays this one's."""
-        ids = {name: place for place, name in enumerate(dict.fromkeys((*self.dialogues, *other.dialogues)))}
+        ids = {name: index for index, name in enumerate(dict.fromkeys((*self.dialogues, *other.dialogues)))}
         return replace(
             self,
             dialogues=tuple(ids),
@@ -94,9 +94,9 @@ class Scores:
     def table(self) -> ColumnTable:
         """The same without polars, for a run."""
         parts = []
-        for place, (above, below) in enumerate(self.sums.values()):
+        for index, (above, below) in enumerate(self.sums.values()):
             there = np.flatnonzero(below > 0)
-            parts.append((there, np.full(len(there), place), above[there], below[there]))
+            parts.append((there, np.full(len(there), index), above[there], below[there]))
         owners, measures, num, den = _concatenated(parts, (int, int, float, float))
         return ColumnTable(
             {

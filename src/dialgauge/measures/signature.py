@@ -179,8 +179,8 @@ def _digest(text: str) -> str:
         values = []
     merged = _agreed(values)
     agree = values and merged.keys() == set().union(*values)
-    said = Signature(**dict(sorted(merged.items()))).long() if agree else " + ".join(each.long() for each in values)
-    return sha256((said or text).encode()).hexdigest()[:8]
+    shared = Signature(**dict(sorted(merged.items()))).long() if agree else " + ".join(each.long() for each in values)
+    return sha256((shared or text).encode()).hexdigest()[:8]
 
 
 def _of_values(signature: Signature) -> Signature:

@@ -231,7 +231,7 @@ class RunPages:
         return [*first[:-1], ranking] if ranking in others else first
 
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
-        turns = [TurnView(place, turn.speaker, turn.text) for place, turn in enumerate(dialogue.turns)]
+        turns = [TurnView(index, turn.speaker, turn.text) for index, turn in enumerate(dialogue.turns)]
         return DialogueView(self.template, turns)
 
     def trials(self, library: RunTables, run: Run) -> list[Trial]:
@@ -284,8 +284,8 @@ def kind_sentences(run: Run) -> Iterator[str]:
     """What the kind of a run has to say about it, the verdict first."""
     words = Glossary(run.kind)
     pages = pages_of(run.kind)
-    told = pages.sentences(run, words) if run.scores or not pages.scored else first_scores(run, words)
-    return map(sentence, told)
+    sentences = pages.sentences(run, words) if run.scores or not pages.scored else first_scores(run, words)
+    return map(sentence, sentences)
 
 
 def run_verdict(run: Run) -> str:
@@ -310,9 +310,9 @@ def _sized(draw: Callable[[], Any], run: Run) -> Any:
     if scored is None or scored.scored is None:
         return chart
     heading = dict(chart.title)
-    told = heading.get("subtitle", [])
+    subtitle = heading.get("subtitle", [])
     own = f"{run.name}: {counted(scored.scored, 'dialogue')}"
-    heading["subtitle"] = [own, *([told] if isinstance(told, str) else told)]
+    heading["subtitle"] = [own, *([subtitle] if isinstance(subtitle, str) else subtitle)]
     return chart.properties(title=heading)
 
 

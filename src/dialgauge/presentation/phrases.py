@@ -36,8 +36,8 @@ class Glossary:
 
     def said(self, measure: str, *more: str) -> str:
         """The name, with its meaning in brackets where that was not said before, and what else is to be said there."""
-        told = "; ".join(filter(None, [self.meaning(measure), *more]))
-        return f"{plain(measure)} ({told})" if told else plain(measure)
+        explanation = "; ".join(filter(None, [self.meaning(measure), *more]))
+        return f"{plain(measure)} ({explanation})" if explanation else plain(measure)
 
     def meaning(self, measure: str) -> str:
         """The meaning, once; empty where it was said already, or where nobody knows the measure."""
@@ -47,8 +47,8 @@ class Glossary:
         self._explained.add(card.name)
         # The title of some measures is their name again, and then the summary says more.
         name = card.name.lower()
-        told = card.summary if card.title.lower() in (name, f"{name}^k") else card.title
-        return plain(_lowered(told.rstrip(".")))
+        meaning = card.summary if card.title.lower() in (name, f"{name}^k") else card.title
+        return plain(_lowered(meaning.rstrip(".")))
 
 
 def _card(measure: str, kind: str) -> Card[Any] | None:
@@ -107,25 +107,25 @@ def unit_of(score: Score | None) -> str:
 
 def amount(score: Score | None, value: float, low: float, high: float) -> str:
     """A difference with its interval: ``5.8 points, [4.1, 7.5]``."""
-    said, lower, upper = numbers(score, value, low, high)
-    return f"{said}{unit_of(score)}{interval(lower, upper)}"
+    number, lower, upper = numbers(score, value, low, high)
+    return f"{number}{unit_of(score)}{interval(lower, upper)}"
 
 
 def value_of(score: Score) -> str:
     """A value as people say it: ``49.5%``, or ``7.19 exchanges``."""
-    (said,) = numbers(score, score.value)
-    if said == "undefined":
-        return said
-    return f"{said}%" if score.unit == SHARE else f"{said}{unit_of(score)}"
+    (number,) = numbers(score, score.value)
+    if number == "undefined":
+        return number
+    return f"{number}%" if score.unit == SHARE else f"{number}{unit_of(score)}"
 
 
 def value_with_interval(score: Score) -> str:
     """The same with its interval: ``49.5% [47.4, 51.6]``."""
-    said, lower, upper = numbers(score, score.value, score.low, score.high)
-    if said == "undefined":
-        return said
+    number, lower, upper = numbers(score, score.value, score.low, score.high)
+    if number == "undefined":
+        return number
     ends = interval(lower, upper).lstrip(",")
-    return f"{said}{'%' if score.unit == SHARE else unit_of(score)}{ends}"
+    return f"{number}{'%' if score.unit == SHARE else unit_of(score)}{ends}"
 
 
 def percent(part: float, whole: float) -> str:
@@ -244,5 +244,5 @@ def first_scores(run: Run, words: Glossary) -> Iterator[str]:
         + (", where lower is better," if score.higher_is_better is False else "")
         for measure, score in list((whole or run.scores).items())[:NAMED]
     ]
-    said = listed(shown).replace(",,", ",").removesuffix(",")
-    yield f"{name} has {said}" if shown else f"{name} has no scores"
+    scores = listed(shown).replace(",,", ",").removesuffix(",")
+    yield f"{name} has {scores}" if shown else f"{name} has no scores"

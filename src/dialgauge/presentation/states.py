@@ -32,8 +32,8 @@ Slots: TypeAlias = Mapping[str, tuple[str, str, str]]
 def slot_rows(slots: Slots, before: Slots) -> tuple[tuple[SlotRow, ...], tuple[SlotRow, ...]]:
     """The slots that are new since the turn before or not right, and the others."""
     rows = [SlotRow(name, *values, new=before.get(name) != values) for name, values in slots.items()]
-    told = tuple(row for row in rows if row.new or row.kind != "right")
-    return told, tuple(row for row in rows if not row.new and row.kind == "right")
+    telling = tuple(row for row in rows if row.new or row.kind != "right")
+    return telling, tuple(row for row in rows if not row.new and row.kind == "right")
 
 
 class StateView(Struct, frozen=True):
@@ -78,12 +78,12 @@ class StateRowReader:
 def _slots(gold: State, predicted: State, *, alone: bool) -> dict[str, tuple[str, str, str]]:
     """Each slot with its gold value, its predicted value and the kind of difference."""
     wanted, believed = dict(_flat(gold)), dict(_flat(predicted))
-    found = {}
+    slots = {}
     for name in sorted(wanted | believed):
         right, given = wanted.get(name, ()), believed.get(name, ())
         kind = "right" if alone else _kind(right, given)
-        found[name] = (" | ".join(right), " | ".join(given), kind)
-    return found
+        slots[name] = (" | ".join(right), " | ".join(given), kind)
+    return slots
 
 
 def _flat(state: State) -> Iterable[tuple[str, tuple[str, ...]]]:

@@ -134,9 +134,9 @@ class ToolPages(RunPages):
         calls = _shown_calls(dialogue, actions)
         messages = message_ranges(dialogue)
         turns = [
-            TurnView(place, turn.speaker, turn.text, _marks(calls[place], faults, place),
-                     _cell(calls[place], faults, place), messages[place])
-            for place, turn in enumerate(dialogue.turns)
+            TurnView(index, turn.speaker, turn.text, _marks(calls[index], faults, index),
+                     _cell(calls[index], faults, index), messages[index])
+            for index, turn in enumerate(dialogue.turns)
         ]  # fmt: skip
         overview = TrialOverview(
             _facts(row, library.rows(run, _PARTS, dialogue.id)),
@@ -164,8 +164,8 @@ class ToolPages(RunPages):
             "Faults of the user",
             ["kind", "conversations with it", "looked at", Column("share", digits=1, percent=True)],
         )
-        for kind, found, seen in _fault_counts(library, run):
-            table.add(kind, found, seen, found / seen if seen else None)
+        for kind, count, seen in _fault_counts(library, run):
+            table.add(kind, count, seen, count / seen if seen else None)
         table.notes.append(
             "A conversation without a fault found is no proof of a faultless user: see what was not checked."
         )
@@ -173,12 +173,12 @@ class ToolPages(RunPages):
 
     def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
         """The first fault of the user, or how it used up the steps."""
-        found = {row["dialogue"]: (row[_USED_TURN], row[_USED_WHY]) for row in _steps_of(library, run, "user")}
+        evidence = {row["dialogue"]: (row[_USED_TURN], row[_USED_WHY]) for row in _steps_of(library, run, "user")}
         faults = library.table(run, FAULTS) if library.has_table(run, FAULTS) else None
         for row in () if faults is None else faults.sort("turn", descending=True, maintain_order=True).to_dicts():
             if _is_fault(row):
-                found[row["dialogue"]] = (row["turn"], f"{row['kind'].replace('_', ' ')}: {fault_words(row)}")
-        return found
+                evidence[row["dialogue"]] = (row["turn"], f"{row['kind'].replace('_', ' ')}: {fault_words(row)}")
+        return evidence
 
     def fault_sentence(self, library: RunTables, run: Run) -> str:
         """In how many conversations a fault of the user was found, and of which kinds."""
@@ -186,8 +186,8 @@ class ToolPages(RunPages):
             return ""
         with_faults = library.table(run, FAULTS)["dialogue"].n_unique()
         every = counted(library.table(run, CHECKS)["dialogue"].n_unique(), "conversation")
-        kinds = sorted(_fault_counts(library, run), key=lambda one: -one[1])
-        listed = ", ".join(f"{kind.replace('_', ' ')} {found:,}" for kind, found, _ in kinds if found)
+        kinds = sorted(_fault_counts(library, run), key=lambda counted_kind: -counted_kind[1])
+        listed = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count, _ in kinds if count)
         by_kind = f" ({listed})" if listed else ""
         return f"Faults of the user were found in {with_faults:,} of {every}{by_kind}; the checks find only a part"
 
@@ -218,15 +218,15 @@ def _fault_counts(library: RunTables, run: Run) -> list[tuple[str, int, int]]:
 
 def _verdict(row: Mapping[str, Any]) -> list[Badge]:
     success = row.get("success")
-    told = Badge("not judged") if success is None else Badge("passed", "good") if success else Badge("failed", "bad")
+    badge = Badge("not judged") if success is None else Badge("passed", "good") if success else Badge("failed", "bad")
     trial = [Badge(f"trial {row['trial']}")] if row.get("trial") is not None else []
-    return [told, *trial]
+    return [badge, *trial]
 
 
-def _marks(calls: Sequence[ShownCall], faults: Iterable[Mapping[str, Any]], place: int) -> list[Badge]:
+def _marks(calls: Sequence[ShownCall], faults: Iterable[Mapping[str, Any]], turn: int) -> list[Badge]:
     wrong = sum(call.failed or (call.mark is not None and call.mark.tone == "bad") for call in calls)
     marks = [Badge(counted(len(calls), "call"), "warn" if wrong else "plain")] if wrong else []
-    here = [fault for fault in faults if fault.get("turn") == place and _is_fault(fault)]
+    here = [fault for fault in faults if fault.get("turn") == turn and _is_fault(fault)]
     return [*marks, *kind_badges(here, "a fault of the user")]
 
 
@@ -243,9 +243,9 @@ def _spaced(kind: Any) -> str:
     return str(kind).replace("_", " ")
 
 
-def _cell(calls: Sequence[ShownCall], faults: Iterable[Mapping[str, Any]], place: int) -> ToolCell | None:
-    told = _told(fault for fault in faults if fault.get("turn") == place)
-    return ToolCell(calls, told) if calls or told else None
+def _cell(calls: Sequence[ShownCall], faults: Iterable[Mapping[str, Any]], turn: int) -> ToolCell | None:
+    sentences = _told(fault for fault in faults if fault.get("turn") == turn)
+    return ToolCell(calls, sentences) if calls or sentences else None
 
 
 def _told(faults: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
@@ -339,7 +339,7 @@ def call_reasons(actions: Sequence[ExpectedAction], turns: Sequence[int]) -> lis
 
 
 def _turns_of_calls(dialogue: Dialogue) -> list[int]:
-    return [place for place, turn in enumerate(dialogue.turns) for _ in turn.calls or ()]
+    return [index for index, turn in enumerate(dialogue.turns) for _ in turn.calls or ()]
 
 
 def _reasons(

@@ -38,7 +38,7 @@ class WordIndex:
 
     def __init__(self, words: Iterable[str], split: Callable[[str], list[str]] = tokens) -> None:
         self._split = split
-        self.index = {word: place for place, word in enumerate(dict.fromkeys(words))}
+        self.index = {word: index for index, word in enumerate(dict.fromkeys(words))}
 
     def __len__(self) -> int:
         return len(self.index)

@@ -55,7 +55,7 @@ class NearestNeighbour(Ranker):
         return any(word in self._vocabulary.index for word in tokens(utterance))
 
     def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
-        index = {text: place for place, text in enumerate(candidates)}
+        index = {text: position for position, text in enumerate(candidates)}
         known = [self.candidates[answer] for answer in self._answers]
         missing = next((text for text in known if text not in index), None)
         if missing is not None:

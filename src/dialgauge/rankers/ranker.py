@@ -203,7 +203,7 @@ def checked_scores(ranker: Ranker, points: Sequence[Point]) -> ScoreMatrix:
 
 def accuracy(ranker: Ranker, dialogs: Iterable[Episode], batch: int = 512) -> float:
     """The share of replies for which the gold one comes first: what models choose their settings by on dev."""
-    index = {text: place for place, text in enumerate(ranker.candidates)}
+    index = {text: position for position, text in enumerate(ranker.candidates)}
     every, right = points_of(dialogs), 0
     for start in range(0, len(every), batch):
         points = every[start : start + batch]
@@ -244,8 +244,8 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
 
     def top(self, most: int | None = None) -> list[int]:
         """The places of the memories with the largest weights (the mean over hops), in the dialog's order."""
-        total = [sum(hop[place] for hop in self.hops) for place in range(len(self.memories))]
-        places = sorted(range(len(self.memories)), key=lambda place: -total[place])
+        total = [sum(hop[index] for hop in self.hops) for index in range(len(self.memories))]
+        places = sorted(range(len(self.memories)), key=lambda index: -total[index])
         return sorted(places if most is None else places[:most])
 
 

@@ -62,7 +62,7 @@ class RankingTask:
     @cached_property
     def index(self) -> dict[str, int]:
         """Candidate to its place in the file."""
-        return {text: place for place, text in enumerate(self.candidates)}
+        return {text: index for index, text in enumerate(self.candidates)}
 
     def split(self, name: str) -> tuple[Episode, ...]:
         """The dialogues of a split; an empty or absent one is an error."""
@@ -151,7 +151,7 @@ def unique_candidates(texts: tuple[str, ...], path: Path) -> tuple[str, ...]:
     """The candidates, stripped; two that are then the same are an error."""
     stripped = tuple(text.strip() for text in texts)
     if len(set(stripped)) != len(stripped):
-        twice = next(text for place, text in enumerate(stripped) if text in stripped[:place])
+        twice = next(text for index, text in enumerate(stripped) if text in stripped[:index])
         raise DialgaugeError(f"the candidate {twice!r} appears twice", file=str(path))
     return stripped
 
@@ -334,7 +334,7 @@ def _dealt(dialogs: list[Episode], seed: int, dev: float, test: float, source: s
     mixed = Draws(seed, "logs").shuffled(range(len(dialogs)))
     held_out = counts["dev"] + counts["tst"]
     places = {"trn": mixed[held_out:], "dev": mixed[: counts["dev"]], "tst": mixed[counts["dev"] : held_out]}
-    return {split: tuple(dialogs[place] for place in sorted(chosen)) for split, chosen in places.items()}
+    return {split: tuple(dialogs[index] for index in sorted(chosen)) for split, chosen in places.items()}
 
 
 def _files(names: Iterable[str]) -> tuple[Path, ...]:

@@ -82,9 +82,9 @@ def mean_spread(
     for edge in ("low", "high"):
         layers = layers + base.mark_tick(color=INK, size=14, thickness=1.6, opacity=1).encode(y=f"{edge}:Q")
     layers = layers + base.mark_text(dy=-12).encode(y=alt.Y("top:Q"), text=alt.Text("text:N"))
-    told = [*filter(None, [note]), "whiskers: one standard deviation; dots: the systems"]
+    legend = [*filter(None, [note]), "whiskers: one standard deviation; dots: the systems"]
     heading = title or "Mean and spread across systems"
-    return styled(layers.properties(width=alt.Step(120), height=260), title=heading, note=told)
+    return styled(layers.properties(width=alt.Step(120), height=260), title=heading, note=legend)
 
 
 def _known_ends(interval: tuple[float, float] | None, value: float) -> tuple[float, float]:
@@ -109,8 +109,8 @@ def lambda_sweep(
     rows: list[dict[str, Any]] = []
     for name in names:
         known = (intervals or {}).get(name, ())
-        for place, (at, value) in enumerate(zip(lambdas, scores[name], strict=True)):
-            low, high = _known_ends(known[place] if known else None, value)
+        for index, (at, value) in enumerate(zip(lambdas, scores[name], strict=True)):
+            low, high = _known_ends(known[index] if known else None, value)
             rows.append({"system": name, "lambda": at, "fga": 100 * value, "low": 100 * low, "high": 100 * high})
     legend = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 2.5, "symbolSize": 500, "symbolOpacity": 1}
     colours, dashes = ({"domain": names, "range": look} for look in lines(len(names)))
@@ -153,7 +153,7 @@ def domain_bars(
     """
     groups = list(dict.fromkeys(name for bars in scores.values() for name in bars))
     sizes, heading = counts or {}, title or "Scores by domain"
-    told = {domain: f"n = {_size(sizes[domain])}" if domain in sizes else "" for domain in scores}
+    size_labels = {domain: f"n = {_size(sizes[domain])}" if domain in sizes else "" for domain in scores}
     rows: list[dict[str, Any]] = []
     for domain, bars in scores.items():
         for name, height in bars.items():
@@ -161,7 +161,7 @@ def domain_bars(
                 interval = (intervals or {}).get(domain, {}).get(name)
                 known = interval is not None and not any(map(math.isnan, interval))
                 low, high = _known_ends(interval, height)
-                label = _sized(_BREAK, domain, told[domain])
+                label = _sized(_BREAK, domain, size_labels[domain])
                 ends = {"low": low, "high": high, "known": known}
                 rows.append({"domain": domain, "label": label, "group": name, "value": height, **ends})
     for row in rows:
@@ -169,9 +169,9 @@ def domain_bars(
         row["alike"] = isinstance(cases, int) or len(set(cases.values())) < 2
         row["cases"] = cases if isinstance(cases, int) else cases.get(row["group"])
     if len(groups) > len(SHADES):
-        return _domain_panels(rows, told, percent=percent, title=heading, note=note)
+        return _domain_panels(rows, size_labels, percent=percent, title=heading, note=note)
     width = 60 if sizes else 30
-    return _grouped_bars(rows, told, groups, width=width, value=value, percent=percent, title=heading, note=note)
+    return _grouped_bars(rows, size_labels, groups, width=width, value=value, percent=percent, title=heading, note=note)
 
 
 def _sized(mark: str, name: str, size: str) -> str:
@@ -186,7 +186,7 @@ def _size(cases: int | Mapping[str, int]) -> str:
 
 def _domain_panels(
     rows: Sequence[Mapping[str, Any]],
-    told: Mapping[str, str],
+    size_labels: Mapping[str, str],
     *,
     percent: bool,
     title: str,
@@ -198,7 +198,7 @@ def _domain_panels(
             **row,
             **({} if row["known"] else {"low": None, "high": None}),
             "system": row["group"],
-            "measure": _sized(", ", row["domain"], told[row["domain"]]) if row["alike"] else row["domain"],
+            "measure": _sized(", ", row["domain"], size_labels[row["domain"]]) if row["alike"] else row["domain"],
             "percent": percent,
             "cases": None if row["alike"] else row["cases"],
         }
@@ -214,7 +214,7 @@ def _broken(name: str, letters: int) -> str:
 
 def _grouped_bars(
     rows: Sequence[Mapping[str, Any]],
-    told: Mapping[str, str],
+    size_labels: Mapping[str, str],
     groups: list[str],
     *,
     width: int,
@@ -227,7 +227,8 @@ def _grouped_bars(
     scale, digits = (100.0, 1) if percent else (1.0, 2)
     room = width if len(groups) == 1 else _BAR * len(groups)
     labels = {
-        row["domain"]: _sized(_BREAK, _broken(row["domain"], room // _LETTER), told[row["domain"]]) for row in rows
+        row["domain"]: _sized(_BREAK, _broken(row["domain"], room // _LETTER), size_labels[row["domain"]])
+        for row in rows
     }
     room = max([room, *(_LETTER * len(line) for label in labels.values() for line in label.split(_BREAK))])
     shown = [
@@ -263,7 +264,7 @@ def error_onset(counts: Sequence[int], *, note: str | Sequence[str] = "") -> Any
     """How many dialogues that end wrong have their first wrong turn in each of the equal parts of the dialogue."""
     alt = altair()
     bins = len(counts)
-    rows = [{"low": place / bins, "high": (place + 1) / bins, "n": count} for place, count in enumerate(counts)]
+    rows = [{"low": index / bins, "high": (index + 1) / bins, "n": count} for index, count in enumerate(counts)]
     height = ticks([0, *counts], whole=True)
     x = alt.X(
         "low:Q",
@@ -354,9 +355,9 @@ def stacked_bars(
     kept = ranked[:_MOST_BARS]
     present = [group for group in groups if any(group in bars[name] for name in kept)]
     rows = [
-        {"bar": name, "group": group, "value": bars[name][group], "order": place}
+        {"bar": name, "group": group, "value": bars[name][group], "order": index}
         for name in kept
-        for place, group in enumerate(present)
+        for index, group in enumerate(present)
         if group in bars[name]
     ]
     left = f"the first {_MOST_BARS} of {len(ranked)}" if len(ranked) > _MOST_BARS else ""

@@ -65,8 +65,8 @@ def shades(size: int) -> list[str]:
 
 def lines(size: int) -> tuple[list[str], list[list[int]]]:
     """So many colours and dashes; no two lines share both, up to the product of their numbers."""
-    colours = [LINES[place % len(LINES)] for place in range(size)]
-    dashes = [DASHES[(place + place // len(LINES)) % len(DASHES)] for place in range(size)]
+    colours = [LINES[index % len(LINES)] for index in range(size)]
+    dashes = [DASHES[(index + index // len(LINES)) % len(DASHES)] for index in range(size)]
     return colours, dashes
 
 
@@ -212,15 +212,15 @@ def ticks(numbers: Sequence[float], *, most: int = 5, whole: bool = False) -> Ti
     low, high = min(numbers, default=0.0), max(numbers, default=0.0)
     if low == high:
         low, high = min(low, 0.0), max(high, 0.0) or (0.0 if low else 1.0)
-    place = math.floor(math.log10((high - low) / most))
+    exponent = math.floor(math.log10((high - low) / most))
     while True:
         for factor in (1, 2, 5):
-            first, last = (_steps(end, factor, place, up=up) for end, up in ((low, False), (high, True)))
-            if last - first <= most and not (whole and place < 0):
-                digits = max(0, -place)
-                values = [_number(step * factor, place) for step in range(first, last + 1)]
+            first, last = (_steps(end, factor, exponent, up=up) for end, up in ((low, False), (high, True)))
+            if last - first <= most and not (whole and exponent < 0):
+                digits = max(0, -exponent)
+                values = [_number(step * factor, exponent) for step in range(first, last + 1)]
                 return Ticks(values, f",.{digits}f" if digits <= _DIGITS else "~e")
-        place += 1
+        exponent += 1
 
 
 def share_ticks(percentages: Sequence[float], *, most: int = 5) -> Ticks:
@@ -231,15 +231,15 @@ def share_ticks(percentages: Sequence[float], *, most: int = 5) -> Ticks:
     return ticks(ends, most=most)
 
 
-def _steps(end: float, factor: int, place: int, *, up: bool) -> int:
+def _steps(end: float, factor: int, exponent: int, *, up: bool) -> int:
     """The number of steps from 0 to the tick at or beyond an end; the last bits of a quotient are no step."""
-    quotient = end / factor * 10.0**-place
+    quotient = end / factor * 10.0**-exponent
     nearest = round(quotient)
     if math.isclose(quotient, nearest, rel_tol=1e-9, abs_tol=1e-9):
         return nearest
     return math.ceil(quotient) if up else math.floor(quotient)
 
 
-def _number(steps: int, place: int) -> float:
+def _number(steps: int, exponent: int) -> float:
     """``steps`` at a decimal place, without the last bits that multiplying leaves: 0.01, not 0.0099999999999999985."""
-    return float(f"{steps}e{place}")
+    return float(f"{steps}e{exponent}")

@@ -185,11 +185,11 @@ def fit(columns: Sequence[ColumnNeeds], width: int | None) -> Fit:
         return Fit(tuple(every), tuple(column.full for column in columns))
     for asked in ([column.copyable for column in columns], [column.readable for column in columns]):
         kept = _kept(columns, asked, width)
-        if _fits([asked[place] for place in kept], width):
+        if _fits([asked[column] for column in kept], width):
             return Fit(
-                tuple(kept), _widened([asked[place] for place in kept], [columns[number] for number in kept], width)
+                tuple(kept), _widened([asked[column] for column in kept], [columns[number] for number in kept], width)
             )
-    chosen = [columns[place] for place in kept]
+    chosen = [columns[column] for column in kept]
     while not _fits([column.tight for column in chosen], width) and len(chosen) > 2:
         chosen.pop()
     asked = [column.tight for column in chosen]
@@ -205,8 +205,10 @@ def fit(columns: Sequence[ColumnNeeds], width: int | None) -> Fit:
 def _kept(columns: Sequence[ColumnNeeds], asked: Sequence[int], width: int) -> list[int]:
     """The places of the columns that are left when enough of those that may go have gone, or all of them."""
     kept = list(range(len(columns)))
-    declared = sorted((place for place in kept if columns[place].drop), key=lambda place: (columns[place].drop, place))
-    while not _fits([asked[place] for place in kept], width) and declared:
+    declared = sorted(
+        (column for column in kept if columns[column].drop), key=lambda column: (columns[column].drop, column)
+    )
+    while not _fits([asked[column] for column in kept], width) and declared:
         kept.remove(declared.pop())
     return kept
 
@@ -336,7 +338,7 @@ def _widened(widths: list[int], wishes: Sequence[ColumnNeeds], width: int) -> tu
     """The widths with the places that are left: to the column whose cells lack the most, then to titles."""
     for full in ([wish.cells for wish in wishes], [wish.full for wish in wishes]):
         while _total(widths) < width:
-            lacking = max(range(len(widths)), key=lambda place: full[place] - widths[place])
+            lacking = max(range(len(widths)), key=lambda column: full[column] - widths[column])
             if widths[lacking] >= full[lacking]:
                 break
             widths[lacking] += 1

@@ -44,10 +44,10 @@ def interval_plot(
     shown = [_scaled(row) for row in rows if row["value"] is not None]
     systems = list(dict.fromkeys(row["system"] for row in shown))
     panels = []
-    for place, measure in enumerate(dict.fromkeys(row["measure"] for row in shown)):
+    for index, measure in enumerate(dict.fromkeys(row["measure"] for row in shown)):
         ours = [row for row in shown if row["measure"] == measure]
         marked = _ticks(shown if same_axis else ours, whole_axis)
-        panels.append(_panel(alt, ours, measure, systems, marked, labelled=not place % _ACROSS, width=width))
+        panels.append(_panel(alt, ours, measure, systems, marked, labelled=not index % _ACROSS, width=width))
     rows_of_panels = [
         alt.hconcat(*panels[start : start + _ACROSS], spacing=_BETWEEN) for start in range(0, len(panels), _ACROSS)
     ]
@@ -60,7 +60,9 @@ def _scaled(row: Mapping[str, Any]) -> dict[str, Any]:
     share = bool(row.get("percent"))
     ends = row["low"], row["high"]
     known = not any(end is None or math.isnan(end) for end in ends)
-    value, low, high = ((100 if share else 1) * one for one in (row["value"], *(ends if known else [row["value"]] * 2)))
+    value, low, high = (
+        (100 if share else 1) * number for number in (row["value"], *(ends if known else [row["value"]] * 2))
+    )
     text = _number(value, share=share)
     if known:
         text += f" [{_number(low, share=share)}, {_number(high, share=share)}]"

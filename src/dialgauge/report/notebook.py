@@ -64,8 +64,8 @@ def corpus_html(corpus: Corpus) -> str:
     recorded = [f"{name} {sum(getattr(turn, name) not in (None, '') for turn in turns):,}" for name in names]
     table.notes.append(f"Format: {corpus.format}. Turns that have: {', '.join(recorded)}.")
     if corpus.notes.counts:
-        told = ", ".join(f"{what} ({count:,})" for what, count in corpus.notes.counts.items())
-        table.notes.append(f"When it was read: {told}.")
+        counts = ", ".join(f"{what} ({count:,})" for what, count in corpus.notes.counts.items())
+        table.notes.append(f"When it was read: {counts}.")
     return notebook_html([table])
 
 

@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[+-]?(\d[\d,]*(\.\d*)?|\.\d+)([eE][+-]?\d+)?%?|[+-]?(inf|
 def render_markdown(table: Table) -> str:
     """A pipe table under its title in bold, notes as paragraphs below."""
     titles = [markdown(column.title) for column in table.columns]
-    rules = ["---:" if table.right_aligned(place) else ":---" for place in range(len(titles))]
+    rules = ["---:" if table.right_aligned(index) else ":---" for index in range(len(titles))]
     rows = [
         [_markdown_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)] for row in table.cells
     ]
@@ -47,7 +47,7 @@ def render_latex(table: Table, *, intervals: bool = False) -> str:
     What a reader of the paper needs stands in the caption; the signature, and notes on this program, are comments.
     """
     intervals = intervals and any(map(table.has_interval, range(len(table.columns))))
-    shape = "".join("r" if table.right_aligned(place) else "l" for place in range(len(table.columns)))
+    shape = "".join("r" if table.right_aligned(index) else "l" for index in range(len(table.columns)))
     rows = [
         [_latex_cell(column, cell, intervals) for column, cell in zip(table.columns, row, strict=True)]
         for row in table.cells
@@ -169,7 +169,7 @@ def _json_value(value: Any) -> Any:
 
 def render_html(table: Table, *, captioned: bool = True) -> str:
     """One table with its title as caption (unless that stands above it already) and its notes below."""
-    right = [table.right_aligned(place) for place in range(len(table.columns))]
+    right = [table.right_aligned(index) for index in range(len(table.columns))]
     titles = "".join(f"<th{_kind(n)}>{escape(c.title)}</th>" for n, c in zip(right, table.columns, strict=True))
     rows = [
         "".join(

@@ -70,9 +70,9 @@ def run_figures(
     scored = _Scored(labelled, parts or {}, names or {}, without, remarks)
     figures: Drawings = {}
     divided: dict[str, list[_Row]] = {}
-    for one in scored.rows:
-        if not one.part:
-            divided.setdefault(_section(one.measure, sections or {}), []).append(one)
+    for row in scored.rows:
+        if not row.part:
+            divided.setdefault(_section(row.measure, sections or {}), []).append(row)
     for section, ours in divided.items():
         ending, about = (f"_{_slug(section)}", f": {section}") if section else ("", "")
         if shares := [our for our in ours if our.share]:
@@ -138,8 +138,8 @@ class _Scored:
 
     def what(self, row: _Row) -> tuple[str, ...]:
         """What the part of a row is one of."""
-        found = self._parts.get(f"{row.measure}[{row.part}]", self._parts.get(row.measure, _DOMAIN))
-        return (found,) if isinstance(found, str) else found
+        words = self._parts.get(f"{row.measure}[{row.part}]", self._parts.get(row.measure, _DOMAIN))
+        return (words,) if isinstance(words, str) else words
 
     def words(self, measure: str) -> str:
         return self._names.get(measure) or measure_words(measure)
@@ -187,16 +187,16 @@ def interval_note(scores: Collection[Score], runs: Iterable[Run], marks: str = "
     lacking = sum(score.low is None or score.high is None for score in scores)
     if lacking == len(scores):
         return "no intervals were computed"
-    told = f"{marks}: 95% confidence intervals"
+    note = f"{marks}: 95% confidence intervals"
     for text in (*(score.signature for score in scores), *(run.signature for run in runs)):
         try:
             how = Resampling.parse(Signature.parse(text).get("interval", "")) if text else None
         except DialgaugeError:  # of a run that another version wrote
             how = None
         if how is not None:
-            told = f"{marks}: {how.level:.0%} confidence intervals from {how.resamples:,} resamples"
+            note = f"{marks}: {how.level:.0%} confidence intervals from {how.resamples:,} resamples"
             break
-    return f"{told}; a value without one has no interval" if lacking else told
+    return f"{note}; a value without one has no interval" if lacking else note
 
 
 def _overall(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
@@ -211,9 +211,9 @@ def _overall(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
 
 
 def _other_units(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
-    one = len(scored.runs) == 1
+    single = len(scored.runs) == 1
     lines = [
-        row.drawn("" if one else row.system, _with_unit(scored.words(row.measure), row.score.unit)) for row in rows
+        row.drawn("" if single else row.system, _with_unit(scored.words(row.measure), row.score.unit)) for row in rows
     ]
     title = f"Scores of {scored.whose}{about}, each in its unit"
     return interval_plot(lines, title=title, note=scored.notes(rows))
@@ -266,11 +266,11 @@ def _parts_of_several(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
 
 def _sizes(rows: Sequence[_Row]) -> dict[str, tuple[int, int]]:
     """By part the fewest and the most cases behind one of its values; without parts of which one is not known."""
-    found: dict[str, list[int | None]] = {}
+    by_part: dict[str, list[int | None]] = {}
     for row in rows:
-        found.setdefault(row.part, []).append(row.cases)
-    known = {part: [case for case in cases if case is not None] for part, cases in found.items()}
-    return {part: (min(cases), max(cases)) for part, cases in known.items() if len(cases) == len(found[part])}
+        by_part.setdefault(row.part, []).append(row.cases)
+    known = {part: [case for case in cases if case is not None] for part, cases in by_part.items()}
+    return {part: (min(cases), max(cases)) for part, cases in known.items() if len(cases) == len(by_part[part])}
 
 
 def _cases_note(rows: Sequence[_Row]) -> str:
@@ -303,10 +303,12 @@ def _short(name: str) -> str:
 
 def _divided(name: str) -> tuple[str, str]:
     """A measure's name, and its settings in words."""
-    found = _SETTINGS.fullmatch(name)
-    if not found:
+    match = _SETTINGS.fullmatch(name)
+    if not match:
         return name, ""
-    return found[1], ", ".join(_SETTING_WORDS.get(one, one.replace("=", ": ")) for one in found[2].split(","))
+    return match[1], ", ".join(
+        _SETTING_WORDS.get(setting, setting.replace("=", ": ")) for setting in match[2].split(",")
+    )
 
 
 def _with_unit(words: str, unit: str | None) -> str:

@@ -35,7 +35,7 @@ def system_labels(runs: Sequence[Run]) -> dict[str, Run]:
 
 def numbered(names: Sequence[str]) -> list[str]:
     """Names of which those that several share have their place behind them."""
-    return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]
+    return [name if names.count(name) == 1 else f"{name} ({index})" for index, name in enumerate(names, 1)]
 
 
 def run_tables(run: Run) -> dict[str, Table]:

@@ -253,11 +253,11 @@ class RunSet(Presented, Mapping[str, Run]):
         """What each system did in one dialogue, and what that is worth."""
         if not isinstance(dialogue, str):
             raise UnknownNameError(f"dialogues are named by their ids, which are texts (got {dialogue!r:.60})")
-        having = {name: found for name, run in self.items() if (found := _named(run, dialogue)) is not None}
+        having = {name: own_id for name, run in self.items() if (own_id := _named(run, dialogue)) is not None}
         if not having:
-            known = (one for run in self.runs for one in run.table("dialogues")["dialogue"])
+            known = (known_id for run in self.runs for known_id in run.table("dialogues")["dialogue"])
             raise UnknownNameError(f"there is no dialogue '{dialogue}'.{nearest(dialogue, known, listed=False)}")
-        return Display(part for name, found in having.items() for part in self._explained(self[name], found))
+        return Display(part for name, own_id in having.items() for part in self._explained(self[name], own_id))
 
     def _explained(self, run: Run, dialogue: str) -> Iterable[Table | str]:
         import polars as pl
@@ -310,4 +310,4 @@ def score_cell(score: Score | None, *, bold: bool = False, like: str | None = No
 def _named(run: Run, dialogue: str) -> str | None:
     """The dialogue as the run writes its id."""
     wanted = dialogue_key(dialogue)
-    return next((one for one in run.table("dialogues")["dialogue"] if dialogue_key(one) == wanted), None)
+    return next((known_id for known_id in run.table("dialogues")["dialogue"] if dialogue_key(known_id) == wanted), None)

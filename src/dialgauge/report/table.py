@@ -91,8 +91,8 @@ class Table:
     @cached_property
     def cells(self) -> list[list[Cell]]:
         """The rows, with the best number of each column in bold."""
-        columns = [mark_best(column, [row[place] for row in self._rows]) for place, column in enumerate(self.columns)]
-        return [[column[place] for column in columns] for place in range(len(self._rows))]
+        columns = [mark_best(column, [row[index] for row in self._rows]) for index, column in enumerate(self.columns)]
+        return [[column[index] for column in columns] for index in range(len(self._rows))]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -111,12 +111,12 @@ class Table:
         """Whether a note explains a column, or ``INTERVALS``, alone."""
         return self._explained.get(note) == frozenset({column})
 
-    def right_aligned(self, place: int) -> bool:
+    def right_aligned(self, index: int) -> bool:
         """Whether a column reads as numbers."""
-        column = self.columns[place]
+        column = self.columns[index]
         if column.align is not None:
             return column.align == "right"
-        values = [row[place].value for row in self._rows]
+        values = [row[index].value for row in self._rows]
         return any(map(is_number, values)) and all(is_number(value) or is_undefined(value) for value in values)
 
     def records(self) -> list[dict[str, Any]]:
@@ -128,8 +128,8 @@ class Table:
         """The names of the raw values of a row; a name that was used before gets a number."""
         wanted = [
             f"{column.title}{ending}"
-            for place, column in enumerate(self.columns)
-            for ending in ("", *self._endings(place))
+            for index, column in enumerate(self.columns)
+            for ending in ("", *self._endings(index))
         ]
         used: dict[str, None] = {}
         for name in wanted:
@@ -140,27 +140,27 @@ class Table:
             used[unique] = None
         return list(used)
 
-    def _endings(self, place: int) -> list[str]:
-        interval = [" low", " high"] if self.has_interval(place) else []
-        return [*interval, " mark"] if self.has_mark(place) else interval
+    def _endings(self, index: int) -> list[str]:
+        interval = [" low", " high"] if self.has_interval(index) else []
+        return [*interval, " mark"] if self.has_mark(index) else interval
 
     def _raw(self, row: list[Cell]) -> list[Value]:
         values: list[Value] = []
-        for place, cell in enumerate(row):
+        for index, cell in enumerate(row):
             values.append(None if is_undefined(cell.value) else cell.value)
-            if self.has_interval(place):
+            if self.has_interval(index):
                 values += [cell.low, cell.high] if cell.has_interval else [None, None]
-            if self.has_mark(place):
+            if self.has_mark(index):
                 values.append(cell.mark.strip())
         return values
 
-    def has_interval(self, place: int) -> bool:
+    def has_interval(self, index: int) -> bool:
         """Whether any cell of the column carries an interval."""
-        return any(row[place].has_interval for row in self._rows)
+        return any(row[index].has_interval for row in self._rows)
 
-    def has_mark(self, place: int) -> bool:
+    def has_mark(self, index: int) -> bool:
         """Whether any cell of the column carries a mark."""
-        return any(row[place].mark for row in self._rows)
+        return any(row[index].mark for row in self._rows)
 
     @overload
     def render(self, format: Literal["terminal"]) -> TerminalTable: ...

@@ -81,11 +81,11 @@ class TerminalTable:
     def _notes(self, *looks: str) -> list[str]:
         """What stands below the grid; ``looks`` are the kinds of print that there are."""
         columns, layout = self.table.columns, self._layout
-        left_out = [_full_title(column) for place, column in enumerate(columns) if place not in layout.fit.places]
+        left_out = [_full_title(column) for index, column in enumerate(columns) if index not in layout.fit.places]
         left_out += [INTERVALS] if layout.bare else []
-        shown = [columns[place].title for place in layout.fit.places] + ([] if layout.bare else [INTERVALS])
+        shown = [columns[index].title for index in layout.fit.places] + ([] if layout.bare else [INTERVALS])
         shown += looks
-        ids = any(columns[place].whole for place in layout.fit.places)
+        ids = any(columns[index].whole for index in layout.fit.places)
         cut = [_SHORTENED_IDS if ids else _SHORTENED] if layout.shortened else []
         notes = [*self.table.notes_for(shown), *self._signature]
         return [*map(plain, notes), *_left_out(left_out, self.width), *cut]
@@ -105,8 +105,8 @@ class TerminalTable:
         columns = self.table.columns
         rows = [
             [
-                _cell_text(column, cell, first=not place)
-                for place, (column, cell) in enumerate(zip(columns, row, strict=True))
+                _cell_text(column, cell, first=not index)
+                for index, (column, cell) in enumerate(zip(columns, row, strict=True))
             ]
             for row in self.table.cells
         ]
@@ -123,9 +123,9 @@ class TerminalTable:
 
     def _grid(self) -> Iterator[Line]:
         fit = self._layout.fit
-        right = [self.table.right_aligned(place) for place in fit.places]
+        right = [self.table.right_aligned(index) for index in fit.places]
         head, *body = (
-            [row[place].lines(width) for place, width in zip(fit.places, fit.widths, strict=True)]
+            [row[index].lines(width) for index, width in zip(fit.places, fit.widths, strict=True)]
             for row in self._layout.rows
         )
         body = [part for row in body for part in _hung(row, fit.widths[0])]
@@ -167,9 +167,9 @@ class _Layout(NamedTuple):
                 column.drop,
                 column.whole,
                 column.exact,
-                hanging=column.exact and not place,
+                hanging=column.exact and not index,
             )
-            for place, (column, (title, *cells)) in enumerate(zip(columns, zip(*whole, strict=True), strict=True))
+            for index, (column, (title, *cells)) in enumerate(zip(columns, zip(*whole, strict=True), strict=True))
         ]
         chosen = fit(needs(asked, names), width)
         shown = _with_short_names(whole, chosen, names)
@@ -211,13 +211,13 @@ def _with_short_names(rows: list[list[_CellText]], fit: Fit, names: LongNames) -
     """The rows with every name that its column cannot hold in the same shorter form, in whichever column it is."""
     widths = dict(zip(fit.places, fit.widths, strict=True))
     tight = [
-        widths[place]
+        widths[index]
         for row in rows
-        for place, cell in enumerate(row)
-        if place in widths
+        for index, cell in enumerate(row)
+        if index in widths
         and not cell.solid
         and not cell.exact
-        and any(places(word) > widths[place] for word in cell.text.split(" "))
+        and any(places(word) > widths[index] for word in cell.text.split(" "))
     ]
     if not names.words or not tight:
         return rows
@@ -225,9 +225,9 @@ def _with_short_names(rows: list[list[_CellText]], fit: Fit, names: LongNames) -
     return [
         [
             cell
-            if cell.solid or cell.exact or place not in widths
-            else cell._replace(text=with_short_names(cell.text, widths[place], shorter))
-            for place, cell in enumerate(row)
+            if cell.solid or cell.exact or index not in widths
+            else cell._replace(text=with_short_names(cell.text, widths[index], shorter))
+            for index, cell in enumerate(row)
         ]
         for row in rows
     ]

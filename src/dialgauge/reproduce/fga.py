@@ -200,8 +200,8 @@ def _full_row(
         if run is None:
             record.impossible(part, name, text, f"flags alone do not give it, and {NO_TEST}")
         elif partial_file:
-            said = _sentence(partial_file, note)
-            record.sampled(part, name, text, float(run[name]), interval_of(run, name), note=said, why=_OTHER_TRAINING)
+            remark = _sentence(partial_file, note)
+            record.sampled(part, name, text, float(run[name]), interval_of(run, name), note=remark, why=_OTHER_TRAINING)
         else:
             record.printed(part, name, text, float(run[name]), note=note, why=_OTHER_TRAINING)
 
@@ -262,7 +262,7 @@ def _spread_figure(record: Reproduction, table: dict[str, Any]) -> None:
         shown.add(spread.measure, f"{spread.mean:.2%}", f"{spread.population_std:.2%}", f"{spread.range:.2%}")
     record.tables["Section 4"] = [shown]
     record.figures["fga_table1_spread"] = lambda: mean_spread(
-        {name: [row[place] for row in values] for place, name in enumerate(names)},
+        {name: [row[index] for row in values] for index, name in enumerate(names)},
         percent=True,
         title="FGA paper, Table 1",
         note="mean and population standard deviation of four models",

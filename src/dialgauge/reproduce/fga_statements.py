@@ -232,16 +232,16 @@ def _of_errors(record: Reproduction, systems: Mapping[str, SystemScores]) -> Non
         ("Section 3", "FGA works differently from JGA only where a turn is wrong but locally right", _type_2_only,
          "turns in which FGA@0.5 and JGA differ"),
     ):  # fmt: skip
-        found = {name: verdict for name, system in systems.items() if (verdict := judged(system)) is not None}
-        if not found:
+        verdicts = {name: verdict for name, system in systems.items() if (verdict := judged(system)) is not None}
+        if not verdicts:
             record.impossible(part, what, "claimed", _NO_SYSTEM)
             continue
         hows: dict[str, list[str]] = {}
-        for name in found:
+        for name in verdicts:
             hows.setdefault(systems[name].how, []).append(name)
-        broken = [name for name, verdict in found.items() if not verdict.holds]
+        broken = [name for name, verdict in verdicts.items() if not verdict.holds]
         record.claim(
-            part, what, holds=not broken, ours="; ".join(f"{name}: {seen.numbers}" for name, seen in found.items()),
+            part, what, holds=not broken, ours="; ".join(f"{name}: {seen.numbers}" for name, seen in verdicts.items()),
             note="; ".join([bound, *(f"{', '.join(names)}: {how}" for how, names in hows.items())]),
             why=f"does not hold of {', '.join(broken)}",
         )  # fmt: skip
@@ -292,8 +292,8 @@ _Columns = Mapping[str, Mapping[str, float]]
 
 def _of_table_1(record: Reproduction, table: Mapping[str, Any], groups: Sequence[Mapping[str, SystemScores]]) -> None:
     printed = {
-        name: {model: PrintedNumber.parse(row[place]).value for model, row in table["rows"].items()}
-        for place, name in enumerate(table["columns"])
+        name: {model: PrintedNumber.parse(row[index]).value for model, row in table["rows"].items()}
+        for index, name in enumerate(table["columns"])
     }
     _ranked(record, printed, "", _PRINTED)
     notes = record.notes.setdefault("Section 4", [])

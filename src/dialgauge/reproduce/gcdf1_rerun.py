@@ -50,11 +50,11 @@ class _Experiment(Struct, frozen=True):
     def never_mentioned(self, domain: str) -> float:
         """Of the goals with a domain, those in which the user never speaks of it."""
         having = [dialogue for dialogue in self.held if dialogue.goal and domain in dialogue.goal.tasks]
-        said = sum(
+        mentioned = sum(
             any(act.domain == domain for turn in dialogue.user_turns() for act in turn.acts or ())
             for dialogue in having
         )
-        return 1 - said / len(having)
+        return 1 - mentioned / len(having)
 
 
 def experiment_again(
@@ -94,12 +94,12 @@ def _held(town: Any, user: str, system: str) -> list[Dialogue]:
 
 def _experiment(name: str, held: Sequence[Dialogue], values: Path, search: DomainSearch) -> _Experiment:
     judged = list(judge_outcomes(held, search, failures="paper"))
-    strict = [one.strict.success for one in judged if one.strict is not None]
+    strict = [outcome.strict.success for outcome in judged if outcome.strict is not None]
     return _Experiment(
         name,
         held,
         score_users(held, canonical_map=values, resamples=0)[0],
-        sum(one.compat is not None and one.compat.success for one in judged) / len(judged),
+        sum(outcome.compat is not None and outcome.compat.success for outcome in judged) / len(judged),
         sum(strict) / len(strict) if strict else None,
     )
 

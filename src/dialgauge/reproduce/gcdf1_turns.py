@@ -120,9 +120,9 @@ def _listed(bars: Mapping[str, float]) -> str:
 def _exchanges(held: Sequence[Dialogue]) -> Iterator[tuple[Dialogue, int, Turn, Turn]]:
     """Each system turn with the user's answer to it."""
     for dialogue in held:
-        for place, (turn, answer) in enumerate(zip(dialogue.turns, dialogue.turns[1:], strict=False)):
+        for index, (turn, answer) in enumerate(zip(dialogue.turns, dialogue.turns[1:], strict=False)):
             if turn.speaker == "system":
-                yield dialogue, place, turn, answer
+                yield dialogue, index, turn, answer
 
 
 def _asks(acts: Sequence[Act] | None, domain: str, slots: Sequence[str]) -> bool:
@@ -136,31 +136,33 @@ def _kind(act: Act) -> str:
 def _misheard_attractions(record: Reproduction, held: Sequence[Dialogue]) -> None:
     domain, slots = "attraction", ("name", "type")
     asked = [
-        (dialogue, place, answer)
-        for dialogue, place, turn, answer in _exchanges(held)
+        (dialogue, number, answer)
+        for dialogue, number, turn, answer in _exchanges(held)
         if _asks(turn.heard, domain, slots) and not _asks(turn.acts, domain, slots)
     ]
     free = sum(any(act.slot in slots and _FREE in act.values for act in answer.acts or ()) for *_, answer in asked)
-    told = sum(
+    repeated = sum(
         any(act.domain == domain and act.values and _FREE not in act.values
-            for turn in dialogue.turns[:place] if turn.speaker == "user" for act in turn.acts or ())
-        for dialogue, place, _ in asked
+            for turn in dialogue.turns[:number] if turn.speaker == "user" for act in turn.acts or ())
+        for dialogue, number, _ in asked
     )  # fmt: skip
     phrased = [dialogue.id for dialogue in held for turn in dialogue.turns if _phrased(turn)]
     held_up = again = answered = unheard = 0
-    for dialogue, place, turn, answer in _exchanges(held):
+    for dialogue, number, turn, answer in _exchanges(held):
         if _phrased(turn):
             answered += 1
             indifferent = any(_FREE in act.values for act in answer.acts or ())
             held_up += indifferent
             unheard += not indifferent and not _asks(turn.heard, domain, slots)
-            again += any(map(_phrased, dialogue.turns[place + 2 : place + 3]))
+            again += any(map(_phrased, dialogue.turns[number + 2 : number + 3]))
     having = sum(domain in dialogue.goal.tasks for dialogue in held if dialogue.goal)
     misheard = "misheard turns"
     what = "attraction: to such a question the user says dontcare about name or type"
     record.share(CONSTRAINTS, what, free, len(asked), misheard, more_than=_MOST)
     what, earlier = "attraction: the questions are superfluous, as constraints were given before", "in an earlier turn"
-    record.share(CONSTRAINTS, what, told, len(asked), misheard, note=f"an attraction constraint with a value {earlier}")
+    record.share(
+        CONSTRAINTS, what, repeated, len(asked), misheard, note=f"an attraction constraint with a value {earlier}"
+    )
     what = "attraction: these questions are sampled very frequently"
     unit = f"conversations about attractions, {len(phrased)} times"
     record.share(CONSTRAINTS, what, len(set(phrased)), having, unit, more_than=0.1)
@@ -187,15 +189,16 @@ def _dontcare(record: Reproduction, held: Sequence[Dialogue]) -> None:
         for act in answer.acts or ():
             if _FREE not in act.values:
                 continue
-            asked = any(_kind(said) == "request" and said.slot == act.slot for said in turn.acts or ())
+            asked = any(_kind(spoken) == "request" and spoken.slot == act.slot for spoken in turn.acts or ())
             misheard = any(
-                _kind(said) in ("request", "select") and (said.slot, said.domain) == (act.slot, act.domain)
-                for said in turn.heard or ()
+                _kind(heard_act) in ("request", "select")
+                and (heard_act.slot, heard_act.domain) == (act.slot, act.domain)
+                for heard_act in turn.heard or ()
             )
             cause = _MEANT if asked else _HEARD if misheard else "neither"
             before.setdefault(act.domain or "", Counter())[cause] += 1
             if (act.domain, act.slot) == ("train", "people"):
-                people[any(_kind(said) == "offerbook" for said in turn.acts or ())] += 1
+                people[any(_kind(spoken) == "offerbook" for spoken in turn.acts or ())] += 1
     for what, domain, cause, why in (
         ("attraction: dontcare is triggered by how the system speaks", "attraction", _HEARD, ""),
         ("train: dontcare is triggered by how the system speaks", "train", _HEARD,

@@ -323,7 +323,7 @@ def _table(part: str, items: list[ReportedValue], notes: Sequence[str]) -> Table
     reasons = Counter(item.note for item in items if item.verdict == IMPOSSIBLE)
     below = [reason for reason, lines in reasons.items() if lines > _REPEATED]
     beside = ["" if item.verdict == IMPOSSIBLE and item.note in below else item.note for item in items]
-    told = [f"Cannot be computed ({reasons[reason]} lines): {reason}." for reason in below]
+    lacking = [f"Cannot be computed ({reasons[reason]} lines): {reason}." for reason in below]
     numbers, noted = any(item.difference is not None for item in items), any(beside)
     claims = all(item.theirs == _CLAIMED for item in items)
     columns = [
@@ -334,7 +334,7 @@ def _table(part: str, items: list[ReportedValue], notes: Sequence[str]) -> Table
         Column("verdict"),
         *([Column("note")] if noted else []),
     ]
-    table = Table(part, columns, notes=[*notes, *told])
+    table = Table(part, columns, notes=[*notes, *lacking])
     for item, note in zip(items, beside, strict=True):
         theirs, ours, difference = _shown(item)
         table.add(
@@ -370,8 +370,8 @@ def summary(reproduction: Reproduction) -> str:
         "0, or the number is a setting copied from the paper."
     )
     counted = len(reproduction.items) - reproduction.uncounted
-    told = left_out if reproduction.uncounted else ""
-    return f"{counted} lines: {', '.join(counts)}.{told} dialgauge {__version__}."
+    more = left_out if reproduction.uncounted else ""
+    return f"{counted} lines: {', '.join(counts)}.{more} dialgauge {__version__}."
 
 
 def as_markdown(reproduction: Reproduction) -> str:

@@ -181,8 +181,8 @@ def _figure_1(record: Reproduction, figure: dict[str, int], system: _System | No
     early_errors(record, "Section 2.1", claim, system.scores, onset.position, system.note)
     histogram = onset.histogram()
     bars = Table(f"Figure 1: where the first error falls ({_who(system)})", ["of the dialogue", "dialogues"])
-    for place, count in enumerate(histogram):
-        bars.add(f"{10 * place} to {10 * (place + 1)}%", count)
+    for index, count in enumerate(histogram):
+        bars.add(f"{10 * index} to {10 * (index + 1)}%", count)
     record.tables[part] = [bars]
     note = f"{system.name}, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
     record.figures["rsa_figure1_first_error"] = lambda: error_onset(histogram, note=note)
@@ -262,7 +262,7 @@ def _figure_4(
                 profile = f"profile {group[together[0]].details['profile']}"
                 _more_deviation(record, names, rows, f" ({', '.join(together)})", profile)
     record.figures["rsa_figure4_mean_spread"] = lambda: mean_spread(
-        {name: [row[place] for row in values] for place, name in enumerate(names)},
+        {name: [row[index] for row in values] for index, name in enumerate(names)},
         percent=True,
         note="Ten models of Table 1, population standard deviation",
     )
@@ -302,8 +302,8 @@ def _figure_3(record: Reproduction, figure: dict[str, str], system: _System | No
         return
     scores = system.scores
     jga, slot, _, zero = _columns(scores)
-    one = _columns(scores, "RSA(empty=one)")[3]
-    numbers = {"SA": pearson(jga, slot), "RSA": pearson(jga, zero), "RSA(empty=one)": pearson(jga, one)}
+    ones = _columns(scores, "RSA(empty=one)")[3]
+    numbers = {"SA": pearson(jga, slot), "RSA": pearson(jga, zero), "RSA(empty=one)": pearson(jga, ones)}
     shown = ", ".join(f"{name} {value:.3f}" for name, value in numbers.items() if value is not None)
     record.claim(
         "Section 4.1",
@@ -348,7 +348,7 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], system: _System 
             turns[domain] = _turns(scores)
             note = f"{_turns(scores)} turns whose gold state has the domain; {system.note}"
             system._replace(note=note).beside(record, "Table 2", f"{domain}, {name}", text, name, scores)
-    printed_sa, printed_rsa = ({name: float(row[place]) for name, row in table.items()} for place in (1, 2))
+    printed_sa, printed_rsa = ({name: float(row[column]) for name, row in table.items()} for column in (1, 2))
     _hotel_and_taxi(record, printed_sa, printed_rsa, "from the printed numbers")
     taxi_is_lowest(record, printed_rsa, "from the printed numbers")
     if system is not None:

@@ -245,7 +245,10 @@ def _of_slots(record: Reproduction, sources: Sources) -> None:
         "Section 4", claim, holds=len(domains) == 5 and used.height == 30, ours=f"{len(domains)} and {used.height}",
         note=", ".join(domains),
     )  # fmt: skip
-    named = [{name for turn in one.user_turns() for name, slots in (turn.state or {}).items() if slots} for one in test]
+    named = [
+        {name for turn in dialogue.user_turns() for name, slots in (turn.state or {}).items() if slots}
+        for dialogue in test
+    ]
     several = [len(names) for names in named]
     record.claim(
         "Section 4.1", few, holds=sum(several) / len(several) < len(domains) / 2,
@@ -326,7 +329,7 @@ def _printed_dialogue(record: Reproduction, part: str, table: Mapping[str, Any],
     """The printed states beside those of the test set and of the FGA authors' SOM-DST."""
     key = dialogue_key(table["dialogue"])
     gold_of_test(record, part, table, sources)
-    sample = next((one for one in sources.human_100() or () if dialogue_key(one.id) == key), None)
+    sample = next((dialogue for dialogue in sources.human_100() or () if dialogue_key(dialogue.id) == key), None)
     if sample is not None:
         shared = same_turns(table["turns"], "pred", [turn.predicted or {} for turn in sample.user_turns()])
         record.own(

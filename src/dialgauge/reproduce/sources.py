@@ -160,7 +160,9 @@ def with_gold(predictions: Sequence[Dialogue], gold: Sequence[Dialogue] | None) 
         return list(predictions), PROFILE
     if gold is None or all(turn.predicted is None for dialogue in predictions for turn in dialogue.user_turns()):
         return None
-    joined = _joined(gold, {one.id: [turn.predicted for turn in one.user_turns()] for one in predictions})
+    joined = _joined(
+        gold, {prediction.id: [turn.predicted for turn in prediction.user_turns()] for prediction in predictions}
+    )
     return joined, BESIDE_TEST
 
 
@@ -204,7 +206,9 @@ def relabelled(record: Reproduction, part: str, what: str, sources: Sources, ver
 def other_systems(sources: Sources, measures: Sequence[str]) -> dict[str, Run]:
     """Systems that are none of the papers', on the whole test set."""
     test = sources.multiwoz("test")
-    states = {name: found for name in OTHER_SYSTEMS if test and (found := sources.predictions(name)) is not None}
+    states = {
+        name: predicted for name in OTHER_SYSTEMS if test and (predicted := sources.predictions(name)) is not None
+    }
     return {
         name: score(test, {name: dialogues}, measures=measures, profile=BESIDE_TEST, intervals=False)[0]
         for name, dialogues in states.items()
@@ -345,16 +349,16 @@ def words_of_test(record: Reproduction, part: str, table: Mapping[str, Any], sou
 
 def _test_dialogue(table: Mapping[str, Any], sources: Sources) -> Dialogue | None:
     key = dialogue_key(table["dialogue"])
-    return next((one for one in sources.multiwoz("test") or () if dialogue_key(one.id) == key), None)
+    return next((dialogue for dialogue in sources.multiwoz("test") or () if dialogue_key(dialogue.id) == key), None)
 
 
 def _exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
     """What the system said, and what the user then said, turn by turn."""
-    said, pairs = "", []
+    question, pairs = "", []
     for turn in dialogue.turns:
         if turn.speaker == "user":
-            pairs.append((said, turn.text or ""))
-        said = turn.text or ""
+            pairs.append((question, turn.text or ""))
+        question = turn.text or ""
     return pairs
 
 

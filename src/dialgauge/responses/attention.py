@@ -87,9 +87,9 @@ def attention_table(seen: Attention, most: int | None = None) -> Table:
             *([] if seen.hops else ["The dialogue has no memories yet."]),
         ],
     )
-    for place in shown:
-        line = seen.memories[place]
-        table.add(place + 1, line.kind, line.text, *(hop[place] for hop in seen.hops))
+    for index in shown:
+        line = seen.memories[index]
+        table.add(index + 1, line.kind, line.text, *(hop[index] for hop in seen.hops))
     return table
 
 
@@ -110,8 +110,8 @@ def answers_table(run: Run, seen: Attention, turn: int) -> Table:
 def attention_figure(seen: Attention, most: int | None = 24) -> Any:
     """A heat map: memories down, hops across, every cell with its number."""
     places = seen.top(most)
-    columns = {f"hop {number}": [hop[place] for place in places] for number, hop in enumerate(seen.hops, start=1)}
-    labels = [memory_label(place + 1, seen.memories[place]) for place in places]
+    columns = {f"hop {number}": [hop[index] for index in places] for number, hop in enumerate(seen.hops, start=1)}
+    labels = [memory_label(index + 1, seen.memories[index]) for index in places]
     title = f"Attention in {seen.dialogue}, reply {seen.turn + 1}"
     return heat_map(labels, columns, title=title, note=f"user: {seen.utterance}  →  bot: {seen.chosen}")
 

@@ -322,8 +322,8 @@ class _JobWork(Work[None, Job]):
         stored = None if job.fresh else stored_cells(store)
         notes: list[str] = []
         task, model = load_task(job.data, job.task), fresh_model(job.model, job.seed, job.options)
-        found = job_cells(model, task, job.splits, store, stored, notes.append)
-        return msgspec.msgpack.encode(_JobResult([_Cell(cell.id) for cell in found], notes))
+        cells = job_cells(model, task, job.splits, store, stored, notes.append)
+        return msgspec.msgpack.encode(_JobResult([_Cell(cell.id) for cell in cells], notes))
 
 
 class _DistantJobWork(Work[None, Job]):
@@ -347,8 +347,8 @@ class _DistantJobWork(Work[None, Job]):
         notes: list[str] = []
         with TemporaryDirectory(prefix="dialgauge-") as folder:
             if missing:
-                found = job_cells(model, task, missing, Store(folder), None, notes.append)
-                known |= {split: _Cell(parcel=packed_run(cell)) for split, cell in zip(missing, found, strict=True)}
+                cells = job_cells(model, task, missing, Store(folder), None, notes.append)
+                known |= {split: _Cell(parcel=packed_run(cell)) for split, cell in zip(missing, cells, strict=True)}
         return msgspec.msgpack.encode(_JobResult([known[split] for split in planned], notes))
 
 

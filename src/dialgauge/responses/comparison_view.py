@@ -38,21 +38,21 @@ class _ResponsesView(ComparisonView):
         unlike = [pair for pair in pairs if pair[0]["chosen"] != pair[1]["chosen"]]
         if not unlike:
             return None
-        one, other = unlike[0]
+        own, other = unlike[0]
         item = ItemDifference(
-            _heard(first, dialogue, one["turn"]),
-            one["gold"],
-            one["chosen"] or _NO_ANSWER,
+            _heard(first, dialogue, own["turn"]),
+            own["gold"],
+            own["chosen"] or _NO_ANSWER,
             other["chosen"] or _NO_ANSWER,
         )
-        return TurnDivergence(one["turn"], len(unlike), (item,))
+        return TurnDivergence(own["turn"], len(unlike), (item,))
 
 
 def _heard(run: Run, dialogue: str, turn: int) -> str:
     """The user's words that a reply answers; a bot that speaks unasked answers silence."""
-    said = dialogue_rows(run, "turns", dialogue)
-    if 0 < turn <= len(said) and said["speaker"][turn - 1] == "user":
-        return str(said["text"][turn - 1]).strip() or SILENCE
+    turns = dialogue_rows(run, "turns", dialogue)
+    if 0 < turn <= len(turns) and turns["speaker"][turn - 1] == "user":
+        return str(turns["text"][turn - 1]).strip() or SILENCE
     return SILENCE
 
 

@@ -117,8 +117,8 @@ class RankingResult:
                 "dialogue": [self.ids[number] for number in self.dialogue],
                 "turn": self.turns,
                 "class": self.classes,
-                "gold": [candidates[place] for place in self.gold],
-                "chosen": [candidates[place] if place >= 0 else "" for place in self.chosen],
+                "gold": [candidates[index] for index in self.gold],
+                "chosen": [candidates[index] if index >= 0 else "" for index in self.chosen],
                 "correct": self.correct,
                 "rank": self.ranks,
                 "tied": self.tied,
@@ -187,7 +187,7 @@ class _Question(NamedTuple):
 
 
 def _questions(dialogs: Iterable[Episode], candidates: Sequence[str]) -> Iterator[_Question]:
-    index = {text: place for place, text in enumerate(candidates)}
+    index = {text: position for position, text in enumerate(candidates)}
     for dialog in dialogs:
         for point, own in zip(dialog.points(), dialog.choices, strict=True):
             places = None if own is None else sorted(_place(index, text, point) for text in own)
@@ -230,7 +230,7 @@ def _ranking(ranker: Ranker, batch: Sequence[_Question], keep: int) -> Iterator[
 
 
 def _is_ours(bot: object) -> bool:
-    return all(one.__module__.partition(".")[0] in ("dialgauge", "abc", "builtins") for one in type(bot).__mro__)
+    return all(base.__module__.partition(".")[0] in ("dialgauge", "abc", "builtins") for base in type(bot).__mro__)
 
 
 def _allowed(batch: Sequence[_Question], shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
@@ -266,7 +266,7 @@ def ranked(
 
 
 def _sentences(bot: Replier, questions: Iterable[_Question], candidates: Sequence[str]) -> Iterator[Answer]:
-    index = {text: place for place, text in enumerate(candidates)}
+    index = {text: position for position, text in enumerate(candidates)}
     for question in questions:
         yield _looked_up(index.get(bot.reply(question.point).strip(), -1), question, len(candidates))
 

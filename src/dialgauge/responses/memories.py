@@ -16,10 +16,10 @@ def attention_frame(weights: Sequence[Attention], reply_turns: Sequence[int]) ->
     import polars as pl
 
     rows = [
-        (weight.dialogue, reply_turns[weight.turn], place, line.kind, line.text, number, hop[place])
+        (weight.dialogue, reply_turns[weight.turn], index, line.kind, line.text, number, hop[index])
         for weight in weights
         for number, hop in enumerate(weight.hops, start=1)
-        for place, line in enumerate(weight.memories)
+        for index, line in enumerate(weight.memories)
     ]
     columns = {
         "dialogue": pl.String, "turn": pl.Int64, "memory": pl.Int64, "speaker": pl.String,

@@ -133,14 +133,14 @@ class ResponsesPages(RunPages):
         attention = _by_turn(library.rows(run, _ATTENTION, dialogue.id))
         among = _candidates_of(run)
         turns = []
-        for place, turn in enumerate(dialogue.turns):
-            reply = replies.get(place)
+        for index, turn in enumerate(dialogue.turns):
+            reply = replies.get(index)
             cell, badges = None, []
-            if reply is not None or place in candidates or place in attention:
-                cell = _cell(reply or {}, _count(turn, among), candidates.get(place, ()), attention.get(place, ()))
+            if reply is not None or index in candidates or index in attention:
+                cell = _cell(reply or {}, _count(turn, among), candidates.get(index, ()), attention.get(index, ()))
             if reply is not None:
                 badges = list(_badges(reply))
-            turns.append(TurnView(place, turn.speaker, turn.text, badges, cell))
+            turns.append(TurnView(index, turn.speaker, turn.text, badges, cell))
         ends = library.rows(run, _OUTCOMES, dialogue.id)
         explained = tuple(row["explanation"] for row in ends if row.get("explanation"))
         overview = RepliesOverview(explained, any(turn.cell is not None for turn in turns))
@@ -196,8 +196,8 @@ class ResponsesPages(RunPages):
         if rows is None or not (rows["correct"] == 0).any():
             return ""
         _, gold, chosen, turn, _ = rows.filter(rows["correct"] == 0).sort("turn").row(0)
-        said = f"says {quoted(chosen)}" if chosen else "says nothing"
-        return f"first, in turn {turn:.0f}, it {said} instead of {quoted(gold)}"
+        answer = f"says {quoted(chosen)}" if chosen else "says nothing"
+        return f"first, in turn {turn:.0f}, it {answer} instead of {quoted(gold)}"
 
 
 def _by_turn(rows: Iterable[Row]) -> dict[int, list[Row]]:
@@ -222,7 +222,7 @@ def _count(turn: Turn, among: int | None) -> int | None:
 def _cell(reply: Row, among: int | None, candidates: Sequence[Row], attention: Sequence[Row]) -> ReplyCell:
     gold, chosen = reply.get("gold") or "", reply.get("chosen") or ""
     hops, memories = _memories(attention)
-    heaviest = {memory.number for memory in sorted(memories, key=lambda one: -one.most)[:_OPEN]}
+    heaviest = {memory.number for memory in sorted(memories, key=lambda memory: -memory.most)[:_OPEN]}
     return ReplyCell(
         gold=gold,
         chosen=chosen,
@@ -261,12 +261,12 @@ def _memories(rows: Sequence[Row]) -> tuple[tuple[int, ...], list[MemoryRow]]:
         if row["memory"] is not None:
             places.setdefault(row["memory"], {})[row["hop"]] = row
     memories = []
-    for place, by_hop in sorted(places.items()):
+    for index, by_hop in sorted(places.items()):
         first = next(iter(by_hop.values()))
         given = [_known(by_hop[hop]["weight"]) if hop in by_hop else None for hop in hops]
         most = max((weight for weight in given if weight is not None), default=0.0)
         memories.append(
-            MemoryRow(place + 1, first["speaker"] or "", first["text"] or "", tuple(map(_weight, given)), most)
+            MemoryRow(index + 1, first["speaker"] or "", first["text"] or "", tuple(map(_weight, given)), most)
         )
     return hops, memories
 
@@ -359,7 +359,7 @@ def _class_accuracy(library: RunTables, run: Run) -> list[dict[str, Any]]:
     )
     sums = replies.group_by("class", "dialogue").agg(pl.col("correct").sum(), pl.len())
     classes = sums["class"].unique().sort().to_list()
-    places = {name: place for place, name in enumerate(sums["dialogue"].unique().sort().to_list())}
+    places = {name: index for index, name in enumerate(sums["dialogue"].unique().sort().to_list())}
     right, whole = (np.zeros((len(classes), len(places))) for _ in range(2))
     for name, dialogue, correct, size in sums.iter_rows():
         at = classes.index(name), places[dialogue]
@@ -386,9 +386,9 @@ def _ranks(library: RunTables, run: Run) -> list[tuple[str, int]]:
         (f"{low:,}" if high - low == 1 and low < _STEPS[3] else f"{low:,}–{high - 1:,}", low, high)
         for low, high in pairwise(steps)
     ]
-    found = [(name, int(ranks.is_between(low, high, closed="left").sum())) for name, low, high in counted]
-    last = max((place for place, (_, count) in enumerate(found) if count), default=0)
-    return found[: last + 1]
+    bars = [(name, int(ranks.is_between(low, high, closed="left").sum())) for name, low, high in counted]
+    last = max((index for index, (_, count) in enumerate(bars) if count), default=0)
+    return bars[: last + 1]
 
 
 def _rank_table(library: RunTables, run: Run) -> Table:
@@ -440,7 +440,7 @@ def _reply_classes(frame: polars.DataFrame) -> Iterator[str]:
         yield "No reply of any class is wrong"
         return
     name, right, every = max(rows, key=lambda row: row[2] - row[1])
-    never = [one for one, good, _ in rows if not good and one != name]
+    never = [reply_class for reply_class, good, _ in rows if not good and reply_class != name]
     also = f"; of the class{'es' if len(never) > 1 else ''} {listed(never)} none is right either" if never else ""
     own = f"{percent(right, every)} of that class are right" if right else "none of that class is right"
     yield (

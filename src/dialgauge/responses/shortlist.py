@@ -33,10 +33,10 @@ def shortlists(scores: NDArray[np.float64], gold: NDArray[np.int64], keep: int) 
     places = np.full((len(left), width), -1, dtype=np.int64)
     best = np.full((len(left), width), -np.inf)
     # As many passes as there are places: argmax takes the first of equals, which no partition promises, and is faster.
-    for place in range(width):
+    for index in range(width):
         first = left.argmax(axis=1)
-        best[:, place] = left[rows, first]
-        places[:, place] = np.where(best[:, place] > -np.inf, first, -1)
+        best[:, index] = left[rows, first]
+        places[:, index] = np.where(best[:, index] > -np.inf, first, -1)
         left[rows, first] = -np.inf
     return map(Shortlist, places, best, scores[rows, gold].tolist())
 
@@ -55,7 +55,7 @@ def candidates_frame(result: RankingResult, candidates: Sequence[str]) -> polars
     lower = np.flatnonzero((result.chosen >= 0) & ~(places == result.gold[:, None]).any(axis=1))
     reply = np.concatenate([listed, lower])
     rank = np.concatenate([at + 1, result.ranks[lower]])
-    place = np.concatenate([places[listed, at], result.gold[lower]])
+    candidate = np.concatenate([places[listed, at], result.gold[lower]])
     score = np.concatenate([scores[listed, at], golds[lower]])
     order = np.lexsort((rank, reply))
     number = reply[order]
@@ -65,8 +65,8 @@ def candidates_frame(result: RankingResult, candidates: Sequence[str]) -> polars
             "dialogue": ids.gather(result.dialogue[number]),
             "turn": result.turns[number],
             "rank": rank[order],
-            "text": texts.gather(place[order]),
+            "text": texts.gather(candidate[order]),
             "score": pl.Series(np.where(np.isfinite(score), score, np.nan)[order]).fill_nan(None),
-            "gold": place[order] == result.gold[number],
+            "gold": candidate[order] == result.gold[number],
         }
     )

@@ -143,10 +143,10 @@ def _notes_on_paper(keys: Iterable[CellKey]) -> list[str]:
         return []
     if not any(tested):
         return ["Fitted or tested on other dialogues than the released ones: not comparable with the paper's numbers."]
-    told = ["Difference: per-response, ours minus the paper's."]
+    notes = ["Difference: per-response, ours minus the paper's."]
     if not all(tested):
-        told.append("The paper's numbers are shown only beside results on the released dialogues.")
-    return told
+        notes.append("The paper's numbers are shown only beside results on the released dialogues.")
+    return notes
 
 
 def class_table(runs: Iterable[Run]) -> Table:
@@ -287,15 +287,15 @@ def _cells(measure: str, split: str, cells: Sequence[tuple[CellKey, Run]]) -> An
             "percent": True,
             "cases": cases if len(sizes) > 1 else None,
         })  # fmt: skip
-    told = counted(len({row["system"] for row in rows}), "model")
+    models = counted(len({row["system"] for row in rows}), "model")
     return interval_plot(
         rows,
         whole_axis=True,
         title=f"{measure.capitalize()} accuracy on {split}",
         note=[
-            f"{told}; n: dialogues"
+            f"{models}; n: dialogues"
             if len(sizes) > 1
-            else f"{told}; {counted(sizes.pop() or 0, 'dialogue')} of each task",
+            else f"{models}; {counted(sizes.pop() or 0, 'dialogue')} of each task",
             interval_note([run.scores[measure] for _, run in cells], [run for _, run in cells]),
         ],
     )

@@ -82,7 +82,7 @@ def combinations(options: Mapping[str, str]) -> list[dict[str, str]]:
     empty = next((name for name, listed in zip(options, values, strict=True) if not listed), None)
     if empty is not None:
         raise DialgaugeError(f"the setting {empty} has no value to try")
-    return [dict(zip(options, chosen, strict=True)) for chosen in product(*(dict.fromkeys(one) for one in values))]
+    return [dict(zip(options, chosen, strict=True)) for chosen in product(*(dict.fromkeys(value) for value in values))]
 
 
 def search_settings(
@@ -104,13 +104,13 @@ def search_settings(
 
 def best_of(tried: Sequence[Tried]) -> Tried:
     """The best on the development split: most replies, then most dialogues; among equals the first."""
-    return max(tried, key=lambda one: (one.reached(PER_RESPONSE), one.reached(PER_DIALOG)))
+    return max(tried, key=lambda trial: (trial.reached(PER_RESPONSE), trial.reached(PER_DIALOG)))
 
 
 def search_table(model: str, task: RankingTask, tried: Sequence[Tried]) -> Table:
     """Settings that vary, and what each combination reached on dev."""
     names = list(tried[0].settings)
-    varied = [name for name in names if len({one.settings[name] for one in tried}) > 1] or names
+    varied = [name for name in names if len({trial.settings[name] for trial in tried}) > 1] or names
     best = best_of(tried)
     table = Table(
         f"Search over settings of {model} on {place_of(task.number)}: development split",
@@ -121,11 +121,11 @@ def search_table(model: str, task: RankingTask, tried: Sequence[Tried]) -> Table
             "seeds",
         ],
         notes=[f"Best on dev: {_text(best.settings)}. No test dialogue was answered."],
-        signature=shared_signature([run for one in tried for run in one.runs]),
+        signature=shared_signature([run for trial in tried for run in trial.runs]),
     )
-    for one in tried:
-        shown = (one.settings[name] for name in varied)
-        table.add(*shown, one.reached(PER_RESPONSE), one.reached(PER_DIALOG), len(one.runs))
+    for trial in tried:
+        shown = (trial.settings[name] for name in varied)
+        table.add(*shown, trial.reached(PER_RESPONSE), trial.reached(PER_DIALOG), len(trial.runs))
     return table
 
 

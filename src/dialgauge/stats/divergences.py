@@ -132,7 +132,7 @@ def _drawn_pairs(units: int, others: int, resamples: int, seed: int) -> Iterator
 def _largest_gaps(pooled: Floats, ours: Floats, theirs: Floats, around: Floats | None = None) -> Floats:
     """(resamples, features): how far two weightings of the same units are apart, or stray from the gap of another."""
     made = np.full((len(ours), len(pooled)), np.nan)
-    for place, values in enumerate(pooled):
+    for index, values in enumerate(pooled):
         some = np.flatnonzero(~np.isnan(values))
         if not len(some):
             continue
@@ -141,7 +141,7 @@ def _largest_gaps(pooled: Floats, ours: Floats, theirs: Floats, around: Floats |
         gaps = _curves(ours, order, starts) - _curves(theirs, order, starts)
         if around is not None:
             gaps -= _curves(around, order, starts) - _curves(1 - around, order, starts)
-        made[:, place] = np.abs(gaps).max(axis=1)
+        made[:, index] = np.abs(gaps).max(axis=1)
     return made
 
 

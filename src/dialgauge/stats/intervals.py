@@ -185,13 +185,13 @@ def share_interval(count: int, cases: int, level: float = 0.95) -> tuple[float, 
 def _upper_quantile(distances: Floats, level: float) -> Floats:
     """The quantile of each column, undefined values left out; NaN where all are."""
     last = np.maximum((~np.isnan(distances)).sum(axis=0) - 1, 0)
-    place = last * level
-    below = np.floor(place).astype(np.intp)
+    position = last * level
+    below = np.floor(position).astype(np.intp)
     above = np.minimum(below + 1, last)
     ordered = np.partition(distances, sorted({*below.tolist(), *above.tolist()}), axis=0)  # NaN last
     columns = np.arange(distances.shape[1])
     low, high = ordered[below, columns], ordered[above, columns]
-    result: Floats = low + (place - below) * (high - low)
+    result: Floats = low + (position - below) * (high - low)
     return result
 
 

@@ -189,13 +189,13 @@ class _Units:
         pulls = self.num - x * self.den
         outer = float(self.den.max()) * (extras - x)
         result = np.empty(len(extras))
-        for place, pull in enumerate(outer.tolist()):
+        for index, pull in enumerate(outer.tolist()):
             if max(pull, float(pulls.max())) <= 0:
-                result[place] = 1.0
+                result[index] = 1.0
             elif min(pull, float(pulls.min())) >= 0:
-                result[place] = 0.0
+                result[index] = 0.0
             else:
-                result[place] = _chance(np.append(pulls, pull), np.append(self.counts, 1.0))
+                result[index] = _chance(np.append(pulls, pull), np.append(self.counts, 1.0))
         return result
 
 

@@ -253,8 +253,8 @@ def _step_down(
     left, first = order, np.nan
     while True:
         # Those that are left are the last of the order.
-        blocks, place = (kept, len(order) - len(left)) if kept else (swaps.largest(left, scale), 0)
-        value = _critical(np.concatenate([largest[:, place] for largest in blocks]), alpha)
+        blocks, column = (kept, len(order) - len(left)) if kept else (swaps.largest(left, scale), 0)
+        value = _critical(np.concatenate([largest[:, column] for largest in blocks]), alpha)
         first = value if np.isnan(first) else first
         critical[left] = value
         remaining = left[statistic[left] <= value]

@@ -99,7 +99,7 @@ def distinct_rows(rows: Floats) -> tuple[Floats, list[int]]:
     """The different rows of an array, and for each row which of them it is."""
     places: dict[bytes, int] = {}
     which = [places.setdefault(row.tobytes(), len(places)) for row in rows]
-    first = [which.index(place) for place in range(len(places))]
+    first = [which.index(index) for index in range(len(places))]
     return rows[first], which
 
 
@@ -151,10 +151,10 @@ def quantiles(samples: Floats, level: float) -> Floats:
 
 def _quantiles_at(edges: Floats, samples: Floats) -> Floats:
     """``np.quantile(samples, edges, axis=0).T`` to the bit; numpy's own imports its masked arrays, 10 ms of a start."""
-    place = (len(samples) - 1) * edges
-    below = np.floor(place).astype(np.intp)
+    position = (len(samples) - 1) * edges
+    below = np.floor(position).astype(np.intp)
     above = np.minimum(below + 1, len(samples) - 1)
     ordered = np.partition(samples, [*below, *above], axis=0)
-    low, high, way = ordered[below], ordered[above], (place - below)[:, None]
+    low, high, way = ordered[below], ordered[above], (position - below)[:, None]
     step = high - low
     return np.where(way >= 0.5, high - step * (1 - way), low + step * way).T

@@ -32,17 +32,17 @@ class TasksView(ComparisonView):
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
         """Where the responses differ first, or with the same words (and other states) the end of the dialogue; shown
         are the domains on which the verdicts differ, where any do."""
-        said = super().divergence(first, second, dialogue)
+        diverged = super().divergence(first, second, dialogue)
         if any(not {VERDICTS, REASONS} <= run.tables.keys() for run in (first, second)):
-            return said
+            return diverged
         mine, theirs = (_verdicts(run, dialogue) for run in (first, second))
         items = tuple(
             ItemDifference(domain, None, mine.get(domain, NOTHING), theirs.get(domain, NOTHING))
             for domain in {**mine, **theirs}
             if mine.get(domain) != theirs.get(domain)
         )
-        if said is not None:
-            return TurnDivergence(said.turn, said.turns, items or said.items)
+        if diverged is not None:
+            return TurnDivergence(diverged.turn, diverged.turns, items or diverged.items)
         last = max(0, dialogue_rows(first, "turns", dialogue).height - 1)
         return TurnDivergence(last, 0, items) if items else None
 

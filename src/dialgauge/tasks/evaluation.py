@@ -264,14 +264,14 @@ class TaskEvaluation:
         if references is None:
             raise TypeError("there are no references")
         sums = np.zeros((len(answered), STATISTICS))
-        there = [(place, key) for place, key in enumerate(self.gold.turns) if answered[place]]
+        there = [(index, key) for index, key in enumerate(self.gold.turns) if answered[index]]
         for start in range(0, len(there), _BLEU_BLOCK):
             block = there[start : start + _BLEU_BLOCK]
             responses = {
-                key: [cleaned(turn.response) for turn in system.dialogues[key][: answered[place]]]
-                for place, key in block
+                key: [cleaned(turn.response) for turn in system.dialogues[key][: answered[index]]]
+                for index, key in block
             }
-            sums[[place for place, _ in block]] = references.statistics(responses)
+            sums[[index for index, _ in block]] = references.statistics(responses)
         return sums.T
 
     @cached_property
@@ -341,7 +341,7 @@ class _JudgedAgain(Sequence[JudgedDialogue]):
     def __getitem__(self, which: slice) -> list[JudgedDialogue]: ...
     def __getitem__(self, which: int | slice) -> JudgedDialogue | list[JudgedDialogue]:
         if isinstance(which, slice):
-            return [self[place] for place in range(len(self))[which]]
+            return [self[index] for index in range(len(self))[which]]
         return self._beside(self._keys[which], self.verdicts[which])
 
 
@@ -425,5 +425,5 @@ def _domains_per_turn(system: TaskPredictions, mode: DomainMode) -> float | None
 
 
 def _request_precision(evidence: TaskEvidence) -> float | None:
-    told, all_told = (float(part.sum()) for part in evidence.counts("hits", "told"))
-    return told / all_told if all_told else None
+    hits, all_told = (float(part.sum()) for part in evidence.counts("hits", "told"))
+    return hits / all_told if all_told else None

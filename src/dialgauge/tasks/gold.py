@@ -202,7 +202,9 @@ class _Reader:
         wanted = self._goal(raw.goal, name)
         answers = raw.log[1::2]
         try:
-            parts = [[(key, *self._domain(bytes(one))) for key, one in entry.metadata.items()] for entry in answers]
+            parts = [
+                [(key, *self._domain(bytes(content))) for key, content in entry.metadata.items()] for entry in answers
+            ]
         except DialgaugeError as error:
             raise error.at(dialogue=name) from error
         return GoldTask(
@@ -234,7 +236,9 @@ class _Reader:
         named = [*domain.semi.items(), *((f"book{slot}", value) for slot, value in domain.book.items())]
         slots: dict[str, str] = {}
         for slot, given in named:
-            value = given if isinstance(given, str) else next((one for one in given if isinstance(one, str)), "")
+            value = (
+                given if isinstance(given, str) else next((option for option in given if isinstance(option, str)), "")
+            )
             if slot != "bookbooked" and value not in _UNFILLED:
                 plain = normal_slot(slot)
                 slots[plain] = normal_value(plain, value)

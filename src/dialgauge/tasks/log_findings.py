@@ -55,8 +55,8 @@ class SuggestedReading(Struct, frozen=True):
             return f"filed under task {task}, but {f'it is about {fits}' if fits else 'it does not belong there'}"
         if self.code == "blame":
             leans, firm, *sign = self.about
-            told = sign_sentence(Sign(sign[0], None, sign[1])) if sign else "nothing that was looked at tells"
-            return f"[{side_words(leans) if firm else leaning_words(leans)}] {told}"
+            sentence = sign_sentence(Sign(sign[0], None, sign[1])) if sign else "nothing that was looked at tells"
+            return f"[{side_words(leans) if firm else leaning_words(leans)}] {sentence}"
         if self.code == "erred":
             kind, about = self.about
             return f"failed, and the user erred: {kind.replace('_', ' ')}{f' ({about})' if about else ''}"
@@ -120,9 +120,9 @@ def _contradictions(integrity: Integrity | None, audit: LogAudit | None) -> Iter
         yield SuggestedReading(filing.conversation, None, "foreign", (filing.task, filing.fits or ""))
     if audit is None:
         return
-    for one in audit.differences if audit.integrity.per_task_stands else ():
-        message = one.first_drift["message"] if one.first_drift else None
-        yield SuggestedReading(one.id, message, "replay" if audit.no_replay is None else "calls")
+    for difference in audit.differences if audit.integrity.per_task_stands else ():
+        message = difference.first_drift["message"] if difference.first_drift else None
+        yield SuggestedReading(difference.id, message, "replay" if audit.no_replay is None else "calls")
     for name in audit.self_contradicted:
         yield SuggestedReading(name, None, "parts")
 

@@ -128,7 +128,7 @@ def _combined_sums(evidence: TaskEvidence, settings: Settings) -> NDArray[np.flo
 
 
 def _combined(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    inform, success, dialogues = (sums[..., STATISTICS + place] for place in range(3))
+    inform, success, dialogues = (sums[..., STATISTICS + index] for index in range(3))
     with np.errstate(divide="ignore", invalid="ignore"):
         done: NDArray[np.float64] = 50 * (inform / dialogues + success / dialogues)
     return bleu_of(sums[..., :STATISTICS]) + done

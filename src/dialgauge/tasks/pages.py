@@ -131,10 +131,10 @@ class TasksPages(RunPages):
         offers = _offers(rows)
         reader = StateRowReader()
         turns = []
-        for place, turn in enumerate(dialogue.turns):
+        for index, turn in enumerate(dialogue.turns):
             cell = _cell(turn, reader)
-            marks = cell.states.badges() if isinstance(cell, RequestCell) and cell.states else offers.get(place, ())
-            turns.append(TurnView(place, turn.speaker, turn.text, marks, cell))
+            marks = cell.states.badges() if isinstance(cell, RequestCell) and cell.states else offers.get(index, ())
+            turns.append(TurnView(index, turn.speaker, turn.text, marks, cell))
         reasons = library.rows(run, REASONS, dialogue.id)
         overview = TasksOverview(_domains(rows, reasons, dialogue.goal), list(_reached(run)))
         return DialogueView(self.template, turns, overview, list(_verdicts(rows)))
@@ -212,12 +212,12 @@ def _flag(value: bool | None, name: str = "") -> Badge:
 def _domains(
     rows: Iterable[Mapping[str, Any]], reasons: Sequence[Mapping[str, Any]], goal: Goal | None
 ) -> dict[str, list[TaskRow]]:
-    found: dict[str, list[TaskRow]] = {}
+    by_domain: dict[str, list[TaskRow]] = {}
     whys = reason_texts(reasons)
     for row in rows:
         domain = row["domain"] or "unknown"
         own = [reason for reason in reasons if (reason["domain"], reason["rule"]) == (row["domain"], row["rules"])]
-        found.setdefault(domain, []).append(
+        by_domain.setdefault(domain, []).append(
             TaskRow(
                 domain,
                 row["rules"] or "",
@@ -229,7 +229,7 @@ def _domains(
                 whys.get((row["dialogue"], row["domain"], row["rules"]), ""),
             )
         )
-    return found
+    return by_domain
 
 
 #: What reasons say of a request.
@@ -239,9 +239,9 @@ _TOLD = {"never_told": "not told", **dict.fromkeys(TOLD_IN_VAIN, "told in vain")
 def _asked(row: Mapping[str, Any], reasons: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """What was asked for, each with what is wrong with how it was told. Where it is the offer that failed, the reasons
     do not say whether it was told."""
-    told = {reason["slot"]: _TOLD[reason["reason"]] for reason in reasons if reason["reason"] in _TOLD}
+    explanations = {reason["slot"]: _TOLD[reason["reason"]] for reason in reasons if reason["reason"] in _TOLD}
     for name in row["requested"] or ():
-        yield name, told.get(name, "not credited") if name in (row["missing"] or ()) else ""
+        yield name, explanations.get(name, "not credited") if name in (row["missing"] or ()) else ""
 
 
 def _is_named(goal: Goal | None, domain: str) -> bool:
@@ -269,14 +269,14 @@ def _offer(row: Mapping[str, Any], reasons: Iterable[Mapping[str, Any]], *, name
 
 def _offers(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Badge]]:
     """The offers that count, by turn."""
-    found: dict[int, list[Badge]] = {}
+    badges: dict[int, list[Badge]] = {}
     for row in rows:
         if row["turn"] is not None:
             fits = row["inform"]
             title = f"the offer of {row['domain']} that counts under {row['rules']}"
             mark = Badge(f"offer: {row['domain']}, {row['rules']}", "good" if fits else "bad", title)
-            found.setdefault(row["turn"], []).append(mark)
-    return found
+            badges.setdefault(row["turn"], []).append(mark)
+    return badges
 
 
 def _cell(turn: Turn, reader: StateRowReader) -> ResponseCell | RequestCell | None:

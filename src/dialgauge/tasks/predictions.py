@@ -87,15 +87,15 @@ class TaskPredictions:
         """What a reader of the scores must know about the file; ``strict`` refuses what would be switched."""
         notes: list[str] = [self._switched(*key, strict=strict) for key in self._partial_keys()]
         if self.stateless == self.turns:
-            told = "it has no states, so gold states are used: a score of the policy, not of the whole system"
-            notes.append(Note("gold_states", told))
+            message = "it has no states, so gold states are used: a score of the policy, not of the whole system"
+            notes.append(Note("gold_states", message))
         if self.unknown:
             shown = ", ".join(f"[{name}] {count}" for name, count in self.unknown.most_common(_SHOWN))
             notes.append(Note("unknown_placeholders", f"placeholders of unknown class, ignored: {shown}"))
         if strange := self._strange_domains():
             shown = ", ".join(f"'{name}' {count}" for name, count in strange.most_common(_SHOWN))
-            told = f"states or active_domains name domains that MultiWOZ does not have, ignored: {shown}"
-            notes.append(Note("unknown_domains", told))
+            message = f"states or active_domains name domains that MultiWOZ does not have, ignored: {shown}"
+            notes.append(Note("unknown_domains", message))
         return notes
 
     def length_notes(self, gold: GoldTasks) -> list[str]:
@@ -107,11 +107,11 @@ class TaskPredictions:
         more = [f"{name} {there} of {wanted}" for name, there, wanted in lengths if there > wanted]
         notes: list[str] = []
         if fewer:
-            told = "they are aligned from the start, and the last turns stay unanswered"
-            notes.append(Note("fewer_responses", f"fewer responses than gold turns in {_some(fewer)}: {told}"))
+            message = "they are aligned from the start, and the last turns stay unanswered"
+            notes.append(Note("fewer_responses", f"fewer responses than gold turns in {_some(fewer)}: {message}"))
         if more:
-            told = f"more responses than gold turns in {_some(more)}: those after the end are ignored"
-            notes.append(Note("more_responses", told))
+            message = f"more responses than gold turns in {_some(more)}: those after the end are ignored"
+            notes.append(Note("more_responses", message))
         return notes
 
     def _partial_keys(self) -> list[tuple[str, int, str]]:
@@ -271,8 +271,8 @@ def _entries(part: Part) -> Iterator[tuple[str, list[_Entry]]]:
         if name not in (None, "mwzeval"):
             message = f"its format is '{name}', which has no responses; PRED must be in the format 'mwzeval'"
             raise DialgaugeError(message, file=part.name) from error
-        place = _ENTRY_PATH.search(error.message)
-        raise error.at(turn=int(place[1]) if place else None) from error
+        match = _ENTRY_PATH.search(error.message)
+        raise error.at(turn=int(match[1]) if match else None) from error
 
 
 def _unreadable_state(entries: Sequence[_Entry], states: Mapping[bytes, TaskState]) -> tuple[int, str]:

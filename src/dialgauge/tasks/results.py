@@ -40,12 +40,12 @@ class TaskRuns(RunSet):
         """How much was scored of each system, what was switched, and what looks gamed."""
         notes = []
         for run in self.runs:
-            told = [run.coverage.sentence()]
+            sentences = [run.coverage.sentence()]
             if lacking := run.details["missing_dialogues"]:
                 named = ", ".join(lacking[:_NAMED]) + (", ..." if len(lacking) > _NAMED else "")
-                told.append(f"no responses for {named}; {run.coverage.policy}")
-            told += [*run.notes, *(f"WARNING: {warning}" for warning in warnings(run))]
-            notes += [f"{run.name}: {sentence}" for sentence in told]
+                sentences.append(f"no responses for {named}; {run.coverage.policy}")
+            sentences += [*run.notes, *(f"WARNING: {warning}" for warning in warnings(run))]
+            notes += [f"{run.name}: {sentence}" for sentence in sentences]
         return notes
 
     def tables(self) -> list[Table]:
@@ -215,37 +215,37 @@ def _bleu_settings(runs: Sequence[Run]) -> list[str]:
 
 def warnings(run: Run) -> list[str]:
     """What should make a reader doubt the numbers of a system."""
-    found = []
+    sentences = []
     details = run.details
     turns = run.coverage["turns"].read or 0
     if details["stuffed_responses"] > _MOST_STUFFED * turns:
-        found.append(
+        sentences.append(
             f"{details['stuffed_responses']:,} of {counted(turns, 'response')} are stuffed (a venue and a train at "
             "once, or nearly everything that can be asked for): mwzeval rewards that, grounded gives them nothing"
         )
-    told, human = (details["request_precision"][side] for side in ("system", "human"))
-    if human and told is not None and told < LEAST_ASKED * human:
-        found.append(
-            f"only {told:.0%} of what it tells was asked for (human responses: {human:.0%}): "
+    precision, human = (details["request_precision"][side] for side in ("system", "human"))
+    if human and precision is not None and precision < LEAST_ASKED * human:
+        sentences.append(
+            f"only {precision:.0%} of what it tells was asked for (human responses: {human:.0%}): "
             "telling everything pays off under mwzeval"
         )
     named = details["domains_per_turn"]
     if named is not None and named > _MOST_DOMAINS:
-        found.append(
+        sentences.append(
             f"it claims {named:.1f} active domains per turn; mwzeval trusts the list, and longer lists score higher"
         )
     if named is not None and named < _LEAST_DOMAINS:
-        found.append(
+        sentences.append(
             f"hardly a turn has an active domain ({named:.2f} on average), so almost nothing counts under mwzeval: "
             "a silent system would score the same"
         )
     published = published_mode(run.name)
     if published and published != details["domains"]:
-        found.append(
+        sentences.append(
             f"its published row was made with active domains from '{published}', this one with "
             f"'{details['domains']}': the two are not comparable; use --domains {published}"
         )
-    return found
+    return sentences
 
 
 def explanation(run: Run, dialogue: str) -> list[Table]:

@@ -193,8 +193,8 @@ def _copies(review: Review) -> Iterator[str]:
         groups = counted(len(review.identical), "group of conversations is", "groups of conversations are")
         yield f"{groups} word for word the same (for example {', '.join(review.identical[0][:_NAMED])})."
     if review.differing:
-        told = differing_sentence(review.differing)
-        yield f"{told[0].upper()}{told[1:]}"
+        sentence = differing_sentence(review.differing)
+        yield f"{sentence[0].upper()}{sentence[1:]}"
 
 
 def _replay(review: Review) -> Iterator[str]:
@@ -208,15 +208,15 @@ def _replay(review: Review) -> Iterator[str]:
         )
     if audit.no_replay is not None:
         if audit.differences:
-            named = [one.id for one in audit.differences]
+            named = [difference.id for difference in audit.differences]
             yield (
                 f"What was said and called contradicts {counted(len(named), 'recorded verdict')} "
                 f"({', '.join(named[:_NAMED])}{_more(named)})."
             )
         return
     same, known = audit.rewards_reproduced
-    told = ", ".join(one.id for one in audit.differences[:_NAMED]) + _more(audit.differences)
-    differ = f", and contradicts {len(audit.differences):,} ({told})" if audit.differences else ""
+    differing = ", ".join(conversation.id for conversation in audit.differences[:_NAMED]) + _more(audit.differences)
+    differ = f", and contradicts {len(audit.differences):,} ({differing})" if audit.differences else ""
     yield f"Replaying its calls gives the recorded reward in {same:,} of {counted(known, 'conversation')}{differ}."
 
 

@@ -169,18 +169,20 @@ def judge_mwzeval(
     offered: dict[str, tuple[int | None, int]] = dict.fromkeys(gold.domains, (None, 0))
     provided: dict[str, set[str]] = {domain: set() for domain in gold.domains}
     for number, (turn, state, booked, domains) in enumerate(zip(turns, states, gold.booked, active, strict=False)):
-        said = mentions(turn.response)
-        if not said.requests and NAME not in said.classes:
+        mentioned = mentions(turn.response)
+        if not mentioned.requests and NAME not in mentioned.classes:
             continue
         for domain in domains:
             if domain not in provided:
                 continue
-            if (domain in VENUE_DOMAINS and NAME in said.classes) or (domain == "train" and TRAINID in said.requests):
+            if (domain in VENUE_DOMAINS and NAME in mentioned.classes) or (
+                domain == "train" and TRAINID in mentioned.requests
+            ):
                 rows = town.answer(domain, state[domain]) if domain in state else 0
                 before = offered[domain][1]
                 if not before or not town.ids_within(domain, before, rows):
                     offered[domain] = number, rows
-            provided[domain] |= said.requests if domain in booked else said.unbooked
+            provided[domain] |= mentioned.requests if domain in booked else mentioned.unbooked
     informed = {d: _informed(d, goal, offered[d][1], fitting[d], town) for d, goal in gold.domains.items()}
     inform = all(informed.values())
     verdicts = {
@@ -218,20 +220,20 @@ def judge_grounded(
     """
     last: dict[str, tuple[int, bool, int]] = {}
     provided: dict[str, set[str]] = {domain: set() for domain in gold.domains}
-    told: dict[str, set[str]] = {}
+    answered: dict[str, set[str]] = {}
     stuffed = valid_offers = offers = 0
     for number, (turn, state, booked, about) in enumerate(zip(turns, states, gold.booked, estimate, strict=False)):
-        said = mentions(turn.response)
-        if not said.classes:
+        mentioned = mentions(turn.response)
+        if not mentioned.classes:
             continue
-        stuffed += said.stuffed
-        for domain in said.owners(about):
-            classes = said.of(domain, about)
-            requests = classes & said.requests
+        stuffed += mentioned.stuffed
+        for domain in mentioned.owners(about):
+            classes = mentioned.of(domain, about)
+            requests = classes & mentioned.requests
             if requests:
-                told.setdefault(domain, set()).update(requests)
+                answered.setdefault(domain, set()).update(requests)
             goal = gold.domains.get(domain)
-            if goal is None or said.stuffed:
+            if goal is None or mentioned.stuffed:
                 continue
             offer = _offers(domain, goal, classes)
             if not (offer or requests):
@@ -254,8 +256,8 @@ def judge_grounded(
         verdicts,
         valid_offers=valid_offers,
         offers=offers,
-        hits=sum(len(words & wanted.get(owner, frozenset())) for owner, words in told.items()),
-        told=sum(map(len, told.values())),
+        hits=sum(len(words & wanted.get(owner, frozenset())) for owner, words in answered.items()),
+        told=sum(map(len, answered.values())),
         wanted=sum(map(len, wanted.values())),
         stuffed=stuffed,
     )
@@ -297,11 +299,11 @@ def _taxi_agrees(wanted: Mapping[str, str], given: Mapping[str, str]) -> bool:
     for slot, value in wanted.items():
         if slot not in given:
             return False
-        goal, told = normal_value(slot, value), given[slot]
+        goal, predicted = normal_value(slot, value), given[slot]
         if slot in ("arrive", "leave"):
-            if minutes(goal) != minutes(told):
+            if minutes(goal) != minutes(predicted):
                 return False
-        elif not alike(goal, told):
+        elif not alike(goal, predicted):
             return False
     return True
 

@@ -95,17 +95,17 @@ def _rows(each: JudgedDialogue, town: TownDatabase) -> Iterator[tuple[Any, ...]]
         if verdict is None:
             continue
         for domain, goal in each.gold.domains.items():
-            one = verdict.domains[domain]
+            domain_verdict = verdict.domains[domain]
             fitting = town.answer(domain, goal.informable).bit_count() if domain in DATABASE_DOMAINS else None
-            missing = sorted(goal.requestable - one.provided)
+            missing = sorted(goal.requestable - domain_verdict.provided)
             yield (
                 each.gold.id,
                 rules,
                 domain,
-                one.inform,
-                one.success,
-                None if one.offer_turn is None else 2 * one.offer_turn + 1,
-                one.offered.bit_count() if domain in DATABASE_DOMAINS else None,
+                domain_verdict.inform,
+                domain_verdict.success,
+                None if domain_verdict.offer_turn is None else 2 * domain_verdict.offer_turn + 1,
+                domain_verdict.offered.bit_count() if domain in DATABASE_DOMAINS else None,
                 fitting,
                 [_NAMES[word] for word in sorted(goal.requestable)],
                 [_NAMES[word] for word in missing],
@@ -116,14 +116,14 @@ def _faults(
     rules: Rules, domain: str, each: JudgedDialogue, verdict: DialogueVerdict, town: TownDatabase
 ) -> Iterator[TaskFailure]:
     """Why a domain failed; nothing where it succeeded."""
-    one, goal = verdict.domains[domain], each.gold.domains[domain]
-    if one.success:
+    domain_verdict, goal = verdict.domains[domain], each.gold.domains[domain]
+    if domain_verdict.success:
         return
     if not each.turns:
         yield TaskFailure(reason="no_responses")
-    elif not one.inform:
-        yield from _not_informed(rules, domain, each, one, goal, town)
-    elif missing := goal.requestable - one.provided:
+    elif not domain_verdict.inform:
+        yield from _not_informed(rules, domain, each, domain_verdict, goal, town)
+    elif missing := goal.requestable - domain_verdict.provided:
         yield from _not_told(rules, domain, missing, each, town)
     else:
         failed = tuple(name for name, other in verdict.domains.items() if not other.inform)
@@ -131,39 +131,39 @@ def _faults(
 
 
 def _not_informed(
-    rules: Rules, domain: str, each: JudgedDialogue, one: DomainVerdict, goal: GoldGoal, town: TownDatabase
+    rules: Rules, domain: str, each: JudgedDialogue, verdict: DomainVerdict, goal: GoldGoal, town: TownDatabase
 ) -> Iterator[TaskFailure]:
-    if one.offer_turn is None:
+    if verdict.offer_turn is None:
         yield TaskFailure(reason="nothing_offered", wanted=offer_wanted(rules, domain, goal))
         return
-    state, turn = each.states[one.offer_turn].get(domain), 2 * one.offer_turn + 1
+    state, turn = each.states[verdict.offer_turn].get(domain), 2 * verdict.offer_turn + 1
     if state is None:
         yield TaskFailure(reason="state_lacks_domain", turn=turn)
         return
-    if domain not in DATABASE_DOMAINS or not one.offered:
+    if domain not in DATABASE_DOMAINS or not verdict.offered:
         reason = "state_fits_nothing" if domain in DATABASE_DOMAINS else "state_differs"
         yield TaskFailure(reason=reason, turn=turn, given=tuple(f"{slot}={value}" for slot, value in state.items()))
         return
     table, fitting = town.tables[domain], town.answer(domain, goal.informable)
-    wrong = one.offered & ~(table.same_ids(fitting) if rules == "mwzeval" else fitting)
+    wrong = verdict.offered & ~(table.same_ids(fitting) if rules == "mwzeval" else fitting)
     first = wrong & -wrong
     (row,) = table.at(first)
     for slot in town.failed_constraints(domain, first, goal.informable):
         yield TaskFailure(
             reason="offer_unfit", slot=slot, turn=turn, given=(row.get(slot, "unknown"),),
             wanted=goal.informable[slot], entity=row.get("name") or row["trainid"],
-            rows=one.offered.bit_count(), unfit=wrong.bit_count(),
+            rows=verdict.offered.bit_count(), unfit=wrong.bit_count(),
         )  # fmt: skip
 
 
 def _not_told(
     rules: Rules, domain: str, missing: frozenset[str], each: JudgedDialogue, town: TownDatabase
 ) -> Iterator[TaskFailure]:
-    said = set().union(*(mentions(turn.response).classes for turn in each.turns))
-    for word in sorted(missing - said):
+    mentioned = set().union(*(mentions(turn.response).classes for turn in each.turns))
+    for word in sorted(missing - mentioned):
         yield TaskFailure(reason="never_told", slot=_NAMES[word])
     why = _why_not_mwzeval if rules == "mwzeval" else _why_not_grounded
-    for word in sorted(missing & said):
+    for word in sorted(missing & mentioned):
         for number, turn in enumerate(each.turns):
             if word in mentions(turn.response).classes:
                 reason, given = why(word, domain, number, each, town)
@@ -182,11 +182,11 @@ def _why_not_mwzeval(word: str, domain: str, number: int, each: JudgedDialogue, 
 
 
 def _why_not_grounded(word: str, domain: str, number: int, each: JudgedDialogue, town: TownDatabase) -> _InVain:
-    said, estimate = mentions(each.turns[number].response), estimated_domains(each.states)[number]
-    if said.stuffed:
+    mentioned, estimate = mentions(each.turns[number].response), estimated_domains(each.states)[number]
+    if mentioned.stuffed:
         return "told_stuffed", ()
-    if word not in said.of(domain, estimate):
-        owners = (owner or estimate or "no domain" for owner, words in said.owned.items() if word in words)
+    if word not in mentioned.of(domain, estimate):
+        owners = (owner or estimate or "no domain" for owner, words in mentioned.owned.items() if word in words)
         return "told_of_other", tuple(owners)
     if word == REFERENCE and domain not in each.gold.booked[number] and _fits(domain, number, each, town):
         return "told_unbooked", ()

@@ -211,14 +211,14 @@ class References:
         if not responses:
             return np.zeros((0, STATISTICS))
         answered = [self._answered(dialogue, len(texts)) for dialogue, texts in responses.items()]
-        said = self._tokens.of(chain.from_iterable(responses.values()))
+        tokens = self._tokens.of(chain.from_iterable(responses.values()))
         wanted = _Tokens(
             np.concatenate([each.numbers for each in answered]), np.concatenate([each.lengths for each in answered])
         )
-        counts = np.zeros((len(said.lengths), STATISTICS), np.int64)
-        counts[:, :_ORDERS] = _matches(said, wanted)
-        counts[:, _ORDERS : 2 * _ORDERS] = np.maximum(said.lengths[:, None] - np.arange(_ORDERS), 0)
-        counts[:, -2], counts[:, -1] = said.lengths, wanted.lengths
+        counts = np.zeros((len(tokens.lengths), STATISTICS), np.int64)
+        counts[:, :_ORDERS] = _matches(tokens, wanted)
+        counts[:, _ORDERS : 2 * _ORDERS] = np.maximum(tokens.lengths[:, None] - np.arange(_ORDERS), 0)
+        counts[:, -2], counts[:, -1] = tokens.lengths, wanted.lengths
         ends = np.cumsum([0, *map(len, responses.values())])
         before = np.concatenate([np.zeros((1, STATISTICS), np.int64), np.cumsum(counts, axis=0)])
         return np.asarray(before[ends[1:]] - before[ends[:-1]], np.float64)
@@ -239,31 +239,31 @@ class References:
         return _Tokens(known.numbers[: lengths.sum()], lengths)
 
 
-def _matches(said: _Tokens, wanted: _Tokens) -> _Integers:
+def _matches(tokens: _Tokens, wanted: _Tokens) -> _Integers:
     """For each text how many n-grams it shares with its reference, as often as both have them: (texts, orders).
 
     An n-gram is shared only if the one without its last token is. So an n-gram is that one's number and a token, and
     places whose n-gram is not shared are left behind.
     """
-    numbers = np.concatenate([said.numbers, wanted.numbers])
-    lengths = np.concatenate([said.lengths, wanted.lengths])
-    texts = np.repeat(np.arange(len(lengths)) % len(said.lengths), lengths)
+    numbers = np.concatenate([tokens.numbers, wanted.numbers])
+    lengths = np.concatenate([tokens.lengths, wanted.lengths])
+    texts = np.repeat(np.arange(len(lengths)) % len(tokens.lengths), lengths)
     ends = np.repeat(np.cumsum(lengths), lengths)
     most = int(numbers.max(initial=0)) + 1
     places, shorter = np.arange(len(numbers)), texts
-    found = np.zeros((len(said.lengths), _ORDERS), np.int64)
+    matches = np.zeros((len(tokens.lengths), _ORDERS), np.int64)
     for order in range(_ORDERS):
         grams, which = _different(shorter * most + numbers[places + order])
-        ours = places < len(said.numbers)
+        ours = places < len(tokens.numbers)
         both = np.minimum(
             np.bincount(which[ours], minlength=len(grams)), np.bincount(which[~ours], minlength=len(grams))
         )
         owner = np.zeros(len(grams), np.int64)
         owner[which] = texts[places]
-        found[:, order] = np.bincount(owner, weights=both, minlength=len(found))
+        matches[:, order] = np.bincount(owner, weights=both, minlength=len(matches))
         kept = (both[which] > 0) & (places + order + 1 < ends[places])
         places, shorter = places[kept], which[kept]
-    return found
+    return matches
 
 
 _FILE = Keyed(list[str])

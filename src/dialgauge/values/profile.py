@@ -182,8 +182,11 @@ def _plain(value: Any) -> Any:
     Prose cannot change a comparison and is left out; so are defaults, lest a new option change every old digest.
     """
     if isinstance(value, Struct):
-        said = [(f.name, getattr(value, f.name), f.default) for f in fields(value) if f.name not in _PROSE]
-        return (type(value).__name__, *((name, _plain(given)) for name, given, default in said if given != default))
+        given_fields = [(f.name, getattr(value, f.name), f.default) for f in fields(value) if f.name not in _PROSE]
+        return (
+            type(value).__name__,
+            *((name, _plain(given)) for name, given, default in given_fields if given != default),
+        )
     if isinstance(value, tuple):
         return tuple(_plain(item) for item in value)
     return tuple(value.items()) if hasattr(value, "items") else value

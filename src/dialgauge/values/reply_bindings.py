@@ -69,11 +69,11 @@ class BoundReply:
         self._slots = slots
         self._money = frozenset(slot.name for slot in slots.values() if slot.money)
         named = reply.phrases(names) if names else ()
-        self._in_names = {place for name in named for place in range(name.first, name.last)}
+        self._in_names = {index for name in named for index in range(name.first, name.last)}
         #: Places of labels by segment.
         self.labels: dict[int, list[Place[str]]] = {}
         literal = [
-            place for slot in slots.values() for words in slot.literal for place in reply.literal(words, slot.name)
+            span for slot in slots.values() for words in slot.literal for span in reply.literal(words, slot.name)
         ]
         for label in _longest([*reply.phrases(labels_of(slots)), *literal]):
             if label.first not in self._in_names:
@@ -84,38 +84,38 @@ class BoundReply:
         """All values in the reply that the slot could have."""
         known = self._told.get(slot.name)
         if known is None:
-            places = [told for told in values_in(self.reply, slot) if not self._is_name(told.place)]
-            known = self._told[slot.name] = tuple(told for told in places if not self._asks(told.place))
+            places = [value for value in values_in(self.reply, slot) if not self._is_name(value.place)]
+            known = self._told[slot.name] = tuple(value for value in places if not self._asks(value.place))
         return known
 
-    def _is_name(self, place: Place[str]) -> bool:
-        return place.first in self._in_names and place.last - 1 in self._in_names
+    def _is_name(self, span: Place[str]) -> bool:
+        return span.first in self._in_names and span.last - 1 in self._in_names
 
-    def _asks(self, place: Place[str]) -> bool:
+    def _asks(self, span: Place[str]) -> bool:
         """Does it stand in a question? "It is 12, shall I book?" asks only in its last clause."""
-        segment = self.reply.tokens[place.first].segment
+        segment = self.reply.tokens[span.first].segment
         if self._questions or segment not in self.reply.questions:
             return False
         words = self.reply.tokens
-        at = place.first
+        at = span.first
         while at > 0 and words[at - 1].segment == segment and words[at - 1].text not in _CLAUSE_ENDS:
             at -= 1
-        later = [token.text for token in words[place.last :] if token.segment == segment]
+        later = [token.text for token in words[span.last :] if token.segment == segment]
         last = not any(word in _CLAUSE_ENDS for word in later)
         begins = at == 0 or words[at - 1].segment != segment
         return words[at].text in _INTERROGATIVE or (begins and last)
 
-    def owner(self, place: Place[str], slot: SpokenSlot) -> str:
+    def owner(self, span: Place[str], slot: SpokenSlot) -> str:
         """The slot whose label stands nearest to a value; empty where none does."""
-        segment = self.reply.tokens[place.first].segment
+        segment = self.reply.tokens[span.first].segment
         labels = [
             label
             for label in self.labels.get(segment, ())
-            if not self._same(label, place)
+            if not self._same(label, span)
             and (self._slots[label.value].kind not in _NARROW or self._slots[label.value].kind == slot.kind)
-            and (label.value == slot.name or self._questions or self._may_own(label, place))
+            and (label.value == slot.name or self._questions or self._may_own(label, span))
         ]
-        if self._money and self._is_money(place):  # "5 seats, 12 pounds": the pounds are not the seats'
+        if self._money and self._is_money(span):  # "5 seats, 12 pounds": the pounds are not the seats'
             if not slot.money:
                 return next(iter(self._money))
             labels = [label for label in labels if label.value in self._money]
@@ -126,9 +126,9 @@ class BoundReply:
             return slot.name if any(label.value == slot.name for label in labels) else ""
         near: dict[str, float] = {}
         for label in labels:
-            if label.last > place.first and self._begins_its_own(label, place):
+            if label.last > span.first and self._begins_its_own(label, span):
                 continue
-            gap = place.first - label.last if label.last <= place.first else 1.5 + label.first - place.last
+            gap = span.first - label.last if label.last <= span.first else 1.5 + label.first - span.last
             near[label.value] = min(near.get(label.value, 99.0), gap)
         if not near:
             return ""
@@ -137,35 +137,35 @@ class BoundReply:
             slot.name if near.get(slot.name, 99.0) == best else next(name for name, gap in near.items() if gap == best)
         )
 
-    def _may_own(self, label: Place[str], place: Place[str]) -> bool:
+    def _may_own(self, label: Place[str], span: Place[str]) -> bool:
         """Can the slot of a label have a value there? "Looking after it: cut off brown tips" tells no time of day."""
         slot = self._slots[label.value]
-        return self.could_have(slot, place) or (slot.kind == "text" and self._is_part(label, place))
+        return self.could_have(slot, span) or (slot.kind == "text" and self._is_part(label, span))
 
-    def could_have(self, slot: SpokenSlot, place: Place[str]) -> bool:
+    def could_have(self, slot: SpokenSlot, span: Place[str]) -> bool:
         """Could what stands at a place be a value of the slot?"""
-        return any(told.place.first < place.last and place.first < told.place.last for told in self.told(slot))
+        return any(value.place.first < span.last and span.first < value.place.last for value in self.told(slot))
 
-    def _is_part(self, label: Place[str], place: Place[str]) -> bool:
+    def _is_part(self, label: Place[str], span: Place[str]) -> bool:
         """Is it but a part of the text that a label introduces? The north of "address: 12 North Road" is no area."""
         words, (_, last) = self.reply.lower, self.scope(label)
-        if words[label.last : label.last + 1] not in ((":",), ("=",), ("is",)) or place.last > last:
+        if words[label.last : label.last + 1] not in ((":",), ("=",), ("is",)) or span.last > last:
             return False
-        rest = {*range(label.last + 1, last)} - {*range(place.first, place.last)}
-        return place.first > label.last and any(words[at].isalnum() for at in rest)
+        rest = {*range(label.last + 1, last)} - {*range(span.first, span.last)}
+        return span.first > label.last and any(words[at].isalnum() for at in rest)
 
-    def _begins_its_own(self, label: Place[str], place: Place[str]) -> bool:
+    def _begins_its_own(self, label: Place[str], span: Place[str]) -> bool:
         """Does a label behind a value belong to what follows? "TR1465, duration: 85 minutes"."""
-        between, words = self.reply.lower[place.last : label.first], self.reply.lower
+        between, words = self.reply.lower[span.last : label.first], self.reply.lower
         following = words[label.last] if label.last < len(words) else ""
         return following in (":", "=", "is", "are") or any(word in (",", ";", "(", "-", "and") for word in between)
 
-    def _is_money(self, place: Place[str]) -> bool:
-        around = self.reply.lower[max(0, place.first - 1) : place.last + 1]
+    def _is_money(self, span: Place[str]) -> bool:
+        around = self.reply.lower[max(0, span.first - 1) : span.last + 1]
         return any(word in CURRENCIES for word in around)
 
-    def _same(self, label: Place[str], place: Place[str]) -> bool:
-        return label.first >= place.first and label.last <= place.last
+    def _same(self, label: Place[str], span: Place[str]) -> bool:
+        return label.first >= span.first and label.last <= span.last
 
     def _heading(self, segment: int) -> list[Place[str]]:
         """The labels of the segment before where that is a mere heading: "**Price**" and below it the value."""
@@ -179,7 +179,7 @@ class BoundReply:
     def scope(self, label: Place[str]) -> tuple[int, int]:
         """The tokens around a label up to those that belong to other labels."""
         tokens, segment = self.reply.tokens, self.reply.tokens[label.first].segment
-        inside = [place for place, token in enumerate(tokens) if token.segment == segment]
+        inside = [index for index, token in enumerate(tokens) if token.segment == segment]
         first, last = inside[0], inside[-1] + 1
         for other in self.labels.get(segment, ()):
             if other.value == label.value or other.first == label.first:
@@ -193,10 +193,10 @@ class BoundReply:
     def _cut(self, after: int, before: int) -> int:
         """Where between two labels the talk goes from one to the other."""
         tokens = self.reply.tokens
-        for place in range(after, before):
-            inside = tokens[place].text == "-" and tokens[place].start == tokens[place - 1].end  # B-12
-            if tokens[place].text in (",", "and", "plus", "with", "-", "/", "|", "(") and not inside:
-                return place
+        for index in range(after, before):
+            inside = tokens[index].text == "-" and tokens[index].start == tokens[index - 1].end  # B-12
+            if tokens[index].text in (",", "and", "plus", "with", "-", "/", "|", "(") and not inside:
+                return index
         return before
 
     def unknown(self, slot: SpokenSlot, *, left: int) -> bool:
@@ -245,18 +245,18 @@ class BoundReply:
 
     def polarity(self, slot: SpokenSlot, *, alone: bool) -> str:
         """``yes``, ``no``, ``both``, ``perhaps`` (a label and nothing said against it), or nothing."""
-        said: list[str] = []
+        polarities: list[str] = []
         for labels in self.labels.values():
             for label in labels:
                 if label.value == slot.name:
-                    said.append(self._said_of(label))
-        outright = {one for one in said if one in ("yes", "no", "both")}
+                    polarities.append(self._said_of(label))
+        outright = {polarity for polarity in polarities if polarity in ("yes", "no", "both")}
         if len(outright) == 1:
             return outright.pop()
         if outright:
             return "both"
         bare = self._bare() if alone else ""
-        return bare or ("perhaps" if "perhaps" in said else "")
+        return bare or ("perhaps" if "perhaps" in polarities else "")
 
     def _said_of(self, label: Place[str]) -> str:
         first, last = self.scope(label)
@@ -269,7 +269,7 @@ class BoundReply:
         if asks and words and (words[0] in _INTERROGATIVE or words[-1] == "?"):
             return ""
         if not set(words) & (NEGATION | _ASSERTING | _YES | _NO):  # "parking and wifi are both included"
-            until = max(place for place, token in enumerate(self.reply.tokens) if token.segment == segment) + 1
+            until = max(index for index, token in enumerate(self.reply.tokens) if token.segment == segment) + 1
             words += list(self.reply.lower[last:until])
         rest = self.reply.lower[label.last : last]
         text = _IDIOMS.sub(" ", " ".join(words).replace(" n't", " not"))
@@ -290,11 +290,11 @@ class BoundReply:
 
     def _bare(self) -> str:
         """A yes or no that begins a sentence, or is all of a line."""
-        said = set()
+        polarities = set()
         starts = [
-            place
-            for place, token in enumerate(self.reply.tokens)
-            if not place or token.segment != self.reply.tokens[place - 1].segment
+            index
+            for index, token in enumerate(self.reply.tokens)
+            if not index or token.segment != self.reply.tokens[index - 1].segment
         ]
         for place in starts:
             words = self.reply.segment(self.reply.tokens[place].segment)
@@ -302,7 +302,7 @@ class BoundReply:
             if not plain or plain[-1] == "?":
                 continue
             if _is_choice(plain):
-                said.add("both")
+                polarities.add("both")
             elif plain[0] in _YES or (
                 plain[0] in ("it", "they", "there", "that")
                 and plain[1:2]
@@ -311,13 +311,13 @@ class BoundReply:
                 and "no" not in plain
                 and len(plain) < 6
             ):
-                said.add("yes")
+                polarities.add("yes")
             elif plain[0] in _NO or (
                 plain[0] in ("it", "they", "there", "unfortunately", "sorry", "that")
                 and set(plain[:5]) & {"not", "no", "cannot", "lacks"}
             ):
-                said.add("no")
-        return said.pop() if len(said) == 1 else "both" if said else ""
+                polarities.add("no")
+        return polarities.pop() if len(polarities) == 1 else "both" if polarities else ""
 
 
 def labels_of(slots: Mapping[str, SpokenSlot]) -> dict[str, tuple[str, ...]]:
@@ -332,12 +332,10 @@ def labels_of(slots: Mapping[str, SpokenSlot]) -> dict[str, tuple[str, ...]]:
 def _longest(places: Sequence[Place[str]]) -> list[Place[str]]:
     """Without those that lie in a longer one: "from" in "from hour"."""
     return [
-        place
-        for place in places
+        span
+        for span in places
         if not any(
-            other.first <= place.first
-            and place.last <= other.last
-            and other.last - other.first > place.last - place.first
+            other.first <= span.first and span.last <= other.last and other.last - other.first > span.last - span.first
             for other in places
         )
     ]
@@ -345,14 +343,14 @@ def _longest(places: Sequence[Place[str]]) -> list[Place[str]]:
 
 def _is_choice(words: Sequence[str]) -> bool:
     """ "yes/no", "[yes] [no]", "yes or no": both are named to choose from."""
-    positive = [place for place, word in enumerate(words) if word in ("yes", "y")]
-    negative = [place for place, word in enumerate(words) if word in ("no", "n")]
+    positive = [index for index, word in enumerate(words) if word in ("yes", "y")]
+    negative = [index for index, word in enumerate(words) if word in ("no", "n")]
     return any(
-        abs(one - other) <= 4
+        abs(position - other) <= 4
         and all(
             word in ("/", "or", "|", "[", "]", "(", ")", ",", "-")
-            for word in words[min(one, other) + 1 : max(one, other)]
+            for word in words[min(position, other) + 1 : max(position, other)]
         )
-        for one in positive
+        for position in positive
         for other in negative
     )

@@ -90,9 +90,9 @@ class ReplyText:
         self.text = cleaned(text)
         self.tokens, self.questions = _tokens(self.text)
 
-    def words(self, place: Place[_T]) -> str:
+    def words(self, span: Place[_T]) -> str:
         """The tokens of a place, with spaces between."""
-        return " ".join(token.text for token in self.tokens[place.first : place.last])
+        return " ".join(token.text for token in self.tokens[span.first : span.last])
 
     @cached_property
     def lower(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class ReplyText:
     @cached_property
     def numbers(self) -> tuple[Place[float], ...]:
         """Numbers in digits or words that are no clock times."""
-        taken = {place for time in self.times for place in range(time.first, time.last)}
+        taken = {index for time in self.times for index in range(time.first, time.last)}
         return tuple(number for number in places_of(self.lower, number_at) if number.first not in taken)
 
     @cached_property
@@ -127,23 +127,23 @@ class ReplyText:
         """Where known values stand, by their phrases; the longest first where they overlap."""
         stream, at = self._stream
         places: list[Place[str]] = []
-        place = 0
-        while place < len(stream):
+        position = 0
+        while position < len(stream):
             joined, best = "", 0
-            for size, word in enumerate(stream[place : place + _LONGEST_PHRASE], 1):
+            for size, word in enumerate(stream[position : position + _LONGEST_PHRASE], 1):
                 joined += word
                 if joined in known:
                     best, values = size, known[joined]
             if best:
-                places += [Place(value, at[place][0], at[place + best - 1][1]) for value in values]
-            place += best or 1
+                places += [Place(value, at[position][0], at[position + best - 1][1]) for value in values]
+            position += best or 1
         return tuple(places)
 
     def literal(self, words: tuple[str, ...], value: str) -> Iterator[Place[str]]:
         """Where words stand one behind the other, just so."""
-        for place in range(len(self.lower) - len(words) + 1):
-            if self.lower[place : place + len(words)] == words:
-                yield Place(value, place, place + len(words))
+        for index in range(len(self.lower) - len(words) + 1):
+            if self.lower[index : index + len(words)] == words:
+                yield Place(value, index, index + len(words))
 
     def code(self, code: str) -> Place[str] | None:
         """Where letters and digits stand in a row, whatever signs and spaces are between them."""
@@ -175,30 +175,30 @@ class ReplyText:
     @cached_property
     def codes(self) -> tuple[Place[str], ...]:
         """What looks like a reference, phone number or postcode: letters and digits in a row with at least a digit."""
-        found, place = [], 0
-        while place < len(self.tokens):
-            last = self._code_end(place)
-            plain = "".join(_signs(token.text) for token in self.tokens[place:last])
-            if last > place and len(plain) >= 4 and any(sign.isdigit() for sign in plain):
-                found.append(Place(plain, place, last))
-                place = last
+        spans, position = [], 0
+        while position < len(self.tokens):
+            last = self._code_end(position)
+            plain = "".join(_signs(token.text) for token in self.tokens[position:last])
+            if last > position and len(plain) >= 4 and any(sign.isdigit() for sign in plain):
+                spans.append(Place(plain, position, last))
+                position = last
             else:
-                place += 1
-        return tuple(found)
+                position += 1
+        return tuple(spans)
 
-    def _code_end(self, place: int) -> int:
+    def _code_end(self, position: int) -> int:
         """Past the tokens that a code begun here may go on with: digits after digits, what is written together."""
-        last = place
+        last = position
         while last < len(self.tokens):
             token = self.tokens[last]
             coded = token.text.isalnum() and (
                 any(map(str.isdigit, token.text)) or self.text[token.start : token.end].isupper()
             )
             digits = token.text.isdigit() or bool(_POINTED_CODE.fullmatch(token.text))
-            together = last > place and token.start == self.tokens[last - 1].end
+            together = last > position and token.start == self.tokens[last - 1].end
             if (
-                (digits and (last == place or _digits_before(self, last)))
-                or (token.text.isalnum() and (together or (coded and last == place)))
+                (digits and (last == position or _digits_before(self, last)))
+                or (token.text.isalnum() and (together or (coded and last == position)))
             ) or (
                 token.text in "-()./+"
                 and last + 1 < len(self.tokens)
@@ -215,8 +215,8 @@ class ReplyText:
         return tuple(token.text for token in self.tokens if token.segment == number)
 
 
-def _digits_before(reply: ReplyText, place: int) -> bool:
-    return reply.tokens[place - 1].text.isdigit() or reply.tokens[place - 1].text in "-()./+"
+def _digits_before(reply: ReplyText, position: int) -> bool:
+    return reply.tokens[position - 1].text.isdigit() or reply.tokens[position - 1].text in "-()./+"
 
 
 def _signs(text: str) -> str:
@@ -240,24 +240,24 @@ def _emoji(signs: re.Match[str]) -> str:
 
 
 def _without_tables(lines: list[str]) -> Iterator[str]:
-    place = 0
-    while place < len(lines):
-        ruled = place + 1 < len(lines) and "|" in lines[place] and _TABLE_RULE.match(lines[place + 1])
-        if not ruled or "-" not in lines[place + 1]:
-            yield lines[place]
-            place += 1
+    number = 0
+    while number < len(lines):
+        ruled = number + 1 < len(lines) and "|" in lines[number] and _TABLE_RULE.match(lines[number + 1])
+        if not ruled or "-" not in lines[number + 1]:
+            yield lines[number]
+            number += 1
             continue
-        headings = _cells(lines[place])
-        place += 2
-        while place < len(lines) and "|" in lines[place]:
-            cells = _cells(lines[place])
+        headings = _cells(lines[number])
+        number += 2
+        while number < len(lines) and "|" in lines[number]:
+            cells = _cells(lines[number])
             if len(headings) == 2 and len(cells) == 2:  # a property and its value
                 yield f"{cells[0]}: {cells[1]}"
                 yield f"{headings[0]}: {cells[0]}"
                 yield f"{headings[1]}: {cells[1]}"
             else:
                 yield from (f"{heading}: {cell}" for heading, cell in zip(headings, cells, strict=False))
-            place += 1
+            number += 1
 
 
 def _cells(line: str) -> list[str]:
@@ -302,26 +302,26 @@ def _ends(tokens: list[Token], text: str, end: int) -> bool:
 def phrase_stream(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
     """Words in one spelling without fillers, and which tokens each came from; times and numbers in digits."""
     given = tuple(words)
-    times = {place.first: place for place in places_of(given, time_at)}
-    numbers = {place.first: place for place in places_of(given, number_at)}
+    times = {span.first: span for span in places_of(given, time_at)}
+    numbers = {span.first: span for span in places_of(given, number_at)}
     stream: list[str] = []
     at: list[tuple[int, int]] = []
-    place = 0
-    while place < len(given):
-        last = place + 1
-        if place in times:
-            time = times[place]
+    position = 0
+    while position < len(given):
+        last = position + 1
+        if position in times:
+            time = times[position]
             word, last = f"@{min(time.value)}", time.last
-        elif place in numbers:
-            number = numbers[place]
+        elif position in numbers:
+            number = numbers[position]
             word, last = f"#{number.value:g}", number.last
         else:
-            word = _same_word(given[place])
+            word = _same_word(given[position])
         behind_number = word == "a" and bool(stream) and stream[-1][0] == "#"  # room 8A
         if word not in _FILLERS or behind_number:
             stream.append(word)
-            at.append((place, last))
-        place = last
+            at.append((position, last))
+        position = last
     return tuple(stream), tuple(at)
 
 

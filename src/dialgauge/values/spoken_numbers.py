@@ -59,25 +59,25 @@ def places_of(
     words: tuple[str, ...], at: Callable[[tuple[str, ...], int], tuple[_T, int] | None]
 ) -> Iterator[Place[_T]]:
     """All that a reader reads in words, one behind the other."""
-    place = 0
-    while place < len(words):
-        read = at(words, place)
+    position = 0
+    while position < len(words):
+        read = at(words, position)
         if read is None:
-            place += 1
+            position += 1
         else:
-            yield Place(read[0], place, read[1])
-            place = read[1]
+            yield Place(read[0], position, read[1])
+            position = read[1]
 
 
-def number_at(words: tuple[str, ...], place: int) -> tuple[float, int] | None:
+def number_at(words: tuple[str, ...], position: int) -> tuple[float, int] | None:
     """The number that begins at a place."""
-    if words[place] in _CURRENCY and place + 1 < len(words) and words[place + 1][:1].isdigit():
-        return float(words[place + 1].replace(",", "")) if _is_number(words[place + 1]) else 0.0, place + 2
-    if _is_number(words[place]):
-        value = float(words[place].replace(",", ""))
-        scaled = place + 1 < len(words) and words[place + 1] in ("k", "thousand") and value < 1000
-        return (value * 1000, place + 2) if scaled else (value, place + 1)
-    return _worded_number(words, place)
+    if words[position] in _CURRENCY and position + 1 < len(words) and words[position + 1][:1].isdigit():
+        return float(words[position + 1].replace(",", "")) if _is_number(words[position + 1]) else 0.0, position + 2
+    if _is_number(words[position]):
+        value = float(words[position].replace(",", ""))
+        scaled = position + 1 < len(words) and words[position + 1] in ("k", "thousand") and value < 1000
+        return (value * 1000, position + 2) if scaled else (value, position + 1)
+    return _worded_number(words, position)
 
 
 _CURRENCY = frozenset("£$€¥₹")
@@ -87,14 +87,14 @@ def _is_number(word: str) -> bool:
     return word[:1].isdigit() and ":" not in word and word.isascii()
 
 
-def _worded_number(words: tuple[str, ...], place: int) -> tuple[float, int] | None:
+def _worded_number(words: tuple[str, ...], position: int) -> tuple[float, int] | None:
     """ "twenty-one", "a hundred and five", "two thousand"."""
     total = current = 0
-    if words[place] in ("a", "one") and place + 1 < len(words) and words[place + 1] in _SCALES:
-        current, place = 1, place + 1
+    if words[position] in ("a", "one") and position + 1 < len(words) and words[position + 1] in _SCALES:
+        current, position = 1, position + 1
     last = -1
-    while place < len(words):
-        word = words[place]
+    while position < len(words):
+        word = words[position]
         if word in _UNITS and (last < 0 or last in (10, 100)):
             current, last = current + _UNITS[word], 1
         elif word in _TENS and last in (-1, 100):
@@ -105,58 +105,63 @@ def _worded_number(words: tuple[str, ...], place: int) -> tuple[float, int] | No
         elif (
             word in ("and", "-")
             and last in (10, 100)
-            and place + 1 < len(words)
-            and words[place + 1] in (_UNITS if last == 10 else {**_UNITS, **_TENS})
+            and position + 1 < len(words)
+            and words[position + 1] in (_UNITS if last == 10 else {**_UNITS, **_TENS})
             and not (word == "and" and last == 10)
         ):
             pass
         else:
             break
-        place += 1
+        position += 1
     if last < 0:
         return None
-    return float(total + current), place
+    return float(total + current), position
 
 
 _HOUR_WORDS = {word: number for word, number in _UNITS.items() if 1 <= number <= 12}
 _PAST = {"quarter": 15, "half": 30, "five": 5, "ten": 10, "twenty": 20}
 
 
-def time_at(words: tuple[str, ...], place: int) -> tuple[frozenset[int], int] | None:
+def time_at(words: tuple[str, ...], position: int) -> tuple[frozenset[int], int] | None:
     """The clock time that begins at a place: the minutes since midnight that it can mean."""
-    word = words[place]
+    word = words[position]
     if word in ("noon", "midday"):
-        return frozenset((720,)), place + 1
+        return frozenset((720,)), position + 1
     if word == "midnight":
-        return frozenset((0, 1440)), place + 1
-    return _digital(words, place) or _relative(words, place)
+        return frozenset((0, 1440)), position + 1
+    return _digital(words, position) or _relative(words, position)
 
 
-def _digital(words: tuple[str, ...], place: int) -> tuple[frozenset[int], int] | None:
+def _digital(words: tuple[str, ...], position: int) -> tuple[frozenset[int], int] | None:
     """ "15:03", "3:03 pm", "3.03pm", "3 pm", "15h03", "9 o'clock"."""
-    word = words[place]
-    following = words[place + 1] if place + 1 < len(words) else ""
+    word = words[position]
+    following = words[position + 1] if position + 1 < len(words) else ""
     hour, _, minute = word.partition(":") if ":" in word else word.partition(".")
     hours = int(hour) if hour.isdecimal() and len(hour) <= 2 else _HOUR_WORDS.get(word, -1)
     if not 0 <= hours <= 24 or (minute and (len(minute) != 2 or not minute.isdecimal() or int(minute) > 59)):
         return None
     minutes = 60 * hours + int(minute or 0)
     if following in _HALVES and hours <= 12:
-        return frozenset((minutes % 720 + (720 if following[0] == "p" else 0),)), place + 2
+        return frozenset((minutes % 720 + (720 if following[0] == "p" else 0),)), position + 2
     if ":" in word and minute:
-        return _spoken_time(words, place + 1, minutes, exact=hours > 12 or (len(hour) == 2 and hours < 10))
-    if following == "h" and place + 2 < len(words) and words[place + 2].isdecimal() and len(words[place + 2]) == 2:
-        return frozenset((minutes + int(words[place + 2]),)), place + 3
+        return _spoken_time(words, position + 1, minutes, exact=hours > 12 or (len(hour) == 2 and hours < 10))
+    if (
+        following == "h"
+        and position + 2 < len(words)
+        and words[position + 2].isdecimal()
+        and len(words[position + 2]) == 2
+    ):
+        return frozenset((minutes + int(words[position + 2]),)), position + 3
     if following in ("hrs", "h") and hours > 0 and not minute:
-        return (frozenset((minutes,)), place + 2) if following == "hrs" else None
-    if following == "o" and words[place + 1 : place + 3] == ("o", "'clock") and 1 <= hours <= 12:
-        return _spoken_time(words, place + 3, minutes, exact=False)
+        return (frozenset((minutes,)), position + 2) if following == "hrs" else None
+    if following == "o" and words[position + 1 : position + 3] == ("o", "'clock") and 1 <= hours <= 12:
+        return _spoken_time(words, position + 3, minutes, exact=False)
     return None
 
 
-def _relative(words: tuple[str, ...], place: int) -> tuple[frozenset[int], int] | None:
+def _relative(words: tuple[str, ...], position: int) -> tuple[frozenset[int], int] | None:
     """ "quarter past three", "ten to four", "half nine"."""
-    start = place + 1 if words[place] == "a" else place
+    start = position + 1 if words[position] == "a" else position
     if start + 2 >= len(words) + 0 or words[start] not in _PAST:
         return None
     offset, at = _PAST[words[start]], start + 1
@@ -190,12 +195,12 @@ def _spoken_time(words: tuple[str, ...], after: int, minutes: int, *, exact: boo
     return frozenset((minutes, (minutes + 720) % 1440)), after
 
 
-def day_at(words: tuple[str, ...], place: int) -> tuple[str, int] | None:
+def day_at(words: tuple[str, ...], position: int) -> tuple[str, int] | None:
     """The day of the week at a place."""
-    word = words[place]
+    word = words[position]
     plain = word.removesuffix("s") if word[:-1] in DAYS else word
     if plain in DAYS:
-        return plain, place + 1
+        return plain, position + 1
     day = _SHORT_DAYS.get(word)
-    doubtful = word in _WORDS_TOO and (not place or words[place - 1] not in _BEFORE_DAY)
-    return (day, place + 1) if day is not None and not doubtful else None
+    doubtful = word in _WORDS_TOO and (not position or words[position - 1] not in _BEFORE_DAY)
+    return (day, position + 1) if day is not None and not doubtful else None

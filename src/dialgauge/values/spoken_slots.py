@@ -128,8 +128,8 @@ class SpokenSlot:
         """Known values by the phrases that say them."""
         index: dict[str, tuple[str, ...]] = {}
         for value in self.items if self.kind != "yes-no" else ():
-            for said in (value, *self.also.get(value, ())):
-                phrase = phrase_of(said)
+            for wording in (value, *self.also.get(value, ())):
+                phrase = phrase_of(wording)
                 if phrase and value not in index.get(phrase, ()):
                     index[phrase] = (*index.get(phrase, ()), value)
         return index
@@ -209,20 +209,20 @@ def values_in(reply: ReplyText, slot: SpokenSlot) -> Iterator[ToldValue]:
             yield ToldValue(f"{minutes.value:g}", Place("", minutes.first, minutes.last))
         if slot.money:
             known = {**known, _FREE: (_FREE,)}
-        yield from (ToldValue(place.value, place) for place in reply.phrases(known))
+        yield from (ToldValue(span.value, span) for span in reply.phrases(known))
     elif slot.kind == "time":
         for time in (*reply.times, *_bare_hours(reply)):
-            said = "|".join(f"{at // 60:02}:{at % 60:02}" for at in sorted(time.value))
-            yield ToldValue(said, Place("", time.first, time.last))
+            clock = "|".join(f"{at // 60:02}:{at % 60:02}" for at in sorted(time.value))
+            yield ToldValue(clock, Place("", time.first, time.last))
     elif slot.kind == "day":
         yield from (ToldValue(day.value, day) for day in reply.days)
     elif slot.kind == "code":
         seen: set[int] = set()
         for value in slot.values:
-            place = reply.code(value)
-            if place is not None:
-                seen.update(range(place.first, place.last))
-                yield ToldValue(value, place)
+            span = reply.code(value)
+            if span is not None:
+                seen.update(range(span.first, span.last))
+                yield ToldValue(value, span)
         for code in reply.codes:
             if code.first not in seen and (
                 len(code.value) >= 6 or not slot.values or len(code.value) >= min(map(len, slot.values)) - 2
@@ -230,7 +230,7 @@ def values_in(reply: ReplyText, slot: SpokenSlot) -> Iterator[ToldValue]:
                 yield ToldValue(code.value, code)
     else:
         places = reply.phrases({phrase: values for phrase, values in slot.phrases.items() if phrase not in slot.wordy})
-        yield from (ToldValue(place.value, place) for place in places)
+        yield from (ToldValue(span.value, span) for span in places)
 
 
 def _bare_hours(reply: ReplyText) -> Iterator[Place[frozenset[int]]]:
@@ -259,20 +259,20 @@ def _durations(reply: ReplyText) -> Iterator[Place[float]]:
         yield Place(total, number.first, last)
 
 
-def same_told(said: str, truth: str, kind: Kind) -> bool:
+def same_told(value: str, truth: str, kind: Kind) -> bool:
     """Is what was said the value? Times said with two meanings are, if either is."""
     if kind == "time":
         minutes = {sorted(time.value)[0] for time in ReplyText(truth).times} or set()
         wanted = _clock(truth)
-        return (wanted is not None and wanted % 1440 in {(_clock(one) or 0) % 1440 for one in said.split("|")}) or (
-            wanted is None and bool(minutes) and said == truth
-        )
+        return (
+            wanted is not None and wanted % 1440 in {(_clock(clock) or 0) % 1440 for clock in value.split("|")}
+        ) or (wanted is None and bool(minutes) and value == truth)
     if kind == "number":
-        return _number(said) == _number(truth) if _number(truth) is not None else phrase_of(said) == phrase_of(truth)
+        return _number(value) == _number(truth) if _number(truth) is not None else phrase_of(value) == phrase_of(truth)
     if kind == "code":
-        one, other = (_alphanumeric(text) for text in (said, truth))
-        return one == other or (one.isdigit() and other.isdigit() and _national(one) == _national(other))
-    return phrase_of(said) == phrase_of(truth)
+        own, other = (_alphanumeric(text) for text in (value, truth))
+        return own == other or (own.isdigit() and other.isdigit() and _national(own) == _national(other))
+    return phrase_of(value) == phrase_of(truth)
 
 
 def _national(digits: str) -> str:

@@ -204,7 +204,7 @@ def _clock(text: str) -> str:
     return text
 
 
-def similarity(one: str, other: str) -> int:
+def similarity(text: str, other: str) -> int:
     """How alike two values are, from 0 to 100; of two equally long ones the order can matter.
 
     The best match of the shorter text within the longer, looked for only where a cheapest alignment of the two has
@@ -213,11 +213,11 @@ def similarity(one: str, other: str) -> int:
     """
     from rapidfuzz.distance import Indel, Levenshtein
 
-    if one == other:
+    if text == other:
         return 100
-    if not one or not other:
+    if not text or not other:
         return 0
-    short, long = (one, other) if len(one) <= len(other) else (other, one)
+    short, long = (text, other) if len(text) <= len(other) else (other, text)
     best = 0.0
     for block in Levenshtein.opcodes(short, long).as_matching_blocks():
         start = max(block.b - block.a, 0)

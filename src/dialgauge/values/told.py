@@ -111,20 +111,22 @@ class AnswerReader:
     def _heard(self, bound: BoundReply, slot: SpokenSlot, asked: Collection[str], explained: Collection[str]) -> str:
         alone = self._is_alone(slot, asked)
         if slot.kind == "yes-no":
-            said = bound.polarity(slot, alone=alone)
+            polarity = bound.polarity(slot, alone=alone)
             if bound.unknown(slot, left=int(alone)):
                 return UNKNOWN
-            return {"both": "yes", "perhaps": "yes"}.get(said, said)
-        told = bound.told(slot)
-        own = [one for one in told if bound.owner(one.place, slot) == slot.name]
+            return {"both": "yes", "perhaps": "yes"}.get(polarity, polarity)
+        values = bound.told(slot)
+        own = [value for value in values if bound.owner(value.place, slot) == slot.name]
         if slot.kind == "list" and own:
-            return f"{slot.separator} ".join(dict.fromkeys(one.value for one in own))
+            return f"{slot.separator} ".join(dict.fromkeys(value.value for value in own))
         if own:
             return own[0].value.partition("|")[0]
-        loose = [one for one in told if not bound.owner(one.place, slot) and not is_among(one.value, explained)]
+        loose = [
+            value for value in values if not bound.owner(value.place, slot) and not is_among(value.value, explained)
+        ]
         if not alone and slot.kind not in ("code", "list", "day"):
             rivals = [self.slots[other] for other in asked if other in self.slots and other != slot.name]
-            loose = [one for one in loose if not any(bound.could_have(rival, one.place) for rival in rivals)]
+            loose = [value for value in loose if not any(bound.could_have(rival, value.place) for rival in rivals)]
         if loose:
             return loose[0].value.partition("|")[0]
         remainder = _read_remainder(bound, slot, "")
@@ -136,15 +138,15 @@ class AnswerReader:
         values: dict[str, str] = {}
         for name, slot in self.slots.items():
             if slot.kind == "yes-no":
-                said = bound.polarity(slot, alone=False)
-                if said in ("yes", "no"):
-                    values[name] = said
+                polarity = bound.polarity(slot, alone=False)
+                if polarity in ("yes", "no"):
+                    values[name] = polarity
                 continue
-            told = [told.value for told in bound.told(slot) if bound.owner(told.place, slot) == name]
-            if told and slot.kind == "list":
-                values[name] = f"{slot.separator} ".join(dict.fromkeys(told))
-            elif told:
-                values[name] = told[0]
+            own = [value.value for value in bound.told(slot) if bound.owner(value.place, slot) == name]
+            if own and slot.kind == "list":
+                values[name] = f"{slot.separator} ".join(dict.fromkeys(own))
+            elif own:
+                values[name] = own[0]
         return values
 
 
@@ -168,22 +170,24 @@ def _read_unknown(
 def _read_value(
     bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool, alone: bool, explained: Collection[str]
 ) -> AnswerReading:
-    right = [told for told in bound.told(slot) if same_told(told.value, truth, slot.kind)] or _found(bound, slot, truth)
-    owners = {bound.owner(told.place, slot) for told in right}
-    wrong = [told for told in bound.told(slot) if not same_told(told.value, truth, slot.kind)]
-    own = [told for told in wrong if bound.owner(told.place, slot) == slot.name and not _within(told, right)]
+    right = [value for value in bound.told(slot) if same_told(value.value, truth, slot.kind)] or _found(
+        bound, slot, truth
+    )
+    owners = {bound.owner(value.place, slot) for value in right}
+    wrong = [value for value in bound.told(slot) if not same_told(value.value, truth, slot.kind)]
+    own = [value for value in wrong if bound.owner(value.place, slot) == slot.name and not _within(value, right)]
     if slot.name in owners:
         return AnswerReading("right", truth)
     if "" in owners and not own:
         return AnswerReading("right", truth)
     if own:
-        doubtful = right or all(is_among(told.value, explained) for told in own)
+        doubtful = right or all(is_among(value.value, explained) for value in own)
         return AnswerReading("unsure" if doubtful else "other", own[0].value)
     if unknown:
         return AnswerReading("unknown", UNKNOWN)
     if right:  # the right value, but nearer to another label
         return AnswerReading("right" if alone else "unsure", truth)
-    loose = [told for told in wrong if not bound.owner(told.place, slot) and not is_among(told.value, explained)]
+    loose = [value for value in wrong if not bound.owner(value.place, slot) and not is_among(value.value, explained)]
     if loose and alone:
         return AnswerReading(
             "other" if slot.kind != "number" or len(bound.reply.tokens) <= 14 else "unsure", loose[0].value
@@ -195,16 +199,16 @@ def _found(bound: BoundReply, slot: SpokenSlot, truth: str) -> list[ToldValue]:
     """The right value by its own spelling, where the kind's shapes do not show it."""
     places: list[Place[str]] = []
     if slot.kind in ("text", "number"):
-        for said in (truth, *slot.also.get(truth, ())):
-            places += bound.reply.phrase(said)
+        for wording in (truth, *slot.also.get(truth, ())):
+            places += bound.reply.phrase(wording)
     if slot.kind == "code" or (slot.kind == "text" and any(map(str.isdigit, truth))):
         code = bound.reply.code(truth)
         places += [code] if code is not None else []
-    return [ToldValue(truth, place) for place in places]
+    return [ToldValue(truth, span) for span in places]
 
 
-def _within(told: ToldValue, right: Sequence[ToldValue]) -> bool:
-    return any(one.place.first <= told.place.first and told.place.last <= one.place.last for one in right)
+def _within(value: ToldValue, right: Sequence[ToldValue]) -> bool:
+    return any(other.place.first <= value.place.first and value.place.last <= other.place.last for other in right)
 
 
 def _read_remainder(bound: BoundReply, slot: SpokenSlot, truth: str) -> AnswerReading:
@@ -233,39 +237,39 @@ def _in_part(bound: BoundReply, truth: str) -> bool:
 
 def _read_list(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool) -> AnswerReading:
     wanted = {phrase_of(item): item for item in list_items(truth, slot.separator)}
-    told = {
-        phrase_of(told.value): told
-        for told in bound.told(slot)
-        if bound.reply.lower[max(0, told.place.first - 1)] not in NEGATION
+    by_phrase = {
+        phrase_of(value.value): value
+        for value in bound.told(slot)
+        if bound.reply.lower[max(0, value.place.first - 1)] not in NEGATION
     }
     for phrase, item in wanted.items():
-        if phrase not in told and (places := bound.reply.phrase(item)):
-            told[phrase] = ToldValue(item, places[0])
-    hits = wanted.keys() & told.keys()
-    extra = [one.value for phrase, one in told.items() if phrase not in wanted]
+        if phrase not in by_phrase and (places := bound.reply.phrase(item)):
+            by_phrase[phrase] = ToldValue(item, places[0])
+    hits = wanted.keys() & by_phrase.keys()
+    extra = [value.value for phrase, value in by_phrase.items() if phrase not in wanted]
     if hits == wanted.keys():
         return AnswerReading(
             "unsure"
-            if [value for value in extra if bound.owner(told[phrase_of(value)].place, slot) == slot.name]
+            if [value for value in extra if bound.owner(by_phrase[phrase_of(value)].place, slot) == slot.name]
             else "right",
             truth,
         )
     if extra:
-        return AnswerReading("other", f"{slot.separator} ".join(one.value for one in told.values()))
+        return AnswerReading("other", f"{slot.separator} ".join(value.value for value in by_phrase.values()))
     if hits:
         return AnswerReading("unsure", f"{slot.separator} ".join(wanted[phrase] for phrase in hits))
     return AnswerReading("unknown", UNKNOWN) if unknown else _read_remainder(bound, slot, truth)
 
 
 def _read_yes_no(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool, alone: bool) -> AnswerReading:
-    said = bound.polarity(slot, alone=alone)
-    if unknown and said in ("no", ""):  # "we don't have information about pets" says no more than that
+    polarity = bound.polarity(slot, alone=alone)
+    if unknown and polarity in ("no", ""):  # "we don't have information about pets" says no more than that
         return AnswerReading("unknown", UNKNOWN)
-    if said in ("yes", "no"):
-        return AnswerReading("right" if said == truth else "other", said)
-    if said == "perhaps" and truth == "yes":
+    if polarity in ("yes", "no"):
+        return AnswerReading("right" if polarity == truth else "other", polarity)
+    if polarity == "perhaps" and truth == "yes":
         return AnswerReading("right", "yes")
-    return AnswerReading("unsure" if said else "none")
+    return AnswerReading("unsure" if polarity else "none")
 
 
 # Outcomes. People say that something failed in countless ways, and often only by asking for something else. So any hint

@@ -131,9 +131,9 @@ class Cassette:
         end = size
         while end:
             start = max(0, end - 65536)
-            place = os.pread(handle, end - start, start).rfind(b"\n")
-            if place >= 0:
-                end = start + place + 1
+            offset = os.pread(handle, end - start, start).rfind(b"\n")
+            if offset >= 0:
+                end = start + offset + 1
                 break
             end = start
         if end != size:

@@ -138,9 +138,9 @@ def completion_of(answer: dict[str, Any], request: dict[str, Any]) -> Completion
 
 def _why_no_message(answer: dict[str, Any]) -> str:
     choices, error = answer.get("choices"), answer.get("error")
-    told = clean_text(error.get("message") if isinstance(error, dict) else error)
-    if told:
-        return f"the endpoint reports an error ({' '.join(told.split())[:_QUOTED]})"
+    explanation = clean_text(error.get("message") if isinstance(error, dict) else error)
+    if explanation:
+        return f"the endpoint reports an error ({' '.join(explanation.split())[:_QUOTED]})"
     if choices == []:
         return "its list of choices is empty, so the endpoint produced no reply; the endpoint's log may say why"
     if choices is None:
@@ -179,8 +179,8 @@ def clean_text(content: object) -> str:
 
 def _tool_calls(given: object) -> tuple[WantedCall, ...]:
     calls = []
-    for number, one in enumerate(given[:_MOST_CALLS] if isinstance(given, list) else ()):
-        function = one.get("function") if isinstance(one, dict) else None
+    for number, entry in enumerate(given[:_MOST_CALLS] if isinstance(given, list) else ()):
+        function = entry.get("function") if isinstance(entry, dict) else None
         if not isinstance(function, dict):
             continue
         arguments = function.get("arguments")
@@ -188,16 +188,16 @@ def _tool_calls(given: object) -> tuple[WantedCall, ...]:
             import json
 
             arguments = json.dumps(arguments)
-        identifier = clean_text(one.get("id"))[:_SHOWN] or f"call-{number + 1}"
+        identifier = clean_text(entry.get("id"))[:_SHOWN] or f"call-{number + 1}"
         calls.append(
             WantedCall(identifier, clean_text(function.get("name"))[:_SHOWN], clean_text(arguments)[:_MOST_TEXT])
         )
     return tuple(calls)
 
 
-def _count(told: object, text: str) -> int:
-    if isinstance(told, int) and not isinstance(told, bool) and told >= 0:
-        return told
+def _count(reported: object, text: str) -> int:
+    if isinstance(reported, int) and not isinstance(reported, bool) and reported >= 0:
+        return reported
     return math.ceil(len(text) / _CHARACTERS)
 
 

@@ -95,24 +95,24 @@ class Desk:
         """A wish in the domain's own spelling; one that cannot be meant is an error."""
         wish, spoken = words.service.wishes[slot], words.slots[slot]
         if wish.match in ("at-least", "at-most"):
-            told = ReplyText(value)
-            if wish.timed and len(told.times) == 1:
-                at = min(told.times[0].value)
+            reply = ReplyText(value)
+            if wish.timed and len(reply.times) == 1:
+                at = min(reply.times[0].value)
                 value = value if wish.fault(value) == "" else f"{at // 60}:{at % 60:02}"
-            elif not wish.timed and len(told.numbers) == 1:
-                if fault := _foreign(told, wish.unit):
+            elif not wish.timed and len(reply.numbers) == 1:
+                if fault := _foreign(reply, wish.unit):
                     raise DialgaugeError(f"{words.service.declared(slot)} {fault} (got '{value}')")
-                value = _signed(told)
+                value = _signed(reply)
         elif wish.match == "yes-no":
             value = {"true": "yes", "false": "no", "free": "yes", "1": "yes", "0": "no"}.get(value.lower(), value)
         elif comparable(value) not in map(comparable, wish.values):
             known = spoken.phrases.get(phrase_of(value), ())
             if not known:
                 places = ReplyText(value).phrases(spoken.phrases)
-                known = tuple(dict.fromkeys(place.value for place in places))
+                known = tuple(dict.fromkeys(phrase.value for phrase in places))
             if not known and len(numbers := ReplyText(value).numbers) == 1:
                 plain = f"{numbers[0].value:g}"
-                known = tuple(one for one in wish.values if comparable(one) == comparable(plain))
+                known = tuple(option for option in wish.values if comparable(option) == comparable(plain))
             value = known[0] if len(known) == 1 else value
         if fault := wish.fault(value):
             raise DialgaugeError(f"{words.service.declared(slot)} {fault} (got '{value}')")
@@ -136,9 +136,9 @@ class Desk:
             raise DialgaugeError("; ".join(faults))
         booking = self._backend.book(service.name, given, row)
         self._believe(service.name, given, tuple(spec.takes), tuple(service.wishes))
-        told: Result = {"outcome": booking.outcome, "message": booking.sentence(service)}
-        told |= _spelled(service, booking.gives)
-        return told | ({"total": booking.total} if booking.total else {})
+        answer: Result = {"outcome": booking.outcome, "message": booking.sentence(service)}
+        answer |= _spelled(service, booking.gives)
+        return answer | ({"total": booking.total} if booking.total else {})
 
     def _row(self, service: Service, name: str) -> Entity:
         called = service.declared(service.id_slot or service.name_slot)
@@ -168,8 +168,8 @@ def _spelled(service: Service, values: Mapping[str, str]) -> dict[str, str]:
 
 def _cells(service: Service, values: Mapping[str, str]) -> dict[str, str | None]:
     """All that can be told of a row; None is unknown."""
-    told = dict.fromkeys(filter(None, (service.name_slot, service.id_slot, *service.wishes, *service.answer)))
-    return {slot.replace(" ", "_"): values.get(slot) for slot in told}
+    slots = dict.fromkeys(filter(None, (service.name_slot, service.id_slot, *service.wishes, *service.answer)))
+    return {slot.replace(" ", "_"): values.get(slot) for slot in slots}
 
 
 def _missing(words: ServiceVocabulary, slot: str, value: str) -> str:
@@ -182,19 +182,19 @@ def _missing(words: ServiceVocabulary, slot: str, value: str) -> str:
     return f"No {words.noun} has {words.label(slot)} '{value}'. Values are: {', '.join(known[:_MOST_VALUES])}{more}."
 
 
-def _signed(told: ReplyText) -> str:
+def _signed(reply: ReplyText) -> str:
     """The one number of a text, with its sign: "-0.9", "minus 5", "−£3"."""
-    number = told.numbers[0]
-    before = [word for word in told.lower[: number.first] if word not in _CURRENCY_NAMES]
+    number = reply.numbers[0]
+    before = [word for word in reply.lower[: number.first] if word not in _CURRENCY_NAMES]
     sign = "-" if before in (["-"], ["−"], ["minus"]) else ""
     return f"{sign}{_written(number.value)}"
 
 
-def _foreign(told: ReplyText, unit: str) -> str:
+def _foreign(reply: ReplyText, unit: str) -> str:
     """What is wrong with an amount in another currency than the column's."""
     own = {_CURRENCY_NAMES[word] for word in ReplyText(unit).lower if word in _CURRENCY_NAMES}
-    said = {_CURRENCY_NAMES[word] for word in told.lower if word in _CURRENCY_NAMES}
-    return f"is in {unit}" if own and said - own else ""
+    currencies = {_CURRENCY_NAMES[word] for word in reply.lower if word in _CURRENCY_NAMES}
+    return f"is in {unit}" if own and currencies - own else ""
 
 
 def _written(value: float) -> str:

@@ -32,14 +32,14 @@ class Gate:
         """Wait for a place and a moment, and hold the place."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            place = self._place()
+            lock = self._place()
             self._wait_for_turn()
         except OSError as error:
             raise DialgaugeError(f"requests cannot be counted ({reason(error)})", file=str(self._folder)) from error
         try:
             yield
         finally:
-            place.release()
+            lock.release()
 
     def _place(self) -> FileLock:
         for number in cycle(range(self._concurrency)):

@@ -160,8 +160,8 @@ class LlmSystem(LanguageAgent):
             return answer.text
         given = _object(answer.text)
         if given is not None:
-            said = given.get("say")
-            return said.strip() if isinstance(said, str) else ""
+            text = given.get("say")
+            return text.strip() if isinstance(text, str) else ""
         if begun := _SAY.match(answer.text):
             return _unquoted(answer.text[begun.end() :])
         # The beginning of a call is nothing to say to a customer; other words are, though no JSON.

@@ -62,8 +62,8 @@ class LlmUser(LanguageAgent):
         self._messages.append({"role": "user", "content": heard_words})
         answer = self._ask(self._messages)
         self._messages.append({"role": "assistant", "content": answer.text})
-        said, gave_up, done = ends_conversation(answer.text)
-        words, reported = self._worded(said)
+        utterance, gave_up, done = ends_conversation(answer.text)
+        words, reported = self._worded(utterance)
         acts = self._observer.label(words) if reported is None else reported
         ends = gave_up or done
         silent = ends and not words

@@ -55,11 +55,11 @@ class LocalModel:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        told = self._first_line()
-        if "address" not in told:
+        message = self._first_line()
+        if "address" not in message:
             self.stop()
-            raise ChatError(f"the local model did not start ({told.get('error', 'no answer')})")
-        self._address = f"{told['address']}/v1"
+            raise ChatError(f"the local model did not start ({message.get('error', 'no answer')})")
+        self._address = f"{message['address']}/v1"
 
     def _first_line(self) -> dict[str, str]:
         output = self._process.stdout if self._process is not None else None
@@ -67,9 +67,9 @@ class LocalModel:
             return {}
         for line in output:
             with suppress(ValueError):
-                told = json.loads(line)
-                if isinstance(told, dict):
-                    return told
+                message = json.loads(line)
+                if isinstance(message, dict):
+                    return message
         return {}
 
     def stop(self) -> None:

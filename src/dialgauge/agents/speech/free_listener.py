@@ -48,8 +48,10 @@ class FreeListener:
         for service in dict.fromkeys(services):
             calls = [call for call in turn.calls or () if call.domain == service]
             asked = [act.slot for act in own if act.domain == service and act.intent == REQUEST]
-            said = [act.values[0] for act in own if act.intent == INFORM and act.values]
-            acts += self._of_service(self._vocabulary[service], reply, turn.text, calls, asked, said, service == active)
+            values = [act.values[0] for act in own if act.intent == INFORM and act.values]
+            acts += self._of_service(
+                self._vocabulary[service], reply, turn.text, calls, asked, values, service == active
+            )
         if _BYE.search(turn.text.lower()):
             acts.append(act(f"{GENERAL}-bye"))
         return tuple(dict.fromkeys(acts))
@@ -61,11 +63,11 @@ class FreeListener:
         text: str,
         calls: Sequence[Call],
         asked: Sequence[str],
-        said: Collection[str],
+        user_values: Collection[str],
         active: bool,
     ) -> Iterator[Act]:
         service = words.service
-        spoken = [place.value for place in reply.phrases(words.name_phrases)]
+        spoken = [phrase.value for phrase in reply.phrases(words.name_phrases)]
         names = [name for name in dict.fromkeys(spoken) if _is_meant(words, name, text)]
         searches = [call for call in calls if call.name == "search"]
         bookings = [call for call in calls if call.name != "search"]
@@ -74,12 +76,12 @@ class FreeListener:
             yield from self._booked(words, text)
         elif outcome == "refused":
             yield act(service.act_name("no_book"))
-        elif searches and searches[-1].outcome == _NONE_FOUND and not self._offered(words, reply, said):
+        elif searches and searches[-1].outcome == _NONE_FOUND and not self._offered(words, reply, user_values):
             yield act(service.act_name("no_offer"))
             return
         else:
-            yield from self._named(words, names, said)
-        explained = {*said, *names, *(call.outcome.partition(" ")[0] for call in searches)}
+            yield from self._named(words, names, user_values)
+        explained = {*user_values, *names, *(call.outcome.partition(" ")[0] for call in searches)}
         gives = service.gives if outcome == "booked" else ()
         wanted = [slot for slot in asked if slot not in gives]
         for slot, value in words.reader.heard(text, wanted, explained).items():
@@ -88,21 +90,21 @@ class FreeListener:
             searched = {slot for call in searches for slot in call.arguments}
             yield from self._questions(words, reply, {*asked, *searched})
 
-    def _offered(self, words: ServiceVocabulary, reply: ReplyText, said: Collection[str]) -> bool:
+    def _offered(self, words: ServiceVocabulary, reply: ReplyText, user_values: Collection[str]) -> bool:
         """Is something named that does not merely repeat what the user said?"""
-        repeated = {phrase_of(value) for value in said}
-        named = (place.value for place in reply.phrases(words.whole_names))
+        repeated = {phrase_of(value) for value in user_values}
+        named = (phrase.value for phrase in reply.phrases(words.whole_names))
         return any(phrase_of(name) not in repeated and _is_meant(words, name, reply.text) for name in named)
 
     def _booked(self, words: ServiceVocabulary, text: str) -> Iterator[Act]:
         name = words.service.act_name("book")
-        told = words.reader.heard(text, words.service.gives)
-        for slot, value in told.items():
+        values = words.reader.heard(text, words.service.gives)
+        for slot, value in values.items():
             yield act(name, slot, value)
-        if not told:
+        if not values:
             yield act(name)
 
-    def _named(self, words: ServiceVocabulary, names: Sequence[str], said: Collection[str]) -> Iterator[Act]:
+    def _named(self, words: ServiceVocabulary, names: Sequence[str], user_values: Collection[str]) -> Iterator[Act]:
         """One that is spoken of; of several the one already taken, else they are to choose from."""
         service = words.service
         taken = self._taken.get(service.name, "")
@@ -130,14 +132,14 @@ class FreeListener:
             field = tokens[-1] == ":"  # a form: "Frame size:"
             if segment not in reply.questions and not field and not _ASKING.search(" ".join(tokens)):
                 continue
-            for place in reply.phrases(labels):
-                if place.value not in askable:
+            for label in reply.phrases(labels):
+                if label.value not in askable:
                     continue
-                if reply.tokens[place.first].segment == segment and not self._answered(
-                    words, reply, place.value, segment
+                if reply.tokens[label.first].segment == segment and not self._answered(
+                    words, reply, label.value, segment
                 ):
-                    role: Role = "request" if place.value in service.search else "ask_booking"
-                    yield act(service.act_name(role), place.value, "?")
+                    role: Role = "request" if label.value in service.search else "ask_booking"
+                    yield act(service.act_name(role), label.value, "?")
 
     def _answered(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
         """Does the next segment answer it? "And the fee? That's 12 euros." asks nothing."""
@@ -151,8 +153,10 @@ class FreeListener:
     def _valued(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
         """Does a value stand beside the label? "arrival time: 10:57, book?" does not ask for the time."""
         bound, spoken = BoundReply(reply, words.slots, {}, questions=True), words.slots[slot]
-        places = [told.place for told in bound.told(spoken) if bound.owner(told.place, spoken) == slot]
-        return any(reply.tokens[place.first].segment == segment for place in places)
+        places = [
+            told_value.place for told_value in bound.told(spoken) if bound.owner(told_value.place, spoken) == slot
+        ]
+        return any(reply.tokens[phrase.first].segment == segment for phrase in places)
 
 
 def _is_meant(words: ServiceVocabulary, name: str, text: str) -> bool:

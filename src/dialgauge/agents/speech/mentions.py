@@ -113,26 +113,26 @@ class MentionFinder:
         words = [word.lower() for word, _, _ in raw]
         tokens: list[str] = []
         mentions: list[ValueMention] = []
-        place, count = 0, len(words)
+        index, count = 0, len(words)
         by_first = self._by_first
-        while place < count:
-            word = words[place]
-            found = self._known(words, place) if word in by_first else None
-            if found is None and (word in _WORDED or not word.isalpha() or _is_reference(raw[place][0])):
-                found = _shaped(words, place, raw[place][0])
-            if found is None and word == "the":
-                found = _place(words, place)
-            if found is None and place + 1 < count and words[place + 1] in ("food", "cuisine"):
-                found = _other_food(word)
-            if found is None:
+        while index < count:
+            word = words[index]
+            mention = self._known(words, index) if word in by_first else None
+            if mention is None and (word in _WORDED or not word.isalpha() or _is_reference(raw[index][0])):
+                mention = _shaped(words, index, raw[index][0])
+            if mention is None and word == "the":
+                mention = _place(words, index)
+            if mention is None and index + 1 < count and words[index + 1] in ("food", "cuisine"):
+                mention = _other_food(word)
+            if mention is None:
                 tokens.append(word)
-                place += 1
+                index += 1
                 continue
-            length, kind, value, detail = found
-            start, end = raw[place][1], raw[place + length - 1][2]
+            length, kind, value, detail = mention
+            start, end = raw[index][1], raw[index + length - 1][2]
             mentions.append(ValueMention(kind, _as_said(value, kind, text[start:end]), start, end, len(tokens), detail))
             tokens.append(f"<{kind}>")
-            place += length
+            index += length
         return Delexicalised(tuple(tokens), tuple(mentions))
 
     def value(self, text: str) -> str:
@@ -140,15 +140,15 @@ class MentionFinder:
         plain = text.strip().lower()
         if plain in _WORDS.ends_of_rides:
             return plain
-        found = self.find(text)
-        if len(found.mentions) == 1 and found.mentions[0].kind not in ("some",):
-            return found.mentions[0].value.lower()
+        delexicalised = self.find(text)
+        if len(delexicalised.mentions) == 1 and delexicalised.mentions[0].kind not in ("some",):
+            return delexicalised.mentions[0].value.lower()
         return " ".join(word for word in _words(text) if word not in ("the", "a", "an"))
 
-    def _known(self, words: list[str], place: int) -> tuple[int, str, str, str] | None:
-        for entry in self._by_first[words[place]]:
+    def _known(self, words: list[str], index: int) -> tuple[int, str, str, str] | None:
+        for entry in self._by_first[words[index]]:
             length = len(entry.words)
-            if length == 1 or tuple(words[place : place + length]) == entry.words:
+            if length == 1 or tuple(words[index : index + length]) == entry.words:
                 return length, entry.kind, entry.value, entry.detail
         return None
 
@@ -189,11 +189,11 @@ class MentionFinder:
         self._by_first.setdefault(words[0], []).append(entry)
 
 
-def _as_said(value: str, kind: str, said: str) -> str:
+def _as_said(value: str, kind: str, text: str) -> str:
     """The world's spelling of a value; addresses, and what differs in capitals only, stay as they were said."""
     if kind == "address":
-        return value if said == value.rstrip(" ,.") else said
-    return said if said.islower() and said == value.lower() else value
+        return value if text == value.rstrip(" ,.") else text
+    return text if text.islower() and text == value.lower() else value
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -203,18 +203,18 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _variants(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Other spellings: "johns" for "john 's" and back, "saint" and "st", "and" and "&"."""
-    for place, word in enumerate(words):
-        if word == "'s" and place:
-            yield (*words[: place - 1], f"{words[place - 1]}s", *words[place + 1 :])
+    for index, word in enumerate(words):
+        if word == "'s" and index:
+            yield (*words[: index - 1], f"{words[index - 1]}s", *words[index + 1 :])
         elif len(word) > 4 and word.endswith("s") and word.isalpha():
-            yield (*words[:place], word[:-1], "'s", *words[place + 1 :])
+            yield (*words[:index], word[:-1], "'s", *words[index + 1 :])
         elif word == "saint":
-            yield (*words[:place], "st", *words[place + 1 :])
+            yield (*words[:index], "st", *words[index + 1 :])
         elif word == "and":
-            yield (*words[:place], "&", *words[place + 1 :])
+            yield (*words[:index], "&", *words[index + 1 :])
         elif word in ("guesthouse", "guest"):
-            rest = words[place + 1 :]
-            yield (*words[:place], *(("guesthouse", *rest[1:]) if word == "guest" else ("guest", "house", *rest)))
+            rest = words[index + 1 :]
+            yield (*words[:index], *(("guesthouse", *rest[1:]) if word == "guest" else ("guest", "house", *rest)))
 
 
 def _address_parts(address: str) -> Iterator[str]:
@@ -245,18 +245,18 @@ def _shortened(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 _WORDED = frozenset((*_DAYS, *_NUMBERS, "noon", "midnight", *(f"{day}s" for day in _DAYS)))
 
 
-def _shaped(words: list[str], place: int, raw: str) -> tuple[int, str, str, str] | None:
+def _shaped(words: list[str], index: int, raw: str) -> tuple[int, str, str, str] | None:
     """A time, number, price, reference and the like, told by its shape."""
-    word = words[place]
-    after = words[place + 1] if place + 1 < len(words) else ""
+    word = words[index]
+    after = words[index + 1] if index + 1 < len(words) else ""
     if word in _WORDED:
         return _worded(word, after)
     if word[0].isdecimal():
-        found = _street(words, place) or _number(word, after)
-        if found is not None:
-            return found
+        mention = _street(words, index) or _number(word, after)
+        if mention is not None:
+            return mention
     if word == "£" and after[:1].isdecimal():
-        extra = place + 2 < len(words) and words[place + 2] in _POUNDS
+        extra = index + 2 < len(words) and words[index + 2] in _POUNDS
         return 2 + extra, "price", f"{after} pounds", ""
     if _TRAIN.fullmatch(word):
         return 1, "train", word.upper(), ""
@@ -271,10 +271,10 @@ def _shaped(words: list[str], place: int, raw: str) -> tuple[int, str, str, str]
     return None
 
 
-def _street(words: list[str], place: int) -> tuple[int, str, str, str] | None:
+def _street(words: list[str], index: int) -> tuple[int, str, str, str] | None:
     """A house number and a street: "37 Newnham Road"."""
     for length in (3, 4):
-        part = words[place : place + length]
+        part = words[index : index + length]
         if len(part) == length and part[-1] in _WORDS.streets and all(word.isalpha() for word in part[1:]):
             return length, "address", " ".join(part), ""
     return None
@@ -336,10 +336,10 @@ def _clock(hour: int, minute: int, half: str) -> str:
     return f"{hour:02}:{minute:02}"
 
 
-def _place(words: list[str], place: int) -> tuple[int, str, str, str] | None:
+def _place(words: list[str], index: int) -> tuple[int, str, str, str] | None:
     """ "The hotel" as one end of a ride."""
-    phrase = " ".join(words[place : place + 2])
-    if phrase in _WORDS.ends_of_rides and place and words[place - 1] in _BEFORE_PLACE:
+    phrase = " ".join(words[index : index + 2])
+    if phrase in _WORDS.ends_of_rides and index and words[index - 1] in _BEFORE_PLACE:
         return 2, "place", phrase, ""
     return None
 

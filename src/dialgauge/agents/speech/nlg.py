@@ -87,7 +87,7 @@ class TemplateNlg:
             for taken, templates in book.plan(name, keys):
                 if text:
                     text += " "
-                given = {slots[place]: values[place] for place in taken}
+                given = {slots[index]: values[index] for index in taken}
                 if not templates or not _sayable(templates[0], given):
                     text += self._generic(name, given, book)
                     names.append("generic")
@@ -100,8 +100,8 @@ class TemplateNlg:
     def _generic(self, name: str, given: dict[str, str], book: PhraseBook) -> str:
         if self._strict:
             raise DialgaugeError(f"there are no words for the act '{name}' with {', '.join(given) or 'no slot'}")
-        told = [f"the {book.label(name, slot)} is {value or 'not known'}" for slot, value in given.items() if slot]
-        return f"Just so you know, {', '.join(told)}." if told else "Let me see."
+        clauses = [f"the {book.label(name, slot)} is {value or 'not known'}" for slot, value in given.items() if slot]
+        return f"Just so you know, {', '.join(clauses)}." if clauses else "Let me see."
 
 
 @lru_cache(8)

@@ -75,31 +75,31 @@ class LinearNlu:
     def parse(self, text: str, speaker: Speaker, context: ParseContext | None = None) -> Parse:
         """The acts of what ``speaker`` said, as the other side understands it."""
         known = context or ParseContext()
-        found = self.finder.find(text)
+        delexicalised = self.finder.find(text)
         features = context_features(known.own, known.before, known.domain, known.pending)
-        details = "\x1f".join([mention.detail for mention in found.mentions])
-        key = (speaker, f"{' '.join(found.tokens)}\x1e{details}", features)
+        details = "\x1f".join([mention.detail for mention in delexicalised.mentions])
+        key = (speaker, f"{' '.join(delexicalised.tokens)}\x1e{details}", features)
         judged = self._judged.get(key)
         if judged is None:
-            judged = judge(self.model, found, speaker, features)
+            judged = judge(self.model, delexicalised, speaker, features)
             if len(self._judged) < _KEPT:
                 self._judged[key] = judged
-        return self._parsed(judged, found)
+        return self._parsed(judged, delexicalised)
 
-    def _parsed(self, judged: tuple[_Judged, ...], found: Delexicalised) -> Parse:
+    def _parsed(self, judged: tuple[_Judged, ...], delexicalised: Delexicalised) -> Parse:
         sure: dict[Act, float] = {}
         unsure: list[Act] = []
         spans: list[Span] = []
         for name, slot, value, mention, confidence in judged:
-            said = found.mentions[mention].value if mention >= 0 else value
-            one = act(name, slot, said)
+            spoken = delexicalised.mentions[mention].value if mention >= 0 else value
+            parsed = act(name, slot, spoken)
             if confidence < self._threshold:
-                unsure.append(one)
+                unsure.append(parsed)
                 continue
-            sure.setdefault(one, confidence)
+            sure.setdefault(parsed, confidence)
             if mention >= 0:
-                place = found.mentions[mention]
-                spans.append(Span(one.domain, slot, place.start, place.end))
+                span = delexicalised.mentions[mention]
+                spans.append(Span(parsed.domain, slot, span.start, span.end))
         return Parse(tuple(sure), tuple(sure.values()), tuple(unsure), tuple(spans))
 
 
@@ -132,26 +132,30 @@ def _loaded(file: str) -> NluModel:
     return default_model()
 
 
-def judge(model: NluModel, found: Delexicalised, speaker: Speaker, context: tuple[str, ...]) -> tuple[_Judged, ...]:
+def judge(
+    model: NluModel, delexicalised: Delexicalised, speaker: Speaker, context: tuple[str, ...]
+) -> tuple[_Judged, ...]:
     """What is said, before values are filled in."""
     part = model.parts[speaker]
     valued = [
         judged
-        for number in range(min(len(found.mentions), _MOST_MENTIONS))
-        for judged in _of_mention(part.mentions, found, number, context)
+        for number in range(min(len(delexicalised.mentions), _MOST_MENTIONS))
+        for judged in _of_mention(part.mentions, delexicalised, number, context)
     ]
     taken = {(judged.name, judged.slot) for judged in valued if judged.confidence >= 0.5}
-    whole = _of_utterance(part.utterance, found, context)
+    whole = _of_utterance(part.utterance, delexicalised, context)
     return (*[judged for judged in whole if (judged.name, judged.slot) not in taken], *valued)
 
 
-def _of_mention(scorer: LinearScorer, found: Delexicalised, number: int, context: tuple[str, ...]) -> list[_Judged]:
+def _of_mention(
+    scorer: LinearScorer, delexicalised: Delexicalised, number: int, context: tuple[str, ...]
+) -> list[_Judged]:
     """The best act and slot of a mention against the next best; label 0 is none."""
-    mention = found.mentions[number]
+    mention = delexicalised.mentions[number]
     labels = fitting(scorer, mention.kind)
     if len(labels) < 2:
         return []
-    scores = scorer.scores(mention_features(found, mention, context))[labels].tolist()
+    scores = scorer.scores(mention_features(delexicalised, mention, context))[labels].tolist()
     ranked = sorted(range(len(labels)), key=scores.__getitem__, reverse=True)
     best, second = ranked[0], ranked[1]
     confidence = _confidence(scores[best] - scores[second])
@@ -168,18 +172,18 @@ def fitting(scorer: LinearScorer, kind: str) -> list[int]:
     known = scorer.fitting.get(kind)
     if known is None:
         slots = [slot for _, slot, _ in scorer.labels]
-        known = [0, *[place for place, slot in enumerate(slots) if place and kind in SLOT_KINDS.get(slot, ())]]
+        known = [0, *[index for index, slot in enumerate(slots) if index and kind in SLOT_KINDS.get(slot, ())]]
         scorer.fitting[kind] = known
     return known
 
 
-def _of_utterance(scorer: LinearScorer, found: Delexicalised, context: tuple[str, ...]) -> list[_Judged]:
+def _of_utterance(scorer: LinearScorer, delexicalised: Delexicalised, context: tuple[str, ...]) -> list[_Judged]:
     """The acts that the utterance as a whole has; one value for each act and slot."""
-    scores = scorer.scores(utterance_features(found, context))
+    scores = scorer.scores(utterance_features(delexicalised, context))
     best: dict[tuple[str, str], _Judged] = {}
-    for place in (scores >= _LEAST).nonzero()[0].tolist():
-        confidence = _confidence(int(scores[place]))
-        name, slot, value = scorer.labels[place]
+    for index in (scores >= _LEAST).nonzero()[0].tolist():
+        confidence = _confidence(int(scores[index]))
+        name, slot, value = scorer.labels[index]
         known = best.get((name, slot))
         if known is None or known.confidence < confidence:
             best[name, slot] = _Judged(name, slot, value, -1, confidence)

@@ -31,14 +31,14 @@ def context_features(own: tuple[Act, ...], before: tuple[Act, ...], domain: str,
     return tuple(dict.fromkeys(features))
 
 
-def utterance_features(found: Delexicalised, context: tuple[str, ...]) -> list[str]:
+def utterance_features(delexicalised: Delexicalised, context: tuple[str, ...]) -> list[str]:
     """Of the whole utterance."""
-    words = ["^", *found.tokens[:_MOST_TOKENS], "$"]
+    words = ["^", *delexicalised.tokens[:_MOST_TOKENS], "$"]
     domains = _domains(words) or _of_context(context)
     pairs = [f"{name} {two}" for name, two in pairwise(words)]
     features = words + pairs
     features += [f"{pair} {word}" for pair, word in zip(pairs, words[2:], strict=False)]
-    sentences = _sentences(found.tokens[:_MOST_TOKENS])
+    sentences = _sentences(delexicalised.tokens[:_MOST_TOKENS])
     features += sentences
     for domain in domains:
         features += [f"{domain}|{word}" for word in words]
@@ -49,17 +49,17 @@ def utterance_features(found: Delexicalised, context: tuple[str, ...]) -> list[s
     return list(dict.fromkeys(features))
 
 
-def mention_features(found: Delexicalised, mention: ValueMention, context: tuple[str, ...]) -> list[str]:
+def mention_features(delexicalised: Delexicalised, mention: ValueMention, context: tuple[str, ...]) -> list[str]:
     """Of one mention, each feature with the mention's kind."""
-    words, place, kind = found.tokens, mention.place, mention.kind
-    start, end = _sentence(words, place)
-    left, right = words[max(start, place - _WINDOW) : place], words[place + 1 : min(end, place + 1 + _WINDOW)]
+    words, index, kind = delexicalised.tokens, mention.place, mention.kind
+    start, end = _sentence(words, index)
+    left, right = words[max(start, index - _WINDOW) : index], words[index + 1 : min(end, index + 1 + _WINDOW)]
     near = [*("^^^"[: 3 - min(3, len(left))]), *left[-3:], *right[:2], *("$$"[: 2 - min(2, len(right))])]
     far, second, first, following, next_but_one = near
     domains = _domains(words[start:end]) or _domains(words) or _of_context(context)
-    same = [value_mention for value_mention in found.mentions if value_mention.kind == kind]
+    same = [value_mention for value_mention in delexicalised.mentions if value_mention.kind == kind]
     previous = words[_sentence(words, start - 2)[0] : start] if start > 1 else ()
-    sentence = f"{' '.join(words[start:place])} = {' '.join(words[place + 1 : end])}"
+    sentence = f"{' '.join(words[start:index])} = {' '.join(words[index + 1 : end])}"
     features = [
         "",
         f"-1 {first}",
@@ -97,10 +97,10 @@ def mention_features(found: Delexicalised, mention: ValueMention, context: tuple
 def _sentences(words: tuple[str, ...]) -> list[str]:
     """Each sentence as one feature: what is always said in the same words is known at once."""
     features, start = [], 0
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if word in _STOPS:
-            features.append(f"={' '.join(words[start:place])}")
-            start = place + 1
+            features.append(f"={' '.join(words[start:index])}")
+            start = index + 1
     return [*features, f"={' '.join(words[start:])}"] if start < len(words) else features
 
 
@@ -112,9 +112,9 @@ def _of_context(context: tuple[str, ...]) -> list[str]:
     return [feature for feature in context if feature.startswith("d=")]
 
 
-def _sentence(words: tuple[str, ...], place: int) -> tuple[int, int]:
+def _sentence(words: tuple[str, ...], index: int) -> tuple[int, int]:
     """Where the sentence around a word begins and ends."""
-    start, end = place, place
+    start, end = index, index
     while start > 0 and words[start - 1] not in _STOPS:
         start -= 1
     while end < len(words) and words[end] not in _STOPS:

@@ -65,12 +65,12 @@ class NluModel(Struct, frozen=True):
         arrays: dict[str, NDArray[Any]] = {"head": _bytes({"version": VERSION, "recipe": self.recipe})}
         for speaker, part in self.parts.items():
             for name, scorer in (("utterance", part.utterance), ("mentions", part.mentions)):
-                place = f"{speaker}_{name}"
+                prefix = f"{speaker}_{name}"
                 rows, columns = np.nonzero(scorer.weights)
-                arrays[f"{place}_words"] = _bytes({"features": scorer.features, "labels": scorer.labels})
-                arrays[f"{place}_rows"] = rows.astype(np.uint32)
-                arrays[f"{place}_columns"] = columns.astype(np.uint16)
-                arrays[f"{place}_weights"] = scorer.weights[rows, columns]
+                arrays[f"{prefix}_words"] = _bytes({"features": scorer.features, "labels": scorer.labels})
+                arrays[f"{prefix}_rows"] = rows.astype(np.uint32)
+                arrays[f"{prefix}_columns"] = columns.astype(np.uint16)
+                arrays[f"{prefix}_weights"] = scorer.weights[rows, columns]
         with atomic(Path(path)) as scratch, scratch.open("wb") as file:
             np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
@@ -137,11 +137,11 @@ def _plain(array: NDArray[Any], kind: Any) -> NDArray[Any]:
     return array
 
 
-def _scorer(arrays: Any, place: str) -> LinearScorer:
-    words = msgspec.json.decode(_plain(arrays[f"{place}_words"], np.uint8).tobytes(), type=_Words)
-    rows = _plain(arrays[f"{place}_rows"], np.uint32)
-    columns = _plain(arrays[f"{place}_columns"], np.uint16)
-    values = _plain(arrays[f"{place}_weights"], np.int16)
+def _scorer(arrays: Any, prefix: str) -> LinearScorer:
+    words = msgspec.json.decode(_plain(arrays[f"{prefix}_words"], np.uint8).tobytes(), type=_Words)
+    rows = _plain(arrays[f"{prefix}_rows"], np.uint32)
+    columns = _plain(arrays[f"{prefix}_columns"], np.uint16)
+    values = _plain(arrays[f"{prefix}_weights"], np.int16)
     shape = len(words.features), len(words.labels)
     if shape[0] * shape[1] > _MOST_BYTES // 2:
         raise ValueError("it is too large")

@@ -66,8 +66,8 @@ def practice_samples(
         draws = Draws(seed, "nlu practice", number)
         speaker: Speaker = "system" if number % 3 else "user"  # systems have twice as much to say
         acts, context = practice.turn(speaker, draws)
-        said = words.generate(acts, speaker, draws)
-        yield NluSample(text=said.text, speaker=speaker, acts=acts, context=context, spans=said.spans)
+        wording = words.generate(acts, speaker, draws)
+        yield NluSample(text=wording.text, speaker=speaker, acts=acts, context=context, spans=wording.spans)
 
 
 def human_samples(dialogues: Iterable[Dialogue]) -> Iterator[NluSample]:
@@ -75,15 +75,15 @@ def human_samples(dialogues: Iterable[Dialogue]) -> Iterator[NluSample]:
     for dialogue in dialogues:
         known = _Known()
         for turn in dialogue.turns:
-            acts = tuple(_plain(one) for one in turn.acts or ())
+            acts = tuple(_plain(each) for each in turn.acts or ())
             yield NluSample(text=turn.text, speaker=turn.speaker, acts=acts, context=known.context(turn.speaker))
             known.heard(turn.speaker, acts)
 
 
 def _plain(annotated: Act) -> Act:
     """An annotated act in our spelling; a facility that is told without a value is there."""
-    one = goal_act(annotated)
-    return replace(one, values=("yes",)) if one.slot in _YES_NO and not one.values else one
+    renamed = goal_act(annotated)
+    return replace(renamed, values=("yes",)) if renamed.slot in _YES_NO and not renamed.values else renamed
 
 
 class _Known(Struct):
@@ -104,12 +104,12 @@ class _Known(Struct):
 
     def heard(self, speaker: Speaker, acts: tuple[Act, ...]) -> None:
         self.last = {**self.last, speaker: acts}
-        for one in acts:
-            if speaker == "user" and one.domain not in _GENERAL:
-                self.domain = one.domain
-                if one.slot in BOOK_SLOTS.get(one.domain, ()) and one.intent == INFORM:
-                    self.pending = one.domain
-            elif one.slot == REFERENCE:
+        for each in acts:
+            if speaker == "user" and each.domain not in _GENERAL:
+                self.domain = each.domain
+                if each.slot in BOOK_SLOTS.get(each.domain, ()) and each.intent == INFORM:
+                    self.pending = each.domain
+            elif each.slot == REFERENCE:
                 self.pending = ""
 
 
@@ -191,11 +191,11 @@ class _Practice:
             near = (f"{first.partition('-')[0]}-", "general-")
             others = [name for name in inventory if name != first and name.startswith(near)]
             acts += self._random(draws.pick(others), inventory, draws)
-        domains = [one.domain for one in acts if one.domain not in _GENERAL]
+        domains = [each.domain for each in acts if each.domain not in _GENERAL]
         if domains:
             domain = domains[0]
         else:
-            booking = any(one.domain == "booking" for one in acts)
+            booking = any(each.domain == "booking" for each in acts)
             domain = draws.pick(_TABLES if booking else TOWN_DOMAINS)
         before = self._system_before if speaker == "user" else self._user_before
         return tuple(acts), before(domain, draws)
@@ -296,13 +296,13 @@ class _Practice:
             acts = self._train(draws)
         else:
             acts = self._ride_or_office(domain, draws)
-        asked = [one.slot for one in acts if one.name == f"{domain.capitalize()}-Inform"]
+        asked = [each.slot for each in acts if each.name == f"{domain.capitalize()}-Inform"]
         if asked and draws.unit() < 0.5:
             asks = tuple(
                 act(f"{domain.capitalize()}-Request", slot, ASKED) for slot in asked if slot in REQUEST_SLOTS[domain]
             )
             context = replace(context, own=asks)
-        if any(one.slot == REFERENCE for one in acts) and draws.unit() < 0.9:
+        if any(each.slot == REFERENCE for each in acts) and draws.unit() < 0.9:
             context = replace(context, pending=domain)
         if draws.unit() < 0.3:
             acts.append(act("general-reqmore"))
@@ -315,9 +315,9 @@ class _Practice:
     def _venue(self, domain: str, draws: Draws) -> list[Act]:
         title, phase = domain.capitalize(), draws.unit()
         search = [slot for slot in SEARCH_SLOTS[domain] if slot != "name"]
-        told = [slot for slot in SYSTEM_ACTS[f"{title}-Inform"] if slot not in ("name", CHOICE, REFERENCE)]
-        telling = [slot for slot in told if slot in search or slot == "entrance fee"]
-        few = draws.sample(telling if draws.unit() < 0.8 else told, draws.integer(0, 3))
+        tellable = [slot for slot in SYSTEM_ACTS[f"{title}-Inform"] if slot not in ("name", CHOICE, REFERENCE)]
+        telling = [slot for slot in tellable if slot in search or slot == "entrance fee"]
+        few = draws.sample(telling if draws.unit() < 0.8 else tellable, draws.integer(0, 3))
         offer = [act("Booking-Inform")] if domain in BOOK_SLOTS and draws.unit() < 0.5 else []
         if phase < 0.2:
             number = self._told(f"{title}-Inform", [CHOICE], draws) if draws.unit() < 0.8 else []
@@ -332,7 +332,7 @@ class _Practice:
             return self._told(f"{title}-Select", ["name", "name"], draws)
         if phase < 0.8 or domain not in BOOK_SLOTS:
             named = ["name"] if draws.unit() < 0.3 else []
-            slots = [*named, *draws.sample(told, draws.integer(1, 3))]
+            slots = [*named, *draws.sample(tellable, draws.integer(1, 3))]
             return self._told(f"{title}-Inform", slots, draws, UNKNOWN, 0.1)
         return self._booking(domain, draws)
 
@@ -352,8 +352,8 @@ class _Practice:
         needs = ["departure", "destination", "day", "leaveAt", "arriveBy"]
         if phase < 0.25:
             wish = self._told("Train-NoOffer", ["leaveAt"], draws) if draws.unit() < 0.2 else []
-            found = self._told("Train-Inform", ["trainID", "leaveAt", "arriveBy"], draws)
-            return [*wish, *found, act("Train-OfferBook")]
+            offered = self._told("Train-Inform", ["trainID", "leaveAt", "arriveBy"], draws)
+            return [*wish, *offered, act("Train-OfferBook")]
         if phase < 0.4:
             return [act("Train-Request", slot, ASKED) for slot in draws.sample(needs, draws.integer(1, 2))]
         if phase < 0.5:

@@ -72,48 +72,55 @@ def train_nlu(
     return NluModel(parts, recipe)
 
 
-def aligned(sample: NluSample, found: Delexicalised, finder: MentionFinder) -> tuple[dict[int, Label], set[Label]]:
+def aligned(
+    sample: NluSample, delexicalised: Delexicalised, finder: MentionFinder
+) -> tuple[dict[int, Label], set[Label]]:
     """The label of each mention that has one, and the labels of the utterance as a whole."""
     labels: dict[int, Label] = {}
     whole: set[Label] = set()
     for act in sample.acts:
         for value in act.values or ("",):
-            place = None if value in UNSPOKEN else _mention_of(act, value, sample.spans, found, finder, labels)
-            if place is None:
+            index = None if value in UNSPOKEN else _mention_of(act, value, sample.spans, delexicalised, finder, labels)
+            if index is None:
                 whole.add((act.name, act.slot, value if value in UNSPOKEN else finder.value(value)))
             else:
-                labels[place] = (act.name, act.slot, "")
+                labels[index] = (act.name, act.slot, "")
     return labels, whole
 
 
 def _mention_of(
-    one: Act, value: str, spans: tuple[Span, ...], found: Delexicalised, finder: MentionFinder, taken: dict[int, Label]
+    act: Act,
+    value: str,
+    spans: tuple[Span, ...],
+    delexicalised: Delexicalised,
+    finder: MentionFinder,
+    taken: dict[int, Label],
 ) -> int | None:
     """The first free mention that has the act's value; one at the act's own place if that is known."""
     wanted = finder.value(value)
-    kinds = SLOT_KINDS.get(one.slot, ())
+    kinds = SLOT_KINDS.get(act.slot, ())
     fitting = [
-        place
-        for place, mention in enumerate(found.mentions)
-        if mention.kind in kinds and place not in taken and mention.value.lower() == wanted
+        index
+        for index, mention in enumerate(delexicalised.mentions)
+        if mention.kind in kinds and index not in taken and mention.value.lower() == wanted
     ]
-    places = [span for span in spans if span.slot == one.slot and span.domain == one.domain]
-    for place in fitting:
-        mention = found.mentions[place]
+    places = [span for span in spans if span.slot == act.slot and span.domain == act.domain]
+    for index in fitting:
+        mention = delexicalised.mentions[index]
         if any(span.start < mention.end and mention.start < span.end for span in places):
-            return place
+            return index
     return fitting[0] if fitting and not places else None
 
 
 def _add(sample: NluSample, finder: MentionFinder, utterances: _SampleTable, mentions: _SampleTable) -> None:
-    found = finder.find(sample.text)
+    delexicalised = finder.find(sample.text)
     context = sample.context
     features = context_features(context.own, context.before, context.domain, context.pending)
-    labels, whole = aligned(sample, found, finder)
-    utterances.add(utterance_features(found, features), whole)
-    for place, mention in enumerate(found.mentions):
-        label = labels.get(place, _NONE)
-        mentions.add(mention_features(found, mention, features), {label}, mention.kind)
+    labels, whole = aligned(sample, delexicalised, finder)
+    utterances.add(utterance_features(delexicalised, features), whole)
+    for index, mention in enumerate(delexicalised.mentions):
+        label = labels.get(index, _NONE)
+        mentions.add(mention_features(delexicalised, mention, features), {label}, mention.kind)
 
 
 class _SampleTable:
@@ -131,12 +138,12 @@ class _SampleTable:
         known, counts = self.features, self.counts
         row = []
         for feature in features:
-            place = known.get(feature)
-            if place is None:
-                place = known[feature] = len(counts)
+            index = known.get(feature)
+            if index is None:
+                index = known[feature] = len(counts)
                 counts.append(0)
-            counts[place] += 1
-            row.append(place)
+            counts[index] += 1
+            row.append(index)
         self.rows.append(np.array(row, np.intp))
         self.targets.append(labels)
         self.kinds.append(kind)
@@ -152,11 +159,11 @@ class _LabelSets:
     def __init__(self, table: _SampleTable, margin: int) -> None:
         self.labels = table.labels(least=2)
         self.margin = margin
-        place = {label: number for number, label in enumerate(self.labels)}
+        index_of = {label: number for number, label in enumerate(self.labels)}
         self._signs: list[NDArray[np.int32]] = []
         kept: dict[tuple[int, ...], NDArray[np.int32]] = {}
         for target in table.targets:
-            numbers = tuple(sorted(place[label] for label in target if label in place))
+            numbers = tuple(sorted(index_of[label] for label in target if label in index_of))
             if numbers not in kept:
                 signs = np.full(len(self.labels), -1, np.int32)
                 signs[list(numbers)] = 1
@@ -177,8 +184,8 @@ class _OneLabel:
     def __init__(self, table: _SampleTable, margin: int) -> None:
         self.labels = table.labels(_NONE)
         self.margin = margin
-        place = {label: number for number, label in enumerate(self.labels)}
-        self._gold = [place[next(iter(target))] for target in table.targets]
+        index_of = {label: number for number, label in enumerate(self.labels)}
+        self._gold = [index_of[next(iter(target))] for target in table.targets]
         self._kinds = table.kinds
         self._fitting = {
             kind: np.array(
@@ -209,7 +216,7 @@ def _learned(
 
     The mean is had without summing: a change made at step t counts for all steps but the first t.
     """
-    keep = [feature for feature, place in table.features.items() if table.counts[place] >= rare]
+    keep = [feature for feature, position in table.features.items() if table.counts[position] >= rare]
     renamed = np.full(len(table.features), -1, np.intp)
     renamed[[table.features[feature] for feature in keep]] = np.arange(len(keep))
     rows = [kept[kept >= 0] for kept in (renamed[row] for row in table.rows)]
@@ -223,9 +230,9 @@ def _learned(
             change = step(number, weights[row].sum(axis=0, dtype=np.int32))
             if change is not None:
                 columns, amounts = change
-                place = row[:, None], columns
-                weights[place] += amounts
-                late[place] += steps * amounts
+                cells = row[:, None], columns
+                weights[cells] += amounts
+                late[cells] += steps * amounts
             steps += 1
         if not epoch and epochs > 1:  # the first round is practice: what counts is learned after it
             steps, late[:] = 0, 0
@@ -239,4 +246,4 @@ def _rounded(
     unit = steps * decision.margin
     weights = np.clip((total * (SCALE * 2) + unit) // (2 * unit), -32767, 32767).astype(np.int16)
     used = np.flatnonzero(weights.any(axis=1)).tolist()
-    return LinearScorer([features[place] for place in used], decision.labels, np.ascontiguousarray(weights[used]))
+    return LinearScorer([features[index] for index in used], decision.labels, np.ascontiguousarray(weights[used]))

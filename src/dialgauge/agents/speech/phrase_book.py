@@ -73,7 +73,7 @@ class PhraseBook:
         self._plans: dict[tuple[str, Key], Plan] = {}
         try:
             for names, keys in content.templates.items():
-                for name in (one.strip() for one in names.split(",")):
+                for name in (part.strip() for part in names.split(",")):
                     self._add(name, keys, content.words.get(name.partition("-")[0], {}))
         except DialgaugeError as error:
             raise error.at(file=str(file)) from error
@@ -94,16 +94,16 @@ class PhraseBook:
 
     def templates(self, name: str, key: Key) -> tuple[PhraseTemplate, ...]:
         """What can be said for a key; nothing where the file has no words for it."""
-        found = self._found.get((name, key))
-        if found is None:
+        templates = self._found.get((name, key))
+        if templates is None:
             texts = list(self._texts.get((name, tuple(sorted(key))), ()))
             if len(texts) < _ENOUGH and NO_SLOT not in key:
                 starred = tuple(sorted(ANY + part[len(part.partition("=")[0]) :] for part in key))
                 texts += self._texts.get((name, starred), ())
-            found = tuple(PhraseTemplate(text_name, self._parts(text, name, key)) for text_name, text in texts)
+            templates = tuple(PhraseTemplate(text_name, self._parts(text, name, key)) for text_name, text in texts)
             if len(self._found) < 1 << 14:
-                self._found[name, key] = found
-        return found
+                self._found[name, key] = templates
+        return templates
 
     def plan(self, name: str, keys: Key) -> Plan:
         """The sentences for the parts in their order: which parts each one takes, and its templates (none: unknown)."""
@@ -136,10 +136,10 @@ class PhraseBook:
             key = tuple(sorted(part.strip() for part in written.split("+")))
             self._check(name, key)
             self._with_value.update((name, part) for part in key if "=" in part)
-            place = self._texts.setdefault((name, key), [])
+            known = self._texts.setdefault((name, key), [])
             for text in texts:
                 worded = _HOLE.sub(lambda hole: words.get(hole[1], hole[0]), text)
-                place.append((f"{name}/{'+'.join(key)}/{len(place)}", worded))
+                known.append((f"{name}/{'+'.join(key)}/{len(known)}", worded))
 
     def _check(self, name: str, key: Key) -> None:
         known = (*self._acts[name], ANY)
@@ -188,8 +188,8 @@ class PhraseBook:
         left, plan = list(range(len(keys))), []
         while left:
             taken = next(self._together(name, keys, left))
-            plan.append((taken, self.templates(name, tuple(keys[place] for place in taken))))
-            left = [place for place in left if place not in taken]
+            plan.append((taken, self.templates(name, tuple(keys[index] for index in taken))))
+            left = [index for index in left if index not in taken]
         return tuple(plan)
 
     def _together(self, name: str, keys: Key, left: list[int]) -> Iterator[tuple[int, ...]]:
@@ -198,7 +198,7 @@ class PhraseBook:
         for size in range(_MOST - 1, 0, -1):
             for more in combinations(others, size):
                 taken = (first, *more)
-                if self.templates(name, tuple(keys[place] for place in taken)):
+                if self.templates(name, tuple(keys[index] for index in taken)):
                     yield taken
         yield (first,)
 

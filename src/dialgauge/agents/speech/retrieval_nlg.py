@@ -41,10 +41,10 @@ class RetrievalNlg:
         self._finder = MentionFinder(ontology)
         self._said: dict[_Key, list[_Said]] = {}
         for number, sample in enumerate(human_samples(dialogues)):
-            found = self._with_holes(sample, f"human/{number}")
-            if found is not None:
-                key, said = found
-                self._said.setdefault(key, []).append(said)
+            entry = self._with_holes(sample, f"human/{number}")
+            if entry is not None:
+                key, template = entry
+                self._said.setdefault(key, []).append(template)
 
     def __len__(self) -> int:
         return sum(map(len, self._said.values()))
@@ -55,15 +55,15 @@ class RetrievalNlg:
         known = self._said.get((speaker, tuple(items)))
         if not known or not all(value or item[2] or not item[1] for item, value in zip(items, values, strict=True)):
             return self._fallback.generate(acts, speaker, draws)
-        said = draws.pick(known)
+        template = draws.pick(known)
         text, spans = "", []
-        for part in said.parts:
+        for part in template.parts:
             if isinstance(part, str):
                 text += part
             else:
                 spans.append(Span(domains[part], items[part][1], len(text), len(text) + len(values[part])))
                 text += values[part]
-        return Wording(text, tuple(spans), (said.name,))
+        return Wording(text, tuple(spans), (template.name,))
 
     def _with_holes(self, sample: NluSample, name: str) -> tuple[_Key, _Said] | None:
         """The utterance with holes; None where a value is not in it, or something is in it that no act tells of."""
@@ -71,17 +71,17 @@ class RetrievalNlg:
         text = " ".join(sample.text.split())
         if not items or not text or len(items) > _MOST_ITEMS:
             return None
-        found = self._finder.find(text)
-        labels, _ = aligned(NluSample(text=text, speaker=sample.speaker, acts=sample.acts), found, self._finder)
-        open_items = [place for place, item in enumerate(items) if item[1] and not item[2]]
+        delexicalised = self._finder.find(text)
+        labels, _ = aligned(NluSample(text=text, speaker=sample.speaker, acts=sample.acts), delexicalised, self._finder)
+        open_items = [index for index, item in enumerate(items) if item[1] and not item[2]]
         if len(labels) != len(open_items) or any(
-            place not in labels and mention.kind in _VALUES for place, mention in enumerate(found.mentions)
+            index not in labels and mention.kind in _VALUES for index, mention in enumerate(delexicalised.mentions)
         ):
             return None
         parts: list[str | int] = []
         end = 0
-        for place in sorted(labels):
-            mention, (act_name, slot, _) = found.mentions[place], labels[place]
+        for label in sorted(labels):
+            mention, (act_name, slot, _) = delexicalised.mentions[label], labels[label]
             wanted = mention.value.lower()
             fitting = [open_item for open_item in open_items if items[open_item][:2] == (act_name, slot)]
             item = next((number for number in fitting if self._finder.value(values[number]) == wanted), None)
@@ -99,10 +99,10 @@ _VALUES = frozenset(kind for kinds in SLOT_KINDS.values() for kind in kinds) - {
 
 def _items(acts: Sequence[Act]) -> tuple[list[_Item], list[str], list[str]]:
     """What is said, in an order of its own, with the values and domains."""
-    said = [
+    triples = [
         ((act.name, act.slot, value if value in UNSPOKEN else ""), value, act.domain)
         for act in acts
         for value in act.values or ("",)
     ]
-    said.sort(key=lambda one: one[0])
-    return [item for item, _, _ in said], [value for _, value, _ in said], [domain for _, _, domain in said]
+    triples.sort(key=lambda triple: triple[0])
+    return [item for item, _, _ in triples], [value for _, value, _ in triples], [domain for _, _, domain in triples]

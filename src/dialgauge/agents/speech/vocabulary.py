@@ -62,8 +62,8 @@ class ServiceVocabulary:
 
     def _values(self, slot: str) -> dict[str, None]:
         """The values that a slot is known to have."""
-        told = dict.fromkeys(row[slot] for row in self.service.rows or () if slot in row)
-        return told | dict.fromkeys(self._known[slot].values if slot in self._known else ())
+        in_rows = dict.fromkeys(row[slot] for row in self.service.rows or () if slot in row)
+        return in_rows | dict.fromkeys(self._known[slot].values if slot in self._known else ())
 
     @cached_property
     def name_phrases(self) -> dict[str, tuple[str, ...]]:
@@ -113,10 +113,10 @@ class ServiceVocabulary:
         return labels
 
     def _label(self, slot: str) -> str:
-        said = self.service.say(slot)
-        if said != slot:
-            return said
-        return _CALLED.get(slot.lower()) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", said).lower()
+        label = self.service.say(slot)
+        if label != slot:
+            return label
+        return _CALLED.get(slot.lower()) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label).lower()
 
     def _spoken(self, slot: str) -> SpokenSlot:
         service, words = self.service, self._domain.words_for(slot)
@@ -138,8 +138,8 @@ class ServiceVocabulary:
         ]
         return SpokenSlot(slot, values, kind=kind, labels=labels, also=self._also(slot, words.values))
 
-    def _also(self, slot: str, told: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
-        known = {value: tuple(words) for value, words in told.items()}
+    def _also(self, slot: str, synonyms: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+        known = {value: tuple(words) for value, words in synonyms.items()}
         if self._domain.multiwoz:
             from dialgauge.worlds.town import spoken_town
 

@@ -94,53 +94,53 @@ class AgendaUser:
     def _say(self, acts: list[Act]) -> tuple[Act, ...]:
         if not self._said and self._draws.unit() < self._options.greet:
             acts = [_GREET, *acts]
-        said = _ordered(tuple(acts))
-        self._said.append(said)
-        return said
+        ordered = _ordered(tuple(acts))
+        self._said.append(ordered)
+        return ordered
 
     # Hearing
 
     def _hear(self, heard: Sequence[Act]) -> None:
         groups: dict[str, list[Act]] = {}
         waiting = [errand for errand in self.errands.values() if errand.pending and not errand.reference]
-        for one in heard:
-            errand = self._meant(one, waiting)
+        for each in heard:
+            errand = self._meant(each, waiting)
             if errand is not None:
-                groups.setdefault(errand.domain, []).append(one)
+                groups.setdefault(errand.domain, []).append(each)
         for domain, acts in groups.items():
             self._react(self.errands[domain], acts)
-        if _BYE.name in [one.name for one in heard] and self._left():
+        if _BYE.name in [each.name for each in heard] and self._left():
             self._goodbyes += 1
             if self._goodbyes > 1:
                 self.end_reason = SYSTEM_QUIT
 
-    def _meant(self, one: Act, waiting: list[TaskProgress]) -> TaskProgress | None:
+    def _meant(self, each: Act, waiting: list[TaskProgress]) -> TaskProgress | None:
         """The task that an act of the system is about; a confirmation belongs to the booking that waits for one."""
-        if one.domain in self._booking_acts:
+        if each.domain in self._booking_acts:
             if waiting:
                 return waiting[0]
             if self._active is not None and self._active.service.takes:
                 return self._active
             return next((errand for errand in self.errands.values() if errand.booking and not errand.finished), None)
-        errand = self.errands.get(one.domain)
-        if len(waiting) == 1 and one.slot in waiting[0].gives and (errand is None or not errand.pending):
+        errand = self.errands.get(each.domain)
+        if len(waiting) == 1 and each.slot in waiting[0].gives and (errand is None or not errand.pending):
             return waiting[0]
         return errand
 
     def _react(self, errand: TaskProgress, acts: list[Act]) -> None:
-        intents = [INTENTS[one.name] for one in acts]
-        told = [one for one in acts if INTENTS[one.name] in OFFERING]
+        intents = [INTENTS[each.name] for each in acts]
+        offering = [each for each in acts if INTENTS[each.name] in OFFERING]
         # "No train at 10:30, but one at 11:29" is an offer.
-        if NO_OFFER in intents and not any(one.slot == errand.service.offer_slot and one.values for one in told):
-            self._no_offer(errand, [one.slot for one in acts if one.intent == NO_OFFER and one.slot])
+        if NO_OFFER in intents and not any(each.slot == errand.service.offer_slot and each.values for each in offering):
+            self._no_offer(errand, [each.slot for each in acts if each.intent == NO_OFFER and each.slot])
         elif NO_BOOK in intents:
             self._no_book(errand)
         else:
-            self._offers(errand, told, intents)
+            self._offers(errand, offering, intents)
         if REQUEST in intents:
-            for one in acts:
-                if one.intent == REQUEST and one.slot:
-                    self._requested(errand, one.slot)
+            for each in acts:
+                if each.intent == REQUEST and each.slot:
+                    self._requested(errand, each.slot)
 
     def _no_offer(self, errand: TaskProgress, echoed: list[str]) -> None:
         errand.lose_entity()
@@ -171,47 +171,47 @@ class AgendaUser:
         elif errand.booking:
             self._now += errand.tell_booking()
 
-    def _offers(self, errand: TaskProgress, told: list[Act], intents: list[str]) -> None:
+    def _offers(self, errand: TaskProgress, acts: list[Act], intents: list[str]) -> None:
         name = errand.service.offer_slot
-        named = list(dict.fromkeys([one.values[0] for one in told if one.slot == name and one.values]))
-        contradicted = self._contradictions(errand, told)
+        named = list(dict.fromkeys([each.values[0] for each in acts if each.slot == name and each.values]))
+        contradicted = self._contradictions(errand, acts)
         if SELECT in intents:
             self._choose(errand, named)
             return
         if named and not contradicted:
             errand.take(named[-1])
-        for one in told:
-            self._note(errand, one)
+        for each in acts:
+            self._note(errand, each)
         if contradicted:
             self._now += [errand.tell(slot) for slot in contradicted]
         elif not CONFIRMING.isdisjoint(intents):
             self._confirmed(errand)
-        elif OFFER_BOOK in intents or any(one.domain in self._booking_acts and one.intent == INFORM for one in told):
+        elif OFFER_BOOK in intents or any(each.domain in self._booking_acts and each.intent == INFORM for each in acts):
             self._offered_booking(errand)
 
-    def _contradictions(self, errand: TaskProgress, told: list[Act]) -> list[str]:
+    def _contradictions(self, errand: TaskProgress, acts: list[Act]) -> list[str]:
         """Constraints that an offer goes against, unless they were defended in vain before."""
         slots = []
-        for one in told:
-            slot = one.slot
-            if slot not in errand.said or not one.values or (value := one.values[0]).lower() in _NO_ANSWER:
+        for each in acts:
+            slot = each.slot
+            if slot not in errand.said or not each.values or (value := each.values[0]).lower() in _NO_ANSWER:
                 continue
             if errand.contradicts(slot, value):
-                generic = errand.service.generic.get(slot) == value and len(told) > 1
+                generic = errand.service.generic.get(slot) == value and len(acts) > 1
                 corrections = errand.corrections.get(slot, 0)
                 if not generic and corrections < self._options.correction_tries:
                     errand.corrections[slot] = corrections + 1
                     slots.append(slot)
         return list(dict.fromkeys(slots))
 
-    def _note(self, errand: TaskProgress, one: Act) -> None:
+    def _note(self, errand: TaskProgress, each: Act) -> None:
         """Keep an answer: to a question, asked or not yet asked, or the reference of a booking."""
-        if one.slot in errand.gives:
-            if errand.pending and one.values and errand.booking is not None:
-                errand.give(one.slot, one.values[0])
-        elif one.slot in errand.open and one.slot != CHOICE:
-            value = one.values[0] if one.values else ""
-            errand.answered(one.slot, UNKNOWN if value.lower() in _NO_ANSWER else value)
+        if each.slot in errand.gives:
+            if errand.pending and each.values and errand.booking is not None:
+                errand.give(each.slot, each.values[0])
+        elif each.slot in errand.open and each.slot != CHOICE:
+            value = each.values[0] if each.values else ""
+            errand.answered(each.slot, UNKNOWN if value.lower() in _NO_ANSWER else value)
 
     def _confirmed(self, errand: TaskProgress) -> None:
         if errand.pending and not errand.reference:
@@ -347,7 +347,7 @@ def _ordered(acts: tuple[Act, ...]) -> tuple[Act, ...]:
     return tuple(sorted(dict.fromkeys(acts), key=_rank))
 
 
-def _rank(one: Act) -> int:
-    if one.domain == GENERAL:
-        return 4 if one is _BYE else 3 if one is _THANK else 0
-    return 2 if INTENTS[one.name] == REQUEST else 1
+def _rank(each: Act) -> int:
+    if each.domain == GENERAL:
+        return 4 if each is _BYE else 3 if each is _THANK else 0
+    return 2 if INTENTS[each.name] == REQUEST else 1

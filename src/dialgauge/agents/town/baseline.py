@@ -90,8 +90,8 @@ class _Matter:
         wanted = {**self.info, **self.book}.get(slot)
         if wanted is None or value in (*_NO_VALUE, *_NOT_KNOWN) or self._has_order(slot):
             return False
-        one, other = canonical(wanted), canonical(value)
-        return one not in other and other not in one
+        expected, other = canonical(wanted), canonical(value)
+        return expected not in other and other not in expected
 
     def _has_order(self, slot: str) -> bool:
         """Is the slot a limit, so that other values than the wanted one will do?"""
@@ -143,11 +143,11 @@ class BaselineUser:
             return self._leave(USER_DONE)
         if not self._reactions:
             self._remember()
-        said = self._pop()
-        if _BYE in said:  # nothing is left to say, and yet something is missing
+        acts = self._pop()
+        if _BYE in acts:  # nothing is left to say, and yet something is missing
             return self._leave(USER_GAVE_UP)
-        self._current = self._matters.get(said[0].domain, self._current)
-        return tuple(map(self._pointed, said))
+        self._current = self._matters.get(acts[0].domain, self._current)
+        return tuple(map(self._pointed, acts))
 
     def _leave(self, reason: str) -> tuple[Act, ...]:
         self.end_reason = reason
@@ -155,14 +155,14 @@ class BaselineUser:
 
     # The stack
 
-    def _push(self, one: Act) -> None:
+    def _push(self, newest: Act) -> None:
         """On top; the same thing is said once, with its newest value."""
-        self._stack = [item for item in self._stack if (item.name, item.slot) != (one.name, one.slot)]
-        self._stack.append(one)
+        self._stack = [item for item in self._stack if (item.name, item.slot) != (newest.name, newest.slot)]
+        self._stack.append(newest)
 
     def _react(self, acts: Sequence[Act]) -> None:
-        for one in acts:
-            self._push(one)
+        for each in acts:
+            self._push(each)
         self._reactions += len(acts)
 
     def _remember(self) -> None:
@@ -175,13 +175,13 @@ class BaselineUser:
             lacking = [act(matter.request, slot, ASKED) for slot in matter.unanswered]
         else:
             lacking = [act(matter.inform, slot, value) for slot, value in matter.book.items()]
-        for one in self._draws.shuffled(lacking):
-            self._push(one)
+        for reminder in self._draws.shuffled(lacking):
+            self._push(reminder)
 
     def _pop(self) -> list[Act]:
         """As many as were pushed in answer, else up to four of one kind; what belongs to a booking goes together."""
         reacting = self._stack[len(self._stack) - self._reactions :] if self._reactions else []
-        if reacting and any(one.values != (DONTCARE,) for one in reacting):
+        if reacting and any(each.values != (DONTCARE,) for each in reacting):
             count = len(reacting)
         else:
             count = next(
@@ -191,24 +191,24 @@ class BaselineUser:
             count = max(1, min(count, self._options.at_once))
         return [self._stack.pop() for _ in range(count)]
 
-    def _pointed(self, one: Act) -> Act:
+    def _pointed(self, statement: Act) -> Act:
         """Perhaps with "same area as the restaurant" in place of a value that was said there."""
-        if one.slot not in _ANAPHORIC or one.intent != INFORM or one.values == (DONTCARE,):
-            return one
+        if statement.slot not in _ANAPHORIC or statement.intent != INFORM or statement.values == (DONTCARE,):
+            return statement
         for domain, matter in self._matters.items():
-            if domain == one.domain:  # only what was discussed before can be pointed at
+            if domain == statement.domain:  # only what was discussed before can be pointed at
                 break
-            if (matter.info.get(one.slot),) == one.values and self._draws.unit() < self._options.anaphors:
-                return act(one.name, one.slot, f"same {one.slot} as the {domain}")
-        return one
+            if (matter.info.get(statement.slot),) == statement.values and self._draws.unit() < self._options.anaphors:
+                return act(statement.name, statement.slot, f"same {statement.slot} as the {domain}")
+        return statement
 
     # Hearing
 
     def _hear(self, heard: Sequence[Act]) -> bool:
         """Take in what the system said; False where the user leaves for it."""
         groups: dict[tuple[str, str], list[Act]] = {}
-        for one in heard:
-            groups.setdefault((one.domain, one.intent), []).append(one)
+        for each in heard:
+            groups.setdefault((each.domain, each.intent), []).append(each)
         for (domain, intent), acts in groups.items():
             matter = self._current if domain in self._booking_acts else self._matters.get(domain)
             if matter is None:
@@ -217,8 +217,8 @@ class BaselineUser:
                 if not (self._no_offer(matter) if intent == NO_OFFER else self._no_book(matter)):
                     return False
             elif intent == REQUEST:
-                for one in acts:
-                    self._requested(matter, one.slot)
+                for each in acts:
+                    self._requested(matter, each.slot)
             elif intent == SELECT:
                 self._select(matter, acts)
             elif intent in TELLING:
@@ -240,20 +240,20 @@ class BaselineUser:
     def _told(self, matter: _Matter, intent: str, acts: list[Act]) -> None:
         constraints = any(item.name == matter.inform and item.slot in matter.info for item in self._stack)
         right = True
-        for one in acts:
-            value = one.values[0] if one.values else ""
-            if one.slot == matter.name_slot and value not in _NO_VALUE:
+        for each in acts:
+            value = each.values[0] if each.values else ""
+            if each.slot == matter.name_slot and value not in _NO_VALUE:
                 matter.name = value
                 self._stack = [item for item in self._stack if item.values != (_ANY,)]
-            if one.slot in matter.answers:
+            if each.slot in matter.answers:
                 if not constraints and value not in self._no_answer:
-                    matter.answers[one.slot] = value
-            elif matter.contradicted(one.slot, value):
+                    matter.answers[each.slot] = value
+            elif matter.contradicted(each.slot, value):
                 right = False
-                wanted = {**matter.book, **matter.info}[one.slot]
-                self._react([act(matter.inform, one.slot, wanted)])
+                wanted = {**matter.book, **matter.info}[each.slot]
+                self._react([act(matter.inform, each.slot, wanted)])
             elif (
-                one.slot == CHOICE
+                each.slot == CHOICE
                 and value.isdigit()
                 and int(value) > 1
                 and not any(other.slot == matter.name_slot for other in acts)
@@ -267,13 +267,13 @@ class BaselineUser:
             return
         wanted = {**matter.book, **matter.info}.get(slot)
         if wanted is None and slot in matter.task.links:
-            place = matter.task.links[slot]
-            wanted = self._matters[place].name or f"the {place}"
+            target = matter.task.links[slot]
+            wanted = self._matters[target].name or f"the {target}"
         self._react([act(matter.inform, slot, wanted or DONTCARE)])
 
     def _select(self, matter: _Matter, acts: list[Act]) -> None:
         """Asked to choose, the user says what it wants, else any of what it was told."""
-        for slot in dict.fromkeys(one.slot for one in acts if one.slot):
-            told = [one.values[0] for one in acts if one.slot == slot and one.values]
-            wanted = {**matter.book, **matter.info}.get(slot) or (self._draws.pick(told) if told else DONTCARE)
+        for slot in dict.fromkeys(each.slot for each in acts if each.slot):
+            offered = [each.values[0] for each in acts if each.slot == slot and each.values]
+            wanted = {**matter.book, **matter.info}.get(slot) or (self._draws.pick(offered) if offered else DONTCARE)
             self._react([act(matter.inform, slot, wanted)])

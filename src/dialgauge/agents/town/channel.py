@@ -113,7 +113,9 @@ class Channel:
     def _named_kinds(self) -> Iterator[str]:
         for damages in (self.rates.user, self.rates.system):
             for kind, damage in damages.items():
-                yield from (one for one in (kind, *damage.relabel, *damage.insert) if one not in (EVERY, WITHIN_DOMAIN))
+                yield from (
+                    each for each in (kind, *damage.relabel, *damage.insert) if each not in (EVERY, WITHIN_DOMAIN)
+                )
 
     def damage(
         self,
@@ -132,14 +134,14 @@ class Channel:
             return tuple(acts)
         faults, heard = self._faults[speaker], []
         default = faults.get(EVERY)
-        for said in acts:
-            fault = faults.get(_kind(said.name, said.slot, said.values), default)
+        for spoken in acts:
+            fault = faults.get(_kind(spoken.name, spoken.slot, spoken.values), default)
             if fault is None:
-                heard.append(said)
-            elif before is not None and said in before:
-                heard += fault.again.happen(said, speaker, draws, _Hearing(self._domain, ontology))
+                heard.append(spoken)
+            elif before is not None and spoken in before:
+                heard += fault.again.happen(spoken, speaker, draws, _Hearing(self._domain, ontology))
             else:
-                heard += fault.happen(said, speaker, draws, _Hearing(self._domain, ontology))
+                heard += fault.happen(spoken, speaker, draws, _Hearing(self._domain, ontology))
         if before is not None:
             before.update(acts)
         return tuple(heard)
@@ -203,11 +205,11 @@ class _Fault:
         self.ever: bool = bool(self._changes or self._inserted or (self.again is not self and self.again.ever))
 
     def happen(self, said: Act, speaker: Speaker, draws: Draws, hearing: _Hearing) -> Iterator[Act]:
-        place = bisect_right(self._limits, draws.unit()) if self._changes else 0
-        if place >= len(self._changes):
+        index = bisect_right(self._limits, draws.unit()) if self._changes else 0
+        if index >= len(self._changes):
             yield said
         else:
-            what, which = self._changes[place]
+            what, which = self._changes[index]
             if what == "relabel":
                 yield _relabelled(said, which, speaker, draws, hearing)
             elif what == "value":
@@ -257,7 +259,7 @@ def _inserted(beside: Act, target: str, speaker: Speaker, draws: Draws, hearing:
 
 def _another(name: str, slot: str, value: str, draws: Draws, hearing: _Hearing) -> str:
     """Another value of a slot; where nobody knows one, a part of the value."""
-    known = [one for one in hearing.values(service_of(name), slot) if one != value]
+    known = [other for other in hearing.values(service_of(name), slot) if other != value]
     if known:
         return draws.pick(known)
     return _part(value, draws) if value else "none"
@@ -296,8 +298,8 @@ def _alike(text: str) -> ChannelRates:
 
 @lru_cache(1 << 12)
 def _parsed(kind: str) -> tuple[str, str, str]:
-    found = _KIND.fullmatch(kind)
-    return (found[1], found[2], found[3] or "") if found else ("", "", "")
+    match = _KIND.fullmatch(kind)
+    return (match[1], match[2], match[3] or "") if match else ("", "", "")
 
 
 @lru_cache
@@ -337,12 +339,14 @@ def _wrong(kind: str, damage: Damage) -> str:
     """What is wrong with the rates of a kind of act; empty where nothing is."""
     targets = [target for target in damage.relabel if target != WITHIN_DOMAIN]
     inserted = [target for target in damage.insert if target != WITHIN_DOMAIN]
-    for one in (kind, *targets, *inserted):
-        if one == EVERY and one is kind:
+    for named in (kind, *targets, *inserted):
+        if named == EVERY and named is kind:
             continue
-        name = _parsed(one)[0]
+        name = _parsed(named)[0]
         if not name:
-            return f"'{one}' is not a kind of act; write it as Restaurant-Inform(food), or general-bye() without a slot"
+            return (
+                f"'{named}' is not a kind of act; write it as Restaurant-Inform(food), or general-bye() without a slot"
+            )
     changes = [damage.drop, *damage.relabel.values(), *damage.value.values()]
     if any(not 0 <= rate <= 1 for rate in (*changes, *damage.insert.values())):
         return "a rate must be between 0 and 1"

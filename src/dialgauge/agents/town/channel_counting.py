@@ -75,9 +75,9 @@ def agreement(turns: Iterable[tuple[Sequence[Act], Sequence[Act]]]) -> Agreement
     """Said against heard over many turns."""
     total, heard_total, matched = 0, 0, 0
     for said, heard in turns:
-        one, other = (Counter((act.name, act.slot) for act in acts) for acts in (said, heard))
-        total, heard_total = total + one.total(), heard_total + other.total()
-        matched += (one & other).total()
+        kinds, other = (Counter((act.name, act.slot) for act in acts) for acts in (said, heard))
+        total, heard_total = total + kinds.total(), heard_total + other.total()
+        matched += (kinds & other).total()
     return Agreement(total, heard_total, matched)
 
 
@@ -165,14 +165,14 @@ def _same_slot(said: Plain, heard: Plain) -> bool:
 
 def _mishearing(said: str, heard: str) -> Mishearing | None:
     """What is wrong with a value; nothing where only the spelling differs, or words are added to it."""
-    one, other = canonical(said), canonical(heard)
-    if one == other or (said in NO_CONSTRAINT and heard in {*NO_CONSTRAINT, *_INDIFFERENT}):
+    meant, other = canonical(said), canonical(heard)
+    if meant == other or (said in NO_CONSTRAINT and heard in {*NO_CONSTRAINT, *_INDIFFERENT}):
         return None
     if heard in ("", ASKED, "none"):
         return "none"
-    if one and one in other:
+    if meant and meant in other:
         return None
-    return "part" if other in one else "other"
+    return "part" if other in meant else "other"
 
 
 class _Counts:
@@ -206,26 +206,26 @@ class _Counts:
 
     def damage(self, kind: str) -> Damage:
         """The shares of a kind."""
-        said = self.said[kind]
+        times = self.said[kind]
         return Damage(
-            said=said,
-            drop=round(self._dropped[kind] / said, _ROUNDED),
-            relabel=_shares(self._relabelled[kind], said),
-            value=_shares(self._misheard[kind], said),
-            insert=_shares(self._inserted[kind], said),
+            said=times,
+            drop=round(self._dropped[kind] / times, _ROUNDED),
+            relabel=_shares(self._relabelled[kind], times),
+            value=_shares(self._misheard[kind], times),
+            insert=_shares(self._inserted[kind], times),
         )
 
     def average(self) -> Damage:
         """The shares of all kinds together; what an act that was never said would be taken for, nobody knows."""
-        said, misheard = self.said.total(), Counter[Mishearing]()
+        times, misheard = self.said.total(), Counter[Mishearing]()
         for counter in self._misheard.values():
             misheard.update(counter)
-        return Damage(said=said, drop=round(self._dropped.total() / said, _ROUNDED), value=_shares(misheard, said))
+        return Damage(said=times, drop=round(self._dropped.total() / times, _ROUNDED), value=_shares(misheard, times))
 
 
-def _shares(counts: Mapping[T, float], said: int) -> dict[T, float]:
-    ordered = sorted(counts.items(), key=lambda one: (-one[1], str(one[0])))
-    return {name: rate for name, count in ordered if (rate := min(1.0, round(count / said, _ROUNDED)))}
+def _shares(counts: Mapping[T, float], times: int) -> dict[T, float]:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))
+    return {name: rate for name, count in ordered if (rate := min(1.0, round(count / times, _ROUNDED)))}
 
 
 def _causes(invented: Plain, said: list[Plain]) -> list[Plain]:

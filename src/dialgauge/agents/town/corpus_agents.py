@@ -69,8 +69,8 @@ def _as_said(turn: Turn) -> Turn:
 
 
 def _goal_act(annotated: Act) -> Act:
-    one = goal_act(annotated)
-    return one if one.slot else replace(one, values=())
+    renamed = goal_act(annotated)
+    return renamed if renamed.slot else replace(renamed, values=())
 
 
 class Echo:

@@ -73,14 +73,14 @@ class RuleSystem:
 
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         """The answer to a user's turn."""
-        intents = {one.name for one in heard if one.domain == GENERAL}
+        intents = {act.name for act in heard if act.domain == GENERAL}
         given = self.belief.hear(heard, self._places)
         if "general-bye" in intents:
             return (_WELCOME, _BYE) if "general-thank" in intents else (_BYE,)
         acts: list[Act] = [_GREET] if "general-greet" in intents else []
         self._settled = False
         for domain in self._domains(heard, intents):
-            asked = [one.slot for one in heard if one.domain == domain and INTENTS[one.name] == REQUEST]
+            asked = [act.slot for act in heard if act.domain == domain and INTENTS[act.name] == REQUEST]
             self._serve(domain, given.get(domain, {}), asked, "general-affirm" in intents, acts)
         if "general-thank" in intents:
             acts += [_WELCOME, _MORE] if not acts else [_WELCOME]
@@ -101,7 +101,7 @@ class RuleSystem:
 
     def _domains(self, heard: Sequence[Act], intents: set[str]) -> list[str]:
         """What this turn is about; an answer without a service is about the last one."""
-        domains = list(dict.fromkeys([one.domain for one in heard if one.domain in self._services]))
+        domains = list(dict.fromkeys([act.domain for act in heard if act.domain in self._services]))
         if not domains and self.belief.domain and "general-affirm" in intents:
             return [self.belief.domain]
         return domains
@@ -137,11 +137,11 @@ class RuleSystem:
     def _search(self, service: Service, acts: list[Act]) -> tuple[Entity, ...]:
         """The rows that fit; where there are none it is said, with all that was understood."""
         constraints = self._constraints(service.name)
-        found = self._backend.search(service.name, constraints)
-        if found.rows and not found.mismatched:
-            return found.rows
+        matches = self._backend.search(service.name, constraints)
+        if matches.rows and not matches.mismatched:
+            return matches.rows
         name = service.act_name("no_offer")
-        echoed = found.mismatched or tuple(constraints)
+        echoed = matches.mismatched or tuple(constraints)
         acts += [act(name, slot, constraints[slot]) for slot in echoed] or [act(name)]
         return ()
 
@@ -201,16 +201,16 @@ class RuleSystem:
     def _name(self, service: Service, row: Entity, role: Role, acts: list[Act]) -> None:
         """Speak of a row from now on: its name and what tells most of it."""
         again = not service.multiwoz and self._named.get(row.domain) is row
-        told = self._told[row.domain] if again else set()
+        known = self._told[row.domain] if again else set()
         self._focus[row.domain] = self._named[row.domain] = row
         name, constraints = service.act_name(role), self._constraints(row.domain)
         acts.append(act(name, service.name_slot, row.name))
         if service.id_slot and not again:
             acts.append(act(name, service.id_slot, row.get(service.id_slot)))
         telling = [slot for slot in service.description if slot not in constraints and slot in row.values]
-        fresh = [slot for slot in telling[: self._attributes] if slot not in told]
+        fresh = [slot for slot in telling[: self._attributes] if slot not in known]
         acts += [act(name, slot, row.values[slot]) for slot in fresh]
-        self._told[row.domain] = told | set(fresh)
+        self._told[row.domain] = known | set(fresh)
 
     def _offer_first(self, service: Service, rows: tuple[Entity, ...], acts: list[Act], affirmed: bool) -> None:
         """The first row in the order that the user's wish implies."""
@@ -224,7 +224,10 @@ class RuleSystem:
         wish = wanted.get(slot, row.get(slot))
         if wish not in (row.get(slot), DONTCARE) and self._draws.unit() < self._exact:
             acts.append(act(service.act_name("no_offer"), slot, wish))
-        acts += [act(service.act_name("offer"), told, row.get(told)) for told in (service.name_slot, *service.describe)]
+        acts += [
+            act(service.act_name("offer"), described, row.get(described))
+            for described in (service.name_slot, *service.describe)
+        ]
         if offer := service.act_name("offer_booking"):
             acts.append(act(offer))
 
@@ -285,8 +288,8 @@ class RuleSystem:
         booking = self._made(service, None, wanted, acts)
         if booking is not None:
             name = service.act_name("book")
-            told = {slot: value for slot, value in booking.gives.items() if not asked or slot in asked}
-            acts += [act(name, slot, value) for slot, value in told.items()] or [act(name)]
+            given = {slot: value for slot, value in booking.gives.items() if not asked or slot in asked}
+            acts += [act(name, slot, value) for slot, value in given.items()] or [act(name)]
 
     def _book(self, domain: str, acts: list[Act]) -> None:
         row, service = self._focused(domain, acts), self._services[domain]
@@ -323,16 +326,16 @@ class RuleSystem:
 
     def _unrepeated(self, heard: Sequence[Act], acts: list[Act]) -> tuple[Act, ...]:
         """The answer; where the same was said and answered twice already, also a question that may bring us on."""
-        said = tuple(acts)
-        same = (heard, said) == self._last and bool(heard)
+        answer = tuple(acts)
+        same = (heard, answer) == self._last and bool(heard)
         self._repeats = self._repeats + 1 if same else 0
-        self._last = (heard, said)
+        self._last = (heard, answer)
         service = self._services.get(self.belief.domain)
         if self._repeats > 1 and service is not None and service.narrowing and not self._terse:
             wanted = self.belief.wanted.get(service.name, {})
             slot = next((slot for slot in service.narrowing if slot not in wanted), "")
-            said += (act(service.act_name("request"), slot, ASKED) if slot else _MORE,)
-        return said
+            answer += (act(service.act_name("request"), slot, ASKED) if slot else _MORE,)
+        return answer
 
 
 def _confirmation(service: Service, row: Entity, booking: Booking) -> list[Act]:

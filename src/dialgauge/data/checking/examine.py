@@ -96,12 +96,12 @@ class _Examination:
 
     def look_at(self, source: str, parts: Iterable[Part]) -> None:
         """Read all parts, whatever they are; together where a dialogue may go on in the next one."""
-        for together, group in groupby(self._chosen(parts), key=lambda one: _goes_on(one[1])):
+        for together, group in groupby(self._chosen(parts), key=lambda pair: _goes_on(pair[1])):
             held = list(group) if together else []
             for part, chosen in held[:1] or group:
                 try:
                     if isinstance(chosen, DialogueFormat):
-                        self._read(source, [one for one, _ in held] or [part], chosen)
+                        self._read(source, [own for own, _ in held] or [part], chosen)
                     else:
                         self._load(part, chosen)
                 except DialgaugeError as error:
@@ -141,10 +141,10 @@ class _Examination:
             something = group.end(notes)
         if not something:
             raise notes.reason()
-        for file, repeated in ((one.name, found) for one in parts for found in repeated_keys(one)):
+        for file, repeated in ((each.name, repeated_key) for each in parts for repeated_key in repeated_keys(each)):
             detail = f"'{repeated.key}' in {repeated.path or 'the dialogue itself'}"
-            place = FindingPlace(file=file, dialogue=repeated.dialogue, turn=repeated.turn, detail=detail)
-            group.tally.findings.add("repeated key", place)
+            location = FindingPlace(file=file, dialogue=repeated.dialogue, turn=repeated.turn, detail=detail)
+            group.tally.findings.add("repeated key", location)
 
     def _load(self, part: Part, chosen: ResourceFormat) -> None:
         resource = chosen.load(part, Notes())
@@ -183,8 +183,8 @@ def _map_findings(resource: Resource, kept: int) -> list[Finding]:
     findings = Findings(kept)
     for fault in map_faults(resource.values) if resource.kind == "values" else ():
         under = f" under {', '.join(fault.values)}" if fault.values else ""
-        place = FindingPlace(detail=f"{fault.slot}: '{fault.text}'{under}")
-        findings.add(fault.kind, place)
+        location = FindingPlace(detail=f"{fault.slot}: '{fault.text}'{under}")
+        findings.add(fault.kind, location)
     return findings.all()
 
 
@@ -223,8 +223,8 @@ class Tolerant(Notes):
     def refuse(self, error: DialgaugeError) -> None:
         self._first = self._first or error
         detail = error.message if error.line is None else f"line {error.line}: {error.message}"
-        place = FindingPlace(file=self._file, dialogue=error.dialogue or "", turn=error.turn, detail=detail)
-        self.lost.add(place, self._kept)
+        location = FindingPlace(file=self._file, dialogue=error.dialogue or "", turn=error.turn, detail=detail)
+        self.lost.add(location, self._kept)
 
     def reason(self) -> DialgaugeError:
         """Why the file gave nothing."""

@@ -178,11 +178,11 @@ class Finding(Struct, kw_only=True):
         severity, message = FOUND[kind]
         return cls(kind=kind, severity=severity, message=message)
 
-    def add(self, place: FindingPlace | None, kept: int, count: int = 1) -> None:
+    def add(self, location: FindingPlace | None, kept: int, count: int = 1) -> None:
         """Count it; its place is kept while there is room."""
         self.count += count
-        if place is not None and len(self.places) < kept:
-            self.places.append(place)
+        if location is not None and len(self.places) < kept:
+            self.places.append(location)
 
     def __str__(self) -> str:
         return f"{self.message}: {self.count:,}"
@@ -195,9 +195,9 @@ class Findings:
         self._kept = kept
         self._kinds: dict[str, Finding] = {}
 
-    def add(self, kind: str, place: FindingPlace | None = None, *, count: int = 1) -> None:
+    def add(self, kind: str, location: FindingPlace | None = None, *, count: int = 1) -> None:
         """Count a finding."""
-        self._of(kind).add(place, self._kept, count)
+        self._of(kind).add(location, self._kept, count)
 
     def merge(self, other: Finding) -> None:
         """Add what was counted apart."""

@@ -140,12 +140,12 @@ def _file_rows(files: Sequence[FileReport]) -> list[Row]:
 def _without_empty(titles: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], list[Row]]:
     """The table without number columns that say nothing: all zeros, except for what was really compared."""
     keep = [
-        place
-        for place in range(len(titles))
-        if any(row[place] for row in rows)
-        or (titles[place] == _OUTSIDE and any(row[place] is not None for row in rows))
+        index
+        for index in range(len(titles))
+        if any(row[index] for row in rows)
+        or (titles[index] == _OUTSIDE and any(row[index] is not None for row in rows))
     ]
-    return [titles[place] for place in keep], [tuple(row[place] for place in keep) for row in rows]
+    return [titles[column] for column in keep], [tuple(row[column] for column in keep) for row in rows]
 
 
 def _cut(title: str, titles: Sequence[str], rows: Sequence[Row]) -> Table:
@@ -192,7 +192,7 @@ def _findings(group: GroupReport | ResourceReport) -> Table:
     table = Table("Findings", ["", "count", "what", Column("for example", drop=1, exact=True)])
     examples = []
     for finding in group.findings:
-        places = "; ".join(str(place) for place in finding.places)
+        places = "; ".join(str(location) for location in finding.places)
         more = "; …" if places and finding.count > len(finding.places) else ""
         table.add(finding.severity, finding.count, finding.message, places + more)
         if places:

@@ -87,11 +87,11 @@ class GroupTally:
         task = dialogue.outcome.details.get("task") if dialogue.outcome else None
         if task is None or dialogue.goal is None or not dialogue.goal.message:
             return
-        key, told = hash(task), hash(tuple(" ".join(text.split()) for text in dialogue.goal.message))
-        if file.instructions.setdefault(key, told) not in (told, None):
+        key, instruction = hash(task), hash(tuple(" ".join(text.split()) for text in dialogue.goal.message))
+        if file.instructions.setdefault(key, instruction) not in (instruction, None):
             file.instructions[key] = None
-            place = FindingPlace(file=file.name, dialogue=dialogue.id, detail=f"task {task}")
-            self.findings.add("different instructions", place)
+            location = FindingPlace(file=file.name, dialogue=dialogue.id, detail=f"task {task}")
+            self.findings.add("different instructions", location)
 
     def _look_at_reward(self, file: FileTally, dialogue: Dialogue) -> None:
         """A reward that contradicts its own parts, in results of a benchmark."""
@@ -106,18 +106,18 @@ class GroupTally:
 
     def _look_at_order(self, file: FileTally, dialogue: Dialogue, users: int) -> None:
         """Empty dialogues, and the same side speaking twice in a row where both sides are recorded."""
-        place = FindingPlace(file=file.name, dialogue=dialogue.id)
+        location = FindingPlace(file=file.name, dialogue=dialogue.id)
         if not dialogue.turns:
-            self.findings.add("empty dialogue", place)
+            self.findings.add("empty dialogue", location)
         elif not users:
-            self.findings.add("no user turn", place)
+            self.findings.add("no user turn", location)
         elif users < len(dialogue.turns):
             for number in range(1, len(dialogue.turns)):
                 speaker = dialogue.turns[number].speaker
                 if speaker == dialogue.turns[number - 1].speaker:
                     detail = f"{speaker} after {speaker}"
-                    place = FindingPlace(file=file.name, dialogue=dialogue.id, turn=number, detail=detail)
-                    self.findings.add("speaker repeats", place)
+                    location = FindingPlace(file=file.name, dialogue=dialogue.id, turn=number, detail=detail)
+                    self.findings.add("speaker repeats", location)
 
     def _look_at(self, file: FileTally, dialogue: Dialogue, number: int, turn: Turn, domains: set[str]) -> None:
         for name in _TURN_FIELDS:
@@ -268,8 +268,8 @@ def compare(inventory: SlotInventory, against: NamedOntology, findings: Findings
     for (domain, slot), counted in sorted(inventory.slots.items()):
         key = _slot_key(domain, slot)
         if key not in known:
-            place = FindingPlace(detail=f"{domain}-{slot}, filled {times(counted.filled)}")
-            findings.add("slot outside ontology", place)
+            location = FindingPlace(detail=f"{domain}-{slot}, filled {times(counted.filled)}")
+            findings.add("slot outside ontology", location)
             continue
         allowed = known[key]
         if allowed is not None:

@@ -56,9 +56,9 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
     """Whom to blame, for every conversation of the judged; those that infrastructure broke and that have no verdict
     come last."""
     blamed = []
-    for one in judged:
-        if one.strict is not None:
-            blamed.append(_blame(one, one.strict, one.wanted, judged.search, judged.broken))
+    for conversation in judged:
+        if conversation.strict is not None:
+            blamed.append(_blame(conversation, conversation.strict, conversation.wanted, judged.search, judged.broken))
     for dialogue in judged.left_out:
         link = _technical(dialogue, spent=True)
         domains = {} if link is None else {"": link}
@@ -68,16 +68,20 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
 
 
 def _blame(
-    one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch, policy: Broken
+    conversation: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch, policy: Broken
 ) -> ConversationBlame:
-    dialogue = one.dialogue if search.domain.multiwoz else spelled_alike(one.dialogue, goal)
+    dialogue = conversation.dialogue if search.domain.multiwoz else spelled_alike(conversation.dialogue, goal)
     if verdict.success and _all_held(dialogue, goal):
         return ConversationBlame(
-            dialogue=one.dialogue.id, goal=one.goal, success=True, user_erred=False, system_erred=False
+            dialogue=conversation.dialogue.id,
+            goal=conversation.goal,
+            success=True,
+            user_erred=False,
+            system_erred=False,
         )
     talk, technical = TalkRecord(dialogue, search), _technical(dialogue, spent=policy == "fail")
     traceable = talk.user_acts
-    read = one.dialogue.outcome is not None and one.dialogue.outcome.details.get(ACTS_READ) == READ
+    read = conversation.dialogue.outcome is not None and conversation.dialogue.outcome.details.get(ACTS_READ) == READ
     domains: dict[str, BrokenLink] = {}
     broken: list[BrokenLink] = []
     for task in sorted(goal.tasks, key=lambda task: bool(task.links)):
@@ -93,8 +97,8 @@ def _blame(
             domains[task.domain] = _after_late_reply(talk, link, linked=bool(task.links))
     sides = {link.side for link in broken}
     return ConversationBlame(
-        dialogue=one.dialogue.id,
-        goal=one.goal,
+        dialogue=conversation.dialogue.id,
+        goal=conversation.goal,
         success=verdict.success,
         domains={task.domain: domains[task.domain] for task in goal.tasks if task.domain in domains},
         user_erred="user" in sides or (False if talk.user_seen or technical else None),

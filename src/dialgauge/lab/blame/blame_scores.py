@@ -60,13 +60,13 @@ class BlameEvidence:
         return other
 
 
-def cell_of(one: ConversationBlame) -> str | None:
+def cell_of(blame: ConversationBlame) -> str | None:
     """The cell of the table of who erred; None where the record does not tell."""
-    if one.success is None or one.user_erred is None or one.system_erred is None:
+    if blame.success is None or blame.user_erred is None or blame.system_erred is None:
         return None
-    if one.user_erred:
-        return "both" if one.system_erred else "user_only"
-    return "system_only" if one.system_erred else "neither"
+    if blame.user_erred:
+        return "both" if blame.system_erred else "user_only"
+    return "system_only" if blame.system_erred else "neither"
 
 
 def _share(evidence: BlameEvidence, pair: Callable[[ConversationBlame], tuple[bool, bool]]) -> Rows:
@@ -78,8 +78,8 @@ def _share(evidence: BlameEvidence, pair: Callable[[ConversationBlame], tuple[bo
 def _blame(evidence: BlameEvidence, settings: Settings) -> Rows:
     part = str(settings.get("part", ""))
 
-    def hit(one: ConversationBlame) -> tuple[bool, bool]:
-        link = one.link
+    def hit(blame: ConversationBlame) -> tuple[bool, bool]:
+        link = blame.link
         if link is None:
             return False, False
         return (link.cause != "unclear" if not part else part in (link.cause, link.side)), True
@@ -90,15 +90,17 @@ def _blame(evidence: BlameEvidence, settings: Settings) -> Rows:
 def _erred(evidence: BlameEvidence, settings: Settings) -> Rows:
     part = str(settings.get("part", ""))
 
-    def hit(one: ConversationBlame) -> tuple[bool, bool]:
-        cell = cell_of(one)
+    def hit(blame: ConversationBlame) -> tuple[bool, bool]:
+        cell = cell_of(blame)
         return (cell == part if part else cell != "neither"), cell is not None
 
     return _share(evidence, hit)
 
 
 def _faultless(evidence: BlameEvidence, settings: Settings) -> Rows:
-    return _share(evidence, lambda one: (one.success is True, one.success is not None and one.user_erred is False))
+    return _share(
+        evidence, lambda blame: (blame.success is True, blame.success is not None and blame.user_erred is False)
+    )
 
 
 def _obstacle(parts: tuple[str, ...]) -> Callable[[Any, Settings], str | None]:

@@ -131,18 +131,18 @@ def blame_explanation(run: Run, dialogue: str) -> list[Table]:
     if not rows.height:
         verdict.notes.append("It did all that was asked for; nobody is blamed.")
         return [verdict]
-    turns = next((one.turns for one in run.dialogues() if one.id == known), ())
+    turns = next((each.turns for each in run.dialogues() if each.id == known), ())
     return [verdict, _evidence(turns, rows)]
 
 
 def _evidence(turns: tuple[Turn, ...], rows: polars.DataFrame) -> Table:
     columns = ("turn", "said_turn", "heard_turn", "acted_turn", "answered_turn")
-    named = {place for column in columns for place in rows[column].drop_nulls().to_list()}
+    named = {turn for column in columns for turn in rows[column].drop_nulls().to_list()}
     table = Table("The turns that show it", ["turn", "", "what"])
-    for place in sorted(named):
-        if place < len(turns):
-            for label, text in _shown(turns[place]):
-                table.add(place, label, text)
+    for turn in sorted(named):
+        if turn < len(turns):
+            for label, text in _shown(turns[turn]):
+                table.add(turn, label, text)
     return table
 
 

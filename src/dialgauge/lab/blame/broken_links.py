@@ -198,8 +198,8 @@ def link_sentence(link: Mapping[str, Any], why: str = "") -> str:
         fault = TaskFailure(
             reason=reason, slot=slot, turn=link["turn"], given=tuple(link["given"] or ()), wanted=wanted, entity=entity
         )
-        (told,) = failure_texts([fault])
-        return f"The {told}." if slot and told.startswith(slot) else f"{told[:1].upper()}{told[1:]}."
+        (text,) = failure_texts([fault])
+        return f"The {text}." if slot and text.startswith(slot) else f"{text[:1].upper()}{text[1:]}."
     given = ", ".join(link["given"] or ())
     exchange = "partly lost exchange" if reason == "exchanges_partly_lost" else "lost exchange"
     words = {

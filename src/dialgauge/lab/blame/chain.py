@@ -70,15 +70,19 @@ class Chain(GivenValues):
                     yield link
         answers = [*task.requests, *(self._record.gives if task.book is not None else ())]
         for slot in dict.fromkeys(answers):
-            told = [word for word in record.told if word.tells and same_slot(word.slot, slot)]
+            told_words = [word for word in record.told if word.tells and same_slot(word.slot, slot)]
             heard = {(word.turn, word.value) for word in record.told_heard if same_slot(word.slot, slot)}
             last = self._talk.last
-            if told and self._talk.user_hears and not any((word.turn, word.value) in heard for word in told):
-                if all(word.turn == last for word in told):  # nobody is left to hear the last turn
+            if (
+                told_words
+                and self._talk.user_hears
+                and not any((word.turn, word.value) in heard for word in told_words)
+            ):
+                if all(word.turn == last for word in told_words):  # nobody is left to hear the last turn
                     continue
                 yield BrokenLink(
-                    cause="answered_not_heard", part="request", slot=slot, turn=told[0].turn,
-                    answered_turn=told[0].turn,
+                    cause="answered_not_heard", part="request", slot=slot, turn=told_words[0].turn,
+                    answered_turn=told_words[0].turn,
                     reason="answer_unheard",
                 )  # fmt: skip
 
@@ -102,33 +106,37 @@ class Chain(GivenValues):
         """The system knew all that was wanted since a turn, and yet named nothing that stayed."""
         record = self._record
         searches = record.called(SEARCH, self._talk.last)
-        for place, call in searches:
+        for call_turn, call in searches:
             if call.outcome == NONE_FOUND and _holds(call, wanted):
-                return false_refusal(self._talk, record, place, call) or BrokenLink(
-                    cause="refused", part="constraint", turn=place, heard_turn=known, acted_turn=place,
+                return false_refusal(self._talk, record, call_turn, call) or BrokenLink(
+                    cause="refused", part="constraint", turn=call_turn, heard_turn=known, acted_turn=call_turn,
                     reason="nothing_in_database",
                 )  # fmt: skip
-        place, call = searches[-1] if searches else (known + 1, Call(name=SEARCH))
-        seen: dict[str, Any] = {"part": "constraint", "heard_turn": known, "acted_turn": place if searches else None}
+        call_turn, call = searches[-1] if searches else (known + 1, Call(name=SEARCH))
+        seen: dict[str, Any] = {
+            "part": "constraint",
+            "heard_turn": known,
+            "acted_turn": call_turn if searches else None,
+        }
         missing = next((slot for slot in wanted if slot not in call.arguments), "")
         if missing or not searches:
             return BrokenLink(
                 cause="heard_not_acted_on", slot=missing, turn=known + 1, **seen,
                 reason="search_without" if searches else "never_searched",
             )  # fmt: skip
-        right = next((turn for turn, one in searches if _holds(one, wanted)), place)
+        right = next((turn for turn, search in searches if _holds(search, wanted)), call_turn)
         if self._excuses.named_otherwise(right) and (lost := self._excuses.name_lost(right)):
             return lost
         refusals = record.tells(NO_OFFER, right - 1)
         if refusals or not _holds(call, wanted):
-            false = (false_refusal(self._talk, record, turn, one) for turn, one in searches)
+            false = (false_refusal(self._talk, record, turn, search) for turn, search in searches)
             return next(filter(None, false), None) or BrokenLink(
-                cause="acted_on_wrong", turn=place, **seen, reason="named_unfit", given=(call.outcome,)
+                cause="acted_on_wrong", turn=call_turn, **seen, reason="named_unfit", given=(call.outcome,)
             )  # fmt: skip
-        if self._asked_back(place):
+        if self._asked_back(call_turn):
             return self._excuses.unsaid("constraint", "", "")
-        return self._excuses.name_lost(place) or BrokenLink(
-            cause="heard_not_acted_on", turn=place, **seen, reason="named_nothing", given=(call.outcome,)
+        return self._excuses.name_lost(call_turn) or BrokenLink(
+            cause="heard_not_acted_on", turn=call_turn, **seen, reason="named_nothing", given=(call.outcome,)
         )  # fmt: skip
 
     def _asked_back(self, turn: int) -> bool:
@@ -142,10 +150,10 @@ class Chain(GivenValues):
         task, record, last = self._task, self._record, self._talk.last
         book = task.book or {}
         attempts = record.called(BOOK, last)
-        for place, call in attempts:
+        for call_turn, call in attempts:
             if _holds(call, book):
                 yield BrokenLink(
-                    cause="refused", part="booking", turn=place, acted_turn=place,
+                    cause="refused", part="booking", turn=call_turn, acted_turn=call_turn,
                     reason="booking_came_back", given=(call.outcome,),
                 )  # fmt: skip
                 return
@@ -201,19 +209,19 @@ class Chain(GivenValues):
             wanted = self._task.info[slot]
         else:
             entity = self._outcomes[domain].entity if domain in self._outcomes else ""
-            said = [word for word in self._record.says(slot) if word.turn <= until]
+            spoken = [word for word in self._record.says(slot) if word.turn <= until]
             if not entity and domain in self._blamed:
                 return self._blamed[domain], None
-            if not said:
+            if not spoken:
                 return self._excuses.unsaid(part, slot, f"the {domain}"), None
-            if not _means(said[-1].value, domain, entity, in_part=sent is None):
+            if not _means(spoken[-1].value, domain, entity, in_part=sent is None):
                 since = self._outcomes[domain].turn if domain in self._outcomes else None
                 meant = entity or f"the {domain}"
-                return self._excuses.said_otherwise(part, slot, meant, said[-1], domain, since), None
-            wanted = said[-1].value
+                return self._excuses.said_otherwise(part, slot, meant, spoken[-1], domain, since), None
+            wanted = spoken[-1].value
         link, heard = self._heard(part, slot, wanted, sent)
         if domain and heard is not None and heard.value.lower() != wanted.lower():  # "the hotel" is not "hotel"
-            return self._misheard(part, slot, [word for word in said if word.value == wanted], heard), None
+            return self._misheard(part, slot, [word for word in spoken if word.value == wanted], heard), None
         if link is None and heard is not None and sent is not None:
             return self._acted(part, slot, wanted, heard, sent), None
         return link, heard
@@ -221,13 +229,13 @@ class Chain(GivenValues):
     # What the system tells
 
     def _reference(self, fault: TaskFailure) -> BrokenLink:
-        told = fault.turn if fault.reason == "reference_wrong" else None
-        cause: Cause = "heard_not_acted_on" if told is None else "acted_on_wrong"
+        told_turn = fault.turn if fault.reason == "reference_wrong" else None
+        cause: Cause = "heard_not_acted_on" if told_turn is None else "acted_on_wrong"
         booked = [turn for turn, call in self._record.called(BOOK, self._talk.last) if call.outcome == "booked"]
         turn = booked[-1] if booked else self._talk.last
         return BrokenLink(
-            cause=cause, part="reference", slot=fault.slot, turn=turn if told is None else told,
-            acted_turn=turn, answered_turn=told, reason=fault.reason, given=fault.given, wanted=fault.wanted,
+            cause=cause, part="reference", slot=fault.slot, turn=turn if told_turn is None else told_turn,
+            acted_turn=turn, answered_turn=told_turn, reason=fault.reason, given=fault.given, wanted=fault.wanted,
         )  # fmt: skip
 
     def _request(self, fault: TaskFailure) -> Iterator[BrokenLink]:

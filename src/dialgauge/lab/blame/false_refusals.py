@@ -19,14 +19,14 @@ NONE_FOUND = "0 found"
 
 def false_refusal(talk: TalkRecord, record: DomainRecord, turn: int, call: Call) -> BrokenLink | None:
     """What made an empty search of a turn one for something else than the user wanted. None: it was for that."""
-    said = {word.slot: word for word in record.said if word.intent == INFORM and word.turn < turn}
-    unsaid = {slot: value for slot, value in call.arguments.items() if _not_as_said(value, said.get(slot))}
+    by_slot = {word.slot: word for word in record.said if word.intent == INFORM and word.turn < turn}
+    unsaid = {slot: value for slot, value in call.arguments.items() if _not_as_said(value, by_slot.get(slot))}
     if call.outcome != NONE_FOUND or not unsaid:
         return None
-    fitting = _fitting(talk, record, {slot: word.value for slot, word in said.items()})
+    fitting = _fitting(talk, record, {slot: word.value for slot, word in by_slot.items()})
     if not fitting:
         return None
-    links = [_unsaid_value(record, turn, slot, value, said.get(slot), fitting) for slot, value in unsaid.items()]
+    links = [_unsaid_value(record, turn, slot, value, by_slot.get(slot), fitting) for slot, value in unsaid.items()]
     return min(links, key=lambda link: (link.order, link.said_turn is None))  # what was taken back before what is new
 
 
@@ -42,13 +42,13 @@ def sent_away_falsely(talk: TalkRecord, record: DomainRecord, left: int) -> Brok
     return first
 
 
-def _not_as_said(value: str, said: Word | None) -> bool:
-    return constrains(value) and (said is None or not same_value(said.value, value))
+def _not_as_said(value: str, word: Word | None) -> bool:
+    return constrains(value) and (word is None or not same_value(word.value, value))
 
 
-def _fitting(talk: TalkRecord, record: DomainRecord, said: Mapping[str, str]) -> int:
+def _fitting(talk: TalkRecord, record: DomainRecord, values: Mapping[str, str]) -> int:
     """How many rows fit what the user had said; none where it said what cannot be searched by."""
-    wishes = {slot: value for slot, value in said.items() if slot in record.informable and constrains(value)}
+    wishes = {slot: value for slot, value in values.items() if slot in record.informable and constrains(value)}
     try:
         return len(talk.search.find(record.domain, wishes).rows)
     except DialgaugeError:
@@ -56,23 +56,23 @@ def _fitting(talk: TalkRecord, record: DomainRecord, said: Mapping[str, str]) ->
 
 
 def _unsaid_value(
-    record: DomainRecord, turn: int, slot: str, value: str, said: Word | None, fitting: int
+    record: DomainRecord, turn: int, slot: str, value: str, word: Word | None, fitting: int
 ) -> BrokenLink:
     """The link that broke for one value of a search: heard so, or made up by the system."""
     heard = record.hears(slot, turn)
     if heard is None or not same_value(heard.value, value):
         return BrokenLink(
             cause="acted_on_wrong", part="constraint", slot=slot, turn=turn, acted_turn=turn,
-            said_turn=said.turn if said else None, given=(value,), times=fitting,
-            reason="searched_unsaid" if said is None else "searched_taken_back", wanted=said.value if said else "",
+            said_turn=word.turn if word else None, given=(value,), times=fitting,
+            reason="searched_unsaid" if word is None else "searched_taken_back", wanted=word.value if word else "",
         )  # fmt: skip
-    if said is None:
+    if word is None:
         return BrokenLink(
             cause="said_not_heard", part="constraint", slot=slot, turn=heard.turn, heard_turn=heard.turn,
             reason="heard_unsaid", given=(value,),
         )  # fmt: skip
     return BrokenLink(
-        cause="said_not_heard", part="constraint", slot=slot, turn=max(said.turn, heard.turn), said_turn=said.turn,
-        heard_turn=heard.turn, reason="misheard" if heard.turn == said.turn else "overwritten", given=(value,),
-        wanted=said.value,
+        cause="said_not_heard", part="constraint", slot=slot, turn=max(word.turn, heard.turn), said_turn=word.turn,
+        heard_turn=heard.turn, reason="misheard" if heard.turn == word.turn else "overwritten", given=(value,),
+        wanted=word.value,
     )  # fmt: skip

@@ -99,16 +99,17 @@ class GivenValues:
         known: dict[str, Any] = {"part": part, "slot": slot, "said_turn": heard.turn, "heard_turn": heard.turn,
                                  "wanted": wanted, "entity": _CALLS.get(part, part)}  # fmt: skip
         if not calls or slot not in calls[-1][1].arguments:
-            turn = next((place for place, _ in calls if place > heard.turn), heard.turn + 1)
+            turn = next((call_turn for call_turn, _ in calls if call_turn > heard.turn), heard.turn + 1)
             return BrokenLink(
-                cause="heard_not_acted_on", turn=turn, **known, given=tuple(str(place) for place, _ in calls[-1:]),
+                cause="heard_not_acted_on", turn=turn, **known,
+                given=tuple(str(call_turn) for call_turn, _ in calls[-1:]),
                 reason="called_without" if calls else "never_called",
             )  # fmt: skip
-        place, call = calls[-1]
+        call_turn, call = calls[-1]
         given = call.arguments[slot]
         right = same_value(given, wanted)
         return BrokenLink(
-            cause="acted_on_wrong", turn=max(place, heard.turn), acted_turn=place, **known,
+            cause="acted_on_wrong", turn=max(call_turn, heard.turn), acted_turn=call_turn, **known,
             reason="named_beside" if right else "called_otherwise", given=(str(until) if right else given,),
         )  # fmt: skip
 
@@ -129,30 +130,30 @@ class GivenValues:
 
     def _first_try(self, part: str, slot: str, wanted: str, tried: list[Word]) -> BrokenLink | None:
         """The user said what was to be refused, and never what comes after. None: no call was made with it."""
-        said, record = tried[0], self._record
-        heard = [word for word in record.heard if word.slot == slot and same_value(word.value, said.value)] or [
-            row for row in [record.hears(slot, self._talk.last)] if row and same_value(row.value, said.value)
+        attempt, record = tried[0], self._record
+        heard = [word for word in record.heard if word.slot == slot and same_value(word.value, attempt.value)] or [
+            row for row in [record.hears(slot, self._talk.last)] if row and same_value(row.value, attempt.value)
         ]
         if not heard:
             if not self._talk.system_hears:
-                return self._untraceable(part, slot, said.turn)
+                return self._untraceable(part, slot, attempt.turn)
             return self._misheard(part, slot, tried, record.hears(slot, self._talk.last))
         intent, name = (NO_BOOK, BOOK) if part == "booking" else (NO_OFFER, SEARCH)
-        told = record.tells(intent, said.turn)
-        if told:
-            return self._excuses.after_refusal(part, slot, wanted, intent, told)
+        refusals = record.tells(intent, attempt.turn)
+        if refusals:
+            return self._excuses.after_refusal(part, slot, wanted, intent, refusals)
         calls = record.called(name, self._talk.last)
-        made = [(turn, call) for turn, call in calls if same_value(call.arguments.get(slot, ""), said.value)]
+        made = [(turn, call) for turn, call in calls if same_value(call.arguments.get(slot, ""), attempt.value)]
         if not made:
-            return self._acted(part, slot, said.value, heard[0], self._talk.last) if calls else None
+            return self._acted(part, slot, attempt.value, heard[0], self._talk.last) if calls else None
         turn, call = made[-1]
         untold = call.outcome in ("refused", NONE_FOUND)
         cause: Cause = "heard_not_acted_on" if untold else "unclear"
         return BrokenLink(
-            cause=cause, part=part, slot=slot, turn=turn if untold else self._talk.last, said_turn=said.turn,
+            cause=cause, part=part, slot=slot, turn=turn if untold else self._talk.last, said_turn=attempt.turn,
             heard_turn=heard[0].turn,
             acted_turn=turn, reason="first_try_untold" if untold else "first_try_not_refused",
-            given=(call.outcome,), wanted=said.value,
+            given=(call.outcome,), wanted=attempt.value,
         )  # fmt: skip
 
     def _all_heard(self, part: str, wanted: Mapping[str, str]) -> tuple[list[BrokenLink], int]:

@@ -125,48 +125,48 @@ class TalkRecord:
     @property
     def last_user_turn(self) -> int:
         """The last turn of the user."""
-        return max((place for place, turn in enumerate(self.turns) if turn.speaker == "user"), default=0)
+        return max((index for index, turn in enumerate(self.turns) if turn.speaker == "user"), default=0)
 
     def _read(self) -> None:
         bookable = ""
-        for place, turn in enumerate(self.turns):
+        for index, turn in enumerate(self.turns):
             if turn.speaker == "user":
-                bookable = self._read_user(turn, place) or bookable
+                bookable = self._read_user(turn, index) or bookable
             else:
-                self._read_system(turn, place, bookable)
+                self._read_system(turn, index, bookable)
 
-    def _read_user(self, turn: Turn, place: int) -> str:
+    def _read_user(self, turn: Turn, position: int) -> str:
         """The domain of it that can be booked."""
         bookable = ""
         as_said = turn.heard is turn.acts
         for act in turn.acts or ():
-            record, words = self.domain(act.domain), _words(act, place)
+            record, words = self.domain(act.domain), _words(act, position)
             record.said += words
-            record.last_turn = place
+            record.last_turn = position
             if as_said:
                 record.heard += words
             if act.domain in self.domains.services and self.domains.services[act.domain].takes:
                 bookable = act.domain
         for act in () if as_said else turn.heard or ():
-            self.domain(act.domain).heard += _words(act, place)
+            self.domain(act.domain).heard += _words(act, position)
         if turn.heard is None:
             for domain, state in (turn.predicted or {}).items():
-                self.domain(domain).believed.append((place, {slot: values[0] for slot, values in state.items()}))
+                self.domain(domain).believed.append((position, {slot: values[0] for slot, values in state.items()}))
         return bookable
 
-    def _read_system(self, turn: Turn, place: int, bookable: str) -> None:
+    def _read_system(self, turn: Turn, position: int, bookable: str) -> None:
         calls = turn.calls or ()
         for call in calls:
-            self.domain(call.domain).calls.append((place, call))
+            self.domain(call.domain).calls.append((position, call))
         booked = next((call.domain for call in reversed(calls) if call.name == "book"), bookable)
         as_told = turn.acts is None or turn.heard is turn.acts
         for act in (turn.heard if turn.acts is None else turn.acts) or ():
-            record, words = self._meant(act, booked), _words(act, place)
+            record, words = self._meant(act, booked), _words(act, position)
             record.told += words
             if as_told:
                 record.told_heard += words
         for act in () if as_told else turn.heard or ():
-            self._meant(act, booked).told_heard += _words(act, place)
+            self._meant(act, booked).told_heard += _words(act, position)
 
     def _meant(self, act: Act, booked: str) -> DomainRecord:
         return self.domain(booked if act.domain in self.domains.booking_acts else act.domain)
@@ -213,8 +213,8 @@ def _by(turns: Iterable[Turn], speaker: str) -> list[Turn]:
     return [turn for turn in turns if turn.speaker == speaker]
 
 
-def _words(act: Act, place: int) -> list[Word]:
-    return [Word(place, act.name, act.slot, value, act.intent) for value in act.values or ("",)]
+def _words(act: Act, turn: int) -> list[Word]:
+    return [Word(turn, act.name, act.slot, value, act.intent) for value in act.values or ("",)]
 
 
 def names_one(word: Word, names: Container[str]) -> bool:
@@ -222,6 +222,6 @@ def names_one(word: Word, names: Container[str]) -> bool:
     return word.slot in names and word.intent != REQUEST and bool(word.value) and constrains(word.value)
 
 
-def same_slot(one: str, other: str) -> bool:
+def same_slot(slot: str, other: str) -> bool:
     """Whether two slots are one, however they are spelled."""
-    return one.lower() == other.lower()
+    return slot.lower() == other.lower()

@@ -38,7 +38,7 @@ class UserOmissions:
     def _last_chance(self) -> int:
         """The turn in which the user went on to something else, or left."""
         last, turns = self._record.last_turn, self._talk.turns
-        users = [place for place, turn in enumerate(turns) if turn.speaker == "user" and (last is None or place > last)]
+        users = [index for index, turn in enumerate(turns) if turn.speaker == "user" and (last is None or index > last)]
         if last is None:
             return self._talk.last_user_turn
         return users[0] if users else last
@@ -62,7 +62,7 @@ class UserOmissions:
         )  # fmt: skip
 
     def said_otherwise(
-        self, part: str, slot: str, wanted: str, said: Word, linked: str = "", since: int | None = None
+        self, part: str, slot: str, wanted: str, spoken_word: Word, linked: str = "", since: int | None = None
     ) -> BrokenLink:
         """The user said another value than its goal has, perhaps because it heard another name than the system said.
 
@@ -71,28 +71,37 @@ class UserOmissions:
         """
         names = self._talk.domain(linked) if linked else None
         spoken = names.told_heard if names else []
-        heard = [word for word in spoken if word.value == said.value and word.tells and word.slot in self._names]
-        if names and since is not None and since < said.turn and self._unheard_name(names, since):
+        heard = [word for word in spoken if word.value == spoken_word.value and word.tells and word.slot in self._names]
+        if names and since is not None and since < spoken_word.turn and self._unheard_name(names, since):
             return BrokenLink(
-                cause="answered_not_heard", part=part, slot=slot, turn=since, answered_turn=since, said_turn=said.turn,
-                reason="name_misheard", given=(said.value,), entity=linked,
+                cause="answered_not_heard", part=part, slot=slot, turn=since, answered_turn=since,
+                said_turn=spoken_word.turn,
+                reason="name_misheard", given=(spoken_word.value,), entity=linked,
             )  # fmt: skip
-        if heard and not self.was_told(said, linked):
+        if heard and not self.was_told(spoken_word, linked):
             return BrokenLink(
                 cause="answered_not_heard", part=part, slot=slot, turn=heard[0].turn, answered_turn=heard[0].turn,
-                said_turn=said.turn, reason="name_unsaid", given=(said.value,),
+                said_turn=spoken_word.turn, reason="name_unsaid", given=(spoken_word.value,),
             )  # fmt: skip
-        if names and since is not None and since > said.turn and (late := self._named_late(names, since, part, slot)):
+        if (
+            names
+            and since is not None
+            and since > spoken_word.turn
+            and (late := self._named_late(names, since, part, slot))
+        ):
             return late
         return BrokenLink(
-            cause="never_said", part=part, slot=slot, turn=said.turn, said_turn=said.turn,
-            reason="said_otherwise", given=(said.value,), wanted=wanted,
+            cause="never_said", part=part, slot=slot, turn=spoken_word.turn, said_turn=spoken_word.turn,
+            reason="said_otherwise", given=(spoken_word.value,), wanted=wanted,
         )  # fmt: skip
 
-    def was_told(self, said: Word, domain: str) -> bool:
+    def was_told(self, spoken_word: Word, domain: str) -> bool:
         """Did the system tell what the user says then?"""
         return any(
-            same_value(word.value, said.value) and word.tells and word.slot in self._names and word.turn < said.turn
+            same_value(word.value, spoken_word.value)
+            and word.tells
+            and word.slot in self._names
+            and word.turn < spoken_word.turn
             for word in self._talk.domain(domain).told
         )
 
@@ -111,9 +120,10 @@ class UserOmissions:
         )
         if not searches or searches[-1] == since or wished:
             return None
-        found = searches[-1]
+        search_turn = searches[-1]
         return BrokenLink(
-            cause="heard_not_acted_on", part=part, slot=slot, turn=found, said_turn=found - 1, heard_turn=found - 1,
+            cause="heard_not_acted_on", part=part, slot=slot, turn=search_turn, said_turn=search_turn - 1,
+            heard_turn=search_turn - 1,
             answered_turn=since, reason="reply_late",
         )  # fmt: skip
 
@@ -124,9 +134,9 @@ class UserOmissions:
         if not named:
             return None
         first = named[0].turn
-        if said := self._other_name(first):
-            heard = next((word.turn for word in record.told_heard if word.value == said.value), said.turn)
-            other = self.said_otherwise("constraint", said.slot, named[0].value, said, domain)
+        if spoken_word := self._other_name(first):
+            heard = next((word.turn for word in record.told_heard if word.value == spoken_word.value), spoken_word.turn)
+            other = self.said_otherwise("constraint", spoken_word.slot, named[0].value, spoken_word, domain)
             return self._misheard_before(first, heard) or other
         if self._unheard_name(record, first):
             return BrokenLink(
@@ -147,25 +157,25 @@ class UserOmissions:
 
     def _other_name(self, after: int) -> Word | None:
         """The first name that the user said after a turn and that the system had not told."""
-        said = (
+        words = (
             word
             for slot in self._names
             for word in self._record.says(slot)
             if word.turn > after and names_one(word, self._names)
         )
-        return next((word for word in said if not self.was_told(word, self._record.domain)), None)
+        return next((word for word in words if not self.was_told(word, self._record.domain)), None)
 
     def _misheard_before(self, since: int, until: int) -> BrokenLink | None:
         """The first turn about the domain, after one and before another, of which the system heard nothing."""
-        for place in range(since + 1, until):
-            turn = self._talk.turns[place]
+        for index in range(since + 1, until):
+            turn = self._talk.turns[index]
             if (
                 turn.speaker == "user"
                 and nothing_heard(turn)
                 and any(act.domain == self._record.domain for act in turn.acts or ())
             ):
                 return BrokenLink(
-                    cause="said_not_heard", part="constraint", turn=place, said_turn=place, answered_turn=since,
+                    cause="said_not_heard", part="constraint", turn=index, said_turn=index, answered_turn=since,
                     reason="reply_unheard",
                 )  # fmt: skip
         return None
@@ -189,9 +199,9 @@ class UserOmissions:
             reason="never_asked_again", given=(str(since),),
         )  # fmt: skip
 
-    def after_refusal(self, part: str, slot: str, wanted: str, intent: str, told: list[int]) -> BrokenLink:
+    def after_refusal(self, part: str, slot: str, wanted: str, intent: str, refusals: list[int]) -> BrokenLink:
         """The first try was refused, and the user never said what comes after."""
-        hearable = [turn for turn in told if self._talk.turns[turn].heard is not None]
+        hearable = [turn for turn in refusals if self._talk.turns[turn].heard is not None]
         if hearable and not self._record.user_heard(intent, hearable):
             return BrokenLink(
                 cause="answered_not_heard", part=part, slot=slot, turn=hearable[0], answered_turn=hearable[0],
@@ -199,11 +209,11 @@ class UserOmissions:
             )  # fmt: skip
         if not self._talk.user_hears:
             return BrokenLink(
-                cause="unclear", part=part, slot=slot, turn=told[0], answered_turn=told[0],
+                cause="unclear", part=part, slot=slot, turn=refusals[0], answered_turn=refusals[0],
                 reason="refusal_untraceable",
             )  # fmt: skip
         return self._used_up(part, slot) or BrokenLink(
-            cause="never_said", part=part, slot=slot, turn=self._last_chance, answered_turn=told[0],
+            cause="never_said", part=part, slot=slot, turn=self._last_chance, answered_turn=refusals[0],
             reason="second_try_unsaid", wanted=wanted,
         )  # fmt: skip
 
@@ -214,35 +224,35 @@ class UserOmissions:
             heard = record.hears(slot, self._talk.last)
             if slot in wanted or heard is None or not constrains(heard.value):
                 continue
-            said = record.says(slot)
-            if not said or not same_value(said[-1].value, heard.value):
+            words = record.says(slot)
+            if not words or not same_value(words[-1].value, heard.value):
                 yield BrokenLink(
                     cause="said_not_heard", part="constraint", slot=slot, turn=heard.turn, heard_turn=heard.turn,
                     reason="heard_unsaid", given=(heard.value,),
                 )  # fmt: skip
-            elif not self.was_told(said[-1], record.domain):  # picking what the system named is no fault
-                yield self.said_otherwise("constraint", slot, "none", said[-1], record.domain)
+            elif not self.was_told(words[-1], record.domain):  # picking what the system named is no fault
+                yield self.said_otherwise("constraint", slot, "none", words[-1], record.domain)
 
     # What excuses a user
 
     def _phantom(self, part: str, slot: str) -> Word | None:
         """What the user heard though nobody said it, and took for the answer or a refusal."""
         for word in self._record.told_heard:
-            now = [one for one in self._record.told if one.turn == word.turn]
-            if word.intent in REFUSING and not any(one.intent == word.intent for one in now):
+            now = [spoken for spoken in self._record.told if spoken.turn == word.turn]
+            if word.intent in REFUSING and not any(spoken.intent == word.intent for spoken in now):
                 return word
             answer = word.slot in self._references or (part == "request" and same_slot(word.slot, slot))
-            if answer and word.tells and not any(same_slot(one.slot, word.slot) and one.tells for one in now):
+            if answer and word.tells and not any(same_slot(spoken.slot, word.slot) and spoken.tells for spoken in now):
                 return word
         return next(iter(self._phantom_references()), None) if part == "booking" else None
 
     def _phantom_references(self) -> Iterator[Word]:
         """References that the user heard, of whatever domain, in turns that told none."""
-        for place, turn in enumerate(self._talk.turns):
+        for index, turn in enumerate(self._talk.turns):
             if turn.speaker == "system" and not any(act.slot in self._references for act in turn.acts or ()):
                 for act in turn.heard or ():
                     if act.slot in self._references:
-                        yield Word(place, act.name, act.slot, ", ".join(act.values), act.intent)
+                        yield Word(index, act.name, act.slot, ", ".join(act.values), act.intent)
 
     def _missed_question(self, slot: str) -> int | None:
         """The first turn in which the system asked for a slot, where the user heard none of them."""
@@ -259,8 +269,8 @@ class UserOmissions:
         outcome = self._talk.dialogue.outcome
         if outcome is None or outcome.reason != SYSTEM_QUIT:
             return None
-        byes = [place for place, turn in enumerate(self._talk.turns) if turn.speaker == "system" and _bids(turn.acts)]
-        own = [place for place, turn in enumerate(self._talk.turns) if turn.speaker == "user" and _bids(turn.acts)]
+        byes = [index for index, turn in enumerate(self._talk.turns) if turn.speaker == "system" and _bids(turn.acts)]
+        own = [index for index, turn in enumerate(self._talk.turns) if turn.speaker == "user" and _bids(turn.acts)]
         early = [place for place in byes if not own or place < own[0]]
         if not early:
             turn, cause, reason = self._talk.last, "answered_not_heard", "goodbye_misheard"
@@ -315,17 +325,17 @@ def _where_it_was_missed(turns: Sequence[Turn], lost: int, cause: Cause) -> int:
     """The turn that was not heard as it was said: a lost exchange mostly shows one turn or two later."""
     speaker = {"answered_not_heard": "system", "said_not_heard": "user"}.get(cause)
     missed = [
-        place
-        for place, turn in enumerate(turns)
+        index
+        for index, turn in enumerate(turns)
         if turn.speaker == speaker and turn.heard is not None and set(turn.heard) != set(turn.acts or ())
     ]
-    return max((place for place in missed if place <= lost), default=min(missed, default=lost))
+    return max((index for index in missed if index <= lost), default=min(missed, default=lost))
 
 
 def _mostly(lost: list[tuple[int, Cause]]) -> tuple[int, Cause, int]:
     """The most frequent cause, of several the one that came first: its first turn, and how often."""
     counts = Counter(cause for _, cause in lost)
-    turn, cause = min(lost, key=lambda one: (-counts[one[1]], one[0]))
+    turn, cause = min(lost, key=lambda pair: (-counts[pair[1]], pair[0]))
     return turn, cause, counts[cause]
 
 

@@ -64,11 +64,11 @@ def blame_confusion(
     causes: Counter[Cause] = Counter()
     right: Counter[tuple[str, bool]] = Counter()
     two_faults: Counter[str] = Counter()
-    for one in failed:
-        event = ledger.events[one.dialogue]
-        domain = event.domain if event.domain in one.domains else one.first or ""
-        cause, truth = one.domains[domain].cause, TRUE_CAUSES[fault]
-        others = _damage(ledger, one, event, domain)
+    for failure in failed:
+        event = ledger.events[failure.dialogue]
+        domain = event.domain if event.domain in failure.domains else failure.first or ""
+        cause, truth = failure.domains[domain].cause, TRUE_CAUSES[fault]
+        others = _damage(ledger, failure, event, domain)
         if others:
             two_faults["injected" if cause == truth else "channel" if cause in others else "neither"] += 1
         else:
@@ -85,8 +85,8 @@ def blame_confusion(
     )
 
 
-def _damage(ledger: InjectedFaults, one: ConversationBlame, event: InjectedEvent, domain: str) -> set[Cause]:
+def _damage(ledger: InjectedFaults, blame: ConversationBlame, event: InjectedEvent, domain: str) -> set[Cause]:
     """The causes that the channel gave reason for, in the domain that is looked at and the one the fault befell."""
-    damaged = ledger.damaged.get(one.dialogue, set())
+    damaged = ledger.damaged.get(blame.dialogue, set())
     touched = {speaker for speaker, where in damaged if where in (domain, event.domain, "booking", "general")}
     return {"said_not_heard" if speaker == "user" else "answered_not_heard" for speaker in touched}

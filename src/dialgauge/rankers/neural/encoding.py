@@ -115,7 +115,7 @@ def batches(lengths: Ints, size: int, seed: int | None = None) -> list[Ints]:
     order = draws.permutation(order)
     order = order[np.argsort(lengths[order], kind="stable")]
     cut = [order[start : start + size] for start in range(0, len(order), size)]
-    return [cut[place] for place in draws.permutation(len(cut))]
+    return [cut[index] for index in draws.permutation(len(cut))]
 
 
 def padded(encoded: EncodedPoints, rows: Ints) -> tuple[Ints, Ints, Ints]:
@@ -124,8 +124,8 @@ def padded(encoded: EncodedPoints, rows: Ints) -> tuple[Ints, Ints, Ints]:
     Times of cells that hold no memory are -1.
     """
     starts, lengths = encoded.starts[rows][:, None], encoded.lengths[rows][:, None]
-    place = np.arange(lengths.max(initial=0))
-    at, times = starts + place, np.minimum(lengths - 1 - place, TIMES - 1)
+    positions = np.arange(lengths.max(initial=0))
+    at, times = starts + positions, np.minimum(lengths - 1 - positions, TIMES - 1)
     outside = times < 0
     ragged = outside.any()
     if ragged:

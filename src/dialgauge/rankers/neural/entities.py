@@ -122,21 +122,23 @@ class _DialogSoFar:
 
     def marks(self) -> set[tuple[int, int]]:
         """All marks as (entity, mark)."""
-        place = {mark: number for number, mark in enumerate(self._entities.marks)}
-        marks = {(entity, place["present"]) for entity in self._present}
-        marks.update((entity, place["latest"]) for entity in self._latest.values())
-        marks.update((entity, place["of named"]) for entity in self._entities.belongings(self._named))
+        number_of = {mark: number for number, mark in enumerate(self._entities.marks)}
+        marks = {(entity, number_of["present"]) for entity in self._present}
+        marks.update((entity, number_of["latest"]) for entity in self._latest.values())
+        marks.update((entity, number_of["of named"]) for entity in self._entities.belongings(self._named))
         number = {name: self._name_number(name) for name in {*self._numbers, *self._offered}}
         waiting = [name for name in self._numbers if name not in self._offered]
-        marks.update((number[name], place["listed"]) for name in self._numbers)
-        marks.update((number[name], place["offered"]) for name in self._offered)
-        marks.update((number[name], place["open"]) for name in waiting)
+        marks.update((number[name], number_of["listed"]) for name in self._numbers)
+        marks.update((number[name], number_of["offered"]) for name in self._offered)
+        marks.update((number[name], number_of["open"]) for name in waiting)
         for relation in self._entities.numeric:
             values = {name: self._numbers[name][relation] for name in waiting if relation in self._numbers[name]}
             for side, extreme in (("most", max), ("least", min)):
                 if values:
                     edge = extreme(values.values())
-                    marks.update((number[name], place[f"{side} {relation}"]) for name in values if values[name] == edge)
+                    marks.update(
+                        (number[name], number_of[f"{side} {relation}"]) for name in values if values[name] == edge
+                    )
         return marks
 
     def _name_number(self, name: str) -> int:

@@ -159,8 +159,8 @@ class LearnedRanker(Ranker):
     def _build(self, of_lines: Sequence[str], of_candidates: Sequence[str]) -> None:
         torch.set_num_threads(1)  # two threads were slower than one on these sizes
         self.device = device_named(self.config.device)
-        self._words = {word: place for place, word in enumerate(of_lines)}
-        self._candidate_words = {word: place for place, word in enumerate(of_candidates)}
+        self._words = {word: index for index, word in enumerate(of_lines)}
+        self._candidate_words = {word: index for index, word in enumerate(of_candidates)}
         listed = {word.lower() for fact in self.facts for word in (fact.entity, fact.value)}
         #: Which words of the dialogs the knowledge base lists.
         self.is_entity = self.tensor(np.array([word in listed for word in of_lines], dtype=bool))
@@ -170,7 +170,7 @@ class LearnedRanker(Ranker):
 
     def _index_candidates(self) -> None:
         """The words of the candidates; what :meth:`move` must do again."""
-        self._index = {text: place for place, text in enumerate(self.candidates)}
+        self._index = {text: index for index, text in enumerate(self.candidates)}
         words = self._candidate_words
         tokens = [[words[w] for w in self.split_candidate(text) if w in words] for text in self.candidates]
         self.candidate_bags = WordBags(tokens, len(words), self.device)
@@ -284,13 +284,15 @@ def sampled_candidates(count: int, gold: Tensor, negatives: int, generator: torc
     return drawn + (drawn >= gold[:, None])
 
 
-def with_said_replies(others: Tensor, gold: Tensor, said: Tensor, share: float, generator: torch.Generator) -> Tensor:
+def with_said_replies(
+    others: Tensor, gold: Tensor, replies: Tensor, share: float, generator: torch.Generator
+) -> Tensor:
     """The same with that share of them replaced by replies of the training dialogs, each as likely as it is said.
 
     Where the gold reply itself is drawn, the candidate that was there stays.
     """
     taken = round(share * others.shape[1])
-    drawn = said[torch.randint(len(said), (len(gold), taken), generator=generator, device=gold.device)]
+    drawn = replies[torch.randint(len(replies), (len(gold), taken), generator=generator, device=gold.device)]
     first = torch.where(drawn == gold[:, None], others[:, :taken], drawn)
     return torch.cat([first, others[:, taken:]], dim=1)
 

@@ -186,8 +186,8 @@ class Training:
             return
         arrays = {f"now/{name}": value for name, value in _weights(self._module).items()}
         arrays |= {f"best/{name}": value for name, value in self._best.items()}
-        for place, state in self._optimiser.state_dict()["state"].items():
-            arrays |= {f"state/{place}/{name}": value.cpu().numpy() for name, value in state.items()}
+        for index, state in self._optimiser.state_dict()["state"].items():
+            arrays |= {f"state/{index}/{name}": value.cpu().numpy() for name, value in state.items()}
         progress = _Progress(self._identity, self.log, self._name, done)
         arrays["progress"] = np.frombuffer(msgspec.json.encode(progress), dtype=np.uint8)
         with atomic(self._checkpoint) as scratch, scratch.open("wb") as out:
@@ -224,8 +224,8 @@ class Training:
     def _restore_optimiser(self, arrays: Weights) -> None:
         state: dict[int, dict[str, Tensor]] = {}
         for name, value in arrays.items():
-            place, _, key = name.partition("/")
-            state.setdefault(int(place), {})[key] = torch.from_numpy(value.copy())
+            index, _, key = name.partition("/")
+            state.setdefault(int(index), {})[key] = torch.from_numpy(value.copy())
         current = self._optimiser.state_dict()
         self._optimiser.load_state_dict({"state": state, "param_groups": current["param_groups"]})
 

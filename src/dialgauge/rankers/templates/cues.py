@@ -47,7 +47,7 @@ def _state(history: DialogHistory) -> Iterator[str]:
     fields = history.lexicon.fields
     called = "just" if history.just_called else "before" if history.calls else "never"
     outcome = "none" if history.results is None else "some" if history.results else "empty"
-    mentions, changes = ("".join(told(history, field) for field in fields) for told in (_mention, _change))
+    mentions, changes = ("".join(describe(history, field) for field in fields) for describe in (_mention, _change))
     matches = _size(history.lexicon.matches({field: history.constraint(field) for field in fields}))
     now = "".join("x" if field in history.now else "-" for field in fields)
     yield f"called {called}"
@@ -128,10 +128,10 @@ def _of_names(history: DialogHistory) -> Iterator[_Given]:
 
 def _of_field(history: DialogHistory, field: str) -> Iterator[_Given]:
     yield field, "open"
-    for who, said in (("user", history.by_user[field]), ("bot", history.by_bot[field])):
-        for mention in said[-1:]:
+    for who, mentions in (("user", history.by_user[field]), ("bot", history.by_bot[field])):
+        for mention in mentions[-1:]:
             yield mention.value, f"{who} last"
-        for mention in said[:-1]:
+        for mention in mentions[:-1]:
             yield mention.value, f"{who} before"
     for mention in history.by_user[field][-1:]:
         if history.calls and mention.turn > history.call_turn:

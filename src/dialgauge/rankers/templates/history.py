@@ -106,8 +106,8 @@ class DialogHistory:
 
     def constraint(self, field: str) -> str:
         """The value of a field that the user said last, or an empty text."""
-        said = self.by_user[field]
-        return said[-1].value if said else ""
+        mentions = self.by_user[field]
+        return mentions[-1].value if mentions else ""
 
     def ranked(self) -> list[str]:
         """The names of the latest results by the number that facts give them (a rating), highest first."""
@@ -157,11 +157,11 @@ def _revealed_values(dialog: Episode, inventory: Inventory) -> Iterator[tuple[li
         if line.kind == "bot" and not inventory.is_call(inventory.parse(line.text).template):
             named = {slot.kind for slot in map(history.value, history.unanswered) if slot}
             for slot in inventory.parse(line.text).slots:
-                said = history.by_user.get(slot.kind)
+                mentions = history.by_user.get(slot.kind)
                 if (
-                    said is not None
+                    mentions is not None
                     and slot.kind not in named
-                    and slot.value not in {mention.value for mention in said}
+                    and slot.value not in {mention.value for mention in mentions}
                 ):
                     yield history.unanswered, slot
         history.take(line)

@@ -150,9 +150,9 @@ def _with_analogies(lexicon: EntityLexicon, texts: Sequence[str]) -> EntityLexic
     for shape in shapes:
         if fillings[" ".join(shape)] >= _FILLINGS:
             continue
-        for place, word in enumerate(shape):
+        for index, word in enumerate(shape):
             for field in lexicon.fields:
-                opened = " ".join([*shape[:place], f"<{field}>", *shape[place + 1 :]])
+                opened = " ".join([*shape[:index], f"<{field}>", *shape[index + 1 :]])
                 if not word.startswith("<") and fillings[opened] >= _FILLINGS:
                     values[field][word] = None
     return msgspec.structs.replace(lexicon, values={field: tuple(listed) for field, listed in values.items()})
@@ -182,7 +182,7 @@ class Inventory:
     def __init__(self, lexicon: EntityLexicon, candidates: Sequence[str]) -> None:
         self.lexicon, self.candidates = lexicon, tuple(candidates)
         #: Candidate to its place in the file.
-        self.index = {text: place for place, text in enumerate(candidates)}
+        self.index = {text: index for index, text in enumerate(candidates)}
         split = [lexicon.split(text) for text in candidates]
         fillings: dict[str, set[tuple[Slot, ...]]] = {}
         for shape, slots in split:

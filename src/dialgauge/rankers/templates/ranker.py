@@ -176,7 +176,7 @@ class Model:
         """
         aliases = learn_aliases(dialogs, inventory)
         moments, places = read(points_of(dialogs), inventory, aliases)
-        asked = [moments[place] for place in places]
+        asked = [moments[index] for index in places]
         gold = np.array([inventory.index[text] for dialog in dialogs for text in replies_of(dialog)], dtype=np.int64)
         of_points = np.repeat(belongs, [len(dialog.prompts) for dialog in dialogs], axis=0)
         cues, marks = [moment.cues for moment in asked], [moment.marks for moment in asked]
@@ -190,7 +190,7 @@ class Model:
         by_expert = self.experts.log_probabilities([moment.cues for moment in moments])
         before, heard = [moment.before for moment in moments], [moment.heard for moment in moments]
         templates = self.change.of(mixed(by_expert, before, heard, self.change.prior)[places])
-        log_p: Floats = self.filling.log_probabilities([moments[place].marks for place in places])
+        log_p: Floats = self.filling.log_probabilities([moments[index].marks for index in places])
         log_p += templates[:, self.inventory.template_of]
         return log_p
 

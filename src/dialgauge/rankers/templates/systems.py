@@ -22,8 +22,8 @@ def template_counts(inventory: Inventory, replies: Sequence[Sequence[str]]) -> F
     """Dialogs × templates: how often each template was said; texts of no template are left out."""
     counts = np.zeros((len(replies), len(inventory.templates)))
     for row, texts in enumerate(replies):
-        said = [inventory.parse(text).template for text in texts]
-        np.add.at(counts[row], [template for template in said if template >= 0], 1.0)
+        templates = [inventory.parse(text).template for text in texts]
+        np.add.at(counts[row], [template for template in templates if template >= 0], 1.0)
     return counts
 
 
@@ -119,10 +119,10 @@ def mixed(log_p: Floats, before: Sequence[int], heard: Sequence[int], prior: Flo
     ``before`` is the place of the point before (-1: none), ``heard`` the template said there (-1: unknown).
     """
     belief = np.tile(np.log(prior), (len(before), 1))
-    for place, (earlier, template) in enumerate(zip(before, heard, strict=True)):
+    for index, (earlier, template) in enumerate(zip(before, heard, strict=True)):
         if earlier >= 0:
-            belief[place] = belief[earlier]
+            belief[index] = belief[earlier]
             if template >= 0:
-                belief[place] += _TEMPER * np.maximum(log_p[:, earlier, template], np.log(_FLOOR))
+                belief[index] += _TEMPER * np.maximum(log_p[:, earlier, template], np.log(_FLOOR))
     log_mixed: Floats = np.logaddexp.reduce(log_p + log_softmax(belief).T[:, :, None], axis=0)
     return log_mixed

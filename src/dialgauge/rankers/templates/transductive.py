@@ -74,10 +74,10 @@ class Novelty(NamedTuple):
     def of(cls, inventory: Inventory, replies: Iterable[str]) -> Novelty:
         """From the texts said in known dialogs."""
         times = Counter(replies)
-        said = np.array([times[text] for text in inventory.candidates])
+        occurrences = np.array([times[text] for text in inventory.candidates])
         uses, once, new = (
             np.bincount(inventory.template_of, weights=counted, minlength=len(inventory.templates)).astype(np.float64)
-            for counted in (said, said == 1, said == 0)
+            for counted in (occurrences, occurrences == 1, occurrences == 0)
         )
         slotted = np.array([len(members) > 1 for members in inventory.members])
         return cls(uses, new, (once + 0.5) / (uses + 1.0), slotted & (uses > 0))
@@ -161,9 +161,9 @@ def paraphrases(inventory: Inventory, uses: Floats) -> dict[int, int]:
     return known_of
 
 
-def words_in_common(one: str, other: str) -> float:
+def words_in_common(text: str, other: str) -> float:
     """Jaccard index of the words of two templates, slots and punctuation left out."""
-    first, second = _words(one), _words(other)
+    first, second = _words(text), _words(other)
     return len(first & second) / max(len(first | second), 1)
 
 

@@ -209,8 +209,8 @@ def _draw(
     title: str,
 ) -> None:
     labels = [seen.label(number) for number in lines]
-    said = f"user: {seen.point.utterance}  →  ours: {seen.answer()}" if seen.point is not None else ""
-    draw: Callable[[], Any] = partial(heat_map, labels, columns, title=title, note=said)
+    note = f"user: {seen.point.utterance}  →  ours: {seen.answer()}" if seen.point is not None else ""
+    draw: Callable[[], Any] = partial(heat_map, labels, columns, title=title, note=note)
     record.figures[f"babi_{part.replace(' ', '').lower()}_attention"] = draw
 
 

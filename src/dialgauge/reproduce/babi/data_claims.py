@@ -38,7 +38,13 @@ def _halves(simulated: Sequence[RankingTask]) -> list[dict[str, set[str]]]:
     A half is known by the places that dialogs in, or out of, the vocabulary call for.
     """
     places = [
-        {text.split()[2] for task in simulated for said in _bot_lines(task, splits) for text in said if _is_call(text)}
+        {
+            text.split()[2]
+            for task in simulated
+            for replies in _bot_lines(task, splits)
+            for text in replies
+            if _is_call(text)
+        }
         for splits in (_SPLITS, ("tst-OOV",))
     ]
     facts = simulated[0].facts
@@ -83,21 +89,21 @@ def _query_results(task: RankingTask) -> _Judgement:
     of_place: dict[str, dict[str, str]] = {}
     for fact in task.facts:
         of_place.setdefault(fact.entity, {})[fact.relation] = fact.value
-    found = Counter(tuple(values[name] for name in _QUERIED) for values in of_place.values())
-    counts = Counter(found.values())
+    results = Counter(tuple(values[name] for name in _QUERIED) for values in of_place.values())
+    counts = Counter(results.values())
     possible = 2 * 5 * 5 * 3 * 4
-    shown = f"none {possible - len(found)}, one {counts[1]}, several {len(found) - counts[1]} of {possible} queries"
-    return 0 < counts[1] < len(found) < possible, shown, UNEXPLAINED
+    shown = f"none {possible - len(results)}, one {counts[1]}, several {len(results) - counts[1]} of {possible} queries"
+    return 0 < counts[1] < len(results) < possible, shown, UNEXPLAINED
 
 
 def _four_fields(*simulated: RankingTask) -> _Judgement:
-    fields = Counter(len(text.split()) - 1 for task in simulated for said in _bot_lines(task, _ALL_SPLITS)
-                     for text in said if _is_call(text))  # fmt: skip
+    fields = Counter(len(text.split()) - 1 for task in simulated for replies in _bot_lines(task, _ALL_SPLITS)
+                     for text in replies if _is_call(text))  # fmt: skip
     return set(fields) == {4}, f"{fields[4]:,} of {fields.total():,} calls have four", UNEXPLAINED
 
 
 def _three_fields(task: RankingTask) -> _Judgement:
-    fields = Counter(len(text.split()) - 1 for said in _bot_lines(task) for text in said if _is_call(text))
+    fields = Counter(len(text.split()) - 1 for replies in _bot_lines(task) for text in replies if _is_call(text))
     return set(fields) == {3}, f"{fields[3]:,} of {fields.total():,} calls have three", UNEXPLAINED
 
 
@@ -168,25 +174,25 @@ _ANSWERED = {"greetings": "hello what can i help", "acceptances": "great let me 
 
 def _ways(task: RankingTask) -> _Judgement:
     exchanges = [
-        (said.text, answer.text)
+        (request.text, answer.text)
         for split in _ALL_SPLITS
         for dialog in task.split(split)
-        for said, answer in pairwise(line for line in dialog.lines if line.kind != "fact")
+        for request, answer in pairwise(line for line in dialog.lines if line.kind != "fact")
         if answer.kind == "bot"
     ]
     ways, answers = [], []
     for beginning in _ANSWERED.values():
         alike = [exchange for exchange in exchanges if exchange[1].startswith(beginning)]
-        ways.append(len({said for said, _ in alike}))
+        ways.append(len({request for request, _ in alike}))
         answers.append(len({answer for _, answer in alike}))
     shown = ", ".join(f"{count} {what}" for what, count in zip(_ANSWERED, ways, strict=True))
-    told = f"{shown}; the bot's answers to each: {', '.join(map(str, answers))}"
-    return max(ways) == 4 and set(answers) == {1}, told, UNEXPLAINED
+    counts = f"{shown}; the bot's answers to each: {', '.join(map(str, answers))}"
+    return max(ways) == 4 and set(answers) == {1}, counts, UNEXPLAINED
 
 
 def _question_order(task: RankingTask) -> _Judgement:
-    asked = [[_FIELDS.index(field) for text in said for field in _FIELDS if text.startswith(field)]
-             for said in _bot_lines(task, _ALL_SPLITS)]  # fmt: skip
+    asked = [[_FIELDS.index(field) for text in replies for field in _FIELDS if text.startswith(field)]
+             for replies in _bot_lines(task, _ALL_SPLITS)]  # fmt: skip
     ordered = sum(order == sorted(order) for order in asked)
     return ordered == len(asked), f"one order in {ordered:,} of {len(asked):,} dialogs", UNEXPLAINED
 
@@ -196,8 +202,8 @@ def _update_order(task: RankingTask) -> _Judgement:
     first: Counter[str] = Counter()
     for split in _SPLITS:
         for dialog in task.split(split):
-            said = (line.text for line in dialog.lines if line.kind == "user" and line.text.startswith(_UPDATES))
-            first.update([next(kinds[word] for word in text.split() if word in kinds) for text in [*said][:1]])
+            updates = (line.text for line in dialog.lines if line.kind == "user" and line.text.startswith(_UPDATES))
+            first.update([next(kinds[word] for word in text.split() if word in kinds) for text in [*updates][:1]])
     shares = {name: first[name] / first.total() for name in sorted(first)}
     shown = ", ".join(f"{name} {in_percent(share)}" for name, share in shares.items())
     return all(abs(share - 0.25) <= _NEAR for share in shares.values()), f"first update: {shown}", UNEXPLAINED
@@ -206,9 +212,9 @@ def _update_order(task: RankingTask) -> _Judgement:
 def _updated_call(task: RankingTask) -> _Judgement:
     dialogs = list(_bot_lines(task, _ALL_SPLITS))
     good = 0
-    for said in dialogs:
-        calls = [text for text in said if _is_call(text)]
-        good += len(calls) == 2 and calls[0] != calls[1] and any(text.startswith(_MORE_UPDATES) for text in said)
+    for dialog in dialogs:
+        calls = [text for text in dialog if _is_call(text)]
+        good += len(calls) == 2 and calls[0] != calls[1] and any(text.startswith(_MORE_UPDATES) for text in dialog)
     return good == len(dialogs), f"in {good:,} of {len(dialogs):,} dialogs", UNEXPLAINED
 
 
@@ -223,10 +229,10 @@ def _places_and_bot_lines(task: RankingTask, splits: Sequence[str]) -> Iterator[
 def _last_accepted(task: RankingTask) -> _Judgement:
     """Of the dialogs in which every restaurant is offered, those that end with a reservation."""
     exhausted = accepted = 0
-    for places, said in _places_and_bot_lines(task, _ALL_SPLITS):
-        if len(_ratings_offered(said)) == places:
+    for places, replies in _places_and_bot_lines(task, _ALL_SPLITS):
+        if len(_ratings_offered(replies)) == places:
             exhausted += 1
-            accepted += said[-1].startswith("great let me do the reservation")
+            accepted += replies[-1].startswith("great let me do the reservation")
     return accepted == exhausted, f"in {accepted:,} of {exhausted:,} such dialogs", UNEXPLAINED
 
 
@@ -246,7 +252,7 @@ def _facts_of_one_place(task: RankingTask) -> _Judgement:
 def _all_stages(task: RankingTask) -> _Judgement:
     stages = ("api_call", _MORE_UPDATES, "what do you think of this option", "here it is")
     dialogs = list(_bot_lines(task, _ALL_SPLITS))
-    whole = sum(all(any(text.startswith(stage) for text in said) for stage in stages) for said in dialogs)
+    whole = sum(all(any(text.startswith(stage) for text in dialog) for stage in stages) for dialog in dialogs)
     return whole == len(dialogs), f"{whole:,} of {len(dialogs):,} dialogs call, update, offer and inform", UNEXPLAINED
 
 
@@ -278,8 +284,8 @@ def _names(text: str, restaurant: str) -> bool:
 
 def _order_varies(task: RankingTask) -> _Judgement:
     orders = Counter(
-        tuple(dict.fromkeys(opening for text in said for opening in _REAL_QUESTIONS if text.startswith(opening)))
-        for said in _bot_lines(task)
+        tuple(dict.fromkeys(opening for text in replies for opening in _REAL_QUESTIONS if text.startswith(opening)))
+        for replies in _bot_lines(task)
     )
     several = {order: count for order, count in orders.items() if len(order) > 1}
     return (
@@ -290,13 +296,15 @@ def _order_varies(task: RankingTask) -> _Judgement:
 
 
 def _candidates(*simulated: RankingTask) -> _Judgement:
-    said = {line.text for task in simulated for dialogs in task.splits.values() for dialog in dialogs
+    replies = {line.text for task in simulated for dialogs in task.splits.values() for dialog in dialogs
             for line in dialog.lines if line.kind == "bot"}  # fmt: skip
     candidates = set(simulated[0].candidates)
     calls = sum(_is_call(text) for text in candidates)
-    shown = f"{len(candidates - said):,} of {len(candidates):,} are never said, {len(said - candidates)} are missing"
+    shown = (
+        f"{len(candidates - replies):,} of {len(candidates):,} are never said, {len(replies - candidates)} are missing"
+    )
     why = f"the released file has all {calls} calls and three sentences for each of the 1,200 restaurants, said or not"
-    return said == candidates, shown, why
+    return replies == candidates, shown, why
 
 
 def _is_call(text: str) -> bool:
@@ -306,8 +314,8 @@ def _is_call(text: str) -> bool:
 def _extra_information(task: RankingTask) -> _Judgement:
     asked: Counter[tuple[bool, bool]] = Counter()
     for dialog in task.split("trn"):
-        said = [line.text for line in dialog.lines if line.kind == "bot"]
-        asked[any(text.endswith("_phone") for text in said), any(text.endswith("_address") for text in said)] += 1
+        replies = [line.text for line in dialog.lines if line.kind == "bot"]
+        asked[any(text.endswith("_phone") for text in replies), any(text.endswith("_address") for text in replies)] += 1
     shares = [asked[kind] / sum(asked.values()) for kind in ((True, False), (False, True), (True, True))]
     near = all(abs(share - meant) <= 0.05 for share, meant in zip(shares, (0.25, 0.25, 0.5), strict=True))
     return near, "phone, address, both: " + ", ".join(map(in_percent, shares)), UNEXPLAINED
@@ -352,24 +360,24 @@ def _uniform(counts: Counter[int], values: range) -> _Judgement:
 
 
 def _fields_given(task: RankingTask) -> _Judgement:
-    asked = (sum(any(text.startswith(field) for text in said) for field in _FIELDS) for said in _bot_lines(task))
+    asked = (sum(any(text.startswith(field) for text in replies) for field in _FIELDS) for replies in _bot_lines(task))
     return _uniform(Counter(len(_FIELDS) - count for count in asked), range(5))
 
 
 def _updates(task: RankingTask) -> _Judgement:
     return _uniform(
-        Counter(sum(text.startswith(_MORE_UPDATES) for text in said) for said in _bot_lines(task)),
+        Counter(sum(text.startswith(_MORE_UPDATES) for text in replies) for replies in _bot_lines(task)),
         range(1, 5),
     )
 
 
-def _ratings_offered(said: Sequence[str]) -> list[int]:
-    offers = [text for text in said if text.startswith("what do you think of this option")]
+def _ratings_offered(replies: Sequence[str]) -> list[int]:
+    offers = [text for text in replies if text.startswith("what do you think of this option")]
     return [int(text.rpartition("_")[2].removesuffix("stars")) for text in offers]
 
 
 def _sorted_options(task: RankingTask) -> _Judgement:
-    offered = [_ratings_offered(said) for said in _bot_lines(task)]
+    offered = [_ratings_offered(replies) for replies in _bot_lines(task)]
     falling = sum(ratings == sorted(ratings, reverse=True) for ratings in offered)
     return falling == len(offered), f"in {falling:,} of {len(offered):,} dialogs", UNEXPLAINED
 
@@ -377,8 +385,8 @@ def _sorted_options(task: RankingTask) -> _Judgement:
 def _acceptance(task: RankingTask) -> _Judgement:
     """Of the offers that are not the last one possible, those after which none follows."""
     free = accepted = 0
-    for places, said in _places_and_bot_lines(task, _SPLITS):
-        offers = len(_ratings_offered(said))
+    for places, replies in _places_and_bot_lines(task, _SPLITS):
+        offers = len(_ratings_offered(replies))
         free += min(offers, places - 1)
         accepted += offers < places
     share = accepted / free
@@ -398,14 +406,14 @@ def _world_choices(task: RankingTask) -> _Judgement:
 def _real_choices(task: RankingTask) -> _Judgement:
     """The values that calls name; a call without a wish has the relation's name there."""
     named: list[set[str]] = [set(), set(), set()]
-    for said in _bot_lines(task):
-        for call in (text.split()[1:4] for text in said if _is_call(text)):
+    for replies in _bot_lines(task):
+        for call in (text.split()[1:4] for text in replies if _is_call(text)):
             for values, value in zip(named, call, strict=False):
                 values.update([] if value.startswith("R_") else [value])
     counts = [len(values) for values in named]
     known = _choices(task, ("R_cuisine", "R_location", "R_price"))
-    told = f"{', '.join(map(str, counts))} in calls; {', '.join(map(str, known))} in the knowledge base"
-    return counts == [91, 5, 3], told, "perhaps the paper counts DSTC2's ontology; the files name no more"
+    numbers = f"{', '.join(map(str, counts))} in calls; {', '.join(map(str, known))} in the knowledge base"
+    return counts == [91, 5, 3], numbers, "perhaps the paper counts DSTC2's ontology; the files name no more"
 
 
 def _seven_types(task: RankingTask) -> _Judgement:

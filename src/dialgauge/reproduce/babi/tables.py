@@ -106,7 +106,7 @@ def reproduce(
         if part == "Table 10":
             attention_tables(record, attention.samples, tasks, attention.how)
             hyperparameters(record, paper["concierge"]["why"])
-        for model in (name for name, place in LEARNED.items() if place == part):
+        for model in (name for name, own_part in LEARNED.items() if own_part == part):
             for training in shown or [OURS]:
                 _learned(record, part, model, training, kept.get(training), accuracies)
         record.tables.setdefault(part, []).extend(in_layout(part, accuracies, shown))
@@ -127,9 +127,9 @@ def nearness(record: Reproduction, training: str = OURS) -> str:
     differences = [item.difference for item in cells if item.difference is not None]
     above, below = (sum(sign * difference > _NEAR + 1e-9 for difference in differences) for sign in (1, -1))
     absent = len(cells) - len(differences)
-    said = "" if training == OURS else " with the paper's training"
+    which = "" if training == OURS else " with the paper's training"
     return (
-        f"Of the {len(cells)} per-response cells of Tables 2 and 10{said}, {len(differences) - above - below} are "
+        f"Of the {len(cells)} per-response cells of Tables 2 and 10{which}, {len(differences) - above - below} are "
         f"within two points of the paper, {above} are more than two points above it and {below} more than two points "
         f"below{f'; {absent} could not be computed' if absent else ''}."
     )
@@ -146,7 +146,7 @@ def _results(
     record: Reproduction, data: Path | None, tasks: list[RankingTask] | None, fresh: Fresh | None
 ) -> tuple[dict[str, Kept], _Looked]:
     """Training to the accuracies of the learned models, and where their memory network looks."""
-    kept = {name: found for name in TRAININGS if (found := kept_results(name)) is not None}
+    kept = {name: results for name in TRAININGS if (results := kept_results(name)) is not None}
     if fresh is not None:
         if data is None or tasks is None:
             raise DialgaugeError(

@@ -266,14 +266,14 @@ def audit_reasons(library: RunTables, run: Run, dialogue: Dialogue) -> list[Reas
 
 def contradictions(library: RunTables, run: Run) -> dict[str, tuple[int | None, str]]:
     """Conversations that are not what the log says of them, each with why."""
-    found: dict[str, tuple[int | None, str]] = {}
+    reasons: dict[str, tuple[int | None, str]] = {}
     if REPLAYS in run.tables:
         for row in library.table(run, REPLAYS).filter(~pl.col("agrees")).to_dicts():
-            found[row["dialogue"]] = (None, _verdicts(row))
+            reasons[row["dialogue"]] = (None, _verdicts(row))
     if FILINGS in run.tables:
         for row in library.table(run, FILINGS).filter(pl.col("belonging") == "foreign").to_dicts():
-            found[row["dialogue"]] = (None, f"fits task {row['fits']}" if row["fits"] else f"not task {row['task']}")
-    return found
+            reasons[row["dialogue"]] = (None, f"fits task {row['fits']}" if row["fits"] else f"not task {row['task']}")
+    return reasons
 
 
 def _verdicts(row: Mapping[str, Any]) -> str:
@@ -296,9 +296,9 @@ def _reward(value: float | None) -> str:
 def task_facts_of(library: RunTables, run: Run, dialogue: Dialogue) -> list[tuple[str, str]]:
     """What is to be known of the task of a conversation, as facts for the top of its page."""
     facts = _task_facts(library, run, dialogue)
-    told = [SPLITS[code] for code, _ in facts if code in SPLITS]
-    told += [_fact_sentence(code, about) for code, about in facts if code in FACT_WORDS and code not in SPLITS]
-    return [("its task", "; ".join(told))] if told else []
+    sentences = [SPLITS[code] for code, _ in facts if code in SPLITS]
+    sentences += [_fact_sentence(code, about) for code, about in facts if code in FACT_WORDS and code not in SPLITS]
+    return [("its task", "; ".join(sentences))] if sentences else []
 
 
 def _task_facts(library: RunTables, run: Run, dialogue: Dialogue) -> list[tuple[str, list[str]]]:
@@ -317,5 +317,5 @@ def turn_of(dialogue: Dialogue, message: int) -> int | None:
     """The turn in which a message of the file is shown: a call is shown with the words that follow it."""
     if all(turn.source is None for turn in dialogue.turns):  # every message is a turn
         return message if message < len(dialogue.turns) else None
-    places = (place for place, turn in enumerate(dialogue.turns) if turn.source is not None and turn.source >= message)
+    places = (index for index, turn in enumerate(dialogue.turns) if turn.source is not None and turn.source >= message)
     return next(places, None)

@@ -59,8 +59,8 @@ def belonging_answer(integrity: Integrity) -> str:
         return f"{integrity.counts['belongs']:,} of {total} belong to their tasks{untold}."
     shown = [f"{each.conversation} fits task {each.fits}" if each.fits else each.conversation for each in foreign]
     verb = "is" if len(foreign) == 1 else "are"
-    told = f"{len(foreign):,} of {total} {verb} filed under another task"
-    return f"The log is not what it claims to be: {told} ({some_of(shown, _FOREIGN)})."
+    finding = f"{len(foreign):,} of {total} {verb} filed under another task"
+    return f"The log is not what it claims to be: {finding} ({some_of(shown, _FOREIGN)})."
 
 
 def task_set_tables(audit: TaskSetAudit) -> list[Table]:
@@ -133,13 +133,13 @@ def _replay_notes(audit: LogAudit) -> Iterator[str]:
         )
     elif audit.no_replay == "calls in prose":
         yield "Not replayable: the agent wrote its calls into its texts."
-    renamed = Counter(pair for one in audit.conversations for pair in one.renamed)
+    renamed = Counter(pair for conversation in audit.conversations for pair in conversation.renamed)
     for (old, new), _ in renamed.most_common():
         yield f"In the records the key '{old}' is now '{new}'; no verdict rests on it."
-    unknown = sum((Counter(one.unknown_tools) for one in audit.conversations), Counter[str]())
+    unknown = sum((Counter(conversation.unknown_tools) for conversation in audit.conversations), Counter[str]())
     if unknown:
         yield "Calls of unknown tools: " + ", ".join(f"{name} ({number})" for name, number in unknown.items()) + "."
-    if doubtful := [one.id for one in audit.conversations if not one.reliable]:
+    if doubtful := [conversation.id for conversation in audit.conversations if not conversation.reliable]:
         named = some_of(doubtful, _NAMED)
         yield f"A write came out otherwise than recorded, so the replayed verdict is in doubt: {named}."
 
@@ -165,10 +165,10 @@ def _difference_table(differences: Sequence[ReplayedConversation], name: str, li
         f"Verdicts that the replay contradicts: {name}",
         ["conversation", "recorded", "replayed", "first call that came out otherwise"],
     )
-    for one in differences[:limit]:
-        first = one.first_drift
+    for conversation in differences[:limit]:
+        first = conversation.first_drift
         where = f"message {first['message']}, {first['tool']}" if first else "none: the same calls, another verdict"
-        table.add(one.id, _reward(one.recorded_reward), _reward(one.replay_reward), where)
+        table.add(conversation.id, _reward(conversation.recorded_reward), _reward(conversation.replay_reward), where)
     if limit is not None and len(differences) > limit:
         table.notes.append(f"{len(differences) - limit:,} more; --limit 0 and files have all.")
     return table
@@ -261,5 +261,5 @@ def _log_document(audit: LogAudit) -> dict[str, Any]:
         "passed_without_successful_write": audit.passed_without_successful_write,
         "never_passed": list(audit.never_passed) if stands else None,
         "conversations": msgspec.to_builtins(audit.conversations),
-        "differences": [one.id for one in audit.differences],
+        "differences": [difference.id for difference in audit.differences],
     }

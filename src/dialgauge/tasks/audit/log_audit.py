@@ -100,50 +100,59 @@ class LogAudit(Struct, frozen=True, kw_only=True):
 
     @property
     def drift(self) -> Counter[str]:
-        return sum((Counter(one.drift) for one in self.conversations), Counter[str]())
+        return sum((Counter(conversation.drift) for conversation in self.conversations), Counter[str]())
 
     @property
     def tried_facts(self) -> list[TaskFacts]:
         """The facts of those tasks that the log has conversations of."""
-        tried = {one.task for one in self.conversations}
+        tried = {conversation.task for conversation in self.conversations}
         return [facts for facts in self.facts if facts.id in tried]
 
     @property
     def differences(self) -> list[ReplayedConversation]:
         """Conversations whose recorded verdict the replay contradicts."""
         return [
-            one
-            for one in self.conversations
-            if one.agrees is False
-            or any(one.replay_parts.get(part) not in (None, known) for part, known in one.recorded_parts.items())
+            conversation
+            for conversation in self.conversations
+            if conversation.agrees is False
+            or any(
+                conversation.replay_parts.get(part) not in (None, known)
+                for part, known in conversation.recorded_parts.items()
+            )
         ]
 
     @property
     def self_contradicted(self) -> list[str]:
         """Conversations whose recorded reward is not what the parts stored with it give."""
         return [
-            one.id
-            for one in self.conversations
-            if contradicts_parts(one.recorded_reward, one.recorded_parts, self.benchmark)
+            conversation.id
+            for conversation in self.conversations
+            if contradicts_parts(conversation.recorded_reward, conversation.recorded_parts, self.benchmark)
         ]
 
     @property
     def contradicted(self) -> list[str]:
         """Conversations whose recorded verdict is contradicted: by the replay, or by what is stored with it."""
-        return list(dict.fromkeys([*(one.id for one in self.differences), *self.self_contradicted]))
+        return list(dict.fromkeys([*(difference.id for difference in self.differences), *self.self_contradicted]))
 
     @property
     def rewards_reproduced(self) -> tuple[int, int]:
         """The same for whole rewards."""
-        known = [one.agrees for one in self.conversations if one.agrees is not None]
+        known = [conversation.agrees for conversation in self.conversations if conversation.agrees is not None]
         return sum(known), len(known)
 
     def reproduced(self, part: str) -> tuple[int, int]:
         """In how many conversations the replay gives a part of the verdict as recorded, of those where both have it."""
         stored = [
-            one for one in self.conversations if part in one.recorded_parts and one.replay_parts.get(part) is not None
+            conversation
+            for conversation in self.conversations
+            if part in conversation.recorded_parts and conversation.replay_parts.get(part) is not None
         ]
-        same = [one for one in stored if one.recorded_parts[part] == one.replay_parts.get(part)]
+        same = [
+            conversation
+            for conversation in stored
+            if conversation.recorded_parts[part] == conversation.replay_parts.get(part)
+        ]
         return len(same), len(stored)
 
     def tables(self, limit: int | None = None) -> list[Table]:
@@ -203,12 +212,12 @@ def audit_log(
     facts = task_facts(graded.values(), world)
     reason: NoReplay | None = "no world" if world is None else "calls in prose" if log.calls_in_prose else None
     replayed = [
-        replay_conversation(one, graded[one.task], None if reason else world)
-        for one in log.conversations
-        if one.task in graded
+        replay_conversation(conversation, graded[conversation.task], None if reason else world)
+        for conversation in log.conversations
+        if conversation.task in graded
     ]
     writes = {name for name, tool in world.tools.items() if tool.writes} if world else set()
-    passed = [one for one in log.conversations if has_passed(one)]
+    passed = [conversation for conversation in log.conversations if has_passed(conversation)]
     return LogAudit(
         name=name,
         file=log.file,
@@ -230,20 +239,24 @@ def audit_log(
     )
 
 
-def replay_conversation(one: LoggedConversation, task: ToolTask, domain: ToolDomain | None) -> ReplayedConversation:
+def replay_conversation(
+    conversation: LoggedConversation, task: ToolTask, domain: ToolDomain | None
+) -> ReplayedConversation:
     """Make the recorded calls again, and judge what they lead to; without a world, only what texts and calls say."""
-    done = replay(domain, task, recorded_calls(one)) if domain is not None else None
-    said = [AgentText(text.text, text.with_call) for text in one.texts if text.speaker == "system"]
+    done = replay(domain, task, recorded_calls(conversation)) if domain is not None else None
+    agent_texts = [AgentText(text.text, text.with_call) for text in conversation.texts if text.speaker == "system"]
     world = done.world if done is not None else None
-    verdict = judge(task, Conduct(world=world, said=said, calls=recorded_calls(one), finished=one.finished))
+    verdict = judge(
+        task, Conduct(world=world, said=agent_texts, calls=recorded_calls(conversation), finished=conversation.finished)
+    )
     facts = _replay_facts(done) if done is not None else {}
     return ReplayedConversation(
-        id=one.id,
-        task=one.task,
-        trial=one.trial,
-        finished=one.finished,
-        recorded_reward=one.reward,
-        recorded_parts={_PARTS.get(part, part): value >= _PASSED for part, value in one.parts.items()},
+        id=conversation.id,
+        task=conversation.task,
+        trial=conversation.trial,
+        finished=conversation.finished,
+        recorded_reward=conversation.reward,
+        recorded_parts={_PARTS.get(part, part): value >= _PASSED for part, value in conversation.parts.items()},
         replay_reward=verdict.reward,
         replay_parts=verdict.parts,
         outputs=verdict.outputs,
@@ -265,11 +278,11 @@ def _replay_facts(done: Replay) -> dict[str, Any]:
     }
 
 
-def recorded_calls(one: LoggedConversation) -> list[RecordedCall]:
+def recorded_calls(conversation: LoggedConversation) -> list[RecordedCall]:
     """The calls of a conversation as a replay takes them."""
     return [
         RecordedCall(call.name, call.arguments, call.speaker, call.result, call.failed, call.place)
-        for call in one.calls
+        for call in conversation.calls
     ]
 
 
@@ -293,26 +306,29 @@ def has_passed(one: LoggedConversation) -> bool:
 
 def _never_passed(conversations: Sequence[LoggedConversation]) -> tuple[str, ...]:
     """Tasks that failed whenever they were judged; one that never was says nothing."""
-    tried = dict.fromkeys(one.task for one in conversations if one.reward is not None)
-    passed = {one.task for one in conversations if has_passed(one)}
+    tried = dict.fromkeys(conversation.task for conversation in conversations if conversation.reward is not None)
+    passed = {conversation.task for conversation in conversations if has_passed(conversation)}
     return tuple(task for task in tried if task not in passed)
 
 
 def _split(conversations: Sequence[LoggedConversation], facts: Sequence[TaskFacts]) -> dict[str, PassSplit]:
     null = {each.id: each.null_pass for each in facts}
-    groups = {"all": {one.task for one in conversations}}
+    groups = {"all": {conversation.task for conversation in conversations}}
     if any(value is not None for value in null.values()):
         groups["null_pass"] = {task for task in groups["all"] if null.get(task) is True}
         groups["writes_needed"] = {task for task in groups["all"] if null.get(task) is False}
-    return {name: pass_split([one for one in conversations if one.task in tasks]) for name, tasks in groups.items()}
+    return {
+        name: pass_split([conversation for conversation in conversations if conversation.task in tasks])
+        for name, tasks in groups.items()
+    }
 
 
 def pass_split(conversations: Sequence[LoggedConversation]) -> PassSplit:
     """pass^k of the conversations with a verdict, a mean over tasks with at least k of them."""
     trials: dict[str, list[bool]] = {}
-    for one in conversations:
-        if one.reward is not None:
-            trials.setdefault(one.task, []).append(has_passed(one))
+    for conversation in conversations:
+        if conversation.reward is not None:
+            trials.setdefault(conversation.task, []).append(has_passed(conversation))
     most = max(map(len, trials.values()), default=0)
     pass_k = {}
     for k in range(1, most + 1):

@@ -75,24 +75,28 @@ def regrade(
     # The tasks under which the log was recorded: those it stores, in τ-bench with each conversation.
     before = {task.id: task for task in tasks_of_log(log) or world.tasks}
     after = {task.id: task for task in read_tool_tasks(tasks)}
-    tried = dict.fromkeys(one.task for one in log.conversations)
+    tried = dict.fromkeys(conversation.task for conversation in log.conversations)
     missing = [task for task in tried if task not in after]
     told = {task: [each[task].instruction.split() for each in (before, after) if task in each] for task in tried}
     changed = [task for task, words in told.items() if len(words) == 2 and words[0] != words[1]]
-    gradable = [one for one in log.conversations if one.task in after and one.task not in changed]
+    gradable = [
+        conversation
+        for conversation in log.conversations
+        if conversation.task in after and conversation.task not in changed
+    ]
     verdicts: list[tuple[LoggedConversation, bool, bool]] = []
     undecided = []
-    for one in gradable:
-        old = has_passed(one)
-        new = _verdict(one, before.get(one.task), after[one.task], world)
+    for conversation in gradable:
+        old = has_passed(conversation)
+        new = _verdict(conversation, before.get(conversation.task), after[conversation.task], world)
         if new is None:
-            undecided.append(one.id)
+            undecided.append(conversation.id)
         else:
-            verdicts.append((one, old, new))
+            verdicts.append((conversation, old, new))
     return Regrading(
         name=name or Path(source).name,
         graded=len(verdicts),
-        flips=tuple(Flip(one.id, old, new) for one, old, new in verdicts if old != new),
+        flips=tuple(Flip(conversation.id, old, new) for conversation, old, new in verdicts if old != new),
         pass_k=tuple(_both(verdicts, resamples, seed)),
         other_instruction=tuple(changed),
         missing=tuple(missing),
@@ -100,10 +104,12 @@ def regrade(
     )
 
 
-def _verdict(one: LoggedConversation, before: ToolTask | None, after: ToolTask, world: ToolDomain) -> bool | None:
+def _verdict(
+    conversation: LoggedConversation, before: ToolTask | None, after: ToolTask, world: ToolDomain
+) -> bool | None:
     """The new verdict. A part that a replay cannot tell is the stored one, as long as it is about the same."""
-    graded = replay_conversation(one, after, world)
-    if not one.finished or False in graded.replay_parts.values():
+    graded = replay_conversation(conversation, after, world)
+    if not conversation.finished or False in graded.replay_parts.values():
         return False
     for part in (part for part, holds in graded.replay_parts.items() if holds is None):
         field = _ABOUT.get(part)
@@ -117,8 +123,8 @@ def _verdict(one: LoggedConversation, before: ToolTask | None, after: ToolTask, 
 
 def _both(verdicts: Sequence[tuple[LoggedConversation, bool, bool]], resamples: int, seed: int) -> list[RegradedPass]:
     trials: dict[str, list[tuple[bool, bool]]] = {}
-    for one, old, new in verdicts:
-        trials.setdefault(one.task, []).append((old, new))
+    for conversation, old, new in verdicts:
+        trials.setdefault(conversation.task, []).append((old, new))
     made = []
     for k in range(1, max(map(len, trials.values()), default=0) + 1):
         enough = [each for each in trials.values() if len(each) >= k]

@@ -71,9 +71,9 @@ def _simulation(domain: ToolDomain, task: ToolTask, script: Script) -> dict[str,
         made = {"id": name, "name": call.name, "arguments": call.arguments, "requestor": "assistant"}
         messages.append({"role": "assistant", "content": None, "tool_calls": [made]})
         messages.append({"role": "tool", "id": name, "content": outcome.text, "error": not outcome.ok})
-    said = " ".join([*(task.outputs if script != "nothing" else ()), _GOODBYE])
-    messages += [{"role": "assistant", "content": said}, {"role": "user", "content": "###STOP###"}]
-    verdict = judge(task, Conduct(world=world, said=[AgentText(said)], calls=calls))
+    answer = " ".join([*(task.outputs if script != "nothing" else ()), _GOODBYE])
+    messages += [{"role": "assistant", "content": answer}, {"role": "user", "content": "###STOP###"}]
+    verdict = judge(task, Conduct(world=world, said=[AgentText(answer)], calls=calls))
     parts = {part: 1.0 if holds is not False else 0.0 for part, holds in verdict.parts.items()}
     return {
         "task_id": task.id,
@@ -94,10 +94,10 @@ def _scripted(domain: ToolDomain, expected: Sequence[GoldCall], script: Script) 
     if script == "nothing":
         return []
     tools = domain.tools
-    writes = [place for place, call in enumerate(expected) if call.name in tools and tools[call.name].writes]
+    writes = [index for index, call in enumerate(expected) if call.name in tools and tools[call.name].writes]
     if script == "gold" or not writes:
         return expected
-    return [_spoilt(call) if place == writes[-1] else call for place, call in enumerate(expected)]
+    return [_spoilt(call) if index == writes[-1] else call for index, call in enumerate(expected)]
 
 
 def _spoilt(call: GoldCall) -> GoldCall:

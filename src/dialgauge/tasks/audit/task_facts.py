@@ -86,11 +86,11 @@ def _positions(failing: Iterable[FailingGold], *, writes: bool) -> tuple[object,
 
 def tasks_by_fact(tasks: Iterable[TaskFacts]) -> dict[str, list[str]]:
     """The tasks of which each fact holds."""
-    found: dict[str, list[str]] = {}
+    by_fact: dict[str, list[str]] = {}
     for facts in tasks:
         for code, _ in fact_codes(facts):
-            found.setdefault(code, []).append(facts.id)
-    return found
+            by_fact.setdefault(code, []).append(facts.id)
+    return by_fact
 
 
 def task_facts(tasks: Iterable[ToolTask], domain: ToolDomain | None) -> list[TaskFacts]:
@@ -111,18 +111,18 @@ def _facts(task: ToolTask, domain: ToolDomain | None, records: _Records | None) 
 
 def _in_its_world(facts: TaskFacts, task: ToolTask, domain: ToolDomain, records: _Records) -> TaskFacts:
     expected = [
-        (place, call)
-        for place, call in enumerate(task.expected or ())
+        (index, call)
+        for index, call in enumerate(task.expected or ())
         if not (call.name in domain.tools and domain.tools[call.name].ends)
     ]
     world = domain.world(task)
     outcomes = []
     unsupported: list[Unsupported] = []
     given = _Given(task, domain, records)
-    for place, call in expected:
+    for index, call in expected:
         if _writes(domain, call):
             unsupported += [
-                Unsupported(place, call.name, path, text)
+                Unsupported(index, call.name, path, text)
                 for path, text in _texts(call.arguments)
                 if path.rpartition(".")[2] not in _CHOSEN and not given.has(text, world)
             ]
@@ -132,8 +132,8 @@ def _in_its_world(facts: TaskFacts, task: ToolTask, domain: ToolDomain, records:
     compared = task.rules != "own" or task.expected is not None
     writes = [call for _, call in expected if _writes(domain, call)]
     failing = [
-        FailingGold(place, _kind(domain, call))
-        for (place, call), outcome in zip(expected, outcomes, strict=True)
+        FailingGold(index, _kind(domain, call))
+        for (index, call), outcome in zip(expected, outcomes, strict=True)
         if not outcome.ok
     ]
     return structs.replace(
@@ -175,7 +175,7 @@ def _pair_order_matters(
     task: ToolTask, domain: ToolDomain, writes: Sequence[GoldCall], target: Mapping[str, Any]
 ) -> bool | None:
     """The same for the pairs of lists within one call (old items and new items), everything else as it is."""
-    for place, call in enumerate(writes):
+    for index, call in enumerate(writes):
         paired = _paired_lists(call)
         if not paired:
             continue
@@ -185,7 +185,7 @@ def _pair_order_matters(
         for order in permutations(range(length)):
             lists = {name: [call.arguments[name][each] for each in order] for name in paired}
             other = structs.replace(call, arguments={**call.arguments, **lists})
-            if _ends_elsewhere(task, domain, [*writes[:place], other, *writes[place + 1 :]], target):
+            if _ends_elsewhere(task, domain, [*writes[:index], other, *writes[index + 1 :]], target):
                 return True
     return False
 
@@ -253,10 +253,10 @@ class _Given:
 
     def _names(self, user: _User) -> bool:
         """Whether the instruction has the user's id, email, or full name and zip."""
-        told = self._instruction
-        if user.id.lower() in told or (user.email and user.email in told):
+        instruction = self._instruction
+        if user.id.lower() in instruction or (user.email and user.email in instruction):
             return True
-        return bool(user.name and user.zip) and user.name in told and user.zip in told
+        return bool(user.name and user.zip) and user.name in instruction and user.zip in instruction
 
     def has(self, text: str, world: World) -> bool:
         """Whether a text was told to the user, or stands in a record that is theirs or nobody's."""

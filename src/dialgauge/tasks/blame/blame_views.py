@@ -117,11 +117,11 @@ def blame_tables(log: LogBlame, limit: int | None = None) -> list[Table]:
     if log.unjudged:
         summary.notes.append(f"{counted(log.unjudged, 'conversation')} without a verdict of their own are left out.")
     if log.foreign:
-        told = f"{counted(len(log.foreign), 'failure')} more, filed under another task, for which nobody is blamed"
-        summary.notes.append(f"{told}: {', '.join(log.foreign[:12])}.")
+        sentence = f"{counted(len(log.foreign), 'failure')} more, filed under another task, for which nobody is blamed"
+        summary.notes.append(f"{sentence}: {', '.join(log.foreign[:12])}.")
     if log.beyond_plan:
-        told = f"{counted(len(log.beyond_plan), 'failure')} in trials beyond the plan left out"
-        summary.notes.append(f"{told}: {', '.join(log.beyond_plan[:12])}.")
+        sentence = f"{counted(len(log.beyond_plan), 'failure')} in trials beyond the plan left out"
+        summary.notes.append(f"{sentence}: {', '.join(log.beyond_plan[:12])}.")
     if log.without_task:
         summary.notes.append(f"Failures of unknown tasks are left out: {', '.join(log.without_task[:12])}.")
     if log.domain is None:

@@ -115,13 +115,13 @@ def blame_log(
         world = None
     tasks = {task.id: task for task in tasks_of_log(log, given)}
     pairs = zip(log.conversations, integrity.filings, strict=True)
-    strangers = {id(one) for one, filing in pairs if filing.belonging == "foreign"}
-    surplus = {id(one) for one in _surplus(log)}
-    planned = [one for one in log.conversations if id(one) not in surplus]
-    every = [one for one in failed_conversations(log) if id(one) not in surplus]
-    failed = [one for one in every if id(one) not in strangers]
+    strangers = {id(conversation) for conversation, filing in pairs if filing.belonging == "foreign"}
+    surplus = {id(conversation) for conversation in _surplus(log)}
+    planned = [conversation for conversation in log.conversations if id(conversation) not in surplus]
+    every = [conversation for conversation in failed_conversations(log) if id(conversation) not in surplus]
+    failed = [conversation for conversation in every if id(conversation) not in strangers]
     failures = _blames(failed, tasks, world, faults or {})
-    by_id = {one.id: one for one in failed}
+    by_id = {conversation.id: conversation for conversation in failed}
     return LogBlame(
         name=name,
         file=str(source),
@@ -129,11 +129,11 @@ def blame_log(
         integrity=integrity,
         conversations=len(planned),
         plan=log.plan,
-        unjudged=sum(one.reward is None for one in planned),
+        unjudged=sum(conversation.reward is None for conversation in planned),
         failures=tuple(failures),
-        without_task=tuple(one.id for one in failed if one.task not in tasks),
-        foreign=tuple(one.id for one in every if id(one) in strangers),
-        beyond_plan=tuple(one.id for one in failed_conversations(log) if id(one) in surplus),
+        without_task=tuple(conversation.id for conversation in failed if conversation.task not in tasks),
+        foreign=tuple(conversation.id for conversation in every if id(conversation) in strangers),
+        beyond_plan=tuple(conversation.id for conversation in failed_conversations(log) if id(conversation) in surplus),
         deciding={
             each.conversation: _deciding(by_id[each.conversation], each.message)
             for each in failures
@@ -145,17 +145,19 @@ def blame_log(
 def _surplus(log: AgentLog) -> list[LoggedConversation]:
     """The last trials of each task that has more than were planned."""
     trials: dict[str, list[LoggedConversation]] = {}
-    for one in sorted(log.conversations, key=lambda one: one.trial) if log.planned_trials is not None else ():
-        trials.setdefault(one.task, []).append(one)
-    return [one for each in trials.values() for one in each[log.planned_trials :]]
+    for conversation in (
+        sorted(log.conversations, key=lambda conversation: conversation.trial) if log.planned_trials is not None else ()
+    ):
+        trials.setdefault(conversation.task, []).append(conversation)
+    return [conversation for each in trials.values() for conversation in each[log.planned_trials :]]
 
 
-def _deciding(one: LoggedConversation, message: int) -> DecidingMessage:
-    said = next((text for text in one.texts if text.place == message), None)
-    calls = [call for call in one.calls if call.place == message]
-    speaker = said.speaker if said else calls[0].speaker if calls else ""
+def _deciding(conversation: LoggedConversation, message: int) -> DecidingMessage:
+    utterance = next((text for text in conversation.texts if text.place == message), None)
+    calls = [call for call in conversation.calls if call.place == message]
+    speaker = utterance.speaker if utterance else calls[0].speaker if calls else ""
     made = tuple((call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in calls)
-    return DecidingMessage(speaker, said.text if said else "", made)
+    return DecidingMessage(speaker, utterance.text if utterance else "", made)
 
 
 def _blames(
@@ -164,24 +166,28 @@ def _blames(
     world: ToolDomain | None,
     faults: Mapping[str, Sequence[ObservedFault]],
 ) -> list[FailureBlame]:
-    needed = {one.task for one in failed}
+    needed = {conversation.task for conversation in failed}
     facts = {each.id: each for each in task_facts([tasks[name] for name in tasks if name in needed], world)}
     return [
         blame_failure(
             failure_evidence(
-                one,
-                tasks[one.task],
+                conversation,
+                tasks[conversation.task],
                 domain=world,
-                replayed=replay_conversation(one, tasks[one.task], world),
-                facts=facts[one.task],
-                faults=faults.get(one.id, ()),
+                replayed=replay_conversation(conversation, tasks[conversation.task], world),
+                facts=facts[conversation.task],
+                faults=faults.get(conversation.id, ()),
             )
         )
-        for one in failed
-        if one.task in tasks
+        for conversation in failed
+        if conversation.task in tasks
     ]
 
 
 def failed_conversations(log: AgentLog) -> list[LoggedConversation]:
     """The conversations that have a verdict and did not pass."""
-    return [one for one in log.conversations if one.reward is not None and not has_passed(one)]
+    return [
+        conversation
+        for conversation in log.conversations
+        if conversation.reward is not None and not has_passed(conversation)
+    ]

@@ -137,7 +137,7 @@ class FailureEvidence(Struct, frozen=True, kw_only=True):
 
 
 def failure_evidence(
-    one: LoggedConversation,
+    conversation: LoggedConversation,
     task: ToolTask,
     *,
     domain: ToolDomain | None,
@@ -146,26 +146,26 @@ def failure_evidence(
     faults: Sequence[ObservedFault] = (),
 ) -> FailureEvidence:
     """The evidence on one failed conversation."""
-    known = _Known(one, task)
+    known = _Known(conversation, task)
     replayed_data = replayed.replay_parts.get("DB")
     data_right = replayed.recorded_parts.get("DB") if replayed_data is None else replayed_data
-    made = [call for call in one.calls if _writes(call.name, domain)]
+    made = [call for call in conversation.calls if _writes(call.name, domain)]
     expected = [call for call in task.expected or () if _writes(call.name, domain)]
     deviations = [] if data_right else list(_deviations(expected, made, known))
     return FailureEvidence(
-        conversation=one.id,
-        task=one.task,
-        trial=one.trial,
-        ended=_ended(one),
-        last_message=max((text.place for text in one.texts), default=0),
-        end_message=_end_message(one),
+        conversation=conversation.id,
+        task=conversation.task,
+        trial=conversation.trial,
+        ended=_ended(conversation),
+        last_message=max((text.place for text in conversation.texts), default=0),
+        end_message=_end_message(conversation),
         data_right=data_right,
         deviations=tuple(deviations),
-        unsaid=tuple(output for output, said in (replayed.outputs or {}).items() if not said),
+        unsaid=tuple(output for output, is_said in (replayed.outputs or {}).items() if not is_said),
         unidentified=known.unidentified,
         insists_on_record=known.insists_on_record,
-        transfer=next((call.place for call in one.calls if call.name.startswith("transfer")), None),
-        out_of_scope=bool(one.texts) and _OUT_OF_SCOPE.search(one.texts[-1].text) is not None,
+        transfer=next((call.place for call in conversation.calls if call.name.startswith("transfer")), None),
+        out_of_scope=bool(conversation.texts) and _OUT_OF_SCOPE.search(conversation.texts[-1].text) is not None,
         faults=tuple(faults),
         unsupported=tuple(each.argument for each in facts.unsupported or ()),
         failing_gold=any(each.kind == "write" for each in facts.failing_gold or ()),
@@ -179,34 +179,34 @@ def _writes(name: str, domain: ToolDomain | None) -> bool:
     return not name.startswith(_READS)
 
 
-def _ended(one: LoggedConversation) -> Ended:
-    last = one.texts[-1] if one.texts else None
-    if last is None or ENDS.get(one.reason or "") == "infrastructure":
+def _ended(conversation: LoggedConversation) -> Ended:
+    last = conversation.texts[-1] if conversation.texts else None
+    if last is None or ENDS.get(conversation.reason or "") == "infrastructure":
         return "error"
-    if not one.finished:
+    if not conversation.finished:
         return "steps"
     if last.speaker == "user" and _STOP.search(last.text):
         return "user"
     return "agent"
 
 
-def _end_message(one: LoggedConversation) -> int | None:
-    said: tuple[LoggedText | LoggedCall, ...] = (*one.texts, *one.calls)
-    ended = _ended(one)
+def _end_message(conversation: LoggedConversation) -> int | None:
+    messages: tuple[LoggedText | LoggedCall, ...] = (*conversation.texts, *conversation.calls)
+    ended = _ended(conversation)
     sides = {"user": ("user",), "agent": ("system",)}.get(ended, ("user", "system"))
-    return max((each.place for each in said if each.speaker in sides), default=None)
+    return max((each.place for each in messages if each.speaker in sides), default=None)
 
 
 class _Known:
     """What was said, shown and told by each message of a conversation."""
 
-    def __init__(self, one: LoggedConversation, task: ToolTask) -> None:
-        self._one = one
+    def __init__(self, conversation: LoggedConversation, task: ToolTask) -> None:
+        self._one = conversation
         self.instruction = " ".join([task.instruction, *map(str, task.knows.values())]).lower()
 
     def user_said(self, before: int | None = None) -> str:
-        said = (each for each in self._one.texts if each.speaker == "user")
-        return "\n".join(each.text for each in said if before is None or each.place < before).lower()
+        texts = (each for each in self._one.texts if each.speaker == "user")
+        return "\n".join(each.text for each in texts if before is None or each.place < before).lower()
 
     def shown(self, before: int | None = None) -> str:
         """Answers of tools."""
@@ -241,8 +241,8 @@ class _Known:
 
     def _asking(self, *kinds: re.Pattern[str]) -> Iterator[LoggedText]:
         """What the agent says of ids of some kinds."""
-        said = (each for each in self._one.texts if each.speaker == "system")
-        return (each for each in said if any(kind.search(each.text) for kind in kinds))
+        texts = (each for each in self._one.texts if each.speaker == "system")
+        return (each for each in texts if any(kind.search(each.text) for kind in kinds))
 
     def fate(self, gold: GoldCall, made: Sequence[LoggedCall]) -> tuple[Fate | None, int | None]:
         """What became of an expected write that was not made, and the message that shows it; None: cannot be told."""
@@ -337,7 +337,7 @@ def _same(gold: GoldCall, call: LoggedCall) -> bool:
     return gold.name == call.name and canonical(gold.arguments, "by-value") == canonical(call.arguments, "by-value")
 
 
-def _wrong_values(expected: Any, made: Any, known: _Known, place: int) -> Iterator[WrongValue]:
+def _wrong_values(expected: Any, made: Any, known: _Known, message: int) -> Iterator[WrongValue]:
     wanted, given = list(_leaves(expected)), list(_leaves(made))
     missing = [each for each in wanted if each not in given]
     surplus = [each for each in given if each not in wanted]
@@ -351,8 +351,8 @@ def _wrong_values(expected: Any, made: Any, known: _Known, place: int) -> Iterat
                 argument=path,
                 expected=value,
                 made=text,
-                source=known.source(text, path, place),
-                known=known.source(value, path, place),
+                source=known.source(text, path, message),
+                known=known.source(value, path, message),
             )
 
 

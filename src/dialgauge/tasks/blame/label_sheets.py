@@ -46,14 +46,14 @@ def label_sheets(
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
     rows.writerow(_COLUMNS)
-    for one in failed_conversations(log):
-        if (one.task, one.trial) in known or one.task not in tasks:
+    for conversation in failed_conversations(log):
+        if (conversation.task, conversation.trial) in known or conversation.task not in tasks:
             continue
-        sheet = sheet_name(f"{one.task[:60]}-{one.trial}")
+        sheet = sheet_name(f"{conversation.task[:60]}-{conversation.trial}")
         if sheet in files:
             sheet = f"{len(files)}-{sheet}"
-        files[sheet] = _sheet(one, tasks[one.task], file).encode()
-        rows.writerow([file, one.task, one.trial, sheet, "", "", "", ""])
+        files[sheet] = _sheet(conversation, tasks[conversation.task], file).encode()
+        rows.writerow([file, conversation.task, conversation.trial, sheet, "", "", "", ""])
     files["labels.csv"] = table.getvalue().encode()
     return files
 
@@ -67,20 +67,26 @@ def sheet_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9-]", "_", text) + ".txt"
 
 
-def _sheet(one: LoggedConversation, task: ToolTask, file: str) -> str:
-    lines = [f"{file}, task {one.task}, trial {one.trial}", "", "WHAT THE USER WAS TOLD", task.instruction, ""]
+def _sheet(conversation: LoggedConversation, task: ToolTask, file: str) -> str:
+    lines = [
+        f"{file}, task {conversation.task}, trial {conversation.trial}",
+        "",
+        "WHAT THE USER WAS TOLD",
+        task.instruction,
+        "",
+    ]
     lines += ["WHAT WAS EXPECTED", *(f"  {call.name} {_json(call.arguments)}" for call in task.expected or ())]
     lines += [] if task.expected else ["  no call that changes anything"]
     lines += [f"  to be told: {output}" for output in task.outputs]
     lines += [f"  to hold: {text}" for text in task.nl_assertions]
-    ended = "came to an end" if one.finished else "did not come to an end of its own"
+    ended = "came to an end" if conversation.finished else "did not come to an end of its own"
     lines += ["", f"WHAT HAPPENED (the conversation {ended})"]
-    steps = [(text.place, 0, f"{_WHO[text.speaker]}: {text.text}") for text in one.texts]
-    for call in one.calls:
+    steps = [(text.place, 0, f"{_WHO[text.speaker]}: {text.text}") for text in conversation.texts]
+    for call in conversation.calls:
         result = "no answer was recorded" if call.result is None else call.result
         cut = f"{result[:_MOST]} … ({len(result) - _MOST:,} more characters)" if len(result) > _MOST else result
         steps.append((call.place, 1, f"{_WHO[call.speaker]} calls {call.name} {_json(call.arguments)}\n    → {cut}"))
-    lines += [f"[{place}] {text}" for place, _, text in sorted(steps)]
+    lines += [f"[{message}] {text}" for message, _, text in sorted(steps)]
     return "\n".join(lines) + "\n"
 
 

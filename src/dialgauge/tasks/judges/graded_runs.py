@@ -83,12 +83,12 @@ def grader_tables(run: Run) -> list[Table]:
 def _grader_pairs(library: RunTables, run: Run) -> pl.DataFrame:
     """Each conversation with the graders that disagree with the log, by the majority of their gradings."""
     success = dict(library.table(run, TRIALS).select("dialogue", "success").rows())
-    said: dict[tuple[str, str], list[bool]] = {}
+    verdicts: dict[tuple[str, str], list[bool]] = {}
     for dialogue, grader, passed in library.table(run, GRADINGS).select("dialogue", "grader", "passed").rows():
-        said.setdefault((dialogue, grader), []).append(passed)
+        verdicts.setdefault((dialogue, grader), []).append(passed)
     rows = [
         (dialogue, _against(grader, passed=majority(replicates)))
-        for (dialogue, grader), replicates in said.items()
+        for (dialogue, grader), replicates in verdicts.items()
         if success.get(dialogue) is not None and majority(replicates) != success[dialogue]
     ]
     return pl.DataFrame(rows, schema={"dialogue": pl.String, "value": pl.String}, orient="row")

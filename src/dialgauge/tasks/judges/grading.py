@@ -141,7 +141,7 @@ class _Draws:
             return JudgeEstimate(whole)
         draw, units = random.Random(self._seed), list(groups.values())  # noqa: S311
         drawn = ([name for unit in draw.choices(units, k=len(units)) for name in unit] for _ in range(self._resamples))
-        values = sorted(found for each in drawn if (found := value(each)) is not None)
+        values = sorted(figure for each in drawn if (figure := value(each)) is not None)
         if not values:
             return JudgeEstimate(whole)
         return JudgeEstimate(whole, values[int(0.025 * len(values))], values[max(int(0.975 * len(values)) - 1, 0)])
@@ -182,14 +182,14 @@ def _mean_share(shares: Mapping[str, float], tasks: Mapping[str, str], *, interv
 
 def _pair(first: str, second: str, ours: Graded, theirs: Graded, draws: _Draws) -> PairFigures:
     shared = [name for name in ours if name in theirs]
-    said = {name: (majority(ours[name]), majority(theirs[name])) for name in shared}
-    agreed = sum(one == other for one, other in said.values())
+    verdicts = {name: (majority(ours[name]), majority(theirs[name])) for name in shared}
+    agreed = sum(verdict == other for verdict, other in verdicts.values())
     return PairFigures(
         first=first,
         second=second,
         conversations=len(shared),
         agreement=JudgeEstimate(agreed / len(shared), *share_interval(agreed, len(shared))) if shared else None,
-        kappa=draws.figure(shared, lambda names: cohen_kappa([said[name] for name in names])) if shared else None,
+        kappa=draws.figure(shared, lambda names: cohen_kappa([verdicts[name] for name in names])) if shared else None,
     )
 
 
@@ -288,8 +288,8 @@ def pass_squares(chances: Sequence[float], squares: Sequence[float]) -> tuple[li
 
 
 def _corrected(name: str, graded: Graded, truth: Graded) -> Corrected:
-    said = {each: majority(replicates) for each, replicates in graded.items()}
-    pairs = [(majority(truth[each]), passed) for each, passed in said.items() if each in truth]
+    verdicts = {each: majority(replicates) for each, replicates in graded.items()}
+    pairs = [(majority(truth[each]), passed) for each, passed in verdicts.items() if each in truth]
     hits, positives = sum(right and passed for right, passed in pairs), sum(right for right, _ in pairs)
     negatives = len(pairs) - positives
     rejections = sum(not right and not passed for right, passed in pairs)
@@ -301,7 +301,7 @@ def _corrected(name: str, graded: Graded, truth: Graded) -> Corrected:
     else:
         try:
             corrected = JudgeEstimate(
-                *rogan_gladen(sum(said.values()), len(said), hits, positives, rejections, negatives)
+                *rogan_gladen(sum(verdicts.values()), len(verdicts), hits, positives, rejections, negatives)
             )
         except DialgaugeError:
             refused = "sensitivity and specificity add up to no more than 1: its verdicts tell nothing of the truth"
@@ -312,7 +312,7 @@ def _corrected(name: str, graded: Graded, truth: Graded) -> Corrected:
         specificity=JudgeEstimate(rejections / negatives, *share_interval(rejections, negatives))
         if negatives
         else None,
-        apparent=sum(said.values()) / len(said),
+        apparent=sum(verdicts.values()) / len(verdicts),
         corrected=corrected,
         refused=refused,
     )

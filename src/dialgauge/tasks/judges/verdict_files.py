@@ -91,9 +91,9 @@ def _verdict(row: Mapping[str, Any], path: Path, line: int, times: Counter[tuple
     times[grader, conversation] += 1
     given = _first(row, _VERDICT)
     if given is None or given.lower() not in _PASS | _FAIL:
-        said = f"it says '{given[:40]}'" if given else "there is none"
+        shown = f"it says '{given[:40]}'" if given else "there is none"
         raise DialgaugeError(
-            f"the verdict must be pass or fail, yes or no, true or false, 1 or 0 ({said})", file=str(path), line=line
+            f"the verdict must be pass or fail, yes or no, true or false, 1 or 0 ({shown})", file=str(path), line=line
         )
     replicate = _first(row, _REPLICATE) or str(times[grader, conversation])
     return GraderVerdict(conversation, task, grader, replicate, given.lower() in _PASS)

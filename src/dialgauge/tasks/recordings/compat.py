@@ -122,7 +122,7 @@ class CompatRules:
         counts = {domain: _counts(domain, task, heard) for domain, task in goal.tasks.items()}
         strays = (heard.told.keys() | heard.malformed.keys()) - goal.tasks.keys()
         stray = sum(_surplus(domain, heard, Task()) for domain in strays)
-        hits, false, missed = (sum(count[place] for count in counts.values()) for place in range(3))
+        hits, false, missed = (sum(count[index] for count in counts.values()) for index in range(3))
         precision, recall, f1 = _rates(hits, false + stray, missed)
         rates = {
             domain: rate
@@ -130,16 +130,16 @@ class CompatRules:
             if (rate := self._book_rate(domain, task, heard)) is not None
         }
         book = sum(rates.values()) / len(rates) if rates else None
-        found = {domain: self._satisfiable(domain, task, heard) for domain, task in goal.tasks.items()}
+        satisfiable = {domain: self._satisfiable(domain, task, heard) for domain, task in goal.tasks.items()}
         domains, faults = {}, {}
         for domain in goal.tasks:
-            told = _rates(*counts[domain])[1]
-            domains[domain] = _both(rates.get(domain), told)
-            if not (domains[domain] and found[domain]):
+            domain_recall = _rates(*counts[domain])[1]
+            domains[domain] = _both(rates.get(domain), domain_recall)
+            if not (domains[domain] and satisfiable[domain]):
                 faults[domain] = tuple(
-                    _faults(domain, goal.tasks[domain], heard, rates.get(domain), satisfiable=found[domain])
+                    _faults(domain, goal.tasks[domain], heard, rates.get(domain), satisfiable=satisfiable[domain])
                 )
-        whole = sum(found.values()) / len(found) if found else 1.0
+        whole = sum(satisfiable.values()) / len(satisfiable) if satisfiable else 1.0
         success = _both(book, recall) and whole == 1.0
         return CompatVerdict(success, precision, recall, f1, book, whole, domains, faults)
 
@@ -231,8 +231,8 @@ class CompatRules:
         rows = self._fitting(domain, task.info)
         if task.book and domain in heard.booked:
             rows &= 1 << heard.booked[domain]
-        told = heard.answers.get(domain, {})
-        answers = {slot: told.get(slot, ASKED) for slot in task.requests}
+        known = heard.answers.get(domain, {})
+        answers = {slot: known.get(slot, ASKED) for slot in task.requests}
         table = self._rows.get(domain, [])
         while rows:
             row = table[(rows & -rows).bit_length() - 1]
@@ -351,8 +351,8 @@ def looks_right(domain: str, slot: str, value: str) -> bool:
 
 def _counts(domain: str, task: Task, heard: _Heard) -> tuple[int, int, int]:
     """Requests that were told, what was told wrongly or without need, requests that were not told."""
-    told = heard.told.get(domain, set())
-    hits = sum(slot in told for slot in task.requests)
+    answered = heard.told.get(domain, set())
+    hits = sum(slot in answered for slot in task.requests)
     return hits, _surplus(domain, heard, task), len(task.requests) - hits
 
 

@@ -97,8 +97,8 @@ class HeardActs:
         for (name, slot, _), count in right.items():
             label = _label(name, slot)
             self._counts[HeardAs(listener, label, label, True)] += count
-        for one, other in _confusions(list((lost - right).elements()), list((invented - right).elements())):
-            self._counts[HeardAs(listener, one, other, False)] += 1
+        for said_label, other in _confusions(list((lost - right).elements()), list((invented - right).elements())):
+            self._counts[HeardAs(listener, said_label, other, False)] += 1
         return HearingCounts(lost.total(), invented.total(), right.total())
 
 

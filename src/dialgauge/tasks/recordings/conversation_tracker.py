@@ -140,8 +140,8 @@ class Thread:
 
     def tell(self, slot: str, values: tuple[str, ...], about: Entity | None, turn: int) -> None:
         answers = self._told.setdefault(slot, {})
-        place = about.number if about is not None else None
-        answers[place] = _joined(answers.get(place), ToldAnswer(values, turn, about))
+        row_number = about.number if about is not None else None
+        answers[row_number] = _joined(answers.get(row_number), ToldAnswer(values, turn, about))
 
     def tell_given(self, slot: str, values: tuple[str, ...], turn: int) -> None:
         if self.booking is not None:
@@ -224,8 +224,8 @@ class ConversationTracker:
                 by_domain[domain].append(act)
             elif domain in self._services:
                 by_domain[domain] = [act]
-        for domain, told in by_domain.items():
-            self._system_says(self.thread(domain), told, number)
+        for domain, acts in by_domain.items():
+            self._system_says(self.thread(domain), acts, number)
         for domain in {call.domain: None for call in turn.calls or () if call.domain in self._services}:
             self._note_refusal(self.thread(domain), by_domain.get(domain, ()), number)
 
@@ -245,11 +245,11 @@ class ConversationTracker:
 
     def _booked_as(self, act: Act) -> str:
         """The service whose booking gave what an act tells; nothing where it tells nothing that is known."""
-        told = {canonical(value) for value in act.values}
+        values = {canonical(value) for value in act.values}
         for domain, thread in self.threads.items():
             if thread.booking is None or act.slot not in thread.gives:
                 continue
-            if canonical(given_by(thread.booking[1], act.slot)) in told:
+            if canonical(given_by(thread.booking[1], act.slot)) in values:
                 return domain
         return ""
 
@@ -273,7 +273,7 @@ class ConversationTracker:
                         self._given.setdefault((call.domain, slot), set()).add(given_by(call, slot))
 
     def _system_says(self, thread: Thread, acts: Sequence[Act], number: int) -> None:
-        told: list[Act] = []
+        telling: list[Act] = []
         named: list[str] = []
         stated: dict[str, str] = {}
         intents = set()
@@ -281,7 +281,7 @@ class ConversationTracker:
             intent = INTENTS[act.name]
             intents.add(intent)
             if intent in TELLING:
-                told.append(act)
+                telling.append(act)
                 if act.values:
                     stated[act.slot] = act.values[0]
                     if act.slot == thread.entity_slot:
@@ -295,15 +295,15 @@ class ConversationTracker:
             thread.search_detour.refuse()
         if NO_BOOK in intents and thread.book_detour is not None:
             thread.book_detour.refuse()
-        if told and (only := self._town.search.only(thread.domain)) is not None:
+        if telling and (only := self._town.search.only(thread.domain)) is not None:
             thread.take(only, number)
-        if not rows and told and thread.asked is not None:
+        if not rows and telling and thread.asked is not None:
             thread.take(thread.asked, number)
         if len(rows) == 1 and (row := next(iter(rows.values()))) is not None:
             thread.take(row, number)
         if thread.booking is not None and intents & CONFIRMING:
             thread.confirmed = True
-        for act in told:
+        for act in telling:
             if act.slot and act.values:
                 if len(rows) > 1 and act.slot == thread.entity_slot and (row := rows[act.values[-1]]) is not None:
                     thread.take(row, number)

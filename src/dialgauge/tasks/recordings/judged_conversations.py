@@ -119,7 +119,7 @@ def judge_outcomes(
         except DialgaugeError as error:
             judged.unjudged[dialogue.id] = error.message
             continue
-        one = JudgedConversation(
+        conversation = JudgedConversation(
             dialogue=dialogue,
             goal=goal_of(dialogue.id),
             wanted=goal,
@@ -127,7 +127,7 @@ def judge_outcomes(
             strict=verdict,
             conduct=conduct(dialogue, judged.understanding),
         )
-        judged.judged.append(_failed(one) if broken == "fail" and is_broken(dialogue) else one)
+        judged.judged.append(_failed(conversation) if broken == "fail" and is_broken(dialogue) else conversation)
     return judged
 
 
@@ -148,19 +148,19 @@ def _left_out(dialogue: Dialogue, broken: Broken) -> str:
     outcome = dialogue.outcome
     if outcome is None or broken == "fail" or not is_broken(dialogue):
         return ""
-    told = outcome.details.get(EXPLANATION) or outcome.reason
+    explanation = outcome.details.get(EXPLANATION) or outcome.reason
     if outcome.ended_by == "user" and outcome.reason != TOKEN_BUDGET:
-        return f"the user failed: {told}"
-    return f"infrastructure broke it: {told}" if broken else ""
+        return f"the user failed: {explanation}"
+    return f"infrastructure broke it: {explanation}" if broken else ""
 
 
-def _failed(one: JudgedConversation) -> JudgedConversation:
+def _failed(conversation: JudgedConversation) -> JudgedConversation:
     """The same, failed by both rule sets in every task."""
-    outcome = one.dialogue.outcome
+    outcome = conversation.dialogue.outcome
     why = TaskFailure(
         reason="broken_off", given=(outcome.details.get(EXPLANATION) or outcome.reason,) if outcome else ()
     )
-    strict, compat = one.strict, one.compat
+    strict, compat = conversation.strict, conversation.compat
     if strict is not None:
         tasks = {
             domain: replace(task, success=False, faults=(*task.faults, why)) for domain, task in strict.tasks.items()
@@ -169,7 +169,7 @@ def _failed(one: JudgedConversation) -> JudgedConversation:
     if compat is not None:
         faults = {domain: (*compat.faults.get(domain, ()), why) for domain in compat.domains}
         compat = replace(compat, success=False, domains=dict.fromkeys(compat.domains, False), faults=faults)
-    return replace(one, strict=strict, compat=compat)
+    return replace(conversation, strict=strict, compat=compat)
 
 
 def goal_of(identifier: str) -> str:

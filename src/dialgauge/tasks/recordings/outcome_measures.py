@@ -62,8 +62,8 @@ class OutcomeEvidence:
     def goals(self) -> dict[str, list[int]]:
         """The places of each goal's trials."""
         goals: dict[str, list[int]] = {}
-        for place, judged in enumerate(self.judged):
-            goals.setdefault(judged.goal, []).append(place)
+        for index, judged in enumerate(self.judged):
+            goals.setdefault(judged.goal, []).append(index)
         return goals
 
     @property
@@ -95,7 +95,7 @@ class OutcomeEvidence:
         return [
             (
                 places[0],
-                [done for place in places if (done := succeeded(self.judged[place], rules, domain)) is not None],
+                [done for index in places if (done := succeeded(self.judged[index], rules, domain)) is not None],
             )
             for places in self.goals.values()
         ]
@@ -148,17 +148,17 @@ def _no_conversations(evidence: Any, settings: Settings) -> str | None:
     return None if not domain or domain in evidence.domains else f"no goal has the domain '{domain}'"
 
 
-def _verdict(one: JudgedConversation, settings: Settings) -> StrictVerdict | CompatVerdict | None:
-    return one.compat if settings["rules"] == COMPAT else one.strict
+def _verdict(conversation: JudgedConversation, settings: Settings) -> StrictVerdict | CompatVerdict | None:
+    return conversation.compat if settings["rules"] == COMPAT else conversation.strict
 
 
 def _share(value: float | bool | None) -> _Pair:
     return None if value is None else (float(value), 1.0)
 
 
-def succeeded(one: JudgedConversation, rules: str, domain: str = "") -> bool | None:
+def succeeded(conversation: JudgedConversation, rules: str, domain: str = "") -> bool | None:
     """Did a conversation succeed, or one domain of it? None where there is no verdict."""
-    verdict = one.compat if rules == COMPAT else one.strict
+    verdict = conversation.compat if rules == COMPAT else conversation.strict
     if verdict is None or not domain:
         return None if verdict is None else verdict.success
     if isinstance(verdict, CompatVerdict):
@@ -175,8 +175,8 @@ def _success_rows(evidence: Any, settings: Settings) -> Rows:
     if rows is None:
         done = [succeeded(judged, rules, domain) for judged in evidence.judged]
         above, below = (
-            np.array([one is True for one in done], float),
-            np.array([one is not None for one in done], float),
+            np.array([success is True for success in done], float),
+            np.array([success is not None for success in done], float),
         )
         rows = evidence.counted[rules, domain] = (above, below)
     return rows
@@ -188,54 +188,54 @@ def _success_obstacle(evidence: Any, settings: Settings) -> str | None:
     return _RESPONSES.obstacle(evidence, settings) if _RESPONSES.obstacle else None
 
 
-def _of_satisfiable(one: JudgedConversation, settings: Settings) -> _Pair:
-    if one.strict is None or not one.strict.satisfiable:
+def _of_satisfiable(conversation: JudgedConversation, settings: Settings) -> _Pair:
+    if conversation.strict is None or not conversation.strict.satisfiable:
         return None
-    return _share(one.strict.success)
+    return _share(conversation.strict.success)
 
 
-def _informed(aspect: str, one: JudgedConversation, settings: Settings) -> _Pair:
-    verdict = _verdict(one, settings)
+def _informed(aspect: str, conversation: JudgedConversation, settings: Settings) -> _Pair:
+    verdict = _verdict(conversation, settings)
     return None if verdict is None else _share(getattr(verdict, aspect))
 
 
-def _book(one: JudgedConversation, settings: Settings) -> _Pair:
+def _book(conversation: JudgedConversation, settings: Settings) -> _Pair:
     if settings["rules"] == COMPAT:
-        return None if one.compat is None else _share(one.compat.book)
-    return _of_tasks(lambda task: _share(task.booked), one, settings)
+        return None if conversation.compat is None else _share(conversation.compat.book)
+    return _of_tasks(lambda task: _share(task.booked), conversation, settings)
 
 
-def _of_tasks(pair: Callable[[TaskOutcome], _Pair], one: JudgedConversation, settings: Settings) -> _Pair:
+def _of_tasks(pair: Callable[[TaskOutcome], _Pair], conversation: JudgedConversation, settings: Settings) -> _Pair:
     """Sums over the tasks, or over those of one domain."""
-    tasks = one.strict.tasks if one.strict else {}
+    tasks = conversation.strict.tasks if conversation.strict else {}
     if domain := str(settings.get("part", "")):
         return pair(tasks[domain]) if domain in tasks else None
     pairs = [sums for task in tasks.values() if (sums := pair(task)) is not None]
     return (sum(above for above, _ in pairs), sum(below for _, below in pairs)) if pairs else None
 
 
-def _complete(one: JudgedConversation, settings: Settings) -> _Pair:
-    return _share(one.conduct.complete)
+def _complete(conversation: JudgedConversation, settings: Settings) -> _Pair:
+    return _share(conversation.conduct.complete)
 
 
-def _utterances(one: JudgedConversation, settings: Settings) -> _Pair:
-    if settings["of"] == "successful" and not (one.compat is not None and one.compat.success):
+def _utterances(conversation: JudgedConversation, settings: Settings) -> _Pair:
+    if settings["of"] == "successful" and not (conversation.compat is not None and conversation.compat.success):
         return None
-    return float(one.conduct.utterances), 1.0
+    return float(conversation.conduct.utterances), 1.0
 
 
-def _acts_per_turn(one: JudgedConversation, settings: Settings) -> _Pair:
+def _acts_per_turn(conversation: JudgedConversation, settings: Settings) -> _Pair:
     speaker = str(settings["speaker"])
-    return float(one.conduct.acts[speaker]), float(one.conduct.turns[speaker])
+    return float(conversation.conduct.acts[speaker]), float(conversation.conduct.turns[speaker])
 
 
-def _repeated(one: JudgedConversation, settings: Settings) -> _Pair:
-    return float(getattr(one.conduct, f"repeated_{settings['what']}")), 1.0
+def _repeated(conversation: JudgedConversation, settings: Settings) -> _Pair:
+    return float(getattr(conversation.conduct, f"repeated_{settings['what']}")), 1.0
 
 
-def _heard(aspect: str, one: JudgedConversation, settings: Settings) -> _Pair:
+def _heard(aspect: str, conversation: JudgedConversation, settings: Settings) -> _Pair:
     listener: Listener = "user" if settings["listener"] == "user" else "system"
-    hearing = one.conduct.hearing[listener]
+    hearing = conversation.conduct.hearing[listener]
     below = {"precision": hearing.heard, "recall": hearing.said, "f1": hearing.said + hearing.heard}[aspect]
     return (2.0 if aspect == "f1" else 1.0) * hearing.right, float(below)
 
@@ -336,7 +336,7 @@ CARDS: tuple[Card[Any], ...] = (
     ),
     _number(
         "Exchanges", "exchanges", "User turns per conversation.", "user turns / conversations",
-        lambda one, settings: (float(one.conduct.exchanges), 1.0), unit="exchanges",
+        lambda conversation, settings: (float(conversation.conduct.exchanges), 1.0), unit="exchanges",
     ),
     _number(
         "Utterances", "utterances", "Utterances per conversation, of all or of those that succeed by compat.",
@@ -354,7 +354,8 @@ CARDS: tuple[Card[Any], ...] = (
     ),
     _number(
         "LongestRun", "longest run", "Mean of the longest run of user turns with the same acts.",
-        "sum of longest runs / conversations", lambda one, settings: (float(one.conduct.longest_run), 1.0),
+        "sum of longest runs / conversations",
+        lambda conversation, settings: (float(conversation.conduct.longest_run), 1.0),
         unit="turns",
     ),
     _hearing("HeardPrecision", "precision of what was heard", "precision", "heard and said / heard"),

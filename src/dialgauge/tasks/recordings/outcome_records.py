@@ -54,9 +54,9 @@ _COLUMNS: dict[str, Mapping[str, ColumnKind]] = {
 def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], polars.DataFrame]]:
     """The functions that make the tables when they are asked for."""
     rows: dict[str, Callable[[], Iterable[tuple[Any, ...]]]] = {
-        OUTCOMES: lambda: (row for one in judged for row in _outcomes(one)),
+        OUTCOMES: lambda: (row for conversation in judged for row in _outcomes(conversation)),
         CONVERSATIONS: lambda: _conversations(judged),
-        CALLS: lambda: (row for one in judged for row in _calls(one.dialogue)),
+        CALLS: lambda: (row for conversation in judged for row in _calls(conversation.dialogue)),
         HEARD: lambda: ((*heard, count) for heard, count in sorted(judged.understanding.counts.items())),
     }
 
@@ -64,28 +64,36 @@ def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], pol
         return ColumnTable.of_rows(_COLUMNS[name], rows[name]()).frame()
 
     frames = {name: partial(frame, name) for name in rows}
-    return {**frames, REASONS: lambda: reasons_table(row for one in judged for row in _reasons(one)).frame()}
+    return {
+        **frames,
+        REASONS: lambda: reasons_table(row for conversation in judged for row in _reasons(conversation)).frame(),
+    }
 
 
-def _outcomes(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:
-    identifier = one.dialogue.id
-    for domain, task in (one.strict.tasks if one.strict else {}).items():
+def _outcomes(conversation: JudgedConversation) -> Iterator[tuple[Any, ...]]:
+    identifier = conversation.dialogue.id
+    for domain, task in (conversation.strict.tasks if conversation.strict else {}).items():
         yield identifier, domain, STRICT, task.success, task.entity or None, task.turn
-    for domain, success in (one.compat.domains if one.compat else {}).items():
+    for domain, success in (conversation.compat.domains if conversation.compat else {}).items():
         yield identifier, domain, COMPAT, success, None, None
 
 
-def _reasons(one: JudgedConversation) -> Iterator[tuple[str, str, str, TaskFailure]]:
-    strict = {domain: task.faults for domain, task in one.strict.tasks.items()} if one.strict else {}
-    for rule, tasks in {STRICT: strict, COMPAT: one.compat.faults if one.compat else {}}.items():
+def _reasons(conversation: JudgedConversation) -> Iterator[tuple[str, str, str, TaskFailure]]:
+    strict = {domain: task.faults for domain, task in conversation.strict.tasks.items()} if conversation.strict else {}
+    for rule, tasks in {STRICT: strict, COMPAT: conversation.compat.faults if conversation.compat else {}}.items():
         for domain, faults in tasks.items():
-            yield from ((one.dialogue.id, domain, rule, fault) for fault in faults)
+            yield from ((conversation.dialogue.id, domain, rule, fault) for fault in faults)
 
 
 def _conversations(judged: JudgedConversations) -> Iterator[tuple[Any, ...]]:
-    for one in judged:
-        strict = one.strict.success if one.strict else None
-        yield _conversation(one.dialogue, one.conduct, strict=strict, compat=one.compat.success if one.compat else None)
+    for conversation in judged:
+        strict = conversation.strict.success if conversation.strict else None
+        yield _conversation(
+            conversation.dialogue,
+            conversation.conduct,
+            strict=strict,
+            compat=conversation.compat.success if conversation.compat else None,
+        )
     for dialogue in judged.left_out:
         yield _conversation(dialogue, conduct(dialogue, HeardActs()), strict=None, compat=None)
 

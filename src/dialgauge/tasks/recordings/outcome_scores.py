@@ -114,6 +114,6 @@ def _coverage(judged: JudgedConversations) -> Coverage:
     """What was judged on what was said: a conversation that an agent's failure or a spent budget ended is no such,
     whether it is left out or counts as not done."""
     read = len(judged) + len(judged.unjudged)
-    failed = len(judged.unjudged) + sum(is_broken(one.dialogue) for one in judged)
+    failed = len(judged.unjudged) + sum(is_broken(conversation.dialogue) for conversation in judged)
     policy = f"a conversation that a failure or a spent budget ended {_POLICIES[judged.broken]}" if failed else ""
     return Coverage({"dialogues": Count(expected=read, read=read, scored=read - failed, failed=failed)}, policy=policy)

@@ -223,16 +223,16 @@ def _untold_faults(thread: Thread) -> Iterator[TaskFailure]:
 
 def _untold(thread: Thread, slot: str, given: str, booked: int) -> Iterator[TaskFailure]:
     """Why the user does not know something that its booking gave."""
-    told = thread.given.get(slot)
+    answer = thread.given.get(slot)
     if not given:
         return
-    if told is None and slot in thread.unread:
+    if answer is None and slot in thread.unread:
         yield TaskFailure(reason="reference_unread", slot=slot, turn=thread.unread[slot], wanted=given)
-    elif told is None:
+    elif answer is None:
         yield TaskFailure(reason="reference_untold", slot=slot, turn=booked, wanted=given)
-    elif not _all_true(thread, told.values, given):
-        values = tuple(dict.fromkeys(told.values))
-        yield TaskFailure(reason="reference_wrong", slot=slot, turn=told.turn, given=values, wanted=given)
+    elif not _all_true(thread, answer.values, given):
+        values = tuple(dict.fromkeys(answer.values))
+        yield TaskFailure(reason="reference_wrong", slot=slot, turn=answer.turn, given=values, wanted=given)
 
 
 def _request_faults(

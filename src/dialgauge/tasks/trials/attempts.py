@@ -55,11 +55,14 @@ class Attempts:
         _refuse_models(models)
         #: What the ids tell of tasks and trials, where nothing else does.
         self.trial_ids = TrialIds()
-        if self.said("benchmark") in _OF_ANY_TASK and all(one.task == one.id and one.trial == 0 for one in made):
-            self.trial_ids = trials_in_ids([one.id for one in made])
+        if self.said("benchmark") in _OF_ANY_TASK and all(
+            attempt.task == attempt.id and attempt.trial == 0 for attempt in made
+        ):
+            self.trial_ids = trials_in_ids([attempt.id for attempt in made])
         if named := self.trial_ids.named:
             made = [
-                structs.replace(one, task=task, trial=trial) for one, (task, trial) in zip(made, named, strict=True)
+                structs.replace(attempt, task=task, trial=trial)
+                for attempt, (task, trial) in zip(made, named, strict=True)
             ]
         #: Are tasks those that the groups of conversations name?
         self.by_groups = not self.trial_ids.named and _are_tasks(groups)
@@ -68,45 +71,45 @@ class Attempts:
         #: Tasks of several domains under one id, which are not the same.
         self.shared_ids = _shared_ids(made) if self.is_log else frozenset()
         if self.shared_ids:
-            made = [structs.replace(one, task="/".join((*one.domains, one.task))) for one in made]
+            made = [structs.replace(attempt, task="/".join((*attempt.domains, attempt.task))) for attempt in made]
         made = [
-            structs.replace(attempt, success=None) if self._is_no_verdict(place, attempt) else attempt
-            for place, attempt in enumerate(made)
+            structs.replace(attempt, success=None) if self._is_no_verdict(index, attempt) else attempt
+            for index, attempt in enumerate(made)
         ]
         #: Does the verdict say success of every conversation, while a yes or no beside it does not?
         self.doubtful = bool(self.scores.doubts) and all(attempt.success is not False for attempt in made)
         if self.doubtful and self.scores.judgement:
-            made = [structs.replace(attempt, success=self.scores.judged(place)) for place, attempt in enumerate(made)]
-        told = any(
-            attempt.success is not None for place, attempt in enumerate(made) if not self.scores.is_run_status(place)
+            made = [structs.replace(attempt, success=self.scores.judged(index)) for index, attempt in enumerate(made)]
+        has_verdict = any(
+            attempt.success is not None for index, attempt in enumerate(made) if not self.scores.is_run_status(index)
         )
         #: What tells conversations of one task apart that are counted as its trials, with how often it is what.
         self.variants = _several_variants(made, variants)
         #: The score that says whether a task was done, where the log says it in no other way.
-        self.verdict_score = "" if told else self.scores.verdict
+        self.verdict_score = "" if has_verdict else self.scores.verdict
         #: Without any verdict, conversations that have a score are those that count.
-        self._by_scores = not told and not self.verdict_score
-        self.attempts = [self._with_scores(place, attempt) for place, attempt in enumerate(made)]
+        self._by_scores = not has_verdict and not self.verdict_score
+        self.attempts = [self._with_scores(index, attempt) for index, attempt in enumerate(made)]
         #: Is there a yes or no on any conversation? Without one there is no pass^k.
         self.has_verdicts = any(attempt.success is not None for attempt in self.attempts) or not self.is_log
 
-    def _is_no_verdict(self, place: int, attempt: TaskAttempt) -> bool:
+    def _is_no_verdict(self, index: int, attempt: TaskAttempt) -> bool:
         """A run that failed has no score, and failed; one that went well says nothing of the task."""
-        ended = self.scores.is_run_status(place) and (attempt.success is True or not self.scores.verdict)
-        return ended or self.scores.is_amount(place)
+        ended = self.scores.is_run_status(index) and (attempt.success is True or not self.scores.verdict)
+        return ended or self.scores.is_amount(index)
 
     def _tell(self, details: Mapping[str, str]) -> None:
         for key in _OF_FILE & details.keys():
             self._told.setdefault(key, {})[details[key]] = None
 
-    def _with_scores(self, place: int, attempt: TaskAttempt) -> TaskAttempt:
-        numbers, labels = self.scores.numbers(place), self.scores.labels(place)
+    def _with_scores(self, index: int, attempt: TaskAttempt) -> TaskAttempt:
+        numbers, labels = self.scores.numbers(index), self.scores.labels(index)
         success = attempt.success
         if self.verdict_score in numbers:
             success = numbers[self.verdict_score] > 0
-        told = success is not None or (self._by_scores and bool(numbers or labels))
+        is_judged = success is not None or (self._by_scores and bool(numbers or labels))
         steps = attempt.steps if not success else None
-        scored = told and attempt.end != "infrastructure"
+        scored = is_judged and attempt.end != "infrastructure"
         return structs.replace(attempt, success=success, numbers=numbers, labels=labels, scored=scored, steps=steps)
 
     @cached_property
@@ -122,8 +125,8 @@ class Attempts:
     def tasks(self) -> dict[str, list[int]]:
         """The places of each task's attempts."""
         tasks: dict[str, list[int]] = {}
-        for place, attempt in enumerate(self.attempts):
-            tasks.setdefault(attempt.task, []).append(place)
+        for index, attempt in enumerate(self.attempts):
+            tasks.setdefault(attempt.task, []).append(index)
         return tasks
 
     def said(self, key: str) -> str:
@@ -163,7 +166,7 @@ class Attempts:
     @cached_property
     def _scored_trials(self) -> dict[str, int]:
         """How many trials of each task have a verdict."""
-        return {task: sum(self.attempts[place].scored for place in places) for task, places in self.tasks.items()}
+        return {task: sum(self.attempts[index].scored for index in places) for task, places in self.tasks.items()}
 
     @property
     def most_scored(self) -> int:
@@ -262,11 +265,11 @@ class Attempts:
 
     def undecided(self) -> dict[str, dict[str, int]]:
         """What stands where a verdict should and is neither yes nor no, by name: how often each text does."""
-        found: dict[str, Counter[str]] = {}
-        for place, attempt in enumerate(self.attempts):
-            for name, text in self.scores.undecided(place).items() if attempt.success is None else ():
-                found.setdefault(name, Counter())[text] += 1
-        return {name: dict(counts.most_common()) for name, counts in found.items()}
+        texts: dict[str, Counter[str]] = {}
+        for index, attempt in enumerate(self.attempts):
+            for name, text in self.scores.undecided(index).items() if attempt.success is None else ():
+                texts.setdefault(name, Counter())[text] += 1
+        return {name: dict(counts.most_common()) for name, counts in texts.items()}
 
     def sentence(self) -> str:
         """How much there is, before anything else is said."""
@@ -298,7 +301,7 @@ class Attempts:
         """pass^1 and the number of tasks of each domain, where there are several."""
         tasks: dict[str, list[float]] = {}
         for places in self.tasks.values() if self.has_verdicts else ():
-            scored = [bool(one.success) for place in places if (one := self.attempts[place]).scored]
+            scored = [bool(attempt.success) for index in places if (attempt := self.attempts[index]).scored]
             if scored:
                 name = ",".join(self.attempts[places[0]].domains) or "no domain"
                 tasks.setdefault(name, []).append(sum(scored) / len(scored))
@@ -309,7 +312,7 @@ class Attempts:
         passed = 0.0
         for task, places in self.tasks.items():
             trials = self._scored_trials[task]
-            successes = sum(bool(one.success) for place in places if (one := self.attempts[place]).scored)
+            successes = sum(bool(attempt.success) for index in places if (attempt := self.attempts[index]).scored)
             passed += successes * min(1.0, self.trials / trials) if trials else 0.0
         return passed / self.planned, (passed + self.planned - self.scored_of_plan) / self.planned
 
@@ -346,9 +349,9 @@ def _several_variants(made: Sequence[TaskAttempt], given: Sequence[Mapping[str, 
 def _shared_ids(made: Iterable[TaskAttempt]) -> frozenset[str]:
     """The ids of tasks that are in several domains, where each conversation is in one."""
     domains: dict[str, set[str]] = {}
-    for one in made:
-        if len(one.domains) == 1:
-            domains.setdefault(one.task, set()).update(one.domains)
+    for attempt in made:
+        if len(attempt.domains) == 1:
+            domains.setdefault(attempt.task, set()).update(attempt.domains)
     return frozenset(task for task, names in domains.items() if len(names) > 1)
 
 
@@ -360,10 +363,10 @@ def _are_tasks(groups: Sequence[str]) -> bool:
 
 def _grouped(made: Sequence[TaskAttempt], groups: Sequence[str]) -> list[TaskAttempt]:
     """Attempts as trials of their groups, counted up where they bear no numbers."""
-    numbered = len({one.trial for one in made}) > 1
+    numbered = len({attempt.trial for attempt in made}) > 1
     trials: Counter[str] = Counter()
     named = []
-    for one, group in zip(made, groups, strict=True):
-        named.append(structs.replace(one, task=group, trial=one.trial if numbered else trials[group]))
+    for attempt, group in zip(made, groups, strict=True):
+        named.append(structs.replace(attempt, task=group, trial=attempt.trial if numbered else trials[group]))
         trials[group] += 1
     return named

@@ -79,9 +79,9 @@ _NEVER, _OTHER, _ALL, _NONE = (
 def _expectations(library: RunTables, run: Run) -> pl.DataFrame:
     """Each conversation that has expected calls by how these went, matched one to one with those that were made."""
     dialogues = run.dialogues() if per_task_stands(run) else ()
-    told = (dialogue for dialogue in dialogues if names_expected_calls(dialogue))
-    found = {dialogue.id: _expectation(expected_actions(dialogue)) for dialogue in told}
-    return pl.DataFrame({"dialogue": list(found), "value": list(found.values())}, schema=_PAIRS)
+    with_calls = (dialogue for dialogue in dialogues if names_expected_calls(dialogue))
+    expectations = {dialogue.id: _expectation(expected_actions(dialogue)) for dialogue in with_calls}
+    return pl.DataFrame({"dialogue": list(expectations), "value": list(expectations.values())}, schema=_PAIRS)
 
 
 _PAIRS = {"dialogue": str, "value": str}
@@ -100,14 +100,14 @@ _FOREIGN, _CONTRADICTED = "filed under another task", "the replay contradicts it
 
 def _worth_reading(library: RunTables, run: Run) -> pl.DataFrame:
     """What contradicts the log before what went wrong in it."""
-    found = [worth_reading(library, run)]
+    frames = [worth_reading(library, run)]
     if FILINGS in run.tables:
         frame = library.table(run, FILINGS).filter(pl.col("belonging") == "foreign")
-        found.append(frame.select("dialogue", pl.lit(_FOREIGN).alias("value")))
+        frames.append(frame.select("dialogue", pl.lit(_FOREIGN).alias("value")))
     if REPLAYS in run.tables:
         frame = library.table(run, REPLAYS).filter(~pl.col("agrees"))
-        found.append(frame.select("dialogue", pl.lit(_CONTRADICTED).alias("value")))
-    return pl.concat(found)
+        frames.append(frame.select("dialogue", pl.lit(_CONTRADICTED).alias("value")))
+    return pl.concat(frames)
 
 
 def _marked(turns: Sequence[TurnView], deciding: Mapping[int | None, int | None]) -> list[TurnView]:
@@ -200,14 +200,14 @@ class TrialsPages(ToolPages):
 
     def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
         """What contradicts the log, the fault of the user, or else what is wrong with the calls that were expected."""
-        found: dict[str, tuple[int | None, str]] = {}
+        by_dialogue: dict[str, tuple[int | None, str]] = {}
         for dialogue in run.dialogues() if per_task_stands(run) else ():
             if dialogue.outcome is not None and dialogue.outcome.success is False:
-                turns = [place for place, turn in enumerate(dialogue.turns) for _ in turn.calls or ()]
+                turns = [index for index, turn in enumerate(dialogue.turns) for _ in turn.calls or ()]
                 reasons = call_reasons(expected_actions(dialogue), turns)
                 if reasons:
-                    found[dialogue.id] = (reasons[0].turn, reasons[0].text)
-        return {**found, **super().evidence(library, run), **contradictions(library, run)}
+                    by_dialogue[dialogue.id] = (reasons[0].turn, reasons[0].text)
+        return {**by_dialogue, **super().evidence(library, run), **contradictions(library, run)}
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """The tasks with their trials, those first that some trials pass and some do not."""
@@ -233,7 +233,7 @@ def _call_chart(library: RunTables, run: Run) -> Any:
     bars: dict[str, dict[str, float]] = {}
     for name, outcome, count in library.table(run, CALLS).group_by("name", "outcome").len().rows():
         bars.setdefault(name, {})[outcome or "done"] = count
-    outcomes = sorted({outcome for bar in bars.values() for outcome in bar}, key=lambda one: (one != "done", one))
+    outcomes = sorted({outcome for bar in bars.values() for outcome in bar}, key=lambda label: (label != "done", label))
     return stacked_bars(bars, outcomes, title="Tool calls", value="calls")
 
 

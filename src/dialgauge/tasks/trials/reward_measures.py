@@ -66,16 +66,16 @@ class TrialEvidence:
         """The verdicts of the file, of attempts that count, or those of one of its scores."""
         if part := _part(settings):
             return [
-                (places[0], [value > 0 for place in places if (value := self._number(place, part)) is not None])
+                (places[0], [value > 0 for index in places if (value := self._number(index, part)) is not None])
                 for places in self.tasks.values()
             ]
         return [
-            (places[0], [bool(one.success) for place in places if (one := self.attempts[place]).scored])
+            (places[0], [bool(attempt.success) for index in places if (attempt := self.attempts[index]).scored])
             for places in self.tasks.values()
         ]
 
-    def _number(self, place: int, score: str) -> float | None:
-        attempt = self.attempts[place]
+    def _number(self, index: int, score: str) -> float | None:
+        attempt = self.attempts[index]
         return attempt.numbers.get(score) if attempt.end != "infrastructure" else None
 
     def verdict_obstacle(self, settings: Settings) -> str | None:
@@ -84,8 +84,8 @@ class TrialEvidence:
             return f"the file is judged by its rewards, not by the rules {settings['rules']}"
         part = _part(settings)
         if part and part not in self.scores.binary:
-            told = f"'{part}' is no score that is 0 or 1 in every conversation"
-            return told if self.scores.names else f"rewards have parts, and pass^k and the like have none: [{part}]"
+            sentence = f"'{part}' is no score that is 0 or 1 in every conversation"
+            return sentence if self.scores.names else f"rewards have parts, and pass^k and the like have none: [{part}]"
         if not part and not self.has_verdicts:
             return "no conversation has a verdict: neither a success, nor a score that is 0 or 1 in all of them"
         return None
@@ -97,39 +97,39 @@ def _part(settings: Settings) -> str:
 
 def _rows(value: _Value, evidence: TrialEvidence, settings: Settings) -> Rows:
     values = [value(attempt, settings) if evidence.counts(attempt) else None for attempt in evidence.attempts]
-    above = np.array([0.0 if one is None else one for one in values], np.float64)
-    return above, np.array([one is not None for one in values], np.float64)
+    above = np.array([0.0 if each is None else each for each in values], np.float64)
+    return above, np.array([each is not None for each in values], np.float64)
 
 
-def _reward(one: TaskAttempt, settings: Settings) -> float | None:
+def _reward(attempt: TaskAttempt, settings: Settings) -> float | None:
     part = _part(settings)
-    return one.parts.get(part) if part else one.reward
+    return attempt.parts.get(part) if part else attempt.reward
 
 
-def _cost(one: TaskAttempt, settings: Settings) -> float | None:
+def _cost(attempt: TaskAttempt, settings: Settings) -> float | None:
     side = str(settings["of"])
-    if side != "both" or side in one.costs:
-        return one.costs.get(side)
-    return sum(one.costs.values()) if len(one.costs) == 2 else None
+    if side != "both" or side in attempt.costs:
+        return attempt.costs.get(side)
+    return sum(attempt.costs.values()) if len(attempt.costs) == 2 else None
 
 
-def _count(what: str, one: TaskAttempt, settings: Settings) -> float | None:
-    counts: dict[str, int] = getattr(one, what)
+def _count(what: str, attempt: TaskAttempt, settings: Settings) -> float | None:
+    counts: dict[str, int] = getattr(attempt, what)
     side = str(settings["of"])
     return float(sum(counts.values()) if side == "both" else counts[side])
 
 
-def _tokens(one: TaskAttempt, settings: Settings) -> float | None:
-    return one.tokens
+def _tokens(attempt: TaskAttempt, settings: Settings) -> float | None:
+    return attempt.tokens
 
 
-def _score(one: TaskAttempt, settings: Settings) -> float | None:
-    return one.numbers.get(_part(settings))
+def _score(attempt: TaskAttempt, settings: Settings) -> float | None:
+    return attempt.numbers.get(_part(settings))
 
 
-def _label(one: TaskAttempt, settings: Settings) -> float | None:
+def _label(attempt: TaskAttempt, settings: Settings) -> float | None:
     name, _, label = _part(settings).rpartition(_IS)
-    return None if name not in one.labels else float(one.labels[name] == label)
+    return None if name not in attempt.labels else float(attempt.labels[name] == label)
 
 
 def label_part(score: str, label: str) -> str:
@@ -142,9 +142,9 @@ def _task_rows(value: _Value, evidence: TrialEvidence, settings: Settings) -> Ro
     values = [None if attempt.end == "infrastructure" else value(attempt, settings) for attempt in evidence.attempts]
     above, below = np.zeros(len(values)), np.zeros(len(values))
     for places in evidence.tasks.values():
-        having = [place for place in places if values[place] is not None]
-        for place in having:
-            above[place], below[place] = (values[place] or 0.0) / len(having), 1 / len(having)
+        having = [index for index in places if values[index] is not None]
+        for index in having:
+            above[index], below[index] = (values[index] or 0.0) / len(having), 1 / len(having)
     return above, below
 
 
@@ -190,8 +190,8 @@ def _no_label(evidence: Any, settings: Settings) -> str | None:
     if why := _no_results(evidence, settings):
         return why
     known = [label_part(name, label) for name, labels in evidence.scores.labelled.items() for label in labels]
-    told = f"name a label: Label[NAME=LABEL], one of {', '.join(known) or 'which the file has none'}"
-    return None if _part(settings) in known else told
+    sentence = f"name a label: Label[NAME=LABEL], one of {', '.join(known) or 'which the file has none'}"
+    return None if _part(settings) in known else sentence
 
 
 def _no_count(evidence: Any, settings: Settings) -> str | None:

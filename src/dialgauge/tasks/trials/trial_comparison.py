@@ -58,14 +58,14 @@ def settling(comparison: Comparison, first: str, second: str) -> Settling:
     difference = comparison.difference(first, second, PASS_1)
     counts = [_counts(comparison.runs[name], comparison.dialogues) for name in (first, second)]
     trials = tuple(max(trials for _, trials in count) for count in counts)
-    found = comparison.detectable_between(first, second, PASS_1)
-    known = math.isfinite(found)
+    detectable = comparison.detectable_between(first, second, PASS_1)
+    known = math.isfinite(detectable)
     made = Settling(
         first=first,
         second=second,
         difference=difference.difference,
         settled=difference.significant,
-        detectable=found if known else None,
+        detectable=detectable if known else None,
         tasks=len(comparison.dialogues),
         trials=(trials[0], trials[1]),
         trials_needed=None,
@@ -75,7 +75,7 @@ def settling(comparison: Comparison, first: str, second: str) -> Settling:
         why = "no difference was seen" if known else "nothing varies, or there are too few tasks"
         return structs.replace(made, why=why)
     # What is detected 8 times in 10 grows with the error, the root of the variance.
-    shrunk = (difference.difference / found) ** 2
+    shrunk = (difference.difference / detectable) ** 2
     trials_needed, why = _trials_needed(counts, shrunk)
     tasks_needed = math.ceil(round(made.tasks / shrunk, 6))
     return structs.replace(made, trials_needed=trials_needed, tasks_needed=tasks_needed, why=why)
@@ -103,8 +103,8 @@ def _counts(run: Run, tasks: Sequence[str]) -> list[tuple[int, int]]:
     import polars as pl
 
     scored = run.table(TRIALS).filter("scored").group_by("task").agg(pl.col("success").sum(), pl.len())
-    found = {task: (int(passed), int(trials)) for task, passed, trials in scored.iter_rows()}
-    return [found.get(task, (0, 0)) for task in tasks]
+    by_task = {task: (int(passed), int(trials)) for task, passed, trials in scored.iter_rows()}
+    return [by_task.get(task, (0, 0)) for task in tasks]
 
 
 class TrialsView(ComparisonView):
@@ -140,30 +140,30 @@ class TrialsView(ComparisonView):
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""
-        told: list[str] = [
+        notes: list[str] = [
             Note("complete" if run.coverage.complete else "coverage", f"{run.name}: {run.details['sentence']}")
             for run in runs
         ]
-        told += [
+        notes += [
             Note("integrity", f"{run.name}: {counted(len(integrity.foreign), 'conversation')} of another task")
             for run in runs
             if (integrity := stored_integrity(run)) is not None and integrity.foreign
         ]
-        told += [
+        notes += [
             Note(note_kind(note), f"{run.name}: {note}")
             for run in runs
             for note in run.notes
             if note_kind(note) in PASS_NOTES
         ]
-        told += [Note("uneven_trials", f"{run.name}: {uneven}") for run in runs if (uneven := uneven_tasks(run))]
+        notes += [Note("uneven_trials", f"{run.name}: {uneven}") for run in runs if (uneven := uneven_tasks(run))]
         tasks = {run.id: run.table(TRIALS)["task"].unique(maintain_order=True).to_list() for run in runs}
         shared = set.intersection(*map(set, tasks.values())) if tasks else set()
         for run in runs:
             alone = [task for task in tasks[run.id] if task not in shared]
             if alone:
                 listed = f"{counted(len(alone), 'task')} that not all have, left out: {some_of(alone, _NAMED)}"
-                told.append(Note("not_shared", f"{run.name}: {listed}"))
-        return [*told, *self.unlike_sentences()]
+                notes.append(Note("not_shared", f"{run.name}: {listed}"))
+        return [*notes, *self.unlike_sentences()]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
         """Different numbers of trials change the noise, and nothing else; the same words ask for the same verdict."""
@@ -174,8 +174,10 @@ class TrialsView(ComparisonView):
         if len(set(trials.values())) < 2:
             return []
         listed = ", ".join(f"{name} {number:,}" for name, number in trials.items())
-        told = f"the numbers of trials differ ({listed}): pass^k and Flips compare all the same, TrialNoise does not"
-        return [Note("trials_differ", told)]
+        sentence = (
+            f"the numbers of trials differ ({listed}): pass^k and Flips compare all the same, TrialNoise does not"
+        )
+        return [Note("trials_differ", sentence)]
 
     def uncounted(self, run: Run, measure: str) -> Collection[str]:
         """Tasks that a run has without a score on a measure, such as pass^4 where only two trials were made."""
@@ -193,7 +195,7 @@ class TrialsView(ComparisonView):
         return {SETTLING: lambda: _tables(comparison)}
 
     def documents(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
-        return {SETTLING: lambda: [structs.asdict(one) for one in _all(comparison)]}
+        return {SETTLING: lambda: [structs.asdict(settled) for settled in _all(comparison)]}
 
 
 def _judged_apart(runs: Sequence[Run]) -> list[str]:
@@ -205,14 +207,14 @@ def _judged_apart(runs: Sequence[Run]) -> list[str]:
     other = set(alike.filter(alike["success"] != alike["success_right"])["dialogue"])
     if not other:
         return []
-    said = [{each.id: each.turns for each in run.dialogues() if each.id in other} for run in runs]
-    same = sum(said[0].get(name) == said[1].get(name) for name in other)
+    turns = [{each.id: each.turns for each in run.dialogues() if each.id in other} for run in runs]
+    same = sum(turns[0].get(name) == turns[1].get(name) for name in other)
     if not same:
         return []
-    told = (
+    sentence = (
         f"{counted(same, 'conversation')} of {runs[0].name} and {runs[1].name} are word for word the same, and judged"
     )
-    return [Note("judged_apart", f"{told} otherwise: there the verdicts changed, not the agent")]
+    return [Note("judged_apart", f"{sentence} otherwise: there the verdicts changed, not the agent")]
 
 
 def _all(comparison: Comparison) -> list[Settling]:
@@ -231,14 +233,14 @@ def _tables(comparison: Comparison) -> list[Table]:
             Column("trials needed", align="right"), Column("or tasks needed", align="right"),
         ],
     )  # fmt: skip
-    for one in _all(comparison):
-        made = " and ".join(str(number) for number in dict.fromkeys(one.trials))
+    for settled in _all(comparison):
+        made = " and ".join(str(number) for number in dict.fromkeys(settled.trials))
         table.add(
-            one.first, one.second, Cell(one.difference), one.detectable, f"{one.tasks:,} x {made}",
-            _needed(one.trials_needed, one.settled), _needed(one.tasks_needed, one.settled),
+            settled.first, settled.second, Cell(settled.difference), settled.detectable, f"{settled.tasks:,} x {made}",
+            _needed(settled.trials_needed, settled.settled), _needed(settled.tasks_needed, settled.settled),
         )  # fmt: skip
-        if one.why and not one.settled:
-            table.notes.append(f"{one.first} and {one.second}: {one.why}.")
+        if settled.why and not settled.settled:
+            table.notes.append(f"{settled.first} and {settled.second}: {settled.why}.")
     if not len(table):
         return []
     table.notes.append(

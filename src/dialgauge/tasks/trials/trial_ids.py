@@ -33,17 +33,17 @@ def trials_in_ids(ids: Sequence[str]) -> TrialIds:
     """What ids tell of tasks and trials."""
     for ending in (_WORD, _NUMBER):
         ends = [ending.search(name) for name in ids]
-        found = [(name[: end.start()], int(end[1])) for name, end in zip(ids, ends, strict=True) if end]
-        if len(found) < len(ids) or not all(task for task, _ in found):
+        pairs = [(name[: end.start()], int(end[1])) for name, end in zip(ids, ends, strict=True) if end]
+        if len(pairs) < len(ids) or not all(task for task, _ in pairs):
             continue
         if len({_DIGITS.sub("", end[0].lower()) for end in ends if end}) > 1:
             continue
         trials: dict[str, set[int]] = {}
-        for task, trial in found:
+        for task, trial in pairs:
             trials.setdefault(task, set()).add(trial)
         several = max(map(len, trials.values()), default=0) > 1 and len(trials) > 1
         if several and (ending is _WORD or _are_trials(trials)):
-            return TrialIds(tuple(found), ids[-1])
+            return TrialIds(tuple(pairs), ids[-1])
         if several:
             return TrialIds(example=ids[-1])
     return TrialIds()

@@ -96,17 +96,17 @@ def _units(evidence: TrialVerdicts) -> int:
 def _pass(evidence: TrialVerdicts, settings: Settings) -> Rows:
     """On the first conversation of each task that was tried k times."""
     k, above, below = int(settings["k"]), np.zeros(_units(evidence)), np.zeros(_units(evidence))
-    for place, verdicts in evidence.trial_verdicts(settings):
+    for index, verdicts in evidence.trial_verdicts(settings):
         if len(verdicts) >= k:
-            above[place], below[place] = pass_chance(sum(verdicts), len(verdicts), k), 1.0
+            above[index], below[index] = pass_chance(sum(verdicts), len(verdicts), k), 1.0
     return above, below
 
 
 def _flips(evidence: TrialVerdicts, settings: Settings) -> Rows:
     above, below = np.zeros(_units(evidence)), np.zeros(_units(evidence))
-    for place, verdicts in evidence.trial_verdicts(settings):
+    for index, verdicts in evidence.trial_verdicts(settings):
         if len(verdicts) > 1:
-            above[place], below[place] = flip_chance(sum(verdicts), len(verdicts)), 1.0
+            above[index], below[index] = flip_chance(sum(verdicts), len(verdicts)), 1.0
     return above, below
 
 
@@ -118,10 +118,10 @@ def _no_rows(evidence: TrialVerdicts, settings: Settings) -> Rows:
 def noise_sums(evidence: TrialVerdicts, settings: Settings) -> NDArray[np.float64]:
     """For each task the variance of its share of successes, p(1-p)/n without bias, its trials, and 1."""
     sums = np.zeros((3, evidence.dialogues))
-    for place, verdicts in evidence.trial_verdicts(settings):
+    for index, verdicts in evidence.trial_verdicts(settings):
         trials = len(verdicts)
         if trials > 1:
-            sums[:, evidence.dialogue[place]] += (flip_chance(sum(verdicts), trials) / (2 * trials), trials, 1.0)
+            sums[:, evidence.dialogue[index]] += (flip_chance(sum(verdicts), trials) / (2 * trials), trials, 1.0)
     return sums
 
 

@@ -73,32 +73,34 @@ def _contradicted(attempts: Attempts) -> list[str]:
 
 def _verdict_source(attempts: Attempts) -> list[str]:
     """What pass^k rests on, where the log does not say itself what a success is, and scores that are texts."""
-    told = []
+    sentences = []
     if attempts.doubtful:
-        told.append(_doubt(attempts.scores))
+        sentences.append(_doubt(attempts.scores))
     else:
         verdict = attempts.scores.doubted
-        told += [
+        sentences += [
             f"'{verdict}' and '{name}' contradict each other in {counted(count, 'conversation')}: '{verdict}' counts"
             for name, count in attempts.scores.contradictions([each.success for each in attempts.attempts]).items()
         ]
     if status := attempts.scores.run_status:
-        told.append(f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it")
+        sentences.append(f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it")
     if name := attempts.verdict_score:
         low, high = (f"{number:g}" for number in attempts.scores.pair(name) or (0.0, 1.0))
         if name in attempts.scores.lettered:
             low, high = "I", "C"
-        told.append(f"a conversation passed where the score '{name}' is {high}: it is {low} or {high} in all of them")
+        sentences.append(
+            f"a conversation passed where the score '{name}' is {high}: it is {low} or {high} in all of them"
+        )
     elif attempts.is_log and not attempts.scored and attempts.unjudged:
-        told.append(
+        sentences.append(
             "no conversation is judged: the log has no success, reward or score under a name that is known; say in "
             "'success' (true or false) how each went" + "".join(f"; {seen}" for seen in _undecided(attempts))
         )
     elif attempts.is_log and not attempts.has_verdicts:
-        told.append(_why_no_verdict(attempts.scores))
+        sentences.append(_why_no_verdict(attempts.scores))
     elif attempts.is_log:
-        told += [f"not judged: {seen}" for seen in _undecided(attempts)]
-    return told + [
+        sentences += [f"not judged: {seen}" for seen in _undecided(attempts)]
+    return sentences + [
         f"the score '{name}' is left out: it is a text that differs from conversation to conversation"
         for name in attempts.scores.left_out
     ]

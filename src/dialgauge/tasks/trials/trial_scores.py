@@ -260,19 +260,19 @@ def standard_error(measure: Measure[Any], evidence: TrialEvidence) -> float | No
 
 def _amounts(scores: Scores) -> dict[str, dict[str, float | None]]:
     """Beside each mean of an amount: how many conversations have one, their median, and what the largest one makes."""
-    found: dict[str, dict[str, float | None]] = {}
+    amounts: dict[str, dict[str, float | None]] = {}
     for name, score in scores.scores.items():
         if score.upper is not None or score.unit == SHARE or score.value is None:
             continue
         num, den = scores.sums[name]
         values = num[den > 0]
         total = float(values.sum())
-        found[name] = {
+        amounts[name] = {
             "n": len(values),
             "median": float(np.median(values)),
             "largest_share": float(values.max()) / total if total else None,
         }
-    return found
+    return amounts
 
 
 def _on_these_tasks(attempts: Attempts, scores: Scores, evidence: TrialEvidence) -> dict[str, float]:
@@ -386,7 +386,7 @@ def _usual_of_log(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
 
 def _signature(attempts: Attempts) -> Signature:
     """What a score depends on. The agent is what is measured; the user it talks to is not."""
-    said = {key: attempts.said(key) for key in ("benchmark", "user", "policy", "max_steps", "max_errors")}
+    stated = {key: attempts.said(key) for key in ("benchmark", "user", "policy", "max_steps", "max_errors")}
     domains = dict.fromkeys(domain for attempt in attempts.attempts for domain in attempt.domains)
     return Signature(
         roles="results",
@@ -395,7 +395,7 @@ def _signature(attempts: Attempts) -> Signature:
         trials=str(attempts.trials),
         dialogues=str(attempts.scored),
         infrastructure="left-out",
-        **said,
+        **stated,
     )
 
 

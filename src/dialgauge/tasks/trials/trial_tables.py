@@ -87,14 +87,14 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
             sentences += integrity_sentences(run.name, integrity)
         if not run.coverage.complete:
             present = "the scores cover only the conversations present" if run.scores else "there is nothing to score"
-            told = f"{run.name}: {present}."
+            sentence = f"{run.name}: {present}."
             if missing := run.details["pass_1_if_missing"]:
                 low, high = missing.values()
-                told += (
+                sentence += (
                     f" Over all that was planned, pass^1 lies between {100 * low:.2f} (if the rest fails) and "
                     f"{100 * high:.2f} (if it passes)."
                 )
-            sentences.append(told)
+            sentences.append(sentence)
         if domains := run.details.get("domains"):
             each = (f"{name} {100 * of['pass^1']:.2f} ({counted(of['tasks'], 'task')})" for name, of in domains.items())
             sentences.append(f"{run.name}: it mixes {len(domains)} domains, pass^1: {', '.join(each)}.")
@@ -156,19 +156,19 @@ def _side_by_side(
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
     heading = f"{title} (percent)" if shares else f"{title} (mean per {per})"
-    told = {}
+    titles = {}
     for name, unit in units.items():
         facts = [
             "" if shares else "percent" if unit == SHARE else unit,
             "" if spread or len(runs) > _BESIDE else _rests_on(runs, name),
         ]
-        told[name] = _TITLES.get(name, name) + (f" ({', '.join(filter(None, facts))})" if any(facts) else "")
+        titles[name] = _TITLES.get(name, name) + (f" ({', '.join(filter(None, facts))})" if any(facts) else "")
     if len(runs) > _BESIDE:
-        table = _below_each_other(heading, runs, told)
+        table = _below_each_other(heading, runs, titles)
     else:
         heads = [Column("measure"), *(Column(_head(run), align="right") for run in runs), *(_SPREAD if spread else ())]
         table = Table(heading, heads)
-        for name, title in told.items():
+        for name, title in titles.items():
             beside = _spread_cells(runs[0].scores[name], spread[name]) if spread else []
             table.add(title, *(_cell(run.scores.get(name)) for run in runs), *beside)
     if "dollars" in units.values():
@@ -249,7 +249,7 @@ def _reported(run: Run, *, several: bool) -> Table:
 def _same_statistic(run: Run, score: str, metric: str) -> float | None:
     """Our value of a statistic that the log names; None where it is another one."""
     names = [f"{SCORE}[{score}]", *([f"{PASS}^1"] if score == run.details.get("verdict_score") else [])]
-    name = next((one for one in names if one in run.scores), None)
+    name = next((each for each in names if each in run.scores), None)
     if name is None:
         return None
     if metric == "stderr":
@@ -258,12 +258,12 @@ def _same_statistic(run: Run, score: str, metric: str) -> float | None:
     return run.scores[name].value if metric in ("accuracy", "mean") else None
 
 
-def _below_each_other(heading: str, runs: Sequence[Run], told: Mapping[str, str]) -> Table:
+def _below_each_other(heading: str, runs: Sequence[Run], titles: Mapping[str, str]) -> Table:
     """A row for each of many files, none of which a narrow screen may leave out: it leaves out measures, last first."""
-    measures = [Column(title, align="right", drop=place) for place, title in enumerate(told.values())]
+    measures = [Column(title, align="right", drop=index) for index, title in enumerate(titles.values())]
     table = Table(heading, [Column("system", exact=True), *measures], stacked=True)
     for run in runs:
-        table.add(_head(run), *(_cell(run.scores.get(name)) for name in told))
+        table.add(_head(run), *(_cell(run.scores.get(name)) for name in titles))
     return table
 
 

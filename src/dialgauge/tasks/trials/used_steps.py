@@ -86,11 +86,11 @@ def used_steps(dialogue: Dialogue) -> UsedSteps:
 
 def _lost_calls(dialogue: Dialogue) -> Iterator[_LostStep]:
     made: set[tuple[Speaker, str, tuple[tuple[str, str], ...]]] = set()
-    for place, turn in enumerate(dialogue.turns):
+    for index, turn in enumerate(dialogue.turns):
         for call in turn.calls or ():
             key = (turn.speaker, call.name, tuple(sorted(call.arguments.items())))
             if what := _loss(call, again=key in made):
-                yield _LostStep(place, _SIDES[turn.speaker], what)
+                yield _LostStep(index, _SIDES[turn.speaker], what)
             made.add(key)
 
 
@@ -110,12 +110,12 @@ def _lost_messages(dialogue: Dialogue) -> Iterator[_LostStep]:
     """
     before: dict[Speaker, list[frozenset[str]]] = {"user": [], "system": []}
     asked = False
-    for place, turn in enumerate(dialogue.turns):
+    for index, turn in enumerate(dialogue.turns):
         words = _words(turn)
         again = len(words) >= _SHORTEST and any(_share(words, other) >= _ALIKE for other in before[turn.speaker])
         asks = turn.speaker == "system" and _asks(turn.text)
         if again and (asks if turn.speaker == "system" else not asked):
-            yield _LostStep(place, _SIDES[turn.speaker], "said")
+            yield _LostStep(index, _SIDES[turn.speaker], "said")
         before[turn.speaker].append(words)
         asked = asks
 
@@ -129,5 +129,5 @@ def _words(turn: Turn) -> frozenset[str]:
     return frozenset(_WORD.findall(turn.text.lower()))
 
 
-def _share(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other)
+def _share(steps: frozenset[str], other: frozenset[str]) -> float:
+    return len(steps & other) / len(steps | other)

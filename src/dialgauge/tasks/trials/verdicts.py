@@ -192,8 +192,8 @@ class LogScores:
     @cached_property
     def labelled(self) -> dict[str, list[str]]:
         """Scores that are labels, with their labels."""
-        found = {name: sorted(set(self._values(name))) for name in self.names if name not in self.numeric}
-        return {name: labels for name, labels in found.items() if len(labels) <= _MOST_LABELS}
+        distinct = {name: sorted(set(self._values(name))) for name in self.names if name not in self.numeric}
+        return {name: labels for name, labels in distinct.items() if len(labels) <= _MOST_LABELS}
 
     @cached_property
     def binary(self) -> list[str]:
@@ -223,7 +223,7 @@ class LogScores:
 
     @cached_property
     def _numbers(self) -> list[dict[str, float]]:
-        return [self.numbers(place) for place in range(len(self._given))]
+        return [self.numbers(index) for index in range(len(self._given))]
 
     def span(self, name: str) -> tuple[float, float]:
         """The lowest and the highest number of a score."""

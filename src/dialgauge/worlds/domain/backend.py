@@ -80,8 +80,8 @@ class DomainBackend:
 
     def search(self, service: str, wishes: Mapping[str, str]) -> Found:
         """The rows that fit."""
-        found = self._found(service, wishes)
-        rows = found.rows
+        matches = self._found(service, wishes)
+        rows = matches.rows
         self._calls.append(
             Call(
                 name="search",
@@ -91,7 +91,7 @@ class DomainBackend:
                 rows=tuple([row.number for row in rows[:_NAMED]]),
             )
         )
-        return found
+        return matches
 
     def _found(self, service: str, wishes: Mapping[str, str]) -> Found:
         return self._search.find(service, wishes)

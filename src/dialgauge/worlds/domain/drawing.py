@@ -71,9 +71,9 @@ def draw_goals(domain: Domain, search: DomainSearch, count: int, seed: int = 0) 
     goals: list[DomainGoal] = []
     known: set[object] = set()
     repeated = 0
-    for place in range(1, count + 1):
+    for index in range(1, count + 1):
         for attempt in range(_FEW_TRIES if repeated else _TRIES):
-            goal = source.goal(f"G{place:04}", Draws(seed, _PURPOSE, place, attempt))
+            goal = source.goal(f"G{index:04}", Draws(seed, _PURPOSE, index, attempt))
             key = _content(goal)
             if key not in known:
                 break

@@ -195,38 +195,42 @@ class _Reader:
         declared = self._mapping(content["services"], ("services",))
         services: dict[str, Service] = {}
         for key in declared:
-            place: Path_ = ("services", key)
-            self._check_name(key, "the name of a service", place)
+            location: Path_ = ("services", key)
+            self._check_name(key, "the name of a service", location)
             if key.lower() == GENERAL:
-                self.refuse(f"a service cannot be called '{key}': acts such as general-bye have that name", place)
+                self.refuse(f"a service cannot be called '{key}': acts such as general-bye have that name", location)
             if key.lower() in (known.lower() for known in services):
-                self.refuse(f"the service '{key}' appears twice, but for capital letters", place)
-            services[key] = self._service(key, declared[key], place)
+                self.refuse(f"the service '{key}' appears twice, but for capital letters", location)
+            services[key] = self._service(key, declared[key], location)
         if not services:
             self.refuse("there are no services; a domain has at least one, or tools", ("services",))
         return services
 
-    def _service(self, key: str, content: Any, place: Path_) -> Service:
-        given = self._mapping(content, place, _SERVICE)
+    def _service(self, key: str, content: Any, location: Path_) -> Service:
+        given = self._mapping(content, location, _SERVICE)
         spoken = _Spoken(self)
-        rows = None if _nothing(given.get("rows")) else self._rows(self._text(given, "rows", place), (*place, "rows"))
+        rows = (
+            None
+            if _nothing(given.get("rows"))
+            else self._rows(self._text(given, "rows", location), (*location, "rows"))
+        )
         if rows is None:
-            self._refuse_without_rows(given, place)
-        name, ident = (self._column(given, word, rows, place, spoken) for word in ("name", "id"))
+            self._refuse_without_rows(given, location)
+        name, ident = (self._column(given, word, rows, location, spoken) for word in ("name", "id"))
         if rows is not None and not name:
-            self.refuse(f"the service '{key}' has rows but no name: say which column people call them by", place)
-        search = self._search(given, rows, place, spoken)
-        answer = self._slots(given, "answer", place)
+            self.refuse(f"the service '{key}' has rows but no name: say which column people call them by", location)
+        search = self._search(given, rows, location, spoken)
+        answer = self._slots(given, "answer", location)
         for position, slot in enumerate(answer):
-            self._check_column(slot, rows, (*place, "answer", position))
-            spoken.add(slot, (*place, "answer", position))
-        book = self._book(given, place, spoken, {self.id(slot) for slot in (name, *search) if slot}, answer)
+            self._check_column(slot, rows, (*location, "answer", position))
+            spoken.add(slot, (*location, "answer", position))
+        book = self._book(given, location, spoken, {self.id(slot) for slot in (name, *search) if slot}, answer)
         if rows is None and book is None:
-            self.refuse(f"the service '{key}' has neither rows to look up nor a booking", place)
-        refers = self._refers(given, book, place, spoken)
+            self.refuse(f"the service '{key}' has neither rows to look up nor a booking", location)
+        refers = self._refers(given, book, location, spoken)
         service = Service(
             name=key.lower(),
-            title=self._text(given, "title", place) or _with_article(key.replace("-", " ")),
+            title=self._text(given, "title", location) or _with_article(key.replace("-", " ")),
             rows=None if rows is None else self._told(rows, (name, ident, *search, *answer)),
             name_slot=self.id(name),
             id_slot=self.id(ident),
@@ -236,35 +240,35 @@ class _Reader:
             refers=refers,
             spoken=spoken.declared,
             multiwoz=self._multiwoz,
-            **self._more(given, place, {*search, *answer, name, *map(spoken.name, book.takes if book else ())}),
+            **self._more(given, location, {*search, *answer, name, *map(spoken.name, book.takes if book else ())}),
         )
         if rows is not None and not self._multiwoz:
             self._check_names(rows, name, ident)
         return service
 
-    def _more(self, given: Mapping[str, Any], place: Path_, known: set[str]) -> dict[str, Any]:
+    def _more(self, given: Mapping[str, Any], location: Path_, known: set[str]) -> dict[str, Any]:
         """The keys beyond version 1."""
         more: dict[str, Any] = {}
         for key in ("requires", "describe", "narrow", "tells"):
-            if slots := self._slots(given, key, place):
-                self._check_known(slots, known, "a slot of the service", (*place, key))
+            if slots := self._slots(given, key, location):
+                self._check_known(slots, known, "a slot of the service", (*location, key))
                 more[key] = tuple(map(self.id, slots))
-        if groups := self._groups(given, known, place, key="requires_one_of"):
+        if groups := self._groups(given, known, location, key="requires_one_of"):
             more["requires_one_of"] = tuple(tuple(map(self.id, group)) for group in groups)
         for key in ("order", "next_day", "total", "generic"):
             if not _nothing(given.get(key)):
-                given_slots = self._mapping(given[key], (*place, key))
-                self._check_known(given_slots, known, "a slot of the service", (*place, key))
-                more[key] = {self.id(slot): self._text(given_slots, slot, (*place, key)) for slot in given_slots}
+                given_slots = self._mapping(given[key], (*location, key))
+                self._check_known(given_slots, known, "a slot of the service", (*location, key))
+                more[key] = {self.id(slot): self._text(given_slots, slot, (*location, key)) for slot in given_slots}
         for slot, order in more.get("order", {}).items():
             if order not in _ORDERS:
-                self.refuse(f"the order of '{slot}' must be rising or falling (got '{order}')", (*place, "order"))
+                self.refuse(f"the order of '{slot}' must be rising or falling (got '{order}')", (*location, "order"))
         for key in ("next_day", "total"):
-            self._check_known(more.get(key, {}).values(), known, "a slot of the service", (*place, key))
+            self._check_known(more.get(key, {}).values(), known, "a slot of the service", (*location, key))
         if not _nothing(given.get("acts")):
-            names = self._mapping(given["acts"], (*place, "acts"), _ROLES)
-            more["acts"] = {role: self._text(names, role, (*place, "acts")) for role in names}
-        if call := self._text(given, "call", place):
+            names = self._mapping(given["acts"], (*location, "acts"), _ROLES)
+            more["acts"] = {role: self._text(names, role, (*location, "acts")) for role in names}
+        if call := self._text(given, "call", location):
             more["call"] = call
         return more
 
@@ -275,44 +279,46 @@ class _Reader:
         slot = slot_id(declared)
         return f"its_{slot}" if slot == CHOICE else slot
 
-    def _refuse_without_rows(self, given: Mapping[str, Any], place: Path_) -> None:
+    def _refuse_without_rows(self, given: Mapping[str, Any], location: Path_) -> None:
         for key in ("name", "id", "search", "answer"):
             if not _nothing(given.get(key)) and given[key] not in ({}, []):
-                self.refuse(f"'{key}' names columns, but the service has no rows", (*place, key))
+                self.refuse(f"'{key}' names columns, but the service has no rows", (*location, key))
 
-    def _rows(self, name: str, place: Path_) -> RowsFile:
+    def _rows(self, name: str, location: Path_) -> RowsFile:
         if self._find_rows is not None:
             return self._find_rows(name)
-        rows = read_rows(self._inside(name, place))
+        rows = read_rows(self._inside(name, location))
         self._files.append(rows.file)
         if not rows.rows:
             raise DialgaugeError("there are no rows", file=rows.file)
         return rows
 
-    def _inside(self, name: str, place: Path_) -> Path:
+    def _inside(self, name: str, location: Path_) -> Path:
         """A file of the folder; what lies outside it is not read."""
         if self._folder is None:
-            self.refuse(f"'{name}' is a file, but the domain is in no folder", place)
+            self.refuse(f"'{name}' is a file, but the domain is in no folder", location)
         path = self._folder / name
         if not path.resolve().is_relative_to(self._folder.resolve()):
-            self.refuse(f"'{name}' lies outside the folder of the domain", place)
+            self.refuse(f"'{name}' lies outside the folder of the domain", location)
         if not path.exists():
             near = nearest(name, [other.name for other in self._folder.iterdir() if other.is_file()], listed=False)
-            self.refuse(f"there is no file '{name}'.{near}", place)
+            self.refuse(f"there is no file '{name}'.{near}", location)
         return path
 
-    def _column(self, given: Mapping[str, Any], key: str, rows: RowsFile | None, place: Path_, spoken: _Spoken) -> str:
-        column = self._text(given, key, place)
+    def _column(
+        self, given: Mapping[str, Any], key: str, rows: RowsFile | None, location: Path_, spoken: _Spoken
+    ) -> str:
+        column = self._text(given, key, location)
         if column:
-            self._check_column(column, rows, (*place, key))
-            spoken.add(column, (*place, key))
+            self._check_column(column, rows, (*location, key))
+            spoken.add(column, (*location, key))
         return column
 
-    def _check_column(self, slot: str, rows: RowsFile | None, place: Path_) -> None:
+    def _check_column(self, slot: str, rows: RowsFile | None, location: Path_) -> None:
         if rows is None:
-            self.refuse(f"'{slot}' is a column, but the service has no rows", place)
+            self.refuse(f"'{slot}' is a column, but the service has no rows", location)
         if slot not in rows.columns:
-            self.refuse(f"'{slot}' is not a column of {Path(rows.file).name}.{nearest(slot, rows.columns)}", place)
+            self.refuse(f"'{slot}' is not a column of {Path(rows.file).name}.{nearest(slot, rows.columns)}", location)
 
     def _told(self, rows: RowsFile, columns: Iterable[str]) -> tuple[Row, ...]:
         kept = [column for column in dict.fromkeys(columns) if column]
@@ -334,30 +340,30 @@ class _Reader:
                     )
 
     def _search(
-        self, given: Mapping[str, Any], rows: RowsFile | None, place: Path_, spoken: _Spoken
+        self, given: Mapping[str, Any], rows: RowsFile | None, location: Path_, spoken: _Spoken
     ) -> dict[str, SearchSlot]:
         if rows is None or _nothing(given.get("search")):
             return {}
         rules = {}
-        declared = self._mapping(given["search"], (*place, "search"))
+        declared = self._mapping(given["search"], (*location, "search"))
         for slot, content in declared.items():
-            at = (*place, "search", slot)
+            at = (*location, "search", slot)
             self._check_column(slot, rows, at)
             spoken.add(slot, at)
             rules[slot] = self._search_slot(slot, content, rows, at)
         return rules
 
-    def _search_slot(self, slot: str, content: Any, rows: RowsFile, place: Path_) -> SearchSlot:
-        given = {"match": content} if isinstance(content, str) else self._mapping(content, place, _SEARCH)
-        text = self._text(given, "match", place) or "same"
+    def _search_slot(self, slot: str, content: Any, rows: RowsFile, location: Path_) -> SearchSlot:
+        given = {"match": content} if isinstance(content, str) else self._mapping(content, location, _SEARCH)
+        text = self._text(given, "match", location) or "same"
         match = next((known for known in MATCHES if known == text), None)
         if match is None:
-            self.refuse(f"there is no rule '{text}' to search by.{nearest(text, MATCHES)}", place)
-        added = self._slots(given, "values", place)
+            self.refuse(f"there is no rule '{text}' to search by.{nearest(text, MATCHES)}", location)
+        added = self._slots(given, "values", location)
         for position, value in enumerate(added):
             if fault := _unfit(match, value):
-                self.refuse(f"'{value}' {fault} under '{match}'", (*place, "values", position))
-        self._check_values(added, (*place, "values"))
+                self.refuse(f"'{value}' {fault} under '{match}'", (*location, "values", position))
+        self._check_values(added, (*location, "values"))
         kinds: dict[bool, str] = {}
         for line, cells in () if self._multiwoz else rows.rows:
             cell = cells.get(slot)
@@ -382,20 +388,20 @@ class _Reader:
         column = [cells[slot] for _, cells in rows.rows if slot in cells]
         return SearchSlot(
             match=match,
-            say=self._text(given, "say", place),
-            unit=self._text(given, "unit", place),
+            say=self._text(given, "say", location),
+            unit=self._text(given, "unit", location),
             values=distinct(iter([*column, *added]), match),
         )
 
     # Bookings
 
     def _book(
-        self, given: Mapping[str, Any], place: Path_, spoken: _Spoken, wishes: set[str], answer: list[str]
+        self, given: Mapping[str, Any], location: Path_, spoken: _Spoken, wishes: set[str], answer: list[str]
     ) -> BookSpec | None:
         """What a booking takes and gives. A slot of it that a row has too is another one, ``book_day``."""
         if _nothing(given.get("book")):
             return None
-        at = (*place, "book")
+        at = (*location, "book")
         content = self._mapping(given["book"], at, _BOOK)
         declared = {} if _nothing(content.get("takes")) else self._mapping(content["takes"], (*at, "takes"))
         takes = {}
@@ -419,36 +425,38 @@ class _Reader:
             gives=tuple(spoken.apart(slot, "booked", others) for slot in gives),
         )
 
-    def _slot_type(self, content: Any, place: Path_) -> SlotType:
+    def _slot_type(self, content: Any, location: Path_) -> SlotType:
         if isinstance(content, list):
-            words = self._list(content, place)
+            words = self._list(content, location)
             if not words:
-                self.refuse("a list of words needs at least one", place)
-            self._check_values(words, place)
+                self.refuse("a list of words needs at least one", location)
+            self._check_values(words, location)
             return SlotType("words", words=tuple(words))
         if not isinstance(content, str):
-            self.refuse(f"a type is {', '.join(_KINDS)}, 'number 1..30' or a list of words", place)
+            self.refuse(f"a type is {', '.join(_KINDS)}, 'number 1..30' or a list of words", location)
         text = " ".join(content.split())
         if bounds := _RANGE.fullmatch(text):
             low, high = int(bounds[1]), int(bounds[2])
             if low > high:
-                self.refuse(f"the range {low}..{high} is empty", place)
+                self.refuse(f"the range {low}..{high} is empty", location)
             return SlotType("number", low, high)
         if text not in _KINDS:
-            self.refuse(f"there is no type '{text}'; use {', '.join(_KINDS)}, 'number 1..30' or a list of words", place)
+            self.refuse(
+                f"there is no type '{text}'; use {', '.join(_KINDS)}, 'number 1..30' or a list of words", location
+            )
         return TEXT if text == "text" else SlotType(text)  # type: ignore[arg-type]
 
     def _groups(
-        self, content: Mapping[str, Any], known: Iterable[str], place: Path_, key: str = "one_of"
+        self, content: Mapping[str, Any], known: Iterable[str], location: Path_, key: str = "one_of"
     ) -> list[list[str]]:
         given = content.get(key)
         if _nothing(given):
             return []
         if not isinstance(given, list) or not all(isinstance(group, list) for group in given):
-            self.refuse(f"'{key}' is a list of lists of slots: [[one, two]]", (*place, key))
+            self.refuse(f"'{key}' is a list of lists of slots: [[one, two]]", (*location, key))
         groups = []
         for position, group in enumerate(given):
-            at = (*place, key, position)
+            at = (*location, key, position)
             slots = self._list(group, at)
             if not slots:
                 self.refuse(f"a group of '{key}' needs at least one slot", at)
@@ -456,17 +464,17 @@ class _Reader:
             groups.append(slots)
         return groups
 
-    def _among(self, content: Mapping[str, Any], key: str, takes: Mapping[str, SlotType], place: Path_) -> list[str]:
-        slots = self._slots(content, key, place)
-        self._check_known(slots, takes, "a slot that the booking takes", (*place, key))
+    def _among(self, content: Mapping[str, Any], key: str, takes: Mapping[str, SlotType], location: Path_) -> list[str]:
+        slots = self._slots(content, key, location)
+        self._check_known(slots, takes, "a slot that the booking takes", (*location, key))
         return slots
 
     def _refers(
-        self, given: Mapping[str, Any], book: BookSpec | None, place: Path_, spoken: _Spoken
+        self, given: Mapping[str, Any], book: BookSpec | None, location: Path_, spoken: _Spoken
     ) -> dict[str, tuple[str, ...]]:
         if _nothing(given.get("refers")):
             return {}
-        at = (*place, "refers")
+        at = (*location, "refers")
         content = self._mapping(given["refers"], at)
         takes = book.takes if book else {}
         refers = {}
@@ -483,15 +491,15 @@ class _Reader:
 
     def _check_refers(self, key: str, service: Service, services: Mapping[str, Service]) -> None:
         for slot, targets in service.refers.items():
-            place = ("services", key, "refers", service.declared(slot))
+            location = ("services", key, "refers", service.declared(slot))
             for target in targets:
                 if target not in services:
                     near = nearest(target, [name for name in services if name != key])
-                    self.refuse(f"'{slot}' refers to '{target}', which is no service.{near}", place)
+                    self.refuse(f"'{slot}' refers to '{target}', which is no service.{near}", location)
                 if services[target].rows is None:
-                    self.refuse(f"'{slot}' refers to '{target}', which has no rows to settle on", place)
+                    self.refuse(f"'{slot}' refers to '{target}', which has no rows to settle on", location)
                 if target == key:
-                    self.refuse(f"'{slot}' refers to its own service", place)
+                    self.refuse(f"'{slot}' refers to its own service", location)
 
     # Goals and words
 
@@ -506,28 +514,28 @@ class _Reader:
             self.refuse("goals are drawn or read from a file, not both", ("goals", "draw"))
         if file:
             return self._inside(file, ("goals", "file")), GoalDraw()
-        place: Path_ = ("goals", "draw")
-        numbers = {} if _nothing(goals.get("draw")) else self._mapping(goals["draw"], place, (*_PAIRS, *_SHARES))
-        known: dict[str, Any] = {key: self._pair(numbers[key], (*place, key)) for key in _PAIRS if key in numbers}
-        known |= {key: self._share(numbers[key], (*place, key)) for key in _SHARES if key in numbers}
+        location: Path_ = ("goals", "draw")
+        numbers = {} if _nothing(goals.get("draw")) else self._mapping(goals["draw"], location, (*_PAIRS, *_SHARES))
+        known: dict[str, Any] = {key: self._pair(numbers[key], (*location, key)) for key in _PAIRS if key in numbers}
+        known |= {key: self._share(numbers[key], (*location, key)) for key in _SHARES if key in numbers}
         return None, GoalDraw(**known)
 
-    def _pair(self, given: Any, place: Path_) -> tuple[int, int]:
+    def _pair(self, given: Any, location: Path_) -> tuple[int, int]:
         texts = given if isinstance(given, list) else []
         numbers = [text for text in texts if isinstance(text, str) and re.fullmatch("[0-9]{1,6}", text)]
         if len(texts) != 2 or len(numbers) != 2:
-            self.refuse(f"'{place[-1]}' needs two whole numbers, the least and the most: [1, 3]", place)
+            self.refuse(f"'{location[-1]}' needs two whole numbers, the least and the most: [1, 3]", location)
         low, high = map(int, numbers)
         if low > high:
-            self.refuse(f"the least, {low}, is more than the most, {high}", place)
-        if place[-1] == "services" and not high:
-            self.refuse("a goal has at least one service", place)
+            self.refuse(f"the least, {low}, is more than the most, {high}", location)
+        if location[-1] == "services" and not high:
+            self.refuse("a goal has at least one service", location)
         return low, high
 
-    def _share(self, given: Any, place: Path_) -> float:
+    def _share(self, given: Any, location: Path_) -> float:
         value = number(given) if isinstance(given, str) else None
         if value is None or not 0 <= value <= 1:
-            self.refuse(f"a share is a number from 0 to 1 (got '{given}')", place)
+            self.refuse(f"a share is a number from 0 to 1 (got '{given}')", location)
         return float(value)
 
     def _words(self, content: Mapping[str, Any], services: Mapping[str, Service]) -> dict[str, SlotWords]:
@@ -537,24 +545,24 @@ class _Reader:
         known = {service.declared(slot): slot for service in services.values() for slot in service.slots}
         others = {} if "values" in known else self._value_words(given.get("values"), known, services)
         words = {}
-        for slot, said in given.items():
+        for slot, wording in given.items():
             if slot == "values" and slot not in known:
                 continue
-            place: Path_ = ("words", slot)
-            self._check_known([slot], known, "a slot of any service", place)
-            spoken = self._mapping(said, place, _WORDS)
+            location: Path_ = ("words", slot)
+            self._check_known([slot], known, "a slot of any service", location)
+            spoken = self._mapping(wording, location, _WORDS)
             words[known[slot]] = SlotWords(
-                ask=self._text(spoken, "ask", place),
-                say=self._say(spoken, place),
-                also=tuple(self._slots(spoken, "also", place)),
+                ask=self._text(spoken, "ask", location),
+                say=self._say(spoken, location),
+                also=tuple(self._slots(spoken, "also", location)),
                 values=others.pop(known[slot], {}),
             )
         return words | {slot: SlotWords(values=values) for slot, values in others.items()}
 
-    def _say(self, spoken: Mapping[str, Any], place: Path_) -> str:
-        say = self._text(spoken, "say", place)
+    def _say(self, spoken: Mapping[str, Any], location: Path_) -> str:
+        say = self._text(spoken, "say", location)
         if say and (say.count("{value}") != 1 or re.search(r"[{}]", say.replace("{value}", ""))):
-            self.refuse("'say' has {value} once, where the value goes, and no other braces", (*place, "say"))
+            self.refuse("'say' has {value} once, where the value goes, and no other braces", (*location, "say"))
         return say
 
     def _value_words(
@@ -564,14 +572,16 @@ class _Reader:
             return {}
         others = {}
         for slot, values in self._mapping(given, ("words", "values")).items():
-            place: Path_ = ("words", "values", slot)
-            self._check_known([slot], known, "a slot of any service", place)
-            spoken = self._mapping(values, place)
+            location: Path_ = ("words", "values", slot)
+            self._check_known([slot], known, "a slot of any service", location)
+            spoken = self._mapping(values, location)
             values_known = _known_values(known[slot], services.values())
             for value in spoken if values_known else ():
                 if comparable(value) not in map(comparable, values_known):
-                    self.refuse(f"'{value}' is not a value of '{slot}'.{nearest(value, values_known)}", (*place, value))
-            others[known[slot]] = {value: tuple(self._slots(spoken, value, place)) for value in spoken}
+                    self.refuse(
+                        f"'{value}' is not a value of '{slot}'.{nearest(value, values_known)}", (*location, value)
+                    )
+            others[known[slot]] = {value: tuple(self._slots(spoken, value, location)) for value in spoken}
         return others
 
     def _policy(self, content: Mapping[str, Any]) -> str:
@@ -587,60 +597,60 @@ class _Reader:
 
     # What every part of the file is made of
 
-    def _mapping(self, content: Any, place: Path_, known: tuple[str, ...] | None = None) -> dict[str, Any]:
+    def _mapping(self, content: Any, location: Path_, known: tuple[str, ...] | None = None) -> dict[str, Any]:
         if not isinstance(content, dict):
-            where = f"'{place[-1]}'" if place else "it"
-            self.refuse(f"{where} must be a mapping, 'key: value' on each line", place)
+            where = f"'{location[-1]}'" if location else "it"
+            self.refuse(f"{where} must be a mapping, 'key: value' on each line", location)
         for key in content:
             if not isinstance(key, str):
-                self.refuse("a key must be a text", place)
+                self.refuse("a key must be a text", location)
             if known is not None and key not in known:
-                where = f" in '{place[-1]}'" if place else ""
-                self.refuse(f"there is no key '{key}'{where}.{nearest(key, known)}", (*place, key))
+                where = f" in '{location[-1]}'" if location else ""
+                self.refuse(f"there is no key '{key}'{where}.{nearest(key, known)}", (*location, key))
             if not key.strip():
-                self.refuse("a name is empty", (*place, key))
+                self.refuse("a name is empty", (*location, key))
         return content
 
-    def _text(self, content: Mapping[str, Any], key: str, place: Path_) -> str:
+    def _text(self, content: Mapping[str, Any], key: str, location: Path_) -> str:
         value = content.get(key)
         if _nothing(value):
             return ""
         if not isinstance(value, str):
-            self.refuse(f"'{key}' must be a text", (*place, key))
+            self.refuse(f"'{key}' must be a text", (*location, key))
         return " ".join(value.split())
 
-    def _slots(self, content: Mapping[str, Any], key: str, place: Path_) -> list[str]:
-        return [] if _nothing(content.get(key)) else self._list(content[key], (*place, key))
+    def _slots(self, content: Mapping[str, Any], key: str, location: Path_) -> list[str]:
+        return [] if _nothing(content.get(key)) else self._list(content[key], (*location, key))
 
-    def _list(self, given: Any, place: Path_, *, empty: bool = False, once: bool = True) -> list[str]:
+    def _list(self, given: Any, location: Path_, *, empty: bool = False, once: bool = True) -> list[str]:
         if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
-            self.refuse(f"'{place[-1]}' must be a list of texts: [one, two]", place)
+            self.refuse(f"'{location[-1]}' must be a list of texts: [one, two]", location)
         if "" in given and not empty:
-            self.refuse(f"'{place[-1]}' has an empty entry", (*place, given.index("")))
+            self.refuse(f"'{location[-1]}' has an empty entry", (*location, given.index("")))
         seen: set[object] = set()
         for position, item in enumerate(given):
             if once and comparable(item) in seen:
-                self.refuse(f"'{item}' stands twice in '{place[-1]}'", (*place, position))
+                self.refuse(f"'{item}' stands twice in '{location[-1]}'", (*location, position))
             seen.add(comparable(item))
         return list(given)
 
-    def _check_values(self, values: Iterable[str], place: Path_) -> None:
+    def _check_values(self, values: Iterable[str], location: Path_) -> None:
         for position, value in enumerate(values):
             if plain(value) == DONTCARE:
-                self.refuse(_NO_WISH, (*place, position))
+                self.refuse(_NO_WISH, (*location, position))
 
-    def _check_known(self, names: Iterable[str], known: Iterable[str], what: str, place: Path_) -> None:
+    def _check_known(self, names: Iterable[str], known: Iterable[str], what: str, location: Path_) -> None:
         for position, name in enumerate(names):
             if name not in known:
-                self.refuse(f"'{name}' is not {what}.{nearest(name, known)}", (*place, position))
+                self.refuse(f"'{name}' is not {what}.{nearest(name, known)}", (*location, position))
 
-    def _check_name(self, name: str, what: str, place: Path_) -> None:
+    def _check_name(self, name: str, what: str, location: Path_) -> None:
         if not _NAME.fullmatch(name):
-            self.refuse(f"'{name}' cannot be {what}: use letters, digits and hyphens", place)
+            self.refuse(f"'{name}' cannot be {what}: use letters, digits and hyphens", location)
 
-    def refuse(self, message: str, place: Path_) -> NoReturn:
+    def refuse(self, message: str, location: Path_) -> NoReturn:
         """Raise an error at a place of the file."""
-        raise DialgaugeError(message, file=self._document.file, line=self._document.line(*place))
+        raise DialgaugeError(message, file=self._document.file, line=self._document.line(*location))
 
 
 class _Spoken:
@@ -650,10 +660,10 @@ class _Spoken:
         self._reader = reader
         self._known: dict[str, str] = {}
 
-    def add(self, declared: str, place: Path_) -> None:
+    def add(self, declared: str, location: Path_) -> None:
         other = self._known.setdefault(self._reader.id(declared), declared)
         if other != declared:
-            self._reader.refuse(f"'{declared}' and '{other}' are one name once spaces are underscores", place)
+            self._reader.refuse(f"'{declared}' and '{other}' are one name once spaces are underscores", location)
 
     def apart(self, declared: str, before: str, others: set[str]) -> str:
         """The name of a slot of a booking; with a word before it where a row has one of that name."""

@@ -52,8 +52,8 @@ def minutes(text: str) -> int | None:
     >>> minutes("9:05"), minutes("24:40"), minutes("25:00"), minutes("9.05")
     (545, 1480, None, None)
     """
-    found = _CLOCK.fullmatch(text.strip())
-    minute = int(found[1]) * 60 + int(found[2]) if found else None
+    match = _CLOCK.fullmatch(text.strip())
+    minute = int(match[1]) * 60 + int(match[2]) if match else None
     return None if minute is None or minute > _LATEST else minute
 
 

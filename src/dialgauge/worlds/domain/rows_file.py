@@ -89,9 +89,9 @@ def _csv_lines(reader: Any, file: str) -> Iterator[tuple[int, list[str]]]:
 
 def _refuse_repeated(columns: tuple[str, ...], file: str, line: int) -> None:
     seen: set[str] = set()
-    for place, column in enumerate(columns, start=1):
+    for index, column in enumerate(columns, start=1):
         if not column:
-            raise DialgaugeError(f"column {place} of the header has no name", file=file, line=line)
+            raise DialgaugeError(f"column {index} of the header has no name", file=file, line=line)
         if column in seen:
             raise DialgaugeError(f"the column '{column}' appears twice", file=file, line=line)
         seen.add(column)
@@ -118,43 +118,43 @@ def _cell(name: str, cell: Any, file: str, line: int) -> str:
 
 def _json_items(text: str, file: str) -> Iterator[tuple[int, Any]]:
     """The elements of a JSON list, each with its line."""
-    place = _skipped(text, 0)
-    if text[place : place + 1] != "[":
+    offset = _skipped(text, 0)
+    if text[offset : offset + 1] != "[":
         raise DialgaugeError("rows are a JSON list of objects: [{…}, {…}]", file=file, line=1)
-    place = _skipped(text, place + 1)
+    offset = _skipped(text, offset + 1)
     line, counted = 1, 0
     first = True
-    while text[place : place + 1] != "]":
+    while text[offset : offset + 1] != "]":
         if not first:
-            if text[place : place + 1] != ",":
+            if text[offset : offset + 1] != ",":
                 raise DialgaugeError("it is not valid JSON (',' or ']' is expected)", file=file, line=line)
-            place = _skipped(text, place + 1)
+            offset = _skipped(text, offset + 1)
         first = False
-        line, counted = line + text.count("\n", counted, place), place
-        item, place = decode_json(text, place, file, line)
+        line, counted = line + text.count("\n", counted, offset), offset
+        item, offset = decode_json(text, offset, file, line)
         yield line, item
-        place = _skipped(text, place)
-    if _skipped(text, place + 1) != len(text):
+        offset = _skipped(text, offset)
+    if _skipped(text, offset + 1) != len(text):
         raise DialgaugeError("it is not valid JSON (something follows the list)", file=file, line=line)
 
 
-def decode_json(text: str, place: int, file: str, line: int) -> tuple[Any, int]:
+def decode_json(text: str, offset: int, file: str, line: int) -> tuple[Any, int]:
     """A JSON value with scalars as texts, and where it ends. A key that stands twice is an error."""
     try:
-        return _DECODER.raw_decode(text, place)
+        return _DECODER.raw_decode(text, offset)
     except DialgaugeError as error:
         raise error.at(file=file, line=line) from None
     except json.JSONDecodeError as error:
-        at = line + text.count("\n", place, error.pos)
+        at = line + text.count("\n", offset, error.pos)
         raise DialgaugeError(f"it is not valid JSON ({error.msg})", file=file, line=at) from error
     except RecursionError as error:
         raise DialgaugeError("it is nested too deeply", file=file, line=line) from error
 
 
-def _skipped(text: str, place: int) -> int:
-    while place < len(text) and text[place] in _SPACE:
-        place += 1
-    return place
+def _skipped(text: str, offset: int) -> int:
+    while offset < len(text) and text[offset] in _SPACE:
+        offset += 1
+    return offset
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

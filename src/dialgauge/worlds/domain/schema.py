@@ -328,20 +328,20 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
         if self.multiwoz:
             return value
         rule = self.wishes.get(slot)
-        said = truth(value) if rule is not None and rule.match == "yes-no" else None
-        return spelled(value) if said is None else ("yes" if said else "no")
+        polarity = truth(value) if rule is not None and rule.match == "yes-no" else None
+        return spelled(value) if polarity is None else ("yes" if polarity else "no")
 
-    def contradicts(self, slot: str, told: str, wanted: str) -> bool:
+    def contradicts(self, slot: str, value: str, wanted: str) -> bool:
         """Does a value that is told of a slot go against what is wanted?"""
         rule = self.wishes.get(slot) if self.rows is not None else None
         if rule is None or rule.match == "same" or (self.multiwoz and rule.match not in ORDERED):
-            return not self.same(told, wanted)
+            return not self.same(value, wanted)
         if rule.match in ORDERED:
-            place, limit = (clock(told), clock(wanted)) if self.multiwoz else (ordinal(told), ordinal(wanted))
-            if place is None or limit is None:
+            amount, limit = (clock(value), clock(wanted)) if self.multiwoz else (ordinal(value), ordinal(wanted))
+            if amount is None or limit is None:
                 return False
-            return place < limit if rule.match == "at-least" else place > limit
-        return not fits(rule.match, told, wanted)
+            return amount < limit if rule.match == "at-least" else amount > limit
+        return not fits(rule.match, value, wanted)
 
     @cached_property
     def slots(self) -> tuple[str, ...]:
@@ -530,10 +530,10 @@ def _acts_of(service: Service) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     gives = service.gives
     yield "user", service.act_name("inform"), (*service.wishes, *takes, "")
     yield "user", service.act_name("request"), service.askable
-    told = tuple(dict.fromkeys((*service.wishes, *service.answer)))
+    tellable = tuple(dict.fromkeys((*service.wishes, *service.answer)))
     if service.rows is not None:
-        yield "system", service.act_name("inform"), (*told, CHOICE, *gives)
-        yield "system", service.act_name("offer"), told
+        yield "system", service.act_name("inform"), (*tellable, CHOICE, *gives)
+        yield "system", service.act_name("offer"), tellable
         yield "system", service.act_name("no_offer"), (*service.wishes, "")
     else:
         yield "system", service.act_name("inform"), gives
@@ -560,7 +560,7 @@ def _specs(service: Service) -> Iterator[tuple[str, SlotSpec]]:
 def distinct(values: Iterator[str], match: Match) -> tuple[str, ...]:
     """Values as first written, each once; of cells that list several, each of them."""
     each = (part for value in values for part in (members(value) if match == "contains" else (value,)))
-    found: dict[object, str] = {}
+    by_meaning: dict[object, str] = {}
     for value in each:
-        found.setdefault(truth(value) if match == "yes-no" else comparable(value), value)
-    return tuple(found.values())
+        by_meaning.setdefault(truth(value) if match == "yes-no" else comparable(value), value)
+    return tuple(by_meaning.values())

@@ -60,10 +60,10 @@ class DomainSearch:
     def find(self, service: str, wishes: Mapping[str, str]) -> Found:
         """The rows that fit all wishes, in the table's order."""
         key = (service, tuple(wishes.items()))
-        found = self._kept.get(key)
-        if found is None:
-            found = self._kept[key] = self.table(service).find(wishes)
-        return found
+        matches = self._kept.get(key)
+        if matches is None:
+            matches = self._kept[key] = self.table(service).find(wishes)
+        return matches
 
     @cached_property
     def told(self) -> frozenset[str]:
@@ -194,12 +194,12 @@ class ServiceTable:
 
     def at(self, rows: int) -> tuple[Entity, ...]:
         """The rows of bits, in the table's order."""
-        found = []
+        matches = []
         while rows:
             low = rows & -rows
-            found.append(self.rows[low.bit_length() - 1])
+            matches.append(self.rows[low.bit_length() - 1])
             rows ^= low
-        return tuple(found)
+        return tuple(matches)
 
     def _fitting(self, slot: str, known: SearchSlot, value: str) -> int:
         return either(bits for cell, bits in self._cells(slot).items() if fits(known.match, cell, value))

@@ -187,7 +187,7 @@ def _session(path: Path) -> Session:
         raise DialgaugeError("the call has no turns", file=str(path))
     pairs = zip(log.turns, label.turns, strict=True)
     return Session(
-        id=log.session, exchanges=tuple(Exchange(said.output, label, said.input.live) for said, label in pairs)
+        id=log.session, exchanges=tuple(Exchange(logged.output, label, logged.input.live) for logged, label in pairs)
     )
 
 
@@ -268,8 +268,8 @@ class Lexicon:
 
         A food of several words that no venue serves is not one of the released calls' values.
         """
-        found = {slot: pattern.findall(self.joined(text.lower())) for slot, pattern in self._values.items()}
-        return {slot: values[-1] for slot, values in found.items() if values}
+        matches = {slot: pattern.findall(self.joined(text.lower())) for slot, pattern in self._values.items()}
+        return {slot: values[-1] for slot, values in matches.items() if values}
 
     def names_venue(self, reply: str) -> bool:
         """Does a reply name a venue as one word?"""
@@ -298,8 +298,8 @@ def system_text(transcript: str, lexicon: Lexicon) -> str:
         return WELCOME
     text = _COUNT.sub("There are restaurants", text)
     for ending, answer in _ANSWERS.items():
-        if found := answer.match(text):
-            before, name, between = found.groups()
+        if match := answer.match(text):
+            before, name, between = match.groups()
             text = f"{before}{name}{between}{name.replace(' ', '_')}_{ending}"
             break
     return lexicon.joined(text)
@@ -331,8 +331,8 @@ def venues_mentioned(sessions: Iterable[Session]) -> Venues:
             known = venues.setdefault(name, {f"R_{end}": f"{name}_{end}" for end in CONTACT})
             for act in exchange.system.acts:
                 if act.act in NAMING:
-                    said = (pair for pair in act.pairs() if pair[0] in CONSTRAINTS and pair[1] != DONTCARE)
-                    known.update({CONSTRAINTS[slot]: one_word(value) for slot, value in said})
+                    pairs = (pair for pair in act.pairs() if pair[0] in CONSTRAINTS and pair[1] != DONTCARE)
+                    known.update({CONSTRAINTS[slot]: one_word(value) for slot, value in pairs})
     ordered = {name: [relation for relation in RESULT_ORDER if relation in venues[name]] for name in sorted(venues)}
     return {name: {relation: venues[name][relation] for relation in relations} for name, relations in ordered.items()}
 
@@ -389,6 +389,6 @@ def _ratings(session: Session, venues: Venues, seed: int) -> dict[str, int]:
     draws = Draws(seed, "dstc2", session.id)
     named = (one_word(venue_of(exchange.system)) for exchange in session.exchanges)
     proposed = [name for name in dict.fromkeys(named) if name in venues]
-    ratings = {name: max(BEST_RATING - place, 0) for place, name in enumerate(proposed)}
+    ratings = {name: max(BEST_RATING - index, 0) for index, name in enumerate(proposed)}
     most = max(min(BEST_UNPROPOSED, BEST_RATING - len(proposed)), 0)
     return {name: ratings[name] if name in ratings else draws.integer(0, most) for name in venues}

@@ -58,7 +58,7 @@ def mismatch(value: Any, hint: Any, path: str) -> str | None:
         return f"{path} must be an object (got {_shown(value)})"
     inner = parts[1] if len(parts) == 2 else Any
     return next(
-        (problem for key, one in value.items() if (problem := mismatch(one, inner, f"{path}.{key}"))),
+        (problem for key, entry in value.items() if (problem := mismatch(entry, inner, f"{path}.{key}"))),
         None,
     )
 
@@ -67,7 +67,7 @@ def _items_mismatch(value: Any, parts: tuple[Any, ...], path: str) -> str | None
     if not isinstance(value, list):
         return f"{path} must be a list (got {_shown(value)})"
     inner = parts[0] if parts else Any
-    problems = (mismatch(one, inner, f"{path}[{place}]") for place, one in enumerate(value))
+    problems = (mismatch(element, inner, f"{path}[{index}]") for index, element in enumerate(value))
     return next((problem for problem in problems if problem), None)
 
 

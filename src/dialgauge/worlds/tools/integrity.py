@@ -130,17 +130,19 @@ def tasks_of_log(log: AgentLog, given: Sequence[ToolTask] | None = None) -> list
         return json_tasks(list(log.tasks), Path(log.file))
     if given is not None:
         return list(given)
-    said: dict[str, Counter[str]] = {}
-    for one in log.conversations:
-        if one.stored_task is not None:
-            said.setdefault(one.task, Counter())[canonical(one.stored_task, "as-written")] += 1
-    entries = [{**msgspec.json.decode(tasks.most_common(1)[0][0]), "id": name} for name, tasks in said.items()]
+    stored: dict[str, Counter[str]] = {}
+    for conversation in log.conversations:
+        if conversation.stored_task is not None:
+            stored.setdefault(conversation.task, Counter())[canonical(conversation.stored_task, "as-written")] += 1
+    entries = [{**msgspec.json.decode(tasks.most_common(1)[0][0]), "id": name} for name, tasks in stored.items()]
     return json_tasks(entries, Path(log.file))
 
 
 def log_domain(log: AgentLog, root: Path | None) -> ToolDomain | None:
     """The domain of ours whose log it is: of the same benchmark, with the tools it calls, its records present."""
-    called = Counter(call.name for one in log.conversations for call in one.calls if call.speaker == "system")
+    called = Counter(
+        call.name for conversation in log.conversations for call in conversation.calls if call.speaker == "system"
+    )
     for name in OUR_DOMAINS if root is not None else ():
         declared, tools = declared_tools(name)
         known = sum(number for tool, number in called.items() if tool in tools)
@@ -168,14 +170,14 @@ def check_integrity(log: AgentLog, given: Sequence[ToolTask] | None = None) -> I
     from_log = log.benchmark == "tau2" and bool(log.tasks)
     tasks_from: TasksFrom = "log" if from_log else "majority" if given is None else "task file"
     cards = {task.id: _TaskCard(task) for task in tasks_of_log(log, given)}
-    identifiers = [identifiers_of(one) for one in log.conversations]
+    identifiers = [identifiers_of(conversation) for conversation in log.conversations]
     share = _others_hit(log.conversations, identifiers, cards)
     use_identifiers = share is None or share < SAME_FOR_ALL
     names = conversation_names(log.conversations)
-    told = Counter(card.told for card in cards.values() if card.told)
+    instructions = Counter(card.told for card in cards.values() if card.told)
     filings = [
-        _filing(one, name, named if use_identifiers else (), cards, told)
-        for one, name, named in zip(log.conversations, names, identifiers, strict=True)
+        _filing(conversation, name, named if use_identifiers else (), cards, instructions)
+        for conversation, name, named in zip(log.conversations, names, identifiers, strict=True)
     ]
     counts = Counter(filing.belonging for filing in filings)
     return Integrity(
@@ -192,8 +194,11 @@ def check_integrity(log: AgentLog, given: Sequence[ToolTask] | None = None) -> I
 
 def conversation_names(conversations: Sequence[LoggedConversation]) -> list[str]:
     """Task and trial of each; its number in the file, from 1, is added where several have the same."""
-    often = Counter(one.id for one in conversations)
-    return [one.id if often[one.id] == 1 else f"{one.id} (number {n})" for n, one in enumerate(conversations, start=1)]
+    often = Counter(conversation.id for conversation in conversations)
+    return [
+        conversation.id if often[conversation.id] == 1 else f"{conversation.id} (number {n})"
+        for n, conversation in enumerate(conversations, start=1)
+    ]
 
 
 def same_logs(logs: Iterable[tuple[str, Integrity]]) -> list[list[str]]:
@@ -206,14 +211,18 @@ def same_logs(logs: Iterable[tuple[str, Integrity]]) -> list[list[str]]:
 
 
 def _fingerprint(conversations: Sequence[LoggedConversation]) -> str:
-    spoken = sorted(msgspec.json.encode((one.texts, one.calls)) for one in conversations if one.texts or one.calls)
+    spoken = sorted(
+        msgspec.json.encode((conversation.texts, conversation.calls))
+        for conversation in conversations
+        if conversation.texts or conversation.calls
+    )
     return hashlib.sha256(b"\n".join(spoken)).hexdigest() if spoken else ""
 
 
-def identifiers_of(one: LoggedConversation) -> tuple[str, ...]:
+def identifiers_of(conversation: LoggedConversation) -> tuple[str, ...]:
     """The identifiers in its successful calls, and the ids of users in their results."""
     seen: dict[str, None] = {}
-    for call in one.calls:
+    for call in conversation.calls:
         if call.failed or call.result is None:
             continue
         for name, value in (call.arguments or {}).items():
@@ -314,9 +323,9 @@ def _told(instruction: object) -> str:
     return " ".join(instruction.lower().split()) if isinstance(instruction, str) else ""
 
 
-def _stored_gold(one: LoggedConversation) -> str | None:
+def _stored_gold(conversation: LoggedConversation) -> str | None:
     """The expected actions that were stored with the verdict; None where there are none, or of no known shape."""
-    calls = gold_calls(one.gold) if one.gold is not None else None
+    calls = gold_calls(conversation.gold) if conversation.gold is not None else None
     return None if calls is None else _gold_text(calls)
 
 
@@ -324,15 +333,15 @@ _NO_ACTIONS = _gold_text(())
 
 
 def _filing(
-    one: LoggedConversation,
+    conversation: LoggedConversation,
     name: str,
     identifiers: tuple[str, ...],
     cards: Mapping[str, _TaskCard],
     instructions: Mapping[str, int],
 ) -> Filing:
-    card, stored = cards.get(one.task), _stored_gold(one)
-    told = _told((one.stored_task or {}).get("instruction"))
-    told = told if instructions.get(told) == 1 else ""
+    card, stored = cards.get(conversation.task), _stored_gold(conversation)
+    instruction = _told((conversation.stored_task or {}).get("instruction"))
+    instruction = instruction if instructions.get(instruction) == 1 else ""
     belonging: Belonging = "unknown"
     evidence: Evidence = "silent"
     if card is None:
@@ -341,7 +350,7 @@ def _filing(
         belonging, evidence = "foreign", "actions"
     elif identifiers and not card.hit(identifiers):
         belonging, evidence = "foreign", "identifiers"
-    elif told not in ("", card.told):
+    elif instruction not in ("", card.told):
         belonging, evidence = "foreign", "instruction"
     elif stored not in (None, _NO_ACTIONS):
         belonging, evidence = "belongs", "actions"
@@ -349,15 +358,22 @@ def _filing(
         belonging, evidence = "belongs", "identifiers"
     fits = None
     if belonging == "foreign" and card is not None:
-        told = "" if told == card.told else told
+        instruction = "" if instruction == card.told else instruction
         stored = None if stored in card.golds else stored
-        fits = _fitting(stored, identifiers, told, cards)
+        fits = _fitting(stored, identifiers, instruction, cards)
     return Filing(
-        conversation=name, task=one.task, belonging=belonging, evidence=evidence, identifiers=identifiers, fits=fits
+        conversation=name,
+        task=conversation.task,
+        belonging=belonging,
+        evidence=evidence,
+        identifiers=identifiers,
+        fits=fits,
     )
 
 
-def _fitting(stored: str | None, identifiers: tuple[str, ...], told: str, cards: Mapping[str, _TaskCard]) -> str | None:
+def _fitting(
+    stored: str | None, identifiers: tuple[str, ...], instruction: str, cards: Mapping[str, _TaskCard]
+) -> str | None:
     """The one task with this instruction, or else with these actions and identifiers; None where none or several fit.
 
     Only what is not of the task under which it is filed speaks for another.
@@ -366,8 +382,8 @@ def _fitting(stored: str | None, identifiers: tuple[str, ...], told: str, cards:
         name
         for name, card in cards.items()
         if (
-            card.told == told
-            if told
+            card.told == instruction
+            if instruction
             else (stored is None or stored in card.golds) and (not identifiers or card.hit(identifiers))
         )
     ]
@@ -380,9 +396,9 @@ def _others_hit(
     cards: Mapping[str, _TaskCard],
 ) -> float | None:
     pairs = hits = 0
-    for one, named in zip(conversations, identifiers, strict=True):
+    for conversation, named in zip(conversations, identifiers, strict=True):
         for name, card in cards.items() if named else ():
-            if name != one.task:
+            if name != conversation.task:
                 pairs += 1
                 hits += card.hit(named)
     return hits / pairs if pairs else None
@@ -391,14 +407,14 @@ def _others_hit(
 def _identical(conversations: Sequence[LoggedConversation], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Groups of conversations with the same words and calls; what is over before anybody speaks is not compared."""
     same: dict[bytes, list[str]] = {}
-    for one, name in zip(conversations, names, strict=True):
-        if one.texts or one.calls:
-            same.setdefault(msgspec.json.encode((one.texts, one.calls)), []).append(name)
+    for conversation, name in zip(conversations, names, strict=True):
+        if conversation.texts or conversation.calls:
+            same.setdefault(msgspec.json.encode((conversation.texts, conversation.calls)), []).append(name)
     yield from (tuple(ids) for ids in same.values() if len(ids) > 1)
 
 
 def _beyond_plan(log: AgentLog) -> dict[str, int]:
     if log.planned_trials is None:
         return {}
-    trials = Counter(one.task for one in log.conversations)
+    trials = Counter(conversation.task for conversation in log.conversations)
     return {task: number for task, number in trials.items() if number > log.planned_trials}

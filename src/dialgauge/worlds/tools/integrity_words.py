@@ -15,10 +15,10 @@ def integrity_sentences(name: str, integrity: Integrity) -> list[str]:
     """One sentence where all is well; more where conversations do not belong to their tasks."""
     counts, total = integrity.counts, integrity.conversations
     if counts["unknown"] == total:
-        told = (
+        sentence = (
             "it cannot be told whether conversations belong to their tasks: no call names a user or an order of one, "
         )
-        return [f"{name}: {told}and no expected actions are stored.", *_twice(name, integrity)]
+        return [f"{name}: {sentence}and no expected actions are stored.", *_twice(name, integrity)]
     parts = [f"{counts['belongs']:,} of {counted(total, 'conversation')} belong to their tasks"]
     if counts["unknown"]:
         parts.append(f"{counts['unknown']:,} cannot be told")
@@ -54,9 +54,9 @@ def _foreign_sentences(name: str, integrity: Integrity) -> list[str]:
         shown = ", ".join(f"{conversation} → task {task}" for conversation, task in mapping[:_NAMED])
         more = ", …" if len(mapping) > _NAMED else ""
         fit = "of them fits" if len(mapping) == 1 else "of them fit"
-        told = f"{name}: {len(mapping):,} {fit} exactly one other task of the file ({shown}{more})"
+        sentence = f"{name}: {len(mapping):,} {fit} exactly one other task of the file ({shown}{more})"
         stands = ": the ids seem to be mixed up, so totals may stand" if integrity.permuted else ""
-        sentences.append(f"{told}{stands}. Nothing was moved; --json has the whole mapping.")
+        sentences.append(f"{sentence}{stands}. Nothing was moved; --json has the whole mapping.")
     return [*sentences, *(f"{name}: {words[0].lower()}{words[1:]}" for words in withheld_words(integrity))]
 
 

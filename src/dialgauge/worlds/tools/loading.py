@@ -86,8 +86,8 @@ def domain_folder(domain: str | os.PathLike[str]) -> Path:
         raise DialgaugeError(f"there is no tool domain named '{name}'.{hint}")
     # What is registered is the package of the folder, or the path of the folder itself.
     registered: Any = load(DOMAINS, name, object, {})
-    place = getattr(registered, "__file__", None)
-    folder = Path(place).parent if place else Path(str(registered))
+    path = getattr(registered, "__file__", None)
+    folder = Path(path).parent if path else Path(str(registered))
     return domain_folder(folder)
 
 
@@ -120,10 +120,10 @@ def load_tool_domain(domain: str | os.PathLike[str], *, root: Path | None = None
         raise error_in_domain_file(folder, "it names no tools ('tools: tools.py'): this is not a tool domain")
     where, records = located_records(declared, folder, root)
     tools, checks = _functions(folder, declared.tools, ours)
-    for place, name in enumerate(declared.prose):
+    for index, name in enumerate(declared.prose):
         if name not in tools:
             raise error_in_domain_file(
-                folder, f"prose: there is no tool '{name}'.{nearest(name, tools)}", "prose", place
+                folder, f"prose: there is no tool '{name}'.{nearest(name, tools)}", "prose", index
             )
     return ToolDomain(
         name=declared.domain,
@@ -164,9 +164,9 @@ def located_records(declared: ToolDomainFile, folder: Path, root: Path | None) -
             _inside(folder, name)
         return folder, declared
     places = [(root / clone, records) for clone in CLONES for records in declared.elsewhere] if root else []
-    for place, records in places:
-        if all((place / name).is_file() for name in records.files):
-            return place, records
+    for candidate, records in places:
+        if all((candidate / name).is_file() for name in records.files):
+            return candidate, records
     raise DialgaugeError(" ".join(declared.get.split()) or f"the records of {declared.domain} are not below {root}")
 
 
@@ -180,17 +180,17 @@ def _inside(folder: Path, name: str) -> None:
         raise error_in_domain_file(folder, f"there is no file '{name}'.{nearest(name, there, listed=False)}", name)
 
 
-def error_in_domain_file(folder: Path, message: str, *place: str | int) -> DialgaugeError:
+def error_in_domain_file(folder: Path, message: str, *location: str | int) -> DialgaugeError:
     """An error in the line of ``domain.yaml`` that a key leads to, or that has a file of that name."""
     document = read_yaml(folder / FILE)
     content = document.content if isinstance(document.content, dict) else {}
-    if len(place) == 1:
+    if len(location) == 1:
         for key, value in content.items():
             values = value if isinstance(value, list) else [value]
-            if place[0] in values:
-                place = (key, values.index(place[0]))
+            if location[0] in values:
+                location = (key, values.index(location[0]))
                 break
-    return DialgaugeError(message, file=document.file, line=document.line(*place))
+    return DialgaugeError(message, file=document.file, line=document.line(*location))
 
 
 def table_contents(records: Records, where: Path) -> dict[str, Any]:

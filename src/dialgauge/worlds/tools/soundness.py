@@ -77,10 +77,10 @@ class DomainReport(Struct, frozen=True, kw_only=True):
     def summary(self) -> str:
         """One sentence on what there is."""
         kinds = [kind for kind in ("write", "end", "read") if kind in self.tools.values()]
-        told = ", ".join(f"{list(self.tools.values()).count(kind)} {kind}" for kind in kinds)
+        kind_counts = ", ".join(f"{list(self.tools.values()).count(kind)} {kind}" for kind in kinds)
         tables = ", ".join(f"{name} ({counted(rows, 'record')})" for name, rows in self.tables.items())
         return (
-            f"tool domain '{self.domain}': {counted(len(self.tools), 'tool')} ({told}), tables: {tables}, "
+            f"tool domain '{self.domain}': {counted(len(self.tools), 'tool')} ({kind_counts}), tables: {tables}, "
             f"{counted(self.tasks, 'task')}"
         )
 
@@ -114,8 +114,8 @@ def check_tool_domain(folder: Path, root: Path | None = None) -> DomainReport:
         problems += _prose_problems(declared, source.tools, folder)
         for task, line in zip(tasks, _task_lines(where / records.tasks, len(tasks)), strict=False):
             problems += [
-                Problem(str(where / records.tasks), f"task {task.id}: {told}", line, severity)
-                for told, severity in _task_problems(task, source)
+                Problem(str(where / records.tasks), f"task {task.id}: {message}", line, severity)
+                for message, severity in _task_problems(task, source)
             ]
     return DomainReport(
         folder=str(folder),
@@ -237,11 +237,11 @@ class _Source:
         without_default = len(given.args) - len(given.defaults)
         defaults = dict(zip((each.arg for each in given.kwonlyargs), given.kw_defaults, strict=True))
         parameters: dict[str, ToolParameter] = {}
-        for place, each in enumerate((*given.args, *given.kwonlyargs)):
-            if each.arg == DATA and place == 0:
+        for index, each in enumerate((*given.args, *given.kwonlyargs)):
+            if each.arg == DATA and index == 0:
                 continue
             hint = self._parameter_type(node, each)
-            required = place < without_default if place < len(given.args) else defaults.get(each.arg) is None
+            required = index < without_default if index < len(given.args) else defaults.get(each.arg) is None
             parameters[each.arg] = ToolParameter(hint, required, described.get(each.arg, ""))
         for each in filter(None, (given.vararg, given.kwarg, *given.posonlyargs)):
             self._note(unfit_parameter(node.name, each.arg), node.lineno)
@@ -255,8 +255,10 @@ class _Source:
         try:
             hint = self._type(parameter.annotation)
         except LookupError as unknown:
-            told = f"the type of '{parameter.arg}' of {node.name} ({unknown.args[0]}) is not defined here: not checked"
-            self._note(told, parameter.lineno, "remark")
+            message = (
+                f"the type of '{parameter.arg}' of {node.name} ({unknown.args[0]}) is not defined here: not checked"
+            )
+            self._note(message, parameter.lineno, "remark")
             return object
         except (TypeError, ValueError):
             self._note(unfit_type(node.name, parameter.arg, ast.unparse(parameter.annotation)), parameter.lineno)

@@ -98,7 +98,7 @@ def changes_in(data: Mapping[str, Any], base: Mapping[str, Any], compare: Compar
 
 
 def _rows(table: dict[str, Any] | list[Any]) -> dict[str, Any]:
-    return table if isinstance(table, dict) else {str(place): row for place, row in enumerate(table)}
+    return table if isinstance(table, dict) else {str(index): row for index, row in enumerate(table)}
 
 
 def field_changes(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -107,23 +107,23 @@ def field_changes(before: Any, after: Any, path: str = "") -> Iterator[tuple[str
         for key in dict.fromkeys((*before, *after)):
             yield from field_changes(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for place, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from field_changes(old, new, f"{path}[{place}]")
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from field_changes(old, new, f"{path}[{index}]")
     elif isinstance(before, list) and isinstance(after, list) and after[: len(before)] == before:
-        for place, new in enumerate(after[len(before) :], len(before)):
-            yield f"{path}[{place}]", None, new
+        for index, new in enumerate(after[len(before) :], len(before)):
+            yield f"{path}[{index}]", None, new
     elif canonical(before, "as-written") != canonical(after, "as-written"):
         yield path, before, after
 
 
-def same_changes(one: Changes, other: Changes, compare: Comparison) -> bool:
+def same_changes(changes: Changes, other: Changes, compare: Comparison) -> bool:
     """Whether two worlds over the same base are equal, by what changed in them."""
-    return canonical(one, compare) == canonical(other, compare)
+    return canonical(changes, compare) == canonical(other, compare)
 
 
-def same_but_for_order(one: Changes, other: Changes, compare: Comparison) -> bool:
+def same_but_for_order(changes: Changes, other: Changes, compare: Comparison) -> bool:
     """The same once every list is taken as a multiset."""
-    return canonical(_unordered(one, compare), compare) == canonical(_unordered(other, compare), compare)
+    return canonical(_unordered(changes, compare), compare) == canonical(_unordered(other, compare), compare)
 
 
 def _unordered(value: Any, compare: Comparison) -> Any:

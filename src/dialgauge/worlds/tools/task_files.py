@@ -107,8 +107,8 @@ def read_calls(path: Path) -> list[ToolCall]:
     try:
         calls = msgspec.json.decode(content, type=list[_AnyCall])
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        told = f'it is not a list of calls such as [{{"name": "track_parcel", "arguments": {{}}}}] ({error})'
-        raise DialgaugeError(told, file=str(path)) from error
+        message = f'it is not a list of calls such as [{{"name": "track_parcel", "arguments": {{}}}}] ({error})'
+        raise DialgaugeError(message, file=str(path)) from error
     return [ToolCall(call.name, call.arguments) for call in calls]
 
 
@@ -261,16 +261,16 @@ def _python_tasks(content: bytes, path: Path) -> list[dict[str, Any]]:
     """The arguments of every ``Task(...)`` in a Python file, ``Action(...)`` within them; nothing is run."""
     try:
         tree = ast.parse(content)
-        found = [
+        tasks = [
             _literal(node)
             for node in ast.walk(tree)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Task"
         ]
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise DialgaugeError(f"its tasks cannot be read ({error})", file=str(path)) from error
-    if not found:
+    if not tasks:
         raise DialgaugeError("it has no Task(...)", file=str(path))
-    return found
+    return tasks
 
 
 def _literal(node: ast.expr) -> Any:

@@ -129,10 +129,10 @@ def _data_match(task: ToolTask, world: World | None) -> tuple[bool | None, bool]
     return False, any(same_but_for_order(changes, target, domain.compare) for target in targets)
 
 
-def _occurs(output: str, said: Sequence[AgentText], *, beside_calls: bool) -> bool:
+def _occurs(output: str, texts: Sequence[AgentText], *, beside_calls: bool) -> bool:
     """The benchmarks' rule: a substring, in any case, of a text without its commas."""
     wanted = output.lower()
-    return any(wanted in each.text.lower().replace(",", "") for each in said if beside_calls or not each.with_call)
+    return any(wanted in each.text.lower().replace(",", "") for each in texts if beside_calls or not each.with_call)
 
 
 def _actions_made(gold: Sequence[GoldCall], calls: Sequence[ToolCall]) -> bool:
@@ -152,10 +152,10 @@ def _is_action(expected: GoldCall, call: ToolCall) -> bool:
 _ABSENT: Any = object()
 
 
-def _same(one: Any, other: Any) -> bool:
-    if one is _ABSENT or other is _ABSENT:
-        return one is other
-    return canonical(one, "by-value") == canonical(other, "by-value")
+def _same(value: Any, other: Any) -> bool:
+    if value is _ABSENT or other is _ABSENT:
+        return value is other
+    return canonical(value, "by-value") == canonical(other, "by-value")
 
 
 # Our own rule for what was told: a value in any usual spelling.
@@ -198,8 +198,8 @@ def _plain(text: str) -> str:
 
 def _times(text: str) -> list[int]:
     """The times of day in a text, in minutes."""
-    found = []
+    minutes = []
     for hour12, minute12, half, hour24, minute24 in _TIME.findall(text):
         hour = int(hour12) % 12 + (12 if half == "p" else 0) if half else int(hour24)
-        found.append(60 * hour + int(minute12 or minute24 or 0))
-    return found
+        minutes.append(60 * hour + int(minute12 or minute24 or 0))
+    return minutes

@@ -116,8 +116,8 @@ class World:
             outcome = _attempt(work)
             try:
                 after = json.dumps(self.data)
-                told = [outcome.status, outcome.result, outcome.reason, after if after != before else None]
-                return json.dumps(told).encode()
+                answer = [outcome.status, outcome.result, outcome.reason, after if after != before else None]
+                return json.dumps(answer).encode()
             except Exception as error:  # what JSON cannot say, in the result or in the data
                 reason = f"its result or the data cannot be written as JSON ({error})"
                 return json.dumps([ERROR, None, reason, None]).encode()

@@ -213,8 +213,8 @@ def load_town(folder: str | Path) -> TownDatabase:
 
 def town_beside(gold: str | Path) -> TownDatabase:
     """The database in the folder ``db`` beside a MultiWOZ file, where the dataset has it."""
-    place = Path(gold).absolute().parent
-    for folder in (place / _FOLDER, place):
+    parent = Path(gold).absolute().parent
+    for folder in (parent / _FOLDER, parent):
         if any(folder.glob("restaurant_db.json*")):
             return load_town(folder)
     raise DialgaugeError(

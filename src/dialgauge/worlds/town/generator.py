@@ -82,11 +82,11 @@ def generate_town(
 
 def write_town(folder: str | Path, town: TownDatabase, goals: Mapping[str, Any]) -> None:
     """Write a town and its goals as MultiWOZ lays them out: ``db/hotel_db.json`` and others, and ``data.json``."""
-    place = Path(folder)
+    target = Path(folder)
     tables: dict[str, Any] = {**town.raw, "taxi": town.taxi}
-    files = {place / "db" / f"{name}_db.json": table for name, table in tables.items() if table}
+    files = {target / "db" / f"{name}_db.json": table for name, table in tables.items() if table}
     dialogues = {f"{name}.json": {"goal": goal, "log": []} for name, goal in goals.items()}
-    write_all({path: _readable(content) for path, content in {**files, place / "data.json": dialogues}.items()})
+    write_all({path: _readable(content) for path, content in {**files, target / "data.json": dialogues}.items()})
 
 
 def _readable(content: Any) -> bytes:

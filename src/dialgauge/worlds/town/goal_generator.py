@@ -181,8 +181,8 @@ class _GoalSource:
                 task["fail_info"] = self._changed(draws, domain, task["info"], order, empty=False)
 
     def _written(self, tasks: Mapping[str, RawTask], number: int, way: str = "") -> dict[str, Any]:
-        told = messages(self._home, tasks, way, Draws(self._seed, _PURPOSE, "message", number))
-        return {**{domain: tasks.get(domain, {}) for domain in TOWN_DOMAINS}, "message": told}
+        sentences = messages(self._home, tasks, way, Draws(self._seed, _PURPOSE, "message", number))
+        return {**{domain: tasks.get(domain, {}) for domain in TOWN_DOMAINS}, "message": sentences}
 
     def _venue(self, draws: Draws, domain: str, draft: _Draft) -> RawTask:
         row = draws.pick(self._alike_rows(draws, domain, draft))

@@ -33,8 +33,8 @@ _AMENITIES = {"internet": "free wifi", "parking": "free parking"}
 def messages(town: str, tasks: Mapping[str, Task], way: str, draws: Draws) -> list[str]:
     """The sentences for tasks in their order; ``way`` is the venue that a taxi between two venues starts or ends at."""
     sentences = [f"You are spending a few days in {town.title()}"] if len(tasks) > 1 else []
-    for place, (domain, task) in enumerate(tasks.items()):
-        earlier = dict(list(tasks.items())[:place])
+    for index, (domain, task) in enumerate(tasks.items()):
+        earlier = dict(list(tasks.items())[:index])
         also = "also " if earlier else ""
         if domain in _PLACES:
             sentences += _venue(domain, task, earlier, also, draws)
@@ -174,8 +174,8 @@ def _nights(stay: str) -> str:
     return _counted(stay, "night", "nights")
 
 
-def _counted(number: str, one: str, several: str) -> str:
-    return f"{number} {one if number == '1' else several}"
+def _counted(number: str, singular: str, several: str) -> str:
+    return f"{number} {singular if number == '1' else several}"
 
 
 def _emergency(domain: str, task: Task) -> list[str]:

@@ -96,8 +96,8 @@ def _in_order(wanted: Iterable[str], text: list[str]) -> list[str]:
     whole = "\n".join(text)
 
     def place(domain: str) -> tuple[int, bool]:
-        found = [at for word in _MENTIONS[domain] if (at := whole.find(word)) >= 0]
-        return (min(found) if found else len(whole), domain == "taxi")
+        positions = [at for word in _MENTIONS[domain] if (at := whole.find(word)) >= 0]
+        return (min(positions) if positions else len(whole), domain == "taxi")
 
     return sorted(wanted, key=place)
 

@@ -58,4 +58,4 @@ class LikeTexts:
         """The values that may be alike: all that are, and others."""
         common = process.cdist([wanted], self._texts, scorer=LCSseq.similarity)[0].astype(np.int64)
         near = np.flatnonzero(10 * common >= 8 * np.minimum(self._lengths, len(wanted))).tolist()
-        return [self._texts[place] for place in near]
+        return [self._texts[index] for index in near]

@@ -177,12 +177,12 @@ class _Table(ServiceTable):
         return first[bisect_right(times, wanted)]
 
     def _in_order(self, rows: int, given: Mapping[str, str]) -> tuple[Entity, ...]:
-        found = self.at(rows)
+        entities = self.at(rows)
         if not self.service.order:
-            return found
+            return entities
         slot = next((slot for slot in self.service.order if slot in given), list(self.service.order)[-1])
         sign, times = -1 if self.service.order[slot] == "falling" else 1, self._minutes[slot]
-        return tuple(sorted(found, key=lambda row: sign * times[row.number]))
+        return tuple(sorted(entities, key=lambda row: sign * times[row.number]))
 
     def _times(self, slot: str, earlier: str) -> list[int]:
         """The minutes of a column; a time before another of its row is on the next day."""
@@ -252,8 +252,8 @@ class Backend(DomainBackend):
         }
 
     def _found(self, service: str, wishes: Mapping[str, str]) -> Found:
-        found = super()._found(service, wishes)
-        return self._shown(service, wishes, found) if service in self._hidden else found
+        matches = super()._found(service, wishes)
+        return self._shown(service, wishes, matches) if service in self._hidden else matches
 
     def _faults(self, service: Service, slots: Mapping[str, str]) -> dict[str, str]:
         del service, slots
@@ -265,13 +265,13 @@ class Backend(DomainBackend):
         result = {_REFERENCE: next(iter(answer.gives.values()))}
         return {**result, _TOTAL: answer.total} if answer.total else result
 
-    def _shown(self, domain: str, constraints: Mapping[str, str], found: Found) -> Found:
+    def _shown(self, domain: str, constraints: Mapping[str, str], matches: Found) -> Found:
         """Without the rows that would satisfy what is to fail, until something else is asked for."""
         first, info = self._hidden[domain]
         changed = [slot for slot, value in first.items() if info.get(slot) != value]
         if any(same_value(constraints.get(slot, ""), info.get(slot, "?")) for slot in changed):
-            return found
+            return matches
         rows: tuple[Entity, ...] = tuple(
-            row for row in found.rows if self._search.fits(row, first) or not self._search.fits(row, info)
+            row for row in matches.rows if self._search.fits(row, first) or not self._search.fits(row, info)
         )
-        return Found(rows, found.mismatched)
+        return Found(rows, matches.mismatched)

@@ -33,8 +33,10 @@ def town_domain(town: TownDatabase | None = None) -> Domain:
 
 
 def _rows(table: str, rows: list[dict[str, Any]]) -> RowsFile:
-    told = described(table)
-    return RowsFile(f"{table}_db.json", told, [(number, _told(row, told)) for number, row in enumerate(rows, start=1)])
+    columns = described(table)
+    return RowsFile(
+        f"{table}_db.json", columns, [(number, _told(row, columns)) for number, row in enumerate(rows, start=1)]
+    )
 
 
 def _told(row: Mapping[str, Any], slots: tuple[str, ...]) -> dict[str, str]:

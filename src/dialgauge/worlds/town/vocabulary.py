@@ -82,6 +82,6 @@ def goal_slot(name: str, slot: str) -> str:
     return {"leaveat": "leaveAt", "arriveby": "arriveBy", "trainid": "trainID"}.get(known, known)
 
 
-def goal_act(said: Act) -> Act:
+def goal_act(act: Act) -> Act:
     """An annotated act in the spelling of goals."""
-    return replace(said, slot=goal_slot(said.name, said.slot)) if said.slot else said
+    return replace(act, slot=goal_slot(act.name, act.slot)) if act.slot else act
