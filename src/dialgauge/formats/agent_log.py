@@ -125,8 +125,8 @@ class AgentLog(Struct, frozen=True, kw_only=True):
     @property
     def plan(self) -> LogPlan:
         """As the file says or, where it does not, the tasks it has with the most trials that any has."""
-        tried = Counter(one.task for one in self.conversations)
-        numbers = len({one.trial for one in self.conversations})
+        tried = Counter(conversation.task for conversation in self.conversations)
+        numbers = len({conversation.trial for conversation in self.conversations})
         trials = self.planned_trials or max(numbers, *tried.values(), 0)
         return LogPlan(
             tasks=len({str(task.get("id")) for task in self.tasks} | tried.keys()),
@@ -138,14 +138,18 @@ class AgentLog(Struct, frozen=True, kw_only=True):
     @property
     def repeated_ids(self) -> list[str]:
         """Ids that several conversations have."""
-        return [name for name, count in Counter(one.id for one in self.conversations).items() if count > 1]
+        return [
+            name for name, count in Counter(conversation.id for conversation in self.conversations).items() if count > 1
+        ]
 
     @property
     def calls_in_prose(self) -> bool:
         """Whether the agent wrote its calls into texts (ReAct), so that none can be made again."""
-        if any(one.calls for one in self.conversations):
+        if any(conversation.calls for conversation in self.conversations):
             return False
-        texts = (text.text for one in self.conversations for text in one.texts if text.speaker == "system")
+        texts = (
+            text.text for conversation in self.conversations for text in conversation.texts if text.speaker == "system"
+        )
         return any("Action:" in text and '"name"' in text for text in texts)
 
 
@@ -195,22 +199,22 @@ def read_agent_log(source: str | Path) -> AgentLog:
 def _tau_log(part: Part) -> AgentLog:
     conversations = []
     for raw in tau_results(part):
-        one = decode(msgspec.json.Decoder(_TauResult), raw, part)
-        judged = _dict(one.info.get("reward_info"))
+        result = decode(msgspec.json.Decoder(_TauResult), raw, part)
+        judged = _dict(result.info.get("reward_info"))
         parts = {key: value for key, value in _dict(judged.get("info")).items() if key.startswith("r_")}
         gold = judged.get("actions")
         conversations.append(
             LoggedConversation(
-                task=str(one.task_id),
-                trial=one.trial,
-                reward=one.reward,
-                finished=bool(judged) and one.info.get("error") is None,
-                reason="error" if one.info.get("error") is not None else None,
-                calls=tuple(_calls(one.traj, first_only=True)),
-                texts=tuple(_texts(one.traj)),
+                task=str(result.task_id),
+                trial=result.trial,
+                reward=result.reward,
+                finished=bool(judged) and result.info.get("error") is None,
+                reason="error" if result.info.get("error") is not None else None,
+                calls=tuple(_calls(result.traj, first_only=True)),
+                texts=tuple(_texts(result.traj)),
                 parts=_numbers(parts),
                 gold=gold if isinstance(gold, list) else None,
-                stored_task=_dict(one.info.get("task")) or None,
+                stored_task=_dict(result.info.get("task")) or None,
             )
         )
     return AgentLog(file=part.name, benchmark="tau", domain="", tasks=(), conversations=tuple(conversations))
@@ -220,19 +224,19 @@ def _tau2_log(part: Part) -> AgentLog:
     results = decode(msgspec.json.Decoder(_Results), part.read(), part)
     conversations = []
     for raw in results.simulations:
-        one = decode(msgspec.json.Decoder(_Simulation), raw, part)
-        judged = one.reward_info or {}
+        simulation = decode(msgspec.json.Decoder(_Simulation), raw, part)
+        judged = simulation.reward_info or {}
         checks = judged.get("action_checks")
         reward = judged.get("reward")
         conversations.append(
             LoggedConversation(
-                task=str(one.task_id),
-                trial=one.trial or 0,
+                task=str(simulation.task_id),
+                trial=simulation.trial or 0,
                 reward=float(reward) if isinstance(reward, int | float) else None,
-                finished=one.termination_reason in FINISHED,
-                reason=one.termination_reason,
-                calls=tuple(_calls(one.messages, first_only=False)),
-                texts=tuple(_texts(one.messages)),
+                finished=simulation.termination_reason in FINISHED,
+                reason=simulation.termination_reason,
+                calls=tuple(_calls(simulation.messages, first_only=False)),
+                texts=tuple(_texts(simulation.messages)),
                 parts=_numbers(_dict(judged.get("reward_breakdown"))),
                 gold=[_dict(check).get("action") for check in checks] if isinstance(checks, list) else None,
             )
@@ -250,17 +254,17 @@ def _tau2_log(part: Part) -> AgentLog:
 
 def _calls(messages: Sequence[TauMessage], *, first_only: bool) -> Iterator[LoggedCall]:
     results = results_of_calls(messages)
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         speaker = _SPEAKERS.get(message.role)
         if speaker is None or not message.tool_calls or (first_only and speaker == "user"):
             continue
         for number, call in enumerate(message.tool_calls[:1] if first_only else message.tool_calls):
             name = (call.function.name if call.function else call.name) or ""
             given = call.function.arguments if call.function else call.arguments
-            answer = results.get((place, number))
+            answer = results.get((index, number))
             text = None if answer is None else answer.content or ""
             failed = text is not None and (text.startswith("Error") if first_only else bool(answer and answer.error))
-            yield LoggedCall(name, _object(given), speaker, text, failed, place)
+            yield LoggedCall(name, _object(given), speaker, text, failed, index)
 
 
 def _object(given: str | dict[str, Any] | None) -> dict[str, Any] | None:
@@ -273,10 +277,10 @@ def _object(given: str | dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _texts(messages: Sequence[TauMessage]) -> Iterator[LoggedText]:
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         speaker = _SPEAKERS.get(message.role)
         if speaker is not None and message.content:
-            yield LoggedText(speaker, message.content, bool(message.tool_calls), place)
+            yield LoggedText(speaker, message.content, bool(message.tool_calls), index)
 
 
 def _dict(value: Any) -> dict[str, Any]:

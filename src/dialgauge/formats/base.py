@@ -84,12 +84,12 @@ class Notes:
         self.unread[what] = field
         self.add(what)
 
-    def add_at(self, what: str, count: int, place: str) -> None:
+    def add_at(self, what: str, count: int, location: str) -> None:
         """Count ``what``, and keep the place while there are few."""
         self.add(what, count)
         places = self.places.setdefault(what, [])
         if len(places) < _MOST_PLACES:
-            places.append(place)
+            places.append(location)
 
     def refuse(self, error: DialgaugeError) -> None:
         """A dialogue cannot be read: the end of the reading, or one more entry of ``refused`` in a tolerant one."""
@@ -176,13 +176,13 @@ def decode(
         return decoder.decode(content)
     except msgspec.ValidationError as error:
         decode_utf8(bytes(content), part.name, line)
-        place = _TURN_PATH.search(str(error)) if dialogue is not None or line is not None else None
+        match = _TURN_PATH.search(str(error)) if dialogue is not None or line is not None else None
         raise DialgaugeError(
             f"the JSON does not have the expected shape: {error}",
             file=part.name,
             line=line,
             dialogue=dialogue,
-            turn=int(place[1]) if place else None,
+            turn=int(match[1]) if match else None,
         ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         decode_utf8(bytes(content), part.name, line)
@@ -195,13 +195,13 @@ def decode(
 
 def _no_number(content: bytes, error: str) -> str:
     """The sentence about a NaN, which many programs write and JSON does not have; empty where it is something else."""
-    place = _BYTE.search(error)
-    found = _NAN.match(content, int(place[1])) if place else None
-    if found is None:
+    position = _BYTE.search(error)
+    match = _NAN.match(content, int(position[1])) if position else None
+    if match is None:
         return ""
-    lines = content.count(b"\n", 0, found.start()) + 1
-    where = f"line {lines:,}" if lines > 1 else f"byte {found.start():,}"
-    return f"{found[0].decode()} ({where}) is not a JSON value; write null where there is none, or the intended number"
+    lines = content.count(b"\n", 0, match.start()) + 1
+    where = f"line {lines:,}" if lines > 1 else f"byte {match.start():,}"
+    return f"{match[0].decode()} ({where}) is not a JSON value; write null where there is none, or the intended number"
 
 
 def clean_state(raw: dict[str, dict[str, str | list[str]]], blank: State | None = None) -> State:
@@ -407,12 +407,12 @@ def _repaired(text: str) -> Any:
     cut = len(text) + 1
     for number in reversed(range(len(pieces))):
         cut -= len(pieces[number]) + 1
-        place = max(map(pieces[number].rfind, ",}]")) if number % 2 == 0 else -1
-        if place >= 0:
+        offset = max(map(pieces[number].rfind, ",}]")) if number % 2 == 0 else -1
+        if offset >= 0:
             break
     else:
         return None
-    end = pieces[number][: place + 1]
+    end = pieces[number][: offset + 1]
     open_brackets, passes = _NO_BRACKETS.sub("", "".join([*pieces[:number:2], end])), 0
     while (fewer := open_brackets.replace("{}", "").replace("[]", "")) != open_brackets:
         open_brackets, passes = fewer, passes + 1
@@ -422,7 +422,7 @@ def _repaired(text: str) -> Any:
         return None  # a whole value followed by something else, such as JSON lines; or no dialogue data
     closers = "".join(_CLOSERS.get(bracket, "") for bracket in reversed(open_brackets))
     try:
-        return orjson.loads(text[: cut + place + (not end.endswith(","))] + closers)
+        return orjson.loads(text[: cut + offset + (not end.endswith(","))] + closers)
     except orjson.JSONDecodeError:
         return None
 

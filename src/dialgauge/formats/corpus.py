@@ -182,10 +182,10 @@ def read(
         corpus.dialogues = hold(_dialogues(corpus, format, limit))
     if not corpus.dialogues:
         name = Path(source).name
-        told = (
+        hint = (
             f"; a file called {name} is taken for a document: call it .csv, .json or .txt" if is_document(name) else ""
         )
-        raise DialgaugeError(f"it holds no dialogues or predictions{told}", file=os.fspath(source))
+        raise DialgaugeError(f"it holds no dialogues or predictions{hint}", file=os.fspath(source))
     return corpus
 
 
@@ -249,16 +249,16 @@ def _read_plain(source: object) -> Corpus:
     return corpus
 
 
-def _take(dialogue: Dialogue, place: str, seen: dict[str, str]) -> None:
+def _take(dialogue: Dialogue, file: str, seen: dict[str, str]) -> None:
     """Remember an id; one that was seen before is an error."""
     key = dialogue_key(dialogue.id)
     if key in seen:
         raise DialgaugeError(
             f"this id was already used in {seen[key]}; ids must be unique (case and .json are ignored)",
-            file=place,
+            file=file,
             dialogue=dialogue.id,
         )
-    seen[key] = place
+    seen[key] = file
 
 
 def read_ontology(source: str | Path, *, format: str | None = None, limit: int = DEFAULT_LIMIT) -> Ontology:
@@ -292,8 +292,8 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
 def _together(source: str | Path, format: str | None, limit: int) -> Iterator[tuple[AnyFormat, list[Part]]]:
     """Each part and its format, those that follow each other together where a dialogue may go on in the next one."""
 
-    def key(one: tuple[Part, AnyFormat]) -> tuple[str, str]:
-        part, chosen = one
+    def key(pair: tuple[Part, AnyFormat]) -> tuple[str, str]:
+        part, chosen = pair
         return chosen.name, "" if isinstance(chosen, DialogueFormat) and chosen.goes_on else part.name
 
     for _, group in groupby(_chosen(source, format, limit), key=key):

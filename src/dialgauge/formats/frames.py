@@ -66,12 +66,12 @@ def name_of_frame(source: object) -> str:
 
 def dialogues_in(source: AnyFrame, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a frame or dataset."""
-    held, place = _one_split(source), name_of_frame(source)
+    held, name = _one_split(source), name_of_frame(source)
     package = type(held).__module__.partition(".")[0]
     if package == "datasets":
-        return _of_dataset(held, place, notes)
+        return _of_dataset(held, name, notes)
     if package == "pandas":
-        return _of_pandas(held, place, notes)
+        return _of_pandas(held, name, notes)
     import polars
 
     if isinstance(held, polars.LazyFrame):
@@ -82,9 +82,9 @@ def dialogues_in(source: AnyFrame, notes: Notes) -> Iterator[Dialogue]:
         raise DialgaugeError(
             f"it cannot be read as a table ({str(error).splitlines()[0]}); give a frame of polars or pandas, a Hugging "
             "Face dataset or a file",
-            file=place,
+            file=name,
         ) from error
-    return read_frame(frame, place, notes)
+    return read_frame(frame, name, notes)
 
 
 def _one_split(source: Any) -> Any:
@@ -99,7 +99,7 @@ def _one_split(source: Any) -> Any:
     raise DialgaugeError(f"it has the splits {splits or '(none)'}; choose one, such as dataset[{str(first)!r}]")
 
 
-def _of_dataset(source: Any, place: str, notes: Notes) -> Iterator[Dialogue]:
+def _of_dataset(source: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
     plain = source.with_format(None)  # rows as plain Python, whatever a training loop asked for
     columns = plain.column_names
     if columns is None:  # a stream that does not know them yet
@@ -108,26 +108,26 @@ def _of_dataset(source: Any, place: str, notes: Notes) -> Iterator[Dialogue]:
     def rows(chosen: Sequence[str]) -> Iterator[Row]:
         return iter(plain.select_columns(list(chosen)))
 
-    return read_table(columns, rows, place, notes)
+    return read_table(columns, rows, name, notes)
 
 
-def _of_pandas(frame: Any, place: str, notes: Notes) -> Iterator[Dialogue]:
+def _of_pandas(frame: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
     if any(name is not None for name in frame.index.names) and not is_turn_table(list(map(str, frame.columns))):
         try:
             frame = frame.reset_index()  # ids or turn numbers may have become the index
         except ValueError as error:
             raise DialgaugeError(
-                f"a column and the index have the same name ({error}); rename one", file=place
+                f"a column and the index have the same name ({error}); rename one", file=name
             ) from error
     columns = [str(name) for name in frame.columns]
     if len(set(columns)) < len(columns):
-        raise DialgaugeError("two of its columns have the same name; rename one", file=place)
+        raise DialgaugeError("two of its columns have the same name; rename one", file=name)
 
     def rows(chosen: Sequence[str]) -> Iterator[Row]:
         kept = [frame.iloc[:, columns.index(name)] for name in chosen]
         return (dict(zip(chosen, map(_plain, values), strict=True)) for values in zip(*kept, strict=True))
 
-    return read_table(columns, rows, place, notes)
+    return read_table(columns, rows, name, notes)
 
 
 def _plain(value: Any) -> Any:
@@ -211,15 +211,15 @@ def table_of(dialogues: Iterable[Dialogue], rows: str = "turns") -> WrittenTable
     silent = next((dialogue.id for dialogue in held if not dialogue.turns), None)
     if silent is not None:
         raise DialgaugeError("it has no turns, and so no rows; write a row per dialogue", dialogue=silent)
-    turns_of = [(dialogue, place, turn) for dialogue in held for place, turn in enumerate(dialogue.turns)]
+    turns_of = [(dialogue, index, turn) for dialogue in held for index, turn in enumerate(dialogue.turns)]
     return WrittenTable(
         {
             "dialogue": [dialogue.id for dialogue, _, _ in turns_of],
-            "turn": [place for _, place, _ in turns_of],
+            "turn": [index for _, index, _ in turns_of],
             **{name: [_written(getattr(turn, name)) for _, _, turn in turns_of] for name in fields},
             # What is said of the whole dialogue stands in its first row.
             **{
-                name: [_written((not place and getattr(dialogue, name)) or None) for dialogue, place, _ in turns_of]
+                name: [_written((not index and getattr(dialogue, name)) or None) for dialogue, index, _ in turns_of]
                 for name in own
             },
         }

@@ -134,8 +134,8 @@ class Gcdf1(DialogueFormat):
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         out.write(b"[")
-        for place, dialogue in enumerate(dialogues):
-            out.write(b",\n" if place else b"\n")
+        for index, dialogue in enumerate(dialogues):
+            out.write(b",\n" if index else b"\n")
             out.write(orjson.dumps(_written(dialogue, notes)))
         out.write(b"\n]\n")
 
@@ -178,18 +178,18 @@ class _Reader:
                 "renumber the turns or leave turn_id out",
                 turn=position,
             )
-        said = next(meanings)
-        if said is None:
+        spoken = next(meanings)
+        if spoken is None:
             return Turn(speaker=speaker, text=raw.utterance, heard=heard)
         return Turn(
             speaker=speaker,
             text=raw.utterance,
-            acts=said.acts,
+            acts=spoken.acts,
             heard=heard,
-            state=said.state,
-            active=said.active,
-            intents=said.intents,
-            requested=said.requested,
+            state=spoken.state,
+            active=spoken.active,
+            intents=spoken.intents,
+            requested=spoken.requested,
         )
 
 

@@ -99,17 +99,17 @@ class Spool(Sequence[T]):
         return len(self._ends)
 
     def __iter__(self) -> Iterator[T]:
-        begin = place = 0
-        while place < len(self._ends):
-            stop = place + 1
+        begin = index = 0
+        while index < len(self._ends):
+            stop = index + 1
             while stop < len(self._ends) and self._ends[stop] - begin <= _BLOCK:
                 stop += 1
             block = memoryview(self._read(begin, self._ends[stop - 1]))
             start = begin
-            for end in self._ends[place:stop]:
+            for end in self._ends[index:stop]:
                 yield self._decoder.decode(block[start - begin : end - begin])
                 start = end
-            begin, place = start, stop
+            begin, index = start, stop
 
     @overload
     def __getitem__(self, which: int) -> T: ...
@@ -117,9 +117,9 @@ class Spool(Sequence[T]):
     def __getitem__(self, which: slice) -> list[T]: ...
     def __getitem__(self, which: int | slice) -> T | list[T]:
         if isinstance(which, slice):
-            return [self[place] for place in range(len(self))[which]]
-        place = range(len(self))[which]
-        return self._decoder.decode(self._read(self._ends[place - 1] if place else 0, self._ends[place]))
+            return [self[index] for index in range(len(self))[which]]
+        index = range(len(self))[which]
+        return self._decoder.decode(self._read(self._ends[index - 1] if index else 0, self._ends[index]))
 
     def _read(self, start: int, end: int) -> bytes:
         if hasattr(os, "pread"):  # several threads may read at once
@@ -216,7 +216,9 @@ def carries(dialogues: Iterable[Dialogue], field: str) -> bool:
     if isinstance(dialogues, SpooledDialogues):
         return field in dialogues.fields
     recorded = attrgetter(field)
-    return any(list(map(recorded, turns)).count(None) < len(turns) for turns in (one.turns for one in dialogues))
+    return any(
+        list(map(recorded, turns)).count(None) < len(turns) for turns in (dialogue.turns for dialogue in dialogues)
+    )
 
 
 def user_turns(dialogues: Iterable[Dialogue]) -> int:

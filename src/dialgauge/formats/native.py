@@ -62,5 +62,7 @@ def _is_log(others: Iterable[str], turns: object) -> bool:
 def _lacks_speakers(turns: object) -> bool:
     """Are these somebody else's turns? Ours all say who speaks."""
     return (
-        isinstance(turns, list) and bool(turns) and all(isinstance(one, dict) and "speaker" not in one for one in turns)
+        isinstance(turns, list)
+        and bool(turns)
+        and all(isinstance(turn, dict) and "speaker" not in turn for turn in turns)
     )

@@ -59,13 +59,13 @@ class ParquetDialogues(DialogueFormat):
             table = RowsOfDialogues(frame.columns, part.name, notes)
             for identifier in table.identifiers(_rows(frame)):
                 begins.setdefault(identifier, part)
-        place = f"{parts[0].name} and {len(parts) - 1} more"
+        files = f"{parts[0].name} and {len(parts) - 1} more"
         try:
             whole = polars.concat(frames, how="diagonal_relaxed")
         except polars.exceptions.PolarsError as error:
             reason = str(error).splitlines()[0]
-            raise DialgaugeError(f"the files do not have the same columns ({reason})", file=place) from error
-        yield from ((begins.get(dialogue.id, parts[0]), dialogue) for dialogue in read_frame(whole, place, notes))
+            raise DialgaugeError(f"the files do not have the same columns ({reason})", file=files) from error
+        yield from ((begins.get(dialogue.id, parts[0]), dialogue) for dialogue in read_frame(whole, files, notes))
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         import polars
@@ -75,10 +75,10 @@ class ParquetDialogues(DialogueFormat):
         out.write(parquet_bytes(frame))
 
 
-def read_frame(frame: polars.DataFrame, place: str, notes: Notes) -> Iterator[Dialogue]:
+def read_frame(frame: polars.DataFrame, name: str, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a frame of polars; ``place`` is what errors call it."""
     notes.from_structs = any(str(kind).startswith("Struct") for kind in frame.dtypes)
-    return read_table(frame.columns, _rows(frame), place, notes)
+    return read_table(frame.columns, _rows(frame), name, notes)
 
 
 def _rows(frame: polars.DataFrame) -> Rows:

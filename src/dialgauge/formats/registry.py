@@ -217,9 +217,9 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
         return _own("document")
     peek = Peek(part, _FIRST_LOOK)
     if len(peek.head) > _FIRST_LOOK // 2:  # there is more of it
-        told = _matching_own(peek)
-        if len(told) == 1:
-            return told[0]
+        sentence = _matching_own(peek)
+        if len(sentence) == 1:
+            return sentence[0]
         peek = Peek(part)
     if not peek.head.strip():
         raise DialgaugeError("the file is empty", file=part.name)

@@ -26,15 +26,15 @@ def expand_url(name: str) -> list[str]:
     with _faults(name):
         system, path = _found(name)
         if _PATTERN.search(path):
-            names = [one for one in system.glob(path) if system.isfile(one)]
+            names = [each for each in system.glob(path) if system.isfile(each)]
         elif system.isfile(path):
             names = [path]
         else:
-            names = [one for one in system.find(path) if not _hidden(one, path)]
+            names = [each for each in system.find(path) if not _hidden(each, path)]
         if not names:
             kind = "no file matches this pattern" if _PATTERN.search(path) else "there is no such file or folder"
             raise DialgaugeError(kind, file=name)
-        return sorted(str(system.unstrip_protocol(one)) for one in names)
+        return sorted(str(system.unstrip_protocol(each)) for each in names)
 
 
 def open_url(name: str) -> IO[bytes]:

@@ -59,8 +59,8 @@ class SchemaFormat(ResourceFormat):
                 raise DialgaugeError(f"the service {service.service_name!r} is listed twice", file=part.name)
             domains[service.service_name] = _slots(service, part)
             notes.add("description of a service dropped", int(bool(service.description)))
-        notes.add("details of an intent dropped (only its name is kept)", sum(len(one.intents) for one in services))
-        intents = {one.service_name: tuple(intent.name for intent in one.intents) for one in services}
+        notes.add("details of an intent dropped (only its name is kept)", sum(len(each.intents) for each in services))
+        intents = {each.service_name: tuple(intent.name for intent in each.intents) for each in services}
         return Resource(kind="ontology", ontology=Ontology(domains=domains, intents=intents))
 
 
@@ -174,12 +174,12 @@ class ToolTasks(ResourceFormat):
 
     def load(self, part: Part, notes: Notes) -> Resource:
         tasks = decode(_LIST, part.read(), part)
-        odd = next((place for place, task in enumerate(tasks) if not any(keys <= task.keys() for keys in _TASKS)), None)
+        odd = next((index for index, task in enumerate(tasks) if not any(keys <= task.keys() for keys in _TASKS)), None)
         if odd is not None:
             raise DialgaugeError(
                 f"entry {odd} is not a task: it has no instruction or no expected actions", file=part.name
             )
-        return Resource(kind="tasks", texts=tuple(str(task.get("id", place)) for place, task in enumerate(tasks)))
+        return Resource(kind="tasks", texts=tuple(str(task.get("id", index)) for index, task in enumerate(tasks)))
 
 
 class ToolRecords(ResourceFormat):

@@ -43,10 +43,10 @@ _DECODER = msgspec.json.Decoder(Dialogue)
 _LOOK_AT = 200
 
 
-def read_table(columns: Sequence[str], rows: Rows, place: str, notes: Notes) -> Iterator[Dialogue]:
+def read_table(columns: Sequence[str], rows: Rows, file: str, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a table: as the data model has them or, where it has no such columns, predictions in any."""
     if not _is_free_form(columns, rows):
-        return RowsOfDialogues(columns, place, notes).read(rows)
+        return RowsOfDialogues(columns, file, notes).read(rows)
     from dialgauge.formats.predictions.entries import NotUnderstood
     from dialgauge.formats.predictions.free_form import refuse_repeated_columns
     from dialgauge.formats.predictions.tolerant import read_predictions
@@ -55,9 +55,9 @@ def read_table(columns: Sequence[str], rows: Rows, place: str, notes: Notes) -> 
         refuse_repeated_columns(columns)
         return iter(read_predictions([_pruned(row) for row in rows(columns)], notes, frame=True))
     except NotUnderstood as error:
-        raise DialgaugeError(f"predictions cannot be found in it; missing: {error.missing}", file=place) from error
+        raise DialgaugeError(f"predictions cannot be found in it; missing: {error.missing}", file=file) from error
     except DialgaugeError as error:
-        raise error.at(file=place) from error
+        raise error.at(file=file) from error
 
 
 def _is_free_form(columns: Sequence[str], rows: Rows) -> bool:
@@ -79,8 +79,8 @@ def is_turn_table(columns: Sequence[str]) -> bool:
 class RowsOfDialogues:
     """The rows of one table with these columns; ``place`` is what its errors call it."""
 
-    def __init__(self, columns: Sequence[str], place: str, notes: Notes) -> None:
-        self._columns, self._place, self._notes = columns, place, notes
+    def __init__(self, columns: Sequence[str], file: str, notes: Notes) -> None:
+        self._columns, self._place, self._notes = columns, file, notes
         self._id = next((name for name in _IDS if name in columns), "")
         self._number = next((name for name in _NUMBERS if name in columns), "")
         if not self._id or not (self._number or "record" in columns or "turns" in columns):
@@ -112,9 +112,9 @@ class RowsOfDialogues:
         )
 
     def _refuse(self, error: Exception, dialogue: str) -> None:
-        told = error.at(file=self._place, dialogue=dialogue) if isinstance(error, DialgaugeError) else None
+        located = error.at(file=self._place, dialogue=dialogue) if isinstance(error, DialgaugeError) else None
         shape = f"it does not have the expected shape: {error}"
-        self._notes.refuse(told or DialgaugeError(shape, file=self._place, dialogue=dialogue))
+        self._notes.refuse(located or DialgaugeError(shape, file=self._place, dialogue=dialogue))
 
     def _from_records(self, rows: Iterable[Row]) -> Iterator[Dialogue]:
         for number, row in enumerate(rows):
@@ -130,7 +130,7 @@ class RowsOfDialogues:
         for row in rows:
             identifier = self._own(row)
             try:
-                made = [self._turn(one, identifier, place) for place, one in enumerate(_listed(row["turns"]))]
+                made = [self._turn(raw, identifier, index) for index, raw in enumerate(_listed(row["turns"]))]
                 dialogue = self._dialogue(row, identifier, made)
             except (*_FAULTS, DialgaugeError) as error:
                 self._refuse(error, identifier)
@@ -162,7 +162,7 @@ class RowsOfDialogues:
         missing = numbering.missing(list(zip(numbers, speakers, strict=True)))
         self._notes.add("missing turns, left as holes", sum(missing))
         hole = msgspec.to_builtins(HOLE)
-        filled = [one for gap, turn in zip(missing, turns, strict=True) for one in (*[hole] * gap, turn)]
+        filled = [each for gap, turn in zip(missing, turns, strict=True) for each in (*[hole] * gap, turn)]
         return self._dialogue(rows[0], identifier, filled)
 
     def _numbering(self, rows: Rows) -> _Numbering:
@@ -339,7 +339,7 @@ def _of_map(value: Any) -> Any:
     """A map of Arrow, which is a list of pairs, as an object."""
     if not isinstance(value, list):
         return value
-    pairs = [tuple(one.values()) if isinstance(one, dict) else one for one in value]
+    pairs = [tuple(pair.values()) if isinstance(pair, dict) else pair for pair in value]
     if all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
         return {str(key): inner for key, inner in pairs}
     return value

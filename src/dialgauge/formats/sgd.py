@@ -149,12 +149,12 @@ class _Reader:
             turns.append(self._turn(turn, state, blank, number))
         return Dialogue(id=raw.dialogue_id, turns=tuple(turns), domains=raw.services)
 
-    def _count_carried(self, state: State, frames: list[_Frame], place: str) -> None:
+    def _count_carried(self, state: State, frames: list[_Frame], location: str) -> None:
         if state.keys() <= {frame.service for frame in frames if frame.state is not UNSET}:
             self.whole += len(state) > 1
         else:
             self.carried += 1
-            self.first_carried = self.first_carried or place
+            self.first_carried = self.first_carried or location
 
     def _carried(self, state: State, frames: list[_Frame], blank: State) -> State:
         """The state with the services that have a frame replaced by it; a service without slots is left out.

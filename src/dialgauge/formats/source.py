@@ -205,7 +205,7 @@ def system_name(source: str | Path) -> str:
     while any(mark in pure.name for mark in "*?[") and pure.parent.name:  # a pattern is called as its folder
         pure = pure.parent
     name = pure.name or Path(text).resolve().name or text
-    while ending := next((one for one in _ENDINGS if name.lower().endswith(one) and len(name) > len(one)), ""):
+    while ending := next((known for known in _ENDINGS if name.lower().endswith(known) and len(name) > len(known)), ""):
         name = name[: -len(ending)]
     return name
 
@@ -247,20 +247,20 @@ def file_name(source: object) -> str:
     raise DialgaugeError(f"a file, a folder or a pattern is read here, not a {type(source).__name__}")
 
 
-def _told_apart(place: str, others: Sequence[str]) -> str:
+def _told_apart(path: str, others: Sequence[str]) -> str:
     """The name of a source with as many folders as it takes to differ from the others; if none do, with its ending."""
 
-    def tail(one: str, depth: int, *, whole: bool) -> str:
-        pure = PurePath(one)
+    def tail(file: str, depth: int, *, whole: bool) -> str:
+        pure = PurePath(file)
         folders = pure.parent.parts[len(pure.parent.parts) - depth :]
-        return "/".join([*folders, pure.name if whole else system_name(one)])
+        return "/".join([*folders, pure.name if whole else system_name(file)])
 
     for whole in (False, True):
-        for depth in range(len(PurePath(place).parent.parts)):
-            name = tail(place, depth, whole=whole)
+        for depth in range(len(PurePath(path).parent.parts)):
+            name = tail(path, depth, whole=whole)
             if all(tail(other, depth, whole=whole) != name for other in others):
                 return name
-    return place
+    return path
 
 
 def resolve(source: str | Path, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
@@ -397,17 +397,17 @@ def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit
     import zipfile
 
     with zipfile.ZipFile(raw) as archive:
-        items = [(place, item) for place, item in enumerate(archive.infolist()) if not _is_folder(item)]
-        members = {place: (_safe(name, item.filename), item.compress_size) for place, item in items}
+        items = [(index, item) for index, item in enumerate(archive.infolist()) if not _is_folder(item)]
+        members = {index: (_safe(name, item.filename), item.compress_size) for index, item in items}
     if any(member == INSPECT_MEMBER for member, _ in members.values()):
         return [Part(name, opener, limit)]
     return [
         Part(
             f"{name}!{member}",
-            partial(_open_zipped, opener, place, f"{name}!{member}", sensible_limit(limit, size)),
+            partial(_open_zipped, opener, index, f"{name}!{member}", sensible_limit(limit, size)),
             limit,
         )
-        for place, (member, size) in members.items()
+        for index, (member, size) in members.items()
         if not _ignored(member)
     ]
 
@@ -417,11 +417,11 @@ def _is_folder(item: zipfile.ZipInfo) -> bool:
     return item.filename.endswith("/")
 
 
-def _open_zipped(opener: Callable[[], IO[bytes]], place: int, name: str, limit: int) -> IO[bytes]:
+def _open_zipped(opener: Callable[[], IO[bytes]], index: int, name: str, limit: int) -> IO[bytes]:
     """The member at a place of the archive (two may have one name), unpacked."""
     import zipfile
 
-    with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(archive.infolist()[place]) as held:
+    with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(archive.infolist()[index]) as held:
         content = read_all(io.BufferedReader(Limited(held, name, limit), CHUNK))
     return io.BytesIO(content)
 

@@ -185,9 +185,9 @@ class Tau(DialogueFormat):
         if trials:
             # The file does not say how many trials were planned: those that it has, whatever their numbers.
             shared["planned_trials"] = str(len(trials))
-        for name, one in _each(_TAU, large, part, Notes(tolerant=True)) if large else results:
+        for name, result in _each(_TAU, large, part, Notes(tolerant=True)) if large else results:
             try:
-                yield _tau_dialogue(one, shared)
+                yield _tau_dialogue(result, shared)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
 
@@ -227,20 +227,20 @@ class Tau2(DialogueFormat):
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
         """Files of their own, and folders: a simulation belongs to the results.json of the folder above it."""
-        told: dict[str, _Told] = {}
+        by_folder: dict[str, _Told] = {}
         for part in parts:
             folder, _, _ = part.name.replace("\\", "/").rpartition("/")
             if not _is_results(Peek(part)):
-                known = told.get(folder.rpartition("/")[0], _UNTOLD)
+                known = by_folder.get(folder.rpartition("/")[0], _UNTOLD)
                 pieces: Iterable[Raw] = [Raw(part.read())]
             else:
                 results = _results(part)
-                known = told[folder] = _told(results, part)
+                known = by_folder[folder] = _told(results, part)
                 pieces = _pieces(results, part, alone=len(parts) == 1)
-            for name, one in _each(_SIMULATION, pieces, part, notes):
+            for name, simulation in _each(_SIMULATION, pieces, part, notes):
                 try:
-                    domain = known.domains.get(str(one.task_id), known.domains[""])
-                    yield part, _tau2_dialogue(one, known.tasks, known.shared, domain)
+                    domain = known.domains.get(str(simulation.task_id), known.domains[""])
+                    yield part, _tau2_dialogue(simulation, known.tasks, known.shared, domain)
                 except DialgaugeError as error:
                     notes.refuse(error.at(file=part.name, dialogue=name))
 
@@ -318,17 +318,17 @@ def _each(
     for number, raw in enumerate(pieces, start=1):
         name = _name(raw, number)
         try:
-            one = decode(decoder, raw, part, dialogue=name)
-            if not 0 <= (one.trial or 0) < _MOST:
+            record = decode(decoder, raw, part, dialogue=name)
+            if not 0 <= (record.trial or 0) < _MOST:
                 raise DialgaugeError(
-                    f"the trial must be from 0 to {_MOST - 1:,} (got {one.trial})",
+                    f"the trial must be from 0 to {_MOST - 1:,} (got {record.trial})",
                     file=part.name,
                     dialogue=name,
                 )
         except DialgaugeError as error:
             notes.refuse(error)
         else:
-            yield name, one
+            yield name, record
 
 
 def _name(raw: Raw, number: int) -> str:
@@ -341,20 +341,20 @@ def _name(raw: Raw, number: int) -> str:
     return f"{task}#{trial}" if isinstance(task, str | int) and isinstance(trial, int) else f"number {number}"
 
 
-def _tau_dialogue(one: _TauResult, shared: Mapping[str, str]) -> Dialogue:
-    info, task = one.info, one.info.task or _TauTask()
+def _tau_dialogue(result: _TauResult, shared: Mapping[str, str]) -> Dialogue:
+    info, task = result.info, result.info.task or _TauTask()
     judged = info.reward_info if isinstance(info.reward_info, _TauRewardInfo) else None
     parts = {
         key: float(value)
         for key, value in ((judged.info if judged else None) or {}).items()
         if key.startswith("r_") and isinstance(value, int | float) and abs(value) < _MOST
     }
-    prompt = "\n".join(message.content or "" for message in one.traj if message.role == "system")
+    prompt = "\n".join(message.content or "" for message in result.traj if message.role == "system")
     details = {
         "benchmark": "tau",
-        "task": str(one.task_id),
-        "trial": str(one.trial),
-        **_rewards(one.reward, parts),
+        "task": str(result.task_id),
+        "trial": str(result.trial),
+        **_rewards(result.reward, parts),
         **_given(
             user_cost=info.user_cost,
             error=info.error,
@@ -365,42 +365,44 @@ def _tau_dialogue(one: _TauResult, shared: Mapping[str, str]) -> Dialogue:
         **shared,
         **({"policy": _checksum(prompt)} if prompt else {}),
     }
-    reason = _tau_end(one)
+    reason = _tau_end(result)
     return Dialogue(
-        id=f"{one.task_id}#{one.trial}",
-        turns=tuple(turns_of(one.traj)),
+        id=f"{result.task_id}#{result.trial}",
+        turns=tuple(turns_of(result.traj)),
         goal=Goal(message=(task.instruction,)) if task.instruction else None,
         outcome=Outcome(
-            success=_succeeded(one.reward), reason=reason, ended_by=_ENDED_BY.get(reason, ""), details=details
+            success=_succeeded(result.reward), reason=reason, ended_by=_ENDED_BY.get(reason, ""), details=details
         ),
     )
 
 
-def _tau_end(one: _TauResult) -> str:
+def _tau_end(result: _TauResult) -> str:
     """How a conversation ended, in tau2-bench's words; tau-bench leaves it to be concluded.
 
     A conversation that comes to its end is judged; one that does not was stopped by an error, or has used up its steps.
     Files that others made lack these signs: then the user's own stop tells it, or nothing does.
     """
-    if one.info.error is not None:
+    if result.info.error is not None:
         return "error"
-    if isinstance(one.info.reward_info, _TauRewardInfo):
-        return "user_stop" if one.info.source in ("user", None) else "agent_stop"
-    last = next((message.content or "" for message in reversed(one.traj) if message.role == "user"), "")
-    by_tool = one.info.source not in ("user", None)
+    if isinstance(result.info.reward_info, _TauRewardInfo):
+        return "user_stop" if result.info.source in ("user", None) else "agent_stop"
+    last = next((message.content or "" for message in reversed(result.traj) if message.role == "user"), "")
+    by_tool = result.info.source not in ("user", None)
     if _STOP in last and not by_tool:
         return "user_stop"
-    return "max_steps" if one.info.reward_info is None and (by_tool or not one.reward) else ""
+    return "max_steps" if result.info.reward_info is None and (by_tool or not result.reward) else ""
 
 
-def _tau2_dialogue(one: _Simulation, tasks: Mapping[str, _Task], shared: Mapping[str, str], domain: str) -> Dialogue:
-    name, trial = str(one.task_id), one.trial or 0
-    if one.messages is None:
-        raise DialgaugeError("it has no messages" if bytes(one.ticks) == b"null" else _VOICE)
+def _tau2_dialogue(
+    simulation: _Simulation, tasks: Mapping[str, _Task], shared: Mapping[str, str], domain: str
+) -> Dialogue:
+    name, trial = str(simulation.task_id), simulation.trial or 0
+    if simulation.messages is None:
+        raise DialgaugeError("it has no messages" if bytes(simulation.ticks) == b"null" else _VOICE)
     task = tasks.get(name)
     if tasks and task is None:
         raise DialgaugeError(f"the file has no task '{name}'; every simulation needs its task in 'tasks'")
-    judged = one.reward_info or _RewardInfo()
+    judged = simulation.reward_info or _RewardInfo()
     parts = {key: value for key, value in (judged.reward_breakdown or {}).items() if value is not None}
     criteria = (task.evaluation_criteria if task else None) or _Criteria()
     details = {
@@ -409,20 +411,20 @@ def _tau2_dialogue(one: _Simulation, tasks: Mapping[str, _Task], shared: Mapping
         "trial": str(trial),
         **_rewards(judged.reward, parts),
         **_given(
-            agent_cost=one.agent_cost,
-            user_cost=one.user_cost,
-            duration=one.duration,
-            seed=one.seed,
+            agent_cost=simulation.agent_cost,
+            user_cost=simulation.user_cost,
+            duration=simulation.duration,
+            seed=simulation.seed,
             expected_actions=criteria.actions,
             expected_outputs=criteria.communicate_info,
         ),
         **shared,
     }
-    reason = one.termination_reason or ""
+    reason = simulation.termination_reason or ""
     instruction = _instruction(task)
     return Dialogue(
         id=f"{name}#{trial}",
-        turns=tuple(turns_of(one.messages)),
+        turns=tuple(turns_of(simulation.messages)),
         goal=Goal(message=instruction) if instruction else None,
         domains=(domain,) if domain else (),
         outcome=Outcome(
@@ -442,7 +444,7 @@ def _results(part: Part) -> _Results:
         simulations = None if isinstance(results.simulations, UnsetType) else results.simulations
         return _Results(simulations, results.info, results.tasks, results.simulation_index)
     tasks = [task for key, raw in members if key == "tasks" for task in decode(_TASKS, raw, part)]
-    repeated = [one for key, raw in members if key == "simulations" for one in decode(_LIST, raw, part)]
+    repeated = [simulation for key, raw in members if key == "simulations" for simulation in decode(_LIST, raw, part)]
     return _Results(repeated, results.info, tasks, results.simulation_index)
 
 
@@ -487,11 +489,11 @@ def _shared(info: _Info, tasks: Mapping[str, _Task]) -> dict[str, str]:
 def _domains(info: _Info, tasks: Mapping[str, _Task]) -> dict[str, str]:
     """The domain of each task: the file's, under an empty name, unless its tasks say that they are of several."""
     whole = info.environment_info.domain_name if info.environment_info else ""
-    said = {}
+    domains = {}
     for name, task in tasks.items():
         given = task.user_scenario.instructions if task.user_scenario else None
-        said[name] = str(given.get("domain") or whole) if isinstance(given, dict) else whole
-    return {"": whole, **(said if len(set(said.values())) > 1 else {})}
+        domains[name] = str(given.get("domain") or whole) if isinstance(given, dict) else whole
+    return {"": whole, **(domains if len(set(domains.values())) > 1 else {})}
 
 
 def _instruction(task: _Task | None) -> tuple[str, ...]:
@@ -528,18 +530,18 @@ def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> tupl
     The trials of a task were told the same. Where they were not, and most of what they were told stands under other
     ids as well, conversations are filed under wrong ids: the check of integrity says which.
     """
-    told: dict[str, Counter[str]] = {}
+    by_task: dict[str, Counter[str]] = {}
     filed: dict[str, set[str]] = {}
     trials: set[int] = set()
     for _, tau_result in results:
         task, instruction = str(tau_result.task_id), tau_result.info.task.instruction if tau_result.info.task else ""
         trials.add(tau_result.trial)
-        said = told.setdefault(task, Counter())
+        counts = by_task.setdefault(task, Counter())
         if instruction:
-            said[instruction] += 1
+            counts[instruction] += 1
             filed.setdefault(instruction, set()).add(task)
-    differing = {task: said for task, said in told.items() if len(said) > 1}
-    contested = {instruction for said in differing.values() for instruction in said}
+    differing = {task: counts for task, counts in by_task.items() if len(counts) > 1}
+    contested = {instruction for counts in differing.values() for instruction in counts}
     if 2 * sum(len(filed[instruction]) == 1 for instruction in contested) > len(contested):
         raise DialgaugeError(
             f"two different tasks have the id '{next(iter(differing))}': its trials have different instructions. Are "
@@ -547,7 +549,7 @@ def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> tupl
             "between trials? Then give each version an id of its own",
             file=part.name,
         )
-    return {task: said.most_common(1)[0][0] if said else "" for task, said in told.items()}, trials
+    return {task: counts.most_common(1)[0][0] if counts else "" for task, counts in by_task.items()}, trials
 
 
 def _task_set(instructions: Mapping[str, str]) -> str:

@@ -78,7 +78,7 @@ def turns_of(messages: Sequence[TauMessage], places: Sequence[int] | None = None
     results = results_of_calls(messages)
     waiting: _Pending | None = None
     for number, message in enumerate(messages):
-        place = number if places is None else places[number]
+        source = number if places is None else places[number]
         speaker = _SPEAKERS.get(message.role)
         if speaker is None:
             continue
@@ -87,13 +87,13 @@ def turns_of(messages: Sequence[TauMessage], places: Sequence[int] | None = None
             waiting = None
         if message.content or not message.tool_calls:
             calls = waiting.calls if waiting is not None else None
-            yield Turn(speaker=speaker, text=message.content or "", calls=calls, source=place)
+            yield Turn(speaker=speaker, text=message.content or "", calls=calls, source=source)
             waiting = None
         if message.tool_calls:
             made = tuple(
-                _call(call, results.get((number, rank)), place) for rank, call in enumerate(message.tool_calls)
+                _call(call, results.get((number, rank)), source) for rank, call in enumerate(message.tool_calls)
             )
-            first = place if waiting is None else waiting.place
+            first = source if waiting is None else waiting.place
             waiting = _Pending(speaker, first, (waiting.calls if waiting is not None else ()) + made)
     if waiting is not None:
         yield _wordless(waiting)
@@ -105,13 +105,13 @@ def _wordless(waiting: _Pending) -> Turn:
 
 def results_of_calls(messages: Sequence[TauMessage]) -> dict[tuple[int, int], ToolResult]:
     """The result of each call, by the place of its message and its number in it."""
-    found: dict[tuple[int, int], ToolResult] = {}
+    by_call: dict[tuple[int, int], ToolResult] = {}
     open_calls: list[tuple[int, int, str | None]] = []
     late: dict[str, tuple[int, int]] = {}  # calls that other calls followed before their results came
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if message.role in _SPEAKERS and message.tool_calls:
             late.update({name: (asked, rank) for asked, rank, name in open_calls if name is not None})
-            open_calls = [(place, number, call.id) for number, call in enumerate(message.tool_calls)]
+            open_calls = [(index, number, call.id) for number, call in enumerate(message.tool_calls)]
         for result in _tool_results(message):
             match = next(
                 (open_call for open_call in open_calls if result.id is not None and open_call[2] == result.id), None
@@ -121,10 +121,10 @@ def results_of_calls(messages: Sequence[TauMessage]) -> dict[tuple[int, int], To
             )
             if match is not None:
                 open_calls.remove(match)
-                found[match[:2]] = result
+                by_call[match[:2]] = result
             elif result.id in late:
-                found[late.pop(result.id)] = result
-    return found
+                by_call[late.pop(result.id)] = result
+    return by_call
 
 
 def _tool_results(message: TauMessage) -> Iterable[ToolResult]:
@@ -135,10 +135,10 @@ def _tool_results(message: TauMessage) -> Iterable[ToolResult]:
     return (ToolResult(message.id or message.tool_call_id, message.content, message.error),)
 
 
-def _call(call: WrittenToolCall, result: ToolResult | None, place: int) -> Call:
+def _call(call: WrittenToolCall, result: ToolResult | None, message: int) -> Call:
     name = call.function.name if call.function else call.name
     if name is None:
-        raise DialgaugeError("a tool call has no name", turn=place)
+        raise DialgaugeError("a tool call has no name", turn=message)
     given = call.function.arguments if call.function else call.arguments
     return Call(
         name=name,

@@ -60,9 +60,9 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
             elif isinstance(given[0], int):
                 values[field] = sum(given)
             elif isinstance(given[0], dict):
-                values[field] = {key: value for one in given for key, value in one.items()}
+                values[field] = {key: value for entries in given for key, value in entries.items()}
             else:
-                values[field] = [item for one in given for item in one]
+                values[field] = [item for entries in given for item in entries]
         return cls(**values)
 
     @property
@@ -169,8 +169,8 @@ def align(
     """
     left_out = {dialogue_key(identifier) for identifier in exclude}
     there = predicted.places()
-    chosen = [(place, there.get(key, -1)) for place, key in enumerate(gold.keys) if key not in left_out]
-    gold_row, predicted_row, turn, place = _rows(gold, predicted, chosen)
+    chosen = [(index, there.get(key, -1)) for index, key in enumerate(gold.keys) if key not in left_out]
+    gold_row, predicted_row, turn, dialogue = _rows(gold, predicted, chosen)
     has_gold = gold.present[gold_row]
     has_both = has_gold & (predicted_row >= 0)
     has_both[has_both] = predicted.present[predicted_row[has_both]]
@@ -179,9 +179,9 @@ def align(
     kept = has_gold if policy == "empty" else has_both
     aligned_prediction = np.where(has_both, predicted_row, -1)[kept]
     first = np.ones(int(kept.sum()), bool)
-    first[1:] = np.diff(place[kept]) != 0
+    first[1:] = np.diff(dialogue[kept]) != 0
     starts = np.flatnonzero(first).astype(np.int32)
-    ids = [gold.ids[number] for number in place[kept][starts].tolist()]
+    ids = [gold.ids[number] for number in dialogue[kept][starts].tolist()]
     coverage = _coverage(gold, predicted, policy, chosen, has_gold, has_both, len(ids), int(kept.sum()), exclude)
     coverage = structs.replace(coverage, only_domains=sorted(set(only_domains)))
     return Aligned(
@@ -203,14 +203,14 @@ def _rows(
     places = np.array([pair[0] for pair in chosen], np.int32).reshape(-1)
     others = np.array([pair[1] for pair in chosen], np.int32).reshape(-1)
     sizes = gold.sizes[places]
-    place = np.repeat(places, sizes)
+    dialogue = np.repeat(places, sizes)
     ends = np.cumsum(sizes)
     turn = np.arange(int(sizes.sum()), dtype=np.int32) - np.repeat(ends - sizes, sizes).astype(np.int32)
     other = np.repeat(others, sizes)
-    gold_row = gold.offsets[place] + turn
+    gold_row = gold.offsets[dialogue] + turn
     their_size = np.where(other >= 0, np.append(predicted.sizes, 0)[other], 0)
     predicted_row = np.where(turn < their_size, predicted.offsets[other] + turn, -1)
-    return gold_row, predicted_row.astype(np.int32), turn, place
+    return gold_row, predicted_row.astype(np.int32), turn, dialogue
 
 
 def _coverage(
@@ -231,9 +231,9 @@ def _coverage(
     not_found = [name for name in exclude if dialogue_key(name) not in known]
     gold_sizes, their_sizes = gold.sizes, predicted.sizes
     mismatch = {
-        gold.ids[place]: (int(gold_sizes[place]), int(their_sizes[other]))
-        for place, other in chosen
-        if other >= 0 and gold_sizes[place] != their_sizes[other]
+        gold.ids[index]: (int(gold_sizes[index]), int(their_sizes[other]))
+        for index, other in chosen
+        if other >= 0 and gold_sizes[index] != their_sizes[other]
     }
     not_excluded = np.repeat(np.array([key not in left_out for key in predicted.keys], bool), their_sizes)
     return TurnCoverage(
@@ -244,7 +244,7 @@ def _coverage(
         predicted_turns=int(predicted.present.sum()),
         dialogues=dialogues,
         turns=turns,
-        missing_dialogues=[gold.ids[place] for place, other in chosen if other < 0],
+        missing_dialogues=[gold.ids[index] for index, other in chosen if other < 0],
         missing_turns=int((has_gold & ~has_both).sum()),
         extra_dialogues=extra,
         extra_turns=int((predicted.present & not_excluded).sum() - has_both.sum()),

@@ -56,9 +56,9 @@ def write_codes(comparison: StateComparison, path: Path) -> None:
             "turn": comparison.aligned.turn[span],
         }
         absent = np.zeros(stretch.stop - stretch.start, np.int32)
-        place = {number: row for row, number in enumerate(stretch.slots.tolist())}
+        row_of = {number: row for row, number in enumerate(stretch.slots.tolist())}
         for prefix, side in ((GOLD, gold), (PREDICTED, predicted)):
-            columns |= {f"{prefix}{name}": side[place[n]] if n in place else absent for n, name in enumerate(names)}
+            columns |= {f"{prefix}{name}": side[row_of[n]] if n in row_of else absent for n, name in enumerate(names)}
         frames.append(pl.DataFrame(columns))
     with atomic(path) as scratch:
         metadata = {INVENTORY: str(comparison.inventory)}
@@ -129,8 +129,8 @@ class CodeTable:
     def basis(self) -> CountBasis:
         """What its counts rest on; T of slot accuracy is what the file says, else the number of its slots."""
         with _readable(self.path):
-            said = pl.read_parquet_metadata(self.path).get(INVENTORY, "")
-        inventory = int(said) if said.isdecimal() and len(said) < 10 else len(self.slots)
+            stored = pl.read_parquet_metadata(self.path).get(INVENTORY, "")
+        inventory = int(stored) if stored.isdecimal() and len(stored) < 10 else len(self.slots)
         by_domain = dict(Counter(slot.partition("-")[0] for slot in self.slots))
         return CountBasis(slots=inventory, slots_by_domain=by_domain, gold=True, flags=False)
 
@@ -151,7 +151,7 @@ def _without(frame: pl.DataFrame, exclude: Collection[str], excluded: list[str])
     left_out = {dialogue_key(name) for name in exclude}
     ids = frame["dialogue"].cast(pl.String)
     distinct = ids.unique(maintain_order=True)
-    kept = pl.Series([dialogue_key(one) not in left_out for one in distinct], dtype=pl.Boolean)
+    kept = pl.Series([dialogue_key(dialogue) not in left_out for dialogue in distinct], dtype=pl.Boolean)
     wanted = distinct.filter(kept)
     excluded.extend(distinct.filter(~kept).to_list())
     return frame.filter(ids.is_in(wanted.implode()))
@@ -251,7 +251,7 @@ def _blocks(first: Flags) -> Iterator[tuple[int, int]]:
     begins = np.append(np.flatnonzero(first), len(first))
     start = 0
     while start < len(first):
-        place = int(np.searchsorted(begins, start + _BLOCK, side="right")) - 1
-        stop = int(begins[place]) if begins[place] > start else int(begins[place + 1])
+        index = int(np.searchsorted(begins, start + _BLOCK, side="right")) - 1
+        stop = int(begins[index]) if begins[index] > start else int(begins[index + 1])
         yield start, stop
         start = stop

@@ -72,8 +72,8 @@ class TrackingView(ComparisonView):
         mine, theirs = _differing(first, dialogue), _differing(second, dialogue)
         parted: dict[int, list[ItemDifference]] = {}
         for turn in sorted(positions.keys() & others.keys()):
-            one, other = mine.get(turn, {}), theirs.get(turn, {})
-            slots = (_difference(slot, one.get(slot), other.get(slot)) for slot in sorted({*one, *other}))
+            state, other = mine.get(turn, {}), theirs.get(turn, {})
+            slots = (_difference(slot, state.get(slot), other.get(slot)) for slot in sorted({*state, *other}))
             if items := [item for item in slots if item.first != item.second]:
                 parted[turn] = items
         if not parted:
@@ -182,11 +182,11 @@ def turn_counts_of(runs: Mapping[str, Run], turns: Mapping[str, polars.DataFrame
 
 def sweep_table(sweep: Sweep) -> Table:
     """FGA at some lambdas, and where systems swap places."""
-    places = [place for place, at in enumerate(sweep.lambdas) if at in _SHOWN]
-    columns = [Column(f"λ = {sweep.lambdas[place]:g}", digits=2, percent=True, best="max") for place in places]
+    places = [index for index, at in enumerate(sweep.lambdas) if at in _SHOWN]
+    columns = [Column(f"λ = {sweep.lambdas[index]:g}", digits=2, percent=True, best="max") for index in places]
     table = Table("Flexible goal accuracy by strictness", ["system", *columns])
     for name, values in sweep.scores.items():
-        table.add(name, *(float(values[place]) for place in places))
+        table.add(name, *(float(values[index]) for index in places))
     table.notes.append(percent_note())
     swaps = [f"{swap.after} passes {swap.before} at λ = {swap.at:.2f}" for swap in sweep.swaps()]
     table.notes.append(

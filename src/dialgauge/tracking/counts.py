@@ -98,25 +98,25 @@ class SlotTally:
         self._scratch = tuple(np.empty(turns, bool) for _ in range(6))
 
     def add(self, gold: Codes, predicted: Codes) -> None:
-        has_gold, has_prediction, differs, gold_new, predicted_new, found = self._scratch
+        has_gold, has_prediction, differs, gold_new, predicted_new, both = self._scratch
         np.not_equal(gold, 0, out=has_gold)
         np.not_equal(predicted, 0, out=has_prediction)
         np.not_equal(gold, predicted, out=differs)
-        np.logical_and(has_gold, has_prediction, out=found)
+        np.logical_and(has_gold, has_prediction, out=both)
         self._filled += has_gold.view(np.uint8)
         self._predicted += has_prediction.view(np.uint8)
-        self._both += found.view(np.uint8)
+        self._both += both.view(np.uint8)
         self._errors += differs.view(np.uint8)
         _mark_changed(gold, has_gold, self._first, gold_new)
         _mark_changed(predicted, has_prediction, self._first, predicted_new)
-        np.logical_or(gold_new, predicted_new, out=found)
-        np.logical_and(found, differs, out=found)
-        np.logical_or(self._new_error, found, out=self._new_error)
-        np.not_equal(gold_new, predicted_new, out=found)
-        np.greater(found, differs, out=found)  # new on one side only, though the slot is right
-        np.logical_or(self._unmatched, found, out=self._unmatched)
-        np.not_equal(differs[1:], differs[:-1], out=found[1:])
-        np.logical_or(self._moved[1:], found[1:], out=self._moved[1:])
+        np.logical_or(gold_new, predicted_new, out=both)
+        np.logical_and(both, differs, out=both)
+        np.logical_or(self._new_error, both, out=self._new_error)
+        np.not_equal(gold_new, predicted_new, out=both)
+        np.greater(both, differs, out=both)  # new on one side only, though the slot is right
+        np.logical_or(self._unmatched, both, out=self._unmatched)
+        np.not_equal(differs[1:], differs[:-1], out=both[1:])
+        np.logical_or(self._moved[1:], both[1:], out=self._moved[1:])
 
     def counts(self) -> TurnCounts:
         missed, spurious = self._filled - self._both, self._predicted - self._both
@@ -230,7 +230,7 @@ class SlotCounts(Struct, frozen=True, eq=False):
     def in_gold(self) -> SlotCounts:
         """Only the slots that gold has, in any dialogue; the others count nothing but spurious predictions."""
         known = np.flatnonzero((self.correct + self.wrong + self.missed).any(axis=1))
-        return SlotCounts([self.pairs[place] for place in known.tolist()], *(part[known] for part in self.parts()))
+        return SlotCounts([self.pairs[index] for index in known.tolist()], *(part[known] for part in self.parts()))
 
     def parts(self) -> tuple[Counters, Counters, Counters, Counters]:
         """C, V, D, W."""
@@ -353,14 +353,14 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
 def merge_slots(parts: list[SlotCounts]) -> SlotCounts:
     """The slot counts of several disjoint sets of dialogues as one; a slot absent from one of them has 0 there."""
     pairs = sorted({pair for part in parts for pair in part.pairs})
-    place = {pair: number for number, pair in enumerate(pairs)}
+    row_of = {pair: number for number, pair in enumerate(pairs)}
     merged = []
     for which in range(4):
         wide = []
         for part in parts:
             counts = part.parts()[which]
             rows = np.zeros((len(pairs), counts.shape[1]), np.int32)
-            rows[[place[pair] for pair in part.pairs]] = counts
+            rows[[row_of[pair] for pair in part.pairs]] = counts
             wide.append(rows)
         merged.append(np.concatenate(wide, axis=1))
     return SlotCounts(pairs, *merged)

@@ -85,8 +85,10 @@ def ceiling_sentence(profile: str, ceiling: Mapping[str, float | None], shares: 
         for name, value in ceiling.items()
         if value is not None
     )
-    told = f"Under {profile} gold scored against itself gets {values}, not 100: some of its rules change only one side."
-    return Note("ceiling", told)
+    sentence = (
+        f"Under {profile} gold scored against itself gets {values}, not 100: some of its rules change only one side."
+    )
+    return Note("ceiling", sentence)
 
 
 def tracking_details(run: Run) -> TrackingDetails:

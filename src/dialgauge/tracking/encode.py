@@ -73,11 +73,11 @@ class Items:
         if whole is None:
             numbers: list[int] = []
             for domain, slots in state.items():
-                found = self.known.get((domain, id(slots)))
-                if found is None:
-                    found = slots, self.of(domain, _verdicts(slots) if judged else slots)
-                    self.known[domain, id(slots)] = found
-                numbers += found[1]
+                encoded = self.known.get((domain, id(slots)))
+                if encoded is None:
+                    encoded = slots, self.of(domain, _verdicts(slots) if judged else slots)
+                    self.known[domain, id(slots)] = encoded
+                numbers += encoded[1]
             whole = self.states[id(state)] = state, numbers
         return whole[1]
 

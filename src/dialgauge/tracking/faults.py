@@ -169,11 +169,11 @@ class Faults:
             exact = counts.exact[start:stop]
             if exact[-1]:
                 continue
-            name, place = ids[start], int(np.argmin(exact))
-            turn[name] = int(counts.turn[start + place])
-            places[name], turns[name] = place, len(exact)
-            position[name], after[name] = place / len(exact), (place + 1) / len(exact)
-            if exact[place:].any():
+            name, index = ids[start], int(np.argmin(exact))
+            turn[name] = int(counts.turn[start + index])
+            places[name], turns[name] = index, len(exact)
+            position[name], after[name] = index / len(exact), (index + 1) / len(exact)
+            if exact[index:].any():
                 recovering.append(name)
         return FirstErrors(len(turn), turn, places, turns, position, after, recovering)
 
@@ -272,6 +272,6 @@ def _first_error_table(system: TrackedSystem, faults: Faults) -> Table:
             f"{float((slots < 12).mean()):.1%} of the dialogues have fewer than 12.",
         ],
     )
-    for place, number in enumerate(first.histogram()):
-        table.add(f"{place * 10}% to {place * 10 + 10}%", number)
+    for index, number in enumerate(first.histogram()):
+        table.add(f"{index * 10}% to {index * 10 + 10}%", number)
     return table

@@ -86,8 +86,8 @@ def _as_scored(runs: Iterable[Run]) -> Resampling | None:
 
 def _figures(drawn: DrawnTurns) -> dict[str, Callable[[], Any]]:
     figures: dict[str, Callable[[], Any]] = {}
-    for place, (system, frame) in enumerate(drawn.frames.items(), 1):
-        figures[f"error_onset_{figure_label(place, system)}"] = partial(_error_onset, system, frame)
+    for index, (system, frame) in enumerate(drawn.frames.items(), 1):
+        figures[f"error_onset_{figure_label(index, system)}"] = partial(_error_onset, system, frame)
     figures["lambda_sweep"] = partial(_lambda_sweep, drawn)
     with_gold = [name for name, run in drawn.runs.items() if tracking_details(run).evidence.gold]
     if with_gold:
@@ -115,13 +115,13 @@ def _lambda_sweep(drawn: DrawnTurns) -> Any:
     sweep = sweep_counts(systems)
     turns = max(map(len, systems.values()), default=0)
     bands = sweep_intervals(systems, drawn.how) if drawn.how else {}
-    told = _interval_words("bands", drawn.how, [ends for band in bands.values() for ends in band])
+    interval_note = _interval_words("bands", drawn.how, [ends for band in bands.values() for ends in band])
     return lambda_sweep(
         sweep.lambdas,
         sweep.scores,
         intervals=bands,
         swaps=[swap.at for swap in sweep.swaps()],
-        note=[f"{drawn.basis}, {counted(turns, 'turn')}; {told}", *_caution(systems, bands)],
+        note=[f"{drawn.basis}, {counted(turns, 'turn')}; {interval_note}", *_caution(systems, bands)],
     )
 
 
@@ -139,8 +139,8 @@ def _interval_words(marks: str, how: Resampling | None, bounds: Collection[Bound
     undefined = sum(math.isnan(low) or math.isnan(high) for low, high in bounds)
     if undefined == len(bounds):
         return "no intervals: fewer than two dialogues"
-    told = f"{marks}: {how.level:.0%} confidence intervals from {how.resamples:,} resamples"
-    return f"{told}; none where fewer than two dialogues count" if undefined else told
+    sentence = f"{marks}: {how.level:.0%} confidence intervals from {how.resamples:,} resamples"
+    return f"{sentence}; none where fewer than two dialogues count" if undefined else sentence
 
 
 def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> Bands:

@@ -106,12 +106,12 @@ def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     many = slots >= FEW * FEW and gone > _LOST * slots and lost * slots * FEW < gone * stated
     if not (surely or many):
         return []
-    told = (
+    message = (
         f"{'the' if surely else 'some'} turns seem to hold only what changed: {gone:,} of {slots:,} predicted slots "
         "are gone in the next turn; write the whole state of every turn, or call the field 'changes' (in a file with "
         "one row per slot, 'changed_value'), and the changes are added up"
     )
-    return [GuardFinding(CHANGES, told, stops=surely or gone > _PARTLY_LOST * slots)]
+    return [GuardFinding(CHANGES, message, stops=surely or gone > _PARTLY_LOST * slots)]
 
 
 def empty_findings(evidence: GuardEvidence) -> list[GuardFinding]:
@@ -144,12 +144,12 @@ def late_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     changed, right, late = evidence.changed
     if changed < FEW or late < _LATE * changed or late < _OFTEN * right:
         return []
-    told = (
+    message = (
         f"the states seem to be those of the turn before: of {counted(changed, 'turn')} in which a gold state changes, "
         f"{late:,} have that of the turn before, and {right:,} the changed one; write the state after each "
         "user turn"
     )
-    return [GuardFinding(TURNS, told, stops=True)]
+    return [GuardFinding(TURNS, message, stops=True)]
 
 
 def dialogue_findings(coverage: TurnCoverage) -> list[GuardFinding]:
@@ -158,12 +158,12 @@ def dialogue_findings(coverage: TurnCoverage) -> list[GuardFinding]:
     shared = coverage.gold_dialogues - len(missing)
     if not (missing and extra) or 2 * shared >= min(coverage.gold_dialogues, coverage.predicted_dialogues):
         return []
-    told = (
+    message = (
         f"only {shared:,} of {counted(coverage.gold_dialogues, 'gold dialogue')} have predictions, and "
         f"{counted(len(extra), 'predicted dialogue')} no gold: gold has ids like '{missing[0]}', the predictions like "
         f"'{extra[0]}'; rename them with --rename FILE"
     )
-    return [GuardFinding(DIALOGUES, told, stops=True, example=id_example(extra, missing))]
+    return [GuardFinding(DIALOGUES, message, stops=True, example=id_example(extra, missing))]
 
 
 def id_example(predicted: Sequence[str], gold: Sequence[str]) -> str:
@@ -183,18 +183,18 @@ def output_findings(turns: int, reading: FileReading) -> list[GuardFinding]:
     unread = [remark for what, remark in remarks.items() if what == PARTLY or reading.understood]
     count = sum(remark.count for remark in unread)
     if turns >= FEW and count >= NOTABLE * turns:
-        first = next((place for remark in unread for place in remark.places), "")
-        told = (
+        first = next((location for remark in unread for location in remark.places), "")
+        message = (
             f"{count:,} of {counted(turns, 'output')} were not understood in whole, and would be scored as far as they "
             f"were, first in {first}; write states as JSON, or as hotel-area=north; hotel-stars=4, and {{}} where a "
             "model gives none"
         )
-        return [GuardFinding(OUTPUTS, told, stops=True)]
+        return [GuardFinding(OUTPUTS, message, stops=True)]
     invalid = remarks[INVALID].count if INVALID in remarks else 0
     if turns < FEW or 2 * invalid <= turns:
         return []
-    told = f"{invalid:,} of {counted(turns, 'output')} hold no state that can be read, and would be scored as empty"
-    return [GuardFinding(OUTPUTS, told, stops=True)]
+    message = f"{invalid:,} of {counted(turns, 'output')} hold no state that can be read, and would be scored as empty"
+    return [GuardFinding(OUTPUTS, message, stops=True)]
 
 
 def slot_findings(
@@ -215,15 +215,15 @@ def slot_findings(
     total = predicted.total() + sum(outside.values())
     never_predicted = {pair: count for pair, count in gold.items() if pair not in predicted}
     never_predicted = {pair: count for pair, count in never_predicted.items() if count >= NOTABLE * gold.total()}
-    told = sorted(
+    reported = sorted(
         (pair for pair, count in never_gold.items() if count >= NOTABLE * total),
         key=lambda pair: (-never_gold[pair], pair),
     )
     spelling = {profile.pair(*pair) or pair: pair for pair in sorted(written, key=written.__getitem__)}
-    meant = {spelling[pair]: _meant(pair, never_predicted) for pair in told}
+    meant = {spelling[pair]: _meant(pair, never_predicted) for pair in reported}
     findings = []
-    if told and total >= FEW:
-        unmatched = sum(never_gold[pair] for pair in told)
+    if reported and total >= FEW:
+        unmatched = sum(never_gold[pair] for pair in reported)
         names = [slot_text(pair) + (f" (gold: {name}?)" if name else "") for pair, name in meant.items()]
         sentence = (
             f"gold never fills {some_of(names, LISTED)}: {unmatched:,} of {total:,} predicted values; "

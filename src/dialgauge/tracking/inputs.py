@@ -70,8 +70,8 @@ def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
 
 def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool) -> list[Remark]:
     """What to say beside scores; the official ones say themselves what they do with blank values."""
-    said = [remark for remark in remarks if not (official and remark.what == BLANKS)]
-    return [replace(remark, what=_FILLED) if counts_blanks and remark.what == BLANKS else remark for remark in said]
+    kept = [remark for remark in remarks if not (official and remark.what == BLANKS)]
+    return [replace(remark, what=_FILLED) if counts_blanks and remark.what == BLANKS else remark for remark in kept]
 
 
 class FileReading(Struct, frozen=True, kw_only=True):
@@ -161,7 +161,7 @@ def load(
             f"something of type {type(source).__name__} cannot be read as {name or 'predictions'}: give a file, "
             "a frame, a dataset, dialogues, or states by dialogue"
         )
-    if not all(isinstance(one, Dialogue) for one in cast(Sequence[object], source)):
+    if not all(isinstance(element, Dialogue) for element in cast(Sequence[object], source)):
         return _of_plain(source, name or "system")
     return SystemInput(name or "system", cast(Sequence[Dialogue], source))
 
@@ -240,7 +240,7 @@ def _is_one_system(sources: Mapping[Any, Any]) -> bool:
         return False
     if any(isinstance(value, dict) and _are_states(value) for value in values):
         return False
-    if any(isinstance(one, Dialogue) for value in values if isinstance(value, list | tuple) for one in value):
+    if any(isinstance(element, Dialogue) for value in values if isinstance(value, list | tuple) for element in value):
         return False
     if any(isinstance(value, str) for value in values) and not all(isinstance(key, tuple) for key in sources):
         return False  # files by name
@@ -255,7 +255,7 @@ def _are_states(sources: Mapping[Any, Any]) -> bool:
     """Are these the states of dialogues, and not systems by name?"""
     values = [value for value in sources.values() if not isinstance(value, list | tuple) or value]
     return bool(values) and all(
-        isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value) for value in values
+        isinstance(value, list | tuple) and all(isinstance(state, Mapping) for state in value) for value in values
     )
 
 

@@ -408,15 +408,17 @@ def chosen_measures(measures: MeasureChoice) -> list[Measure[Any]]:
         return parse_measures(DEFAULT_MEASURES, FAMILY)
     given: object = measures
     listed: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    measure_names([one for one in listed if not isinstance(one, Measure)])  # what else is there is an error
+    measure_names([choice for choice in listed if not isinstance(choice, Measure)])  # what else is there is an error
     if not listed:
         raise DialgaugeError("no measure was named; leave measures out for the defaults")
-    parsed = ([one] if isinstance(one, Measure) else parse_measures([one], FAMILY, _LISTS) for one in listed)
+    parsed = (
+        [choice] if isinstance(choice, Measure) else parse_measures([choice], FAMILY, _LISTS) for choice in listed
+    )
     return list({str(measure): measure for measures in parsed for measure in measures}.values())
 
 
 def required_measures(measures: MeasureChoice) -> frozenset[str]:
     """The names of the measures that were asked for one by one: leaving one of them out is an error."""
     listed = [measures] if isinstance(measures, str) else list(measures or ())
-    given = frozenset(str(one) for one in listed if isinstance(one, Measure))
-    return given | asked_for((one for one in listed if isinstance(one, str)), FAMILY, _LISTS)
+    given = frozenset(str(choice) for choice in listed if isinstance(choice, Measure))
+    return given | asked_for((choice for choice in listed if isinstance(choice, str)), FAMILY, _LISTS)

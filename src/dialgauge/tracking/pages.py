@@ -103,15 +103,15 @@ class TrackingPages(RunPages):
         profile = _profile_of(run)
         turns: list[TurnView] = []
         before: Slots = {}
-        for place, turn in enumerate(dialogue.turns):
-            row = scores.get(place)
+        for index, turn in enumerate(dialogue.turns):
+            row = scores.get(index)
             cell, badges = None, []
             if row is not None:
-                state = _named_alike(states.get(place, {}), profile)
-                slots = _slots(errors.get(place, {}), reworded.get(place, {}), state)
+                state = _named_alike(states.get(index, {}), profile)
+                slots = _slots(errors.get(index, {}), reworded.get(index, {}), state)
                 cell, before = _cell(slots, before, row), slots
                 badges = [_badge(row)]
-            turns.append(TurnView(place, turn.speaker, turn.text, badges, cell))
+            turns.append(TurnView(index, turn.speaker, turn.text, badges, cell))
         first = [Reason(words, turn) for turn, words in _first_errors(errors)]
         return DialogueView(self.template, turns, badges=list(_summary(scores.values())), reasons=first)
 
@@ -213,7 +213,7 @@ def _slots(
     errors: Mapping[str, Mapping[str, Any]], reworded: Mapping[str, Mapping[str, Any]], state: Mapping[str, str]
 ) -> Slots:
     """Each slot with its gold value, its predicted value and the kind of error; a slot without an error is right."""
-    found = {
+    right = {
         name: (str(reworded[name]["gold"]) if name in reworded else value, value, "right")
         for name, value in state.items()
         if name not in errors
@@ -222,7 +222,7 @@ def _slots(
         name: (row["gold"] or "", row["predicted"] or "", row["kind"] if row["kind"] in KINDS else "wrong")
         for name, row in errors.items()
     }
-    return dict(sorted((found | wrong).items()))
+    return dict(sorted((right | wrong).items()))
 
 
 def _cell(slots: Slots, before: Slots, row: Mapping[str, Any]) -> StateCell:
@@ -285,7 +285,9 @@ def _slot_errors(run: Run) -> Iterator[str]:
         yield "No slot is ever wrong"
         return
     kinds = [
-        f"{kind} ({percent(count, every)})" for kind, count in sorted(totals.items(), key=lambda one: -one[1]) if count
+        f"{kind} ({percent(count, every)})"
+        for kind, count in sorted(totals.items(), key=lambda pair: -pair[1])
+        if count
     ]
     first, *others = kinds
     by_slot = frame.group_by("domain", "slot").agg(wrong=pl.sum_horizontal(pl.col(*_ERROR_COLUMNS).sum()))

@@ -75,7 +75,7 @@ class GoldDialogues(SharedCorpus):
     def user_turns(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Of each user turn its position among the turns of its dialogue, and whether it has a text."""
         turns = (enumerate(dialogue.turns) for dialogue in self.dialogues)
-        known = [(place, bool(turn.text)) for one in turns for place, turn in one if turn.speaker == "user"]
+        known = [(position, bool(turn.text)) for each in turns for position, turn in each if turn.speaker == "user"]
         positions, texts = zip(*known, strict=True) if known else ((), ())
         return np.array(positions, np.int64), np.array(texts, bool)
 

@@ -84,9 +84,9 @@ def fitted_by_domain(
     places = np.array(rated_places(ratings, scores_of_run(run).dialogues))
     fits = {}
     for domain, counts in domain_counts(run, run.table(TURN_SCORES), system.counts).items():
-        among = {int(place): number for number, place in enumerate(counts.dialogues_within())}
-        rated = np.array([place in among for place in places.tolist()], bool)
-        own = [among[place] for place in places[rated].tolist()]
+        among = {int(dialogue): number for number, dialogue in enumerate(counts.dialogues_within())}
+        rated = np.array([dialogue in among for dialogue in places.tolist()], bool)
+        own = [among[dialogue] for dialogue in places[rated].tolist()]
         fit = _fitted(counts, own, np.asarray(ratings.mean)[rated], searched) if len(own) > 1 else None
         fits[domain] = len(own), fit
     return fits
@@ -226,11 +226,11 @@ def write_sheets(
 def _sheet(system: TrackedSystem, dialogue: str) -> str:
     """One dialogue with what was said and, below each turn, what is right and what the system understood."""
     counts = system.counts
-    said = user_turns(system.run, dialogue)
+    exchanges = user_turns(system.run, dialogue)
     lines = [f"Dialogue ID : {dialogue}", LINE]
     for row, (state, text) in predicted_states(system.run, dialogue).items():
         turn = int(counts.turn[row])
-        reply, user = said[turn]
+        reply, user = exchanges[turn]
         lines += [f"Turn: {turn}", f"Sys : {reply}", f"Usr : {user.text or text}", ""]
         lines += [f"GT  : {_plain(user.state)}", f"PR  : {_plain(state)}", ""]
         lines += [f"Matched : {bool(counts.exact[row])}", "", LINE]

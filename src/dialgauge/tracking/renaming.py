@@ -106,13 +106,15 @@ def prefixed_as_gold(gold: Sequence[Dialogue], dialogues: Sequence[Dialogue]) ->
 
 def _sides(dialogues: Sequence[Dialogue]) -> tuple[str, ...]:
     """What of a turn was predicted; in SGD's format it is called the state."""
-    predicts = any(turn.predicted is not None or turn.judged is not None for one in dialogues for turn in one.turns)
+    predicts = any(
+        turn.predicted is not None or turn.judged is not None for dialogue in dialogues for turn in dialogue.turns
+    )
     return ("predicted", "blank", "judged") if predicts else ("state", "blank")
 
 
 def _first_names(dialogues: Sequence[Dialogue], sides: Sequence[str]) -> list[tuple[str, str]]:
     """The slots of the first state that has any."""
-    states = (getattr(turn, side) for one in dialogues for turn in one.turns for side in sides)
+    states = (getattr(turn, side) for dialogue in dialogues for turn in dialogue.turns for side in sides)
     first: State = next(filter(None, states), {})
     return [(domain, slot) for domain, slots in first.items() for slot in slots]
 

@@ -110,9 +110,9 @@ class TrackingRuns(RunSet):
             ranking = worst_ranking(system, ranking_measure(by) if by else None)
             known = system.run.scores.get(ranking.measure)
             unit = known.unit if known is not None else parse_measure(ranking.measure, KIND).card.unit
-            for place, (dialogue, value) in enumerate(zip(ranking.dialogues[:n], ranking.values, strict=False), 1):
+            for index, (dialogue, value) in enumerate(zip(ranking.dialogues[:n], ranking.values, strict=False), 1):
                 score = f"{value:.2%}" if unit == "share" else f"{value:.4g} {unit}"
-                title = f"{system.name} ({system.profile}): worst dialogue no. {place}, ranked by {ranking.basis}"
+                title = f"{system.name} ({system.profile}): worst dialogue no. {index}, ranked by {ranking.basis}"
                 own = f"{dialogue} has {ranking.measure} {score}"
                 shown.append(f"{title}\n{own}\n{layout(system, dialogue)}")
         return shown
@@ -120,7 +120,7 @@ class TrackingRuns(RunSet):
     def _explained(self, run: Run, dialogue: str) -> list[Table | str]:
         from dialgauge.tracking.worst import layout
 
-        system = next(one for one in self.systems if one.run is run)
+        system = next(each for each in self.systems if each.run is run)
         return [f"{system.name} ({system.profile})\n{layout(system, dialogue)}"]
 
     def correlations(self, *kinds: str) -> Display:
@@ -277,8 +277,8 @@ class TrackingRuns(RunSet):
     @property
     def notes(self) -> list[str]:
         """How intervals were made, what was not scored, and what limits the scores."""
-        told = [] if self.complete else self.coverage_sentences()
-        return [*told, *self._interval_notes(), *self._limits()]
+        sentences = [] if self.complete else self.coverage_sentences()
+        return [*sentences, *self._interval_notes(), *self._limits()]
 
     def _interval_notes(self) -> list[str]:
         """The meaning of intervals, where there are any."""
@@ -299,10 +299,10 @@ class TrackingRuns(RunSet):
         )
         if not named:
             return []
-        told = (
+        sentence = (
             "few dialogues of uneven length, so the intervals ask what one more, as long as the longest, would change"
         )
-        return [f"{', '.join(named)}: {told}."]
+        return [f"{', '.join(named)}: {sentence}."]
 
     def _limits(self) -> list[str]:
         notes = []
@@ -315,8 +315,10 @@ class TrackingRuns(RunSet):
         notes += self.ceilings()
         for system in self.systems:
             notes += [f"{system.name}: {note}." for note in system.run.notes if note_kind(note) in SHOWN]
-        told = {system.name: system.details.remarks for system in self.systems if system.details.remarks}
-        notes += [f"{name}: {'; '.join(remark.sentence() for remark in remarks)}." for name, remarks in told.items()]
+        by_system = {system.name: system.details.remarks for system in self.systems if system.details.remarks}
+        notes += [
+            f"{name}: {'; '.join(remark.sentence() for remark in remarks)}." for name, remarks in by_system.items()
+        ]
         for system in self.systems:
             for measure, why in system.left_out.items():
                 notes.append(f"{system.name}: no {measure}: {why}.")
@@ -335,8 +337,8 @@ class TrackingRuns(RunSet):
                 f"{counted(len(outside), 'slot name')} out of scope ({named})": outside,
                 "".join(inventory_notes(unknown, evidence.slots_not_in_inventory)): unknown,
             }
-            told = [system.coverage.sentence(), ", ".join(fact for fact, count in facts.items() if count)]
-            sentences += [f"{system.name} ({system.profile}): {name}" for name in told if name]
+            statements = [system.coverage.sentence(), ", ".join(fact for fact, count in facts.items() if count)]
+            sentences += [f"{system.name} ({system.profile}): {name}" for name in statements if name]
         return sentences
 
     def ceilings(self) -> list[str]:
@@ -377,11 +379,11 @@ def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
     if not values:
         return []
     which = f" ({_first_three(slots)})" if slots else ""
-    told = (
+    sentence = (
         f"{counted(values, 'predicted value')} in slots that the inventory lacks{which}, counted as spurious unless "
         "gold fills the same slot"
     )
-    return [Note("outside_inventory", told)]
+    return [Note("outside_inventory", sentence)]
 
 
 def _first_three(names: Sequence[str]) -> str:

@@ -72,11 +72,11 @@ def _require_predictions(system: SystemInput, gold: SystemInput | None, systems:
         what = "one state per turn" if _may_predict(system) else "gold states"
         raise DialgaugeError(f"it has {what} but no predictions; name both files: GOLD PRED...", file=_name(system))
     if not _may_predict(system):
-        told = (
+        message = (
             f"it has gold states but no predictions (if a system predicted these states, make predictions of this "
             f"{system.format} file: 'dialgauge data convert {shlex.quote(_name(system))} predictions.json --to sgd')"
         )
-        raise _refused(system, told, "PRED", gold, systems)
+        raise _refused(system, message, "PRED", gold, systems)
     if _has_acts(system) and not _has_acts(gold) and gold.format in _SAME_SHAPE:
         raise _refused(
             system, "it is annotated with dialogue acts like the dataset, and the file before it is not", "PRED",
@@ -92,22 +92,22 @@ def _may_predict(system: SystemInput) -> bool:
     return system.kind == "predictions" and not {"predicted", "judged"} & fields
 
 
-def _predicts(one: SystemInput) -> bool:
-    return carries(one.dialogues, "predicted") or carries(one.dialogues, "judged")
+def _predicts(system: SystemInput) -> bool:
+    return carries(system.dialogues, "predicted") or carries(system.dialogues, "judged")
 
 
-def _has_acts(one: SystemInput) -> bool:
-    return any(turn.acts for dialogue in one.dialogues for turn in dialogue.turns)
+def _has_acts(system: SystemInput) -> bool:
+    return any(turn.acts for dialogue in system.dialogues for turn in dialogue.turns)
 
 
-def _name(one: SystemInput) -> str:
-    return one.path or one.name
+def _name(system: SystemInput) -> str:
+    return system.path or system.name
 
 
 def _refused(
-    culprit: SystemInput, what: str, place: str, gold: SystemInput, systems: Sequence[SystemInput]
+    culprit: SystemInput, what: str, role: str, gold: SystemInput, systems: Sequence[SystemInput]
 ) -> DialgaugeError:
-    message = f"{what}, so it cannot be {place}; {_ORDER}"
+    message = f"{what}, so it cannot be {role}; {_ORDER}"
     return DialgaugeError(f"{message}{_suggestion(gold, systems)}", file=_name(culprit))
 
 

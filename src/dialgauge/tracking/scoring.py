@@ -97,12 +97,12 @@ def score(
         gold = None
     named = profile if profile is not None else "verbatim" if sgd else DEFAULT_PROFILE
     profiles = [named] if isinstance(named, str | Profile) or not isinstance(named, Sequence) else list(named)
-    if not all(isinstance(one, str | Profile) for one in profiles):
+    if not all(isinstance(each, str | Profile) for each in profiles):
         raise DialgaugeError(f"a profile is a name or a Profile, or a list of them (got {named!r:.60})")
     if not profiles:
         raise DialgaugeError("no profile was named; leave profile out for the default")
     chosen = chosen_measures(measures)
-    rules = [profile_named(one) if isinstance(one, str) else one for one in profiles]
+    rules = [profile_named(each) if isinstance(each, str) else each for each in profiles]
     if ontology is not None:
         _require_open_inventory(rules, "ontology" if isinstance(ontology, Ontology) else "--ontology")
     slots = read_ontology(Path(ontology)) if isinstance(ontology, str | Path) else ontology
@@ -154,10 +154,10 @@ def score(
             advance(1)
             empty = reference is not None and coverage == "empty"
             systems = load_systems(predictions, pred_format, may_be_empty=empty)
-        for one in (reference, *systems):
-            if one is not None:
-                progress.say(one.described())
-        systems, told = _as_asked(reference, systems, turns, rename)
+        for system_input in (reference, *systems):
+            if system_input is not None:
+                progress.say(system_input.described())
+        systems, notes = _as_asked(reference, systems, turns, rename)
         for system in systems if reference else ():
             if carries_gold(system.dialogues):
                 progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
@@ -171,7 +171,7 @@ def score(
             raise
         look_at_turns = reference is not None and turns is None
         study.notes = _guarded(
-            study, systems, rules, told, accepted, own_gold=reference is None, look_at_turns=look_at_turns
+            study, systems, rules, notes, accepted, own_gold=reference is None, look_at_turns=look_at_turns
         )
         house = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
         others = [*house, *(profile for profile in rules if profile not in house)] if sensitivity else []
@@ -200,7 +200,7 @@ def _as_asked(
 ) -> tuple[list[SystemInput], dict[str, list[Note]]]:
     """The systems with names and turns as asked, and what to say of each."""
     renaming = None if rename is None else read_renaming(rename)
-    made, told = [], {}
+    made, notes = [], {}
     for system in systems:
         dialogues, names = system.dialogues, []
         if renaming is not None:
@@ -208,20 +208,20 @@ def _as_asked(
             names = renaming_notes(renaming, used)
         if gold is not None and (reprefixed := prefixed_as_gold(gold.dialogues, dialogues)) is not dialogues:
             dialogues, names = reprefixed, [*names, REPREFIXED]
-        told[system.name] = [*system.notes(), *names]
+        notes[system.name] = [*system.notes(), *names]
         asked = replace(system, dialogues=dialogues)
         if turns is not None:
             asked, numbers = counted_turns(gold, asked, turns)
-            told[system.name] += numbers
+            notes[system.name] += numbers
         made.append(asked)
-    return made, told
+    return made, notes
 
 
 def _guarded(
     study: PreparedInputs,
     systems: Sequence[SystemInput],
     profiles: Sequence[Profile],
-    told: Mapping[str, Sequence[Note]],
+    input_notes: Mapping[str, Sequence[Note]],
     accept: Collection[str],
     *,
     own_gold: bool,
@@ -238,7 +238,7 @@ def _guarded(
         of_input = input_findings(evidence, prepared.aligned.coverage, system, own_gold=own_gold)
         for profile in profiles:
             findings = [*of_turns, *of_input, *profile_findings(evidence, system, profile, study.inventory(profile))]
-            notes[system.name, profile.label] = [*told[system.name], *notes_of(findings, system.name, accept)]
+            notes[system.name, profile.label] = [*input_notes[system.name], *notes_of(findings, system.name, accept)]
     return notes
 
 
@@ -278,7 +278,7 @@ def score_prepared(
     told of every comparison that takes.
     """
     prepared = [_prepared(study, name, profile, measures, required) for profile in profiles for name in study.systems]
-    scored = score_systems([one.evidence for one in prepared], resampling)
+    scored = score_systems([entry.evidence for entry in prepared], resampling)
     official = {name: sgd.score(system) for name, system in study.systems.items()} if sgd else {}
     tables: dict[str, dict[str, Any]] = {name: {} for name in study.systems}
     details: dict[str, Any] = {}
@@ -289,8 +289,8 @@ def score_prepared(
         tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}
         details = {"sensitivity_ceilings": result.ceilings}
     runs = [
-        _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name), details)
-        for one, scores in zip(prepared, scored, strict=True)
+        _run(study, entry, scores, resampling, tables[entry.system.name], official.get(entry.system.name), details)
+        for entry, scores in zip(prepared, scored, strict=True)
     ]
     return TrackingRuns(runs, measures)
 
@@ -314,7 +314,7 @@ def _prepared(
         if measure in required:
             raise DialgaugeError(f"{measure} cannot be computed: {why}", file=name)
     possible = [measure for measure in measures if str(measure) not in left_out]
-    if any(one.grouped for one in possible):
+    if any(usable.grouped for usable in possible):
         counts = comparison.counts_with_slots()
     evidence = SystemEvidence(
         evidence=counts,
@@ -357,7 +357,7 @@ def _run(
     if official:
         scores = scores.joined(official.scores(signature["gold"]))
         details["sgd"] = official.details(signature["gold"])
-        signature = Signature.shared(Signature.parse(one.signature) for one in scores.scores.values())
+        signature = Signature.shared(Signature.parse(each.signature) for each in scores.scores.values())
     return new_run(
         kind=KIND,
         name=system.name,

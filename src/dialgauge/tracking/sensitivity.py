@@ -141,12 +141,12 @@ def read_sensitivity(runs: Sequence[Run]) -> Sensitivity:
     measure = first[0][0]
     values = {name: {row[1]: _number(row[3]) for row in rows if row[2] is None} for name, rows in kept.items()}
     # By profile, then rule, then system, as they were measured; a rule of one name may stand in a profile twice.
-    places = [place for place, row in enumerate(first) if row[2] is not None]
+    places = [index for index, row in enumerate(first) if row[2] is not None]
     effects = [
         RuleEffect(name, profile, rule, gained, lost, _number(value))
-        for place in places
+        for index in places
         for name, rows in kept.items()
-        for _, profile, rule, value, gained, lost in (rows[place],)
+        for _, profile, rule, value, gained, lost in (rows[index],)
     ]
     profiles = list(next(iter(values.values())))
     score = next((run.scores[measure] for run in runs if measure in run.scores), None)

@@ -159,12 +159,12 @@ class DeclaredDomains(Struct, frozen=True):
     def of(cls, dialogues: Iterable[Dialogue], gold: Callable[[str], Dialogue | None]) -> DeclaredDomains:
         """Those of some predictions with their gold."""
         reach, gold_reach, within, beyond, single = set[str](), set[str](), True, False, True
-        for one in dialogues:
-            own = {domain.lower() for domain in one.domains}
-            used, wanted = _state_domains(one), _state_domains(gold(dialogue_key(one.id)))
+        for dialogue in dialogues:
+            own = {domain.lower() for domain in dialogue.domains}
+            used, wanted = _state_domains(dialogue), _state_domains(gold(dialogue_key(dialogue.id)))
             reach, gold_reach = reach | used, gold_reach | wanted
             within, beyond = within and used <= own, beyond or not wanted <= own
-            single = single and len(one.domains) == 1
+            single = single and len(dialogue.domains) == 1
         return cls(single, within, sorted(reach), sorted(gold_reach), beyond)
 
     @classmethod
@@ -226,7 +226,7 @@ def dialogue_keys(ids: pl.Series) -> pl.Series:
     """:func:`dialogue_key` of every id, for all at once where that is sure to be the same."""
     together: str = ids.str.join("").item()
     if not together.isascii() or not together.isprintable():
-        return pl.Series([dialogue_key(one) for one in ids], dtype=pl.String)
+        return pl.Series([dialogue_key(name) for name in ids], dtype=pl.String)
     if together.isalnum() and together == together.lower():
         return ids
     return ids.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")

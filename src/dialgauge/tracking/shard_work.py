@@ -77,11 +77,11 @@ class GoldByKey:
     def __init__(self, source: SystemInput) -> None:
         self.source = source
         self.dialogues = dialogues = source.dialogues
-        self._places = {dialogue_key(dialogue.id): place for place, dialogue in enumerate(dialogues)}
+        self._places = {dialogue_key(dialogue.id): index for index, dialogue in enumerate(dialogues)}
 
     def get(self, key: str) -> Dialogue | None:
-        place = self._places.get(key)
-        return None if place is None else self.dialogues[place]
+        index = self._places.get(key)
+        return None if index is None else self.dialogues[index]
 
     def __contains__(self, key: str) -> bool:
         return key in self._places
@@ -170,12 +170,14 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         settings, name = self._settings, block.name
         block, guards = self._as_asked(block, gold)
         ids = {dialogue_key(dialogue.id): dialogue.id for dialogue in block.dialogues}
-        there = {dialogue_key(one): one for one in settings.exclude}
+        there = {dialogue_key(identifier): identifier for identifier in settings.exclude}
         study = PreparedInputs(
             None if gold is None else gold.dialogues,
             {name: block.dialogues},
             coverage=settings.coverage,
-            exclude=[one for key, one in there.items() if key in ids or (gold is not None and key in gold)],
+            exclude=[
+                identifier for key, identifier in there.items() if key in ids or (gold is not None and key in gold)
+            ],
             ontology=settings.ontology,
             partial=True,
         )
@@ -184,8 +186,8 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         if gold is not None and system.gold is not None and settings.turns is None:
             rows = TurnRows.encoded(system.gold, gold=True), TurnRows.encoded(system.predicted, gold=False)
             guards = replace(guards, turns=TurnFit.of(*rows))
-        scored = {dialogue_key(one) for one in aligned.ids}
-        unscored = [one for key, one in ids.items() if key not in scored]
+        scored = {dialogue_key(identifier) for identifier in aligned.ids}
+        unscored = [identifier for key, identifier in ids.items() if key not in scored]
         known = ShardScores(
             shard=shard.inside,
             coverage=aligned.coverage,
@@ -209,14 +211,14 @@ class ShardWork(Work[_WorkerState, ShardTask]):
 
     def _as_asked(self, block: SystemInput, gold: GoldByKey | None) -> tuple[SystemInput, ShardGuards]:
         """Dialogues with names and turns as asked, and what of them was changed."""
-        settings, dialogues, used, told = self._settings, block.dialogues, dict[str, int](), ""
+        settings, dialogues, used, note = self._settings, block.dialogues, dict[str, int](), ""
         if settings.renaming is not None:
             dialogues, used = renamed(dialogues, settings.renaming)
         named = dialogues if gold is None else prefixed_as_gold(gold.dialogues, dialogues)
         reprefixed = named is not dialogues
         if settings.turns is not None:
-            named, told = counted_as_asked(named, settings.turns, block.numbered_from)
-        return replace(block, dialogues=named), ShardGuards(renamed=used, reprefixed=reprefixed, recounted=str(told))
+            named, note = counted_as_asked(named, settings.turns, block.numbered_from)
+        return replace(block, dialogues=named), ShardGuards(renamed=used, reprefixed=reprefixed, recounted=str(note))
 
 
 class _Predictions:

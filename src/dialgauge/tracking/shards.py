@@ -149,7 +149,7 @@ def _tasks(sources: Sequence[str], gold: str) -> tuple[list[ShardTask], bool]:
 
 
 def _scored(
-    tasks: Sequence[ShardTask], settings: ShardSettings, workers: Workers, done: Parts, told: Callable[[int], None]
+    tasks: Sequence[ShardTask], settings: ShardSettings, workers: Workers, done: Parts, advance: Callable[[int], None]
 ) -> Iterator[ShardScores]:
     """The sums of the files in order; if some failed, an error at the end that names them, with the others kept."""
     decoder = msgspec.msgpack.Decoder(ShardScores)
@@ -157,7 +157,7 @@ def _scored(
     units = (Unit(f"{task.key}{gold}", task) for task in tasks)
     failed: list[str] = []
     for task, result in zip(tasks, engine.run(ShardWork(settings), units, workers=workers, done=done), strict=True):
-        told(1)
+        advance(1)
         if result.content is None:
             failed.append(result.failure or "a file could not be scored")
         elif not failed:  # kept ones may have had another name among other files
@@ -233,7 +233,7 @@ class _Gathered:
 
         ids = [name for part in self.parts for name in part.ids()]
         if gold is not None:
-            order = {dialogue_key(dialogue.id): place for place, dialogue in enumerate(gold)}
+            order = {dialogue_key(dialogue.id): index for index, dialogue in enumerate(gold)}
             ids.sort(key=lambda name: order.get(dialogue_key(name), len(order)))
         places = polars.DataFrame({"dialogue": ids}).with_row_index("place")
         frame = self.table().join(places, on="dialogue", maintain_order="left")
@@ -253,7 +253,7 @@ def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue]
         scored = (name for part in whole.parts for name in part.ids())
         others = (facts.unscored, coverage.extra_dialogues, coverage.excluded, coverage.missing_dialogues)
         seen = {dialogue_key(name) for name in chain(scored, *others)}
-        rest = _never_predicted([one for one in gold if dialogue_key(one.id) not in seen], settings)
+        rest = _never_predicted([dialogue for dialogue in gold if dialogue_key(dialogue.id) not in seen], settings)
         coverage = TurnCoverage.joined([coverage, rest])
     excluded = {dialogue_key(name) for name in coverage.excluded}
     not_found = [name for name in settings.exclude if dialogue_key(name) not in excluded]

@@ -157,7 +157,7 @@ class StateComparison:
                 )
             if len(used) and not inside.any():
                 listed = self._items.listed(0, len(self._items))
-                examples = ", ".join(dict.fromkeys("-".join(listed[place][:2]) for place in used[:3].tolist()))
+                examples = ", ".join(dict.fromkeys("-".join(listed[index][:2]) for index in used[:3].tolist()))
                 profile = self.coder.profile.name
                 raise DialgaugeError(
                     f"none of the {side} slots is in the scope of the profile {profile}: they are like {examples}; "
@@ -207,12 +207,12 @@ class StateComparison:
         total = len(self.coder.slots)
         offsets = self.aligned.offsets
         most = max(1, _CELLS // max(1, total))
-        place = 0
-        while place < len(offsets) - 1:
-            end = int(np.searchsorted(offsets, offsets[place] + most, side="right")) - 1
-            end = min(max(end, place + 1), len(offsets) - 1)
-            yield self._stretch(int(offsets[place]), int(offsets[end]), total)
-            place = end
+        first = 0
+        while first < len(offsets) - 1:
+            end = int(np.searchsorted(offsets, offsets[first] + most, side="right")) - 1
+            end = min(max(end, first + 1), len(offsets) - 1)
+            yield self._stretch(int(offsets[first]), int(offsets[end]), total)
+            first = end
 
     def _stretch(self, start: int, stop: int, total: int) -> DialogueBlock:
         parts = {side: _between(cells, start, stop) for side, cells in self._sides.items()}
@@ -243,9 +243,9 @@ class StateComparison:
         parts = []
         for stretch in self.stretches():
             happened = verdicts(stretch.gold, stretch.predicted, self.coder)
-            turn, place = np.nonzero(happened.T)
-            cell = place, turn
-            columns = turn + stretch.start, stretch.slots[place], happened[cell], stretch.gold[cell]
+            turn, slot = np.nonzero(happened.T)
+            cell = slot, turn
+            columns = turn + stretch.start, stretch.slots[slot], happened[cell], stretch.gold[cell]
             parts.append(np.stack([column.astype(np.int32) for column in (*columns, stretch.predicted[cell])]))
         return FilledSlots(*(np.concatenate(parts, axis=1) if parts else np.empty((5, 0), np.int32)))
 

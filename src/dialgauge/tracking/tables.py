@@ -165,17 +165,17 @@ def _some_predictions(comparison: StateComparison, system: System, first: int, l
     rows = np.arange(aligned.offsets[first], aligned.offsets[last], dtype=np.int32)
     predicted = aligned.predicted_row[rows]
     owners = np.searchsorted(theirs, predicted, side="right") - 1
-    said: list[Turn | None] = []
+    answers: list[Turn | None] = []
     known, turns = -1, list[Turn]()
     for row, owner in zip(predicted.tolist(), owners.tolist(), strict=True):
         if row >= 0 and owner != known:
             known, turns = owner, list(system.dialogues[owner].user_turns())
-        said.append(turns[row - int(theirs[owner])] if row >= 0 else None)
-    states = [None if turn is None else getattr(turn, system.predicted.kind) for turn in said]
+        answers.append(turns[row - int(theirs[owner])] if row >= 0 else None)
+    states = [None if turn is None else getattr(turn, system.predicted.kind) for turn in answers]
     worded = system.gold_corpus.user_turns[1][aligned.gold_row[rows]]
     words = [
         turn.text if turn is not None and turn.text and not own else None
-        for turn, own in zip(said, worded.tolist(), strict=True)
+        for turn, own in zip(answers, worded.tolist(), strict=True)
     ]
     distinct = {id(state): state for state in states}  # turns share what is written the same in their file
     lines = msgspec.json.Encoder().encode_lines(distinct.values()).split(b"\n")

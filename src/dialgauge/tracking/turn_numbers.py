@@ -121,8 +121,8 @@ class TurnFit(Struct, frozen=True):
 
     @classmethod
     def of(cls, gold: TurnRows, predicted: TurnRows) -> TurnFit:
-        places = {key: place for place, key in enumerate(gold.keys)}
-        both = [(places[key], place) for place, key in enumerate(predicted.keys) if key in places]
+        places = {key: index for index, key in enumerate(gold.keys)}
+        both = [(places[key], index) for index, key in enumerate(predicted.keys) if key in places]
         if not both:
             return cls()
         golden, theirs = np.array(both).T
@@ -179,8 +179,8 @@ class TurnFit(Struct, frozen=True):
         if better is None:
             return []
         named = Counting(better[0].shift + numbered_from) if better[0].step == 1 else better[0]
-        told = f"{self._sentence(*better)}; to score them that way, add --turns {named} (in Python turns='{named}')"
-        return [GuardFinding(TURNS, told, stops=True)]
+        message = f"{self._sentence(*better)}; to score them that way, add --turns {named} (in Python turns='{named}')"
+        return [GuardFinding(TURNS, message, stops=True)]
 
     def _sentence(self, counting: Counting, fitting: int) -> str:
         of = counted(self.dialogues, "dialogue")

@@ -55,11 +55,11 @@ def absent_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFind
         return []
     shown = some_of([f"'{word[:40]}'" for word in sorted(strange)], LISTED)
     helps = ", or use a profile that knows the word (-p llm)" if all(map(_means_absent, strange)) else ""
-    told = (
+    message = (
         f"{shown} {'fills' if len(strange) == 1 else 'fill'} {kept.total():,} of {total:,} predicted slots, and gold "
         f"never has it: it seems to mean that the slot is absent; leave such slots out of the file{helps}"
     )
-    return [GuardFinding(ABSENT, told, stops=True)]
+    return [GuardFinding(ABSENT, message, stops=True)]
 
 
 def _absent_words(evidence: GuardEvidence) -> set[str]:
@@ -103,12 +103,12 @@ def boolean_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFin
         return []
     llm = profile_named("llm")
     helps = all(_reads_as(llm, pair, *words) for pair in strange for words in _YES_NO.items())
-    told = (
+    message = (
         f"true and false fill {strange.total():,} of {total:,} predicted slots "
         f"({some_of(sorted(map(slot_text, strange)), LISTED)}), where gold has yes and no; write yes and no in the file"
         f"{', or use a profile that reads them so (-p llm)' if helps else ''}"
     )
-    return [GuardFinding(BOOLEANS, told, stops=any(2 * count > fills[pair] for pair, count in strange.items()))]
+    return [GuardFinding(BOOLEANS, message, stops=any(2 * count > fills[pair] for pair, count in strange.items()))]
 
 
 def _reads_as(profile: Profile, pair: Pair, word: str, gold: str) -> bool:
@@ -203,11 +203,11 @@ def several_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     if not several:
         return []
     domain, slot, values = _most(several)
-    told = (
+    message = (
         f"{sum(several.values()):,} of {counted(sum(filled.values()), 'predicted slot')} have several values, such as "
         f"{domain}-{slot} = {some_of([repr(value[:40]) for value in values], 3)}; the first is scored"
     )
-    return [GuardFinding(SEVERAL, told)]
+    return [GuardFinding(SEVERAL, message)]
 
 
 def _most(items: dict[Item, int]) -> Item:
@@ -243,8 +243,8 @@ def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     if not joined or often < NOTABLE * total:
         return []
     domain, slot, values = _most(joined)
-    told = (
+    message = (
         f"{often:,} of {counted(total, 'predicted value')} hold further slots or words, such as {domain}-{slot} = "
         f"'{values[0][:60]}'; write states as JSON, or as hotel-area=north; hotel-stars=4"
     )
-    return [GuardFinding(JOINED, told, stops=total >= FEW and often >= MANY * total)]
+    return [GuardFinding(JOINED, message, stops=total >= FEW and often >= MANY * total)]

@@ -320,8 +320,8 @@ class _ViewLayout:
     def _title(self, whose: str) -> str:
         percent = "percent" if all(self.shares.values()) else ""
         profiles = dict.fromkeys(system.profile for system in self.systems)
-        told = ", ".join(filter(None, ["/".join(profiles), percent]))
-        return f"{whose} by {self.name} ({told})"
+        details = ", ".join(filter(None, ["/".join(profiles), percent]))
+        return f"{whose} by {self.name} ({details})"
 
     def _columns(self) -> list[Column]:
         counts = (Column(fact.replace("_", " "), drop=place) for place, fact in enumerate(self.facts, start=1))

@@ -61,7 +61,7 @@ def _by_counts(system: TrackedSystem, measure: Measure[Any]) -> WorstFirst:
     sign = -1.0 if measure.card.higher_is_better is False else 1.0
     ids = system.run.table(TURN_SCORES)["dialogue"].to_numpy()[counts.first][scored].astype(str)
     usual = worst_first(system.run)
-    rank = {name: place for place, name in enumerate(usual.dialogues)} if usual is not None else {}
+    rank = {name: index for index, name in enumerate(usual.dialogues)} if usual is not None else {}
     ranks = np.array([rank.get(name, len(rank)) for name in ids.tolist()], np.int64)
     order = np.lexsort((ids, ranks, sign * values))
     keys = [str(measure), *(usual.keys if usual is not None else [])]
@@ -79,11 +79,11 @@ def layout(system: TrackedSystem, dialogue: str) -> str:
     weight = weights(counts, _RATE, default_rule(counts))
     flags = system.details.evidence.flags
     wrong = {} if flags else _wrong_slots(system.run, gold.id)
-    said = list(_with_replies(gold))
+    exchanges = list(_with_replies(gold))
     lines = [f"Dialogue ID : {gold.id}", LINE]
     for row, (state, text) in predicted_states(system.run, gold.id).items():
         turn = int(counts.turn[row])
-        reply, user = said[turn]
+        reply, user = exchanges[turn]
         lines += [f"Turn: {turn}", f"Sys : {reply}", f"Usr : {user.text or text}", ""]
         if state is None:
             lines.append("(no prediction)")

@@ -27,32 +27,36 @@ def log_advice(part: Part) -> tuple[str, str]:
     """What the first record lacks, and how it could be written."""
     record = _first_record(sample(Peek(part)))
     lists = dict(_lists(record))
-    said = [path for path, entries in lists.items() if any(map(is_message, entries[:_SHOWN]))]
+    spoken = [path for path, entries in lists.items() if any(map(is_message, entries[:_SHOWN]))]
     task = next(iter(task_and_trial(record)), "") or "t1"
     if is_message(record) and not group_of(record):
         shown = {key: value for key, value in list(record.items())[:_SHOWN] if isinstance(value, str | int)}
-        told = "its rows are messages, and no column says whose: add 'conversation_id', or 'task_id' and 'trial'"
-        return told, _json({"conversation_id": "c1", "task_id": "t1", "success": True, **shown})
+        advice = "its rows are messages, and no column says whose: add 'conversation_id', or 'task_id' and 'trial'"
+        return advice, _json({"conversation_id": "c1", "task_id": "t1", "success": True, **shown})
     if any(
         plain_key(key).endswith("spanid") for held in (record, *(each[0] for each in lists.values())) for key in held
     ):
-        told = "it has spans of a tracer: export them as OTLP JSON ('dialgauge data formats otel'), or put the messages"
-        return f"{told} of each conversation together", _example(task, [])
-    if len(said) > 1:
-        told = (
-            f"there are messages under {' and '.join(said[:3])}: give each conversation a record of its own, with its"
+        advice = (
+            "it has spans of a tracer: export them as OTLP JSON ('dialgauge data formats otel'), or put the messages"
         )
-        return f"{told} messages under 'messages'", _example(task, lists[said[0]])
-    if said:
-        told = (
-            f"there are messages under {said[0]}, and nothing that is known says whose they are and how it went: give"
+        return f"{advice} of each conversation together", _example(task, [])
+    if len(spoken) > 1:
+        advice = (
+            f"there are messages under {' and '.join(spoken[:3])}: give each conversation a record of its own, with its"
         )
-        return f"{told} each conversation a record with its messages, task and success", _example(task, lists[said[0]])
+        return f"{advice} messages under 'messages'", _example(task, lists[spoken[0]])
+    if spoken:
+        advice = (
+            f"there are messages under {spoken[0]}, and nothing that is known says whose they are and how it went: give"
+        )
+        return f"{advice} each conversation a record with its messages, task and success", _example(
+            task, lists[spoken[0]]
+        )
     for path in sorted(lists, key=lambda path: len(_text(lists[path][0])), reverse=True)[:1]:
         entries = lists[path]
         keys = ", ".join(plain(str(key))[:30] for key in list(entries[0])[:_SHOWN])
-        told = f"{_LACKING}. A message needs 'role' (user, assistant, system or tool) and 'content'; entries of "
-        return f"{told}'{path}' have {keys}", _example(task, entries)
+        advice = f"{_LACKING}. A message needs 'role' (user, assistant, system or tool) and 'content'; entries of "
+        return f"{advice}'{path}' have {keys}", _example(task, entries)
     return _LACKING, _example(task, [])
 
 

@@ -78,15 +78,15 @@ class ChatMessages(DialogueFormat):
             return False
         if _is_unusual(given) and _are_predictions(peek):
             return False
-        told = Notes()
+        notes = Notes()
         has_sign = peek.has_escaped_letters or any(word in peek.head for word in _SIGNS)
         try:
-            first = next(of_value(given, kind, told), None)
+            first = next(of_value(given, kind, notes), None)
         except DialgaugeError:  # said when it is read
             return has_sign
         if first is None or has_sign:
             doubtful = (
-                bool(told.counts) if first is None else (bool(told.counts) and not first.grouped) or _is_spoken(first)
+                bool(notes.counts) if first is None else (bool(notes.counts) and not first.grouped) or _is_spoken(first)
             )
             return has_sign and not (doubtful and _are_predictions(peek))
         listed = any(is_message(message) and "speaker" not in message for message in first.messages[:_LOOKED_AT])
@@ -99,7 +99,7 @@ class ChatMessages(DialogueFormat):
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
         """The conversations of several files; where these share a name, their folders say which is which."""
         counts = Counter(part.folder for part in parts)
-        outcomes = {part.folder: (part, told) for part in parts if (told := _outcome(part, counts)) is not None}
+        outcomes = {part.folder: (part, outcome) for part in parts if (outcome := _outcome(part, counts)) is not None}
         talks = [part for part in parts if outcomes.get(part.folder, (None,))[0] is not part]
         numbering, trials = Numbering(), _trials_of_files(talks)
         for part in talks:
@@ -111,8 +111,8 @@ class ChatMessages(DialogueFormat):
 
 def _outcome(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | None:
     """What a file without messages says of the conversation beside it."""
-    told = outcome_beside(part, folders)
-    return told if told is not None and not kind_of(told) else None
+    outcome = outcome_beside(part, folders)
+    return outcome if outcome is not None and not kind_of(outcome) else None
 
 
 def _stem(part: Part) -> str:
@@ -209,31 +209,33 @@ def _dialogues(
 ) -> Iterator[Dialogue]:
     stem = _stem(part)
     said_before: set[tuple[str, int]] = set()
-    for number, (found, alone) in enumerate(_with_last(_conversations(part, notes)), start=1):
-        fallback = found.key or (stem if alone else f"{stem}-{number:04d}")
+    for number, (conversation, alone) in enumerate(_with_last(_conversations(part, notes)), start=1):
+        fallback = conversation.key or (stem if alone else f"{stem}-{number:04d}")
         if beside and not alone:
-            told = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
-            raise DialgaugeError(told, file=part.name)
+            reason = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
+            raise DialgaugeError(reason, file=part.name)
         if beside:
             notes.add("outcomes taken from files beside the messages")
         try:
-            facts = facts_of({**(beside or {}), **found.record}, notes, found.used)
-            said = read_messages(found.messages, notes)
+            facts = facts_of({**(beside or {}), **conversation.record}, notes, conversation.used)
+            messages = read_messages(conversation.messages, notes)
             if "tokens" not in facts.details and (
-                tokens := message_tokens(unwrapped(one) for one in found.messages if isinstance(one, dict))
+                tokens := message_tokens(
+                    unwrapped(message) for message in conversation.messages if isinstance(message, dict)
+                )
             ):
                 facts.details["tokens"] = tokens
-            if found.grouped and not facts.id and not facts.task:
-                facts.task = found.key
+            if conversation.grouped and not facts.id and not facts.task:
+                facts.task = conversation.key
                 notes.add("the name of a list of conversations taken for the task that they are trials of")
-            if folders and alone and not (facts.id or facts.task or found.key) and facts.trial is None:
+            if folders and alone and not (facts.id or facts.task or conversation.key) and facts.trial is None:
                 notes.add("task and trial taken from the names of folders")
                 facts.task, facts.trial = folders
-            if found.key and not facts.id:
-                facts.id = found.key
+            if conversation.key and not facts.id:
+                facts.id = conversation.key
             if several and facts.trial is None:
                 facts.details[f"{VARIANT}[file]"] = part.name
-            dialogue = logged_dialogue("chat", said, facts, numbering.take(facts, fallback, part.name), {})
+            dialogue = logged_dialogue("chat", messages, facts, numbering.take(facts, fallback, part.name), {})
             if facts.task and facts.trial is None and dialogue.turns:
                 words = (facts.task, hash(tuple((turn.speaker, turn.text) for turn in dialogue.turns)))
                 notes.add("conversations that are word for word another one of their task", words in said_before)
@@ -243,15 +245,15 @@ def _dialogues(
             notes.refuse(error.at(file=part.name, dialogue=fallback))
 
 
-def _with_last(found: Iterable[FoundConversation]) -> Iterator[tuple[FoundConversation, bool]]:
+def _with_last(conversations: Iterable[FoundConversation]) -> Iterator[tuple[FoundConversation, bool]]:
     """Each conversation, and whether it is the only one of its file."""
     several = False
     before: FoundConversation | None = None
-    for one in found:
+    for conversation in conversations:
         if before is not None:
             several = True
             yield before, False
-        before = one
+        before = conversation
     if before is not None:
         yield before, not several
 
@@ -308,8 +310,8 @@ def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
     try:
         for row in reader:
             if None in row or None in row.values():
-                told = "the row has another number of cells than the header"
-                raise DialgaugeError(told, file=part.name, line=reader.line_num)
+                reason = "the row has another number of cells than the header"
+                raise DialgaugeError(reason, file=part.name, line=reader.line_num)
             yield reader.line_num, {key: value for key, value in row.items() if key and value}
     except csv.Error as error:
         raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
@@ -399,8 +401,10 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     if wrapped and kind_of({wrapper: [decode(_ANY, wrapped[0], part)], **value}) == "wrapped":
         shared = shared_by(value, wrapper, len(wrapped), decode(_ANY, wrapped[0], part), notes)
         for number, raw in enumerate(wrapped, start=1):
-            for found in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
-                yield FoundConversation({**shared, **found.record}, found.used, found.messages, found.key)
+            for conversation in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
+                yield FoundConversation(
+                    {**shared, **conversation.record}, conversation.used, conversation.messages, conversation.key
+                )
         return
     if wrapper:
         value[wrapper] = decode(_ANY, members[wrapper], part)

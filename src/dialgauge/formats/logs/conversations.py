@@ -122,7 +122,7 @@ def kind_of(value: Any, depth: int = 0) -> str:
 def _named_kinds(value: Mapping[str, Any]) -> tuple[str, ...]:
     """What the members of an object may be whose names are those of conversations, or of tasks with their trials."""
     *firsts, last = value.values()
-    if all(isinstance(one, dict) and one and all(map(TRIAL_NAME.fullmatch, one)) for one in value.values()):
+    if all(isinstance(member, dict) and member and all(map(TRIAL_NAME.fullmatch, member)) for member in value.values()):
         return ("conversation", "messages", "keyed")
     if not all(isinstance(one, list | dict) and one for one in firsts) or not isinstance(last, list | dict):
         return ("conversation",)
@@ -132,46 +132,48 @@ def _named_kinds(value: Mapping[str, Any]) -> tuple[str, ...]:
 def of_value(value: Any, kind: str, notes: Notes) -> Iterator[FoundConversation]:
     """The conversations of a value of that kind."""
     if kind == "conversation":
-        if found := _conversation(value, notes):
-            yield found
+        if conversation := _conversation(value, notes):
+            yield conversation
     elif kind == "row":
         yield of_rows([value])
     elif kind == "messages":
         yield from _of_message_list(value)
     elif kind == "list":
-        for one in value:
-            if inner := kind_of(one):
-                yield from of_value(one, inner, notes)
-            elif bare := without_messages(one, notes):
+        for member in value:
+            if inner := kind_of(member):
+                yield from of_value(member, inner, notes)
+            elif bare := without_messages(member, notes):
                 yield bare
             else:
                 notes.add("entries without messages left out")
     elif kind == "columns":
         for row in _table(value):
-            if found := _conversation(row, notes):
-                yield found
+            if conversation := _conversation(row, notes):
+                yield conversation
     elif kind == "wrapped":
         shared, entries = value, value
         for key in _wrapper(value) or _only_list(value):
-            shared = {**shared, **{name: one for name, one in entries.items() if name != key}}
+            shared = {**shared, **{name: entry for name, entry in entries.items() if name != key}}
             shared.pop(key, None)
             entries = entries[key]
         shared = shared_by(shared, key, len(entries), entries[0], notes)
-        for found in of_value(entries, "list", notes):
-            whole = {**shared, **found.record}
+        for conversation in of_value(entries, "list", notes):
+            whole = {**shared, **conversation.record}
             if plain_key(key) in _CASES and whole.get("name") and not task_and_trial(whole):
                 whole["task_id"] = whole["name"]
-            yield FoundConversation(whole, found.used, found.messages, found.key)
+            yield FoundConversation(whole, conversation.used, conversation.messages, conversation.key)
     else:
-        for name, one in value.items():
-            inner = kind_of(one)
+        for name, member in value.items():
+            inner = kind_of(member)
             if not inner:
                 notes.add(f"'{name[:60]}' has no messages: left out")
-            named = {"name": name, **one} if inner == "wrapped" else one
-            for found in of_value(named, inner, notes) if inner else ():
-                trial = TRIAL_NAME.fullmatch(found.key) if inner == "keyed" else None
-                record = {"trial": int(trial[1]), **found.record} if trial else found.record
-                yield FoundConversation(record, found.used, found.messages, name, inner in ("list", "wrapped", "keyed"))
+            named = {"name": name, **member} if inner == "wrapped" else member
+            for conversation in of_value(named, inner, notes) if inner else ():
+                trial = TRIAL_NAME.fullmatch(conversation.key) if inner == "keyed" else None
+                record = {"trial": int(trial[1]), **conversation.record} if trial else conversation.record
+                yield FoundConversation(
+                    record, conversation.used, conversation.messages, name, inner in ("list", "wrapped", "keyed")
+                )
 
 
 def shared_by(record: Mapping[str, Any], key: str, number: int, first: Any, notes: Notes) -> dict[str, Any]:
@@ -193,10 +195,10 @@ def without_messages(value: Any, notes: Notes) -> FoundConversation | None:
 
 def is_result(value: Any) -> bool:
     """Is it a row of nothing but facts, which name a task and whether it was done?"""
-    if not isinstance(value, dict) or any(isinstance(one, list | dict) for one in value.values()):
+    if not isinstance(value, dict) or any(isinstance(member, list | dict) for member in value.values()):
         return False
-    said = {*_MESSAGES, *_BEGUN, *_ENDED} & {key.lower() for key in value}
-    return not said and bool(task_and_trial(value)) and says_verdict(value)
+    spoken = {*_MESSAGES, *_BEGUN, *_ENDED} & {key.lower() for key in value}
+    return not spoken and bool(task_and_trial(value)) and says_verdict(value)
 
 
 def _table(value: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -247,7 +249,7 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> FoundConversation 
             return None
         if talk.note:
             notes.add(talk.note)
-        others = {name: one for name, one in record.items() if name not in talk.used}
+        others = {name: member for name, member in record.items() if name not in talk.used}
         own = says_success(others) or plain_key(talk.used[0]) in _SENT
         beside = as_of(talk.used[0], talk.beside) if own else talk.beside
         return FoundConversation({**beside, **others}, (), talk.messages)
@@ -257,8 +259,8 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> FoundConversation 
         if isinstance(answer, dict) and not is_message(answer) and {"choices", "output"}.isdisjoint(answer):
             continue
         if added := _side(answer, "assistant"):
-            said = messages and isinstance(messages[-1], dict) and _same(messages[-1], added[-1])
-            return FoundConversation(record, (key, name), messages if said else [*messages, *added])
+            repeated = messages and isinstance(messages[-1], dict) and _same(messages[-1], added[-1])
+            return FoundConversation(record, (key, name), messages if repeated else [*messages, *added])
     return FoundConversation(record, (key,), messages)
 
 
@@ -327,8 +329,8 @@ def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None
     return _Talk(answered if again else [*asked, *answered], used)
 
 
-def _same(one: Any, other: Any) -> bool:
-    first, second = unwrapped(one), unwrapped(other)
+def _same(message: Any, other: Any) -> bool:
+    first, second = unwrapped(message), unwrapped(other)
     return role_of(first) == role_of(second) and content_of(first) == content_of(second)
 
 
@@ -360,27 +362,27 @@ def _hidden(record: Mapping[str, Any], depth: int = 0) -> _Talk | None:
     """Messages under no usual name: the only list of them, in an object inside, in a transcript, or two texts."""
     if any(plain_key(key).endswith("spanid") for key in record):  # a part of a trace
         return None
-    said = {key: one for key, one in record.items() if plain_key(key) not in _NOT_SAID}
-    lists = [key for key, one in said.items() if isinstance(one, list) and _holds_messages(one)]
+    members = {key: member for key, member in record.items() if plain_key(key) not in _NOT_SAID}
+    lists = [key for key, member in members.items() if isinstance(member, list) and _holds_messages(member)]
     if lists:
         note = f"messages read from '{lists[0][:60]}'"
         return _Talk(record[lists[0]], (lists[0],), {}, note) if len(lists) == 1 else None
     inner = [
-        (key, one, talk)
-        for key, one in said.items()
-        if isinstance(one, dict) and depth < _DEEPEST_MESSAGES and (talk := _inside(one, depth + 1))
+        (key, member, talk)
+        for key, member in members.items()
+        if isinstance(member, dict) and depth < _DEEPEST_MESSAGES and (talk := _inside(member, depth + 1))
     ]
     if inner:
         key, held, talk = inner[0]
-        beside = {**talk.beside, **{name: one for name, one in held.items() if name not in talk.used}}
+        beside = {**talk.beside, **{name: member for name, member in held.items() if name not in talk.used}}
         where = talk.note.removeprefix("messages read from '") or f"{' and '.join(talk.used)}'"
         note = f"messages read from '{key[:60]}.{where}"
         return _Talk(talk.messages, (key,), beside, note) if len(inner) == 1 else None
     prompts = _BEGUN if any(name in record for name in _ENDED) else ()
     texts = [
         (key, turns)
-        for key, one in said.items()
-        if isinstance(one, str) and key not in prompts and (turns := transcript(one))
+        for key, member in members.items()
+        if isinstance(member, str) and key not in prompts and (turns := transcript(member))
     ]
     if len(texts) == 1:
         key, turns = texts[0]
@@ -397,7 +399,7 @@ def _inside(record: Mapping[str, Any], depth: int) -> _Talk | None:
 
 def _holds_messages(given: Sequence[Any]) -> bool:
     """Is it a list of messages, between which there may be events of other kinds?"""
-    first = next((one for one in given[:20] if not _is_event(one)), None)
+    first = next((message for message in given[:20] if not _is_event(message)), None)
     return isinstance(first, dict) and is_message(first) and "speaker" not in first
 
 
@@ -418,8 +420,8 @@ def _wrapper(record: Mapping[str, Any], depth: int = 0) -> tuple[str, ...]:
 
 def _only_list(record: Mapping[str, Any], depth: int = 0) -> tuple[str, ...]:
     """The only list of conversations that a record has, under no usual name."""
-    said = (key for key in record if plain_key(key) not in _NOT_SAID and key not in WRAPPERS)
-    lists = [key for key in said if _is_list_of_conversations(record[key], depth)]
+    keys = (key for key in record if plain_key(key) not in _NOT_SAID and key not in WRAPPERS)
+    lists = [key for key in keys if _is_list_of_conversations(record[key], depth)]
     return tuple(lists) if len(lists) == 1 else ()
 
 

@@ -62,18 +62,18 @@ def records_of(part: Part, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
 
 def put_together(calls: Sequence[ModelCall], tools: Sequence[ToolRecord], notes: Notes) -> LogMessages:
     """The conversation that calls of a model were made in."""
-    said: list[TauMessage] = []
+    messages: list[TauMessage] = []
     for call in calls:
         sent = list(read_messages(_messages(call.sent, "user"), notes).messages)
         answered = list(read_messages(_messages(call.answered, "assistant"), notes).messages)
-        for message in (*_new(said, sent), *answered):
+        for message in (*_new(messages, sent), *answered):
             prompt = message.role == "system"
-            if not (prompt and any(_same(message, other) for other in said if other.role == "system")):
-                said.append(message)
-        if len(said) > MOST_MESSAGES:
+            if not (prompt and any(_same(message, other) for other in messages if other.role == "system")):
+                messages.append(message)
+        if len(messages) > MOST_MESSAGES:
             raise DialgaugeError(f"it has more than {MOST_MESSAGES:,} messages")
-    said = list(_with_tools(said, tools))
-    return LogMessages(tuple(said), tuple(range(len(said))))
+    messages = list(_with_tools(messages, tools))
+    return LogMessages(tuple(messages), tuple(range(len(messages))))
 
 
 def _messages(given: Any, role: str) -> list[Any]:
@@ -84,8 +84,8 @@ def _messages(given: Any, role: str) -> list[Any]:
                 inside = _ANY.decode(given)
             except (msgspec.DecodeError, RecursionError):
                 inside = None
-            if inside is not None and (found := _messages(inside, role)):
-                return found
+            if inside is not None and (messages := _messages(inside, role)):
+                return messages
         return [{"role": role, "content": given}] if given.strip() else []
     if isinstance(given, dict):
         for key in ("messages", "input", "choices", "output", "message"):
@@ -96,7 +96,8 @@ def _messages(given: Any, role: str) -> list[Any]:
         return [given] if _is_meant(given) else []
     if isinstance(given, list):
         inner = [
-            one["message"] if isinstance(one, dict) and isinstance(one.get("message"), dict) else one for one in given
+            message["message"] if isinstance(message, dict) and isinstance(message.get("message"), dict) else message
+            for message in given
         ]
         return inner if any(map(_is_meant, inner)) else []
     return []
@@ -107,31 +108,32 @@ def _is_meant(value: Any) -> bool:
     return isinstance(value, dict) and ("role" in value or is_message(value))
 
 
-def _new(said: Sequence[TauMessage], sent: Sequence[TauMessage]) -> Sequence[TauMessage]:
+def _new(known: Sequence[TauMessage], sent: Sequence[TauMessage]) -> Sequence[TauMessage]:
     """What of the messages sent was not said before: none of the longest beginning that the conversation ends with."""
-    before = [message for message in said if message.role != "system"]
+    before = [message for message in known if message.role != "system"]
     prompts = [message for message in sent if message.role == "system"]
     others = [message for message in sent if message.role != "system"]
     for length in range(min(len(before), len(others)), 0, -1):
         if _same(before[-1], others[length - 1]) and all(
-            _same(one, other) for one, other in zip(before[len(before) - length :], others[:length], strict=True)
+            _same(earlier, other)
+            for earlier, other in zip(before[len(before) - length :], others[:length], strict=True)
         ):
             return [*prompts, *others[length:]]
     return [*prompts, *others]
 
 
-def _same(one: TauMessage, other: TauMessage) -> bool:
-    names = ([(call.name, call.arguments) for call in message.tool_calls or ()] for message in (one, other))
+def _same(earlier: TauMessage, other: TauMessage) -> bool:
+    names = ([(call.name, call.arguments) for call in message.tool_calls or ()] for message in (earlier, other))
     first, second = names
-    return one.role == other.role and (one.content or "") == (other.content or "") and first == second
+    return earlier.role == other.role and (earlier.content or "") == (other.content or "") and first == second
 
 
-def _with_tools(said: Sequence[TauMessage], tools: Sequence[ToolRecord]) -> Iterator[TauMessage]:
+def _with_tools(messages: Sequence[TauMessage], tools: Sequence[ToolRecord]) -> Iterator[TauMessage]:
     """The messages, with results from the tools' records where no message has them; calls that no message made last."""
-    answered = {message.id for message in said if message.role == "tool"}
+    answered = {message.id for message in messages if message.role == "tool"}
     known: Mapping[str, ToolRecord] = {tool.id: tool for tool in tools if tool.id is not None}
     made: set[str] = set()
-    for message in said:
+    for message in messages:
         yield message
         for call in message.tool_calls or ():
             if call.id is None:
@@ -140,7 +142,7 @@ def _with_tools(said: Sequence[TauMessage], tools: Sequence[ToolRecord]) -> Iter
             tool = known.get(call.id)
             if tool is not None and call.id not in answered and tool.result is not None:
                 yield TauMessage("tool", tool.result, None, call.id, None, tool.failed)
-    if any(message.tool_calls for message in said):
+    if any(message.tool_calls for message in messages):
         return
     for tool in tools:
         yield TauMessage("assistant", None, (WrittenToolCall(tool.id, tool.name, tool.arguments),))

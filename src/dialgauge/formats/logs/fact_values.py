@@ -104,15 +104,16 @@ def named_scores(given: Any) -> dict[str, str]:
     """Scores by name, or in a list of objects that name them."""
     if isinstance(given, dict):
         return {name: text for key, value in given.items() for name, text in score_texts(key, value).items()}
-    found: dict[str, str] = {}
-    for one in given if isinstance(given, list) else ():
-        if isinstance(one, dict):
+    scores: dict[str, str] = {}
+    for score in given if isinstance(given, list) else ():
+        if isinstance(score, dict):
             name = next(
-                (one[key] for key in ("name", "key", "scorer", "metric", "label") if isinstance(one.get(key), str)), ""
+                (score[key] for key in ("name", "key", "scorer", "metric", "label") if isinstance(score.get(key), str)),
+                "",
             )
             if name:
-                found.update(score_texts(name, one))
-    return found
+                scores.update(score_texts(name, score))
+    return scores
 
 
 def score_texts(name: str, value: Any) -> dict[str, str]:
@@ -123,8 +124,8 @@ def score_texts(name: str, value: Any) -> dict[str, str]:
                 if isinstance(value[key], dict):
                     return {
                         f"{name}.{inner}": text
-                        for inner, one in value[key].items()
-                        for text in score_texts("", one).values()
+                        for inner, member in value[key].items()
+                        for text in score_texts("", member).values()
                     }
                 return score_texts(name, value[key])
         return {}

@@ -97,7 +97,7 @@ def of_all(record: Mapping[str, Any], notes: Notes, *, several: bool) -> dict[st
         if several and names.is_of_one(key) and not (isinstance(value, dict) and plain_key(key) in names.NESTED):
             notes.add(f"'{key[:60]}' beside a list of conversations is not taken for each of them")
         elif several and isinstance(value, dict) and plain_key(key) in names.NESTED | names.SCORES | names.USAGE:
-            shared[key] = {name: one for name, one in value.items() if not names.is_of_one(name)}
+            shared[key] = {name: member for name, member in value.items() if not names.is_of_one(name)}
         else:
             shared[key] = value
     return shared
@@ -219,7 +219,10 @@ def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[
             continue
         if isinstance(value, dict) and own and plain_key(key) in names.EVALUATIONS:
             inner.append(
-                {f"{key}.{name}" if plain_key(name) in names.SUCCESS else name: one for name, one in value.items()}
+                {
+                    f"{key}.{name}" if plain_key(name) in names.SUCCESS else name: member
+                    for name, member in value.items()
+                }
             )
         elif isinstance(value, dict) and plain_key(key) in names.NESTED | names.USAGE:
             inner.append(value)
@@ -259,7 +262,7 @@ def _verdict(
     What says success by its name comes before the reward, the reward before the word for an outcome, and the verdict
     of somebody (``judge_verdict``) before the status, which may be that of the run.
     """
-    told = [(name, known[name]) for name in names.SUCCESS if said_success(known.get(name)) is not None]
+    successes = [(name, known[name]) for name in names.SUCCESS if said_success(known.get(name)) is not None]
     rewards = [(name, text) for name, text in scores.items() if plain_key(name) == "reward" and text in _BINARY]
     words = [(name, known[name]) for name in names.VERDICTS if isinstance(known.get(name), str | bool)]
     words = [(name, value) for name, value in words if truth(value) is not None][:1]
@@ -267,14 +270,14 @@ def _verdict(
     if judged and (
         words[0][0] == "status"
         if words
-        else not told and (names.JUDGED.fullmatch(plain_key(judged[0])) or _is_of_judge(judged[0]))
+        else not successes and (names.JUDGED.fullmatch(plain_key(judged[0])) or _is_of_judge(judged[0]))
     ):
         beside = "'status' is not read as a verdict beside" if words else "whether it passed is read from"
         notes.add(f"{beside} '{judged[0]}'")
         words = [judged]
-    if not told and not words:
+    if not successes and not words:
         return "", None  # whether a reward is a verdict, all conversations say together
-    facts = [(name, _BINARY.get(str(value), said_success(value))) for name, value in (*told, *rewards, *words)]
+    facts = [(name, _BINARY.get(str(value), said_success(value))) for name, value in (*successes, *rewards, *words)]
     first, success = facts[0]
     for name, other in facts[1:]:
         if other is not success:
@@ -285,15 +288,15 @@ def _verdict(
 def _unclear(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
     """What is said instead of a verdict, by the names that one has: a word that is neither yes nor no, or nothing."""
     words = [(key, value) for key, value in fields if plain_key(key) in (*names.VERDICTS, *names.SUCCESS)]
-    said = {key: as_text(value).strip() for key, value in words if not isinstance(value, dict | list)}
-    return {f"{UNCLEAR}[{key}]": text[:LONGEST_LABEL] for key, text in said.items() if text}
+    texts = {key: as_text(value).strip() for key, value in words if not isinstance(value, dict | list)}
+    return {f"{UNCLEAR}[{key}]": text[:LONGEST_LABEL] for key, text in texts.items() if text}
 
 
 def _judges_verdict(fields: Iterable[tuple[str, Any]]) -> tuple[str, Any] | None:
     """The only yes or no under a name that ends in verdict or, without one, in the object of a judge."""
-    said = [(key, value) for key, value in fields if truth(value) is not None]
-    verdicts = [(key, value) for key, value in said if plain_key(key).endswith("verdict")]
-    verdicts = verdicts or [(key, value) for key, value in said if _is_of_judge(key)]
+    judged = [(key, value) for key, value in fields if truth(value) is not None]
+    verdicts = [(key, value) for key, value in judged if plain_key(key).endswith("verdict")]
+    verdicts = verdicts or [(key, value) for key, value in judged if _is_of_judge(key)]
     return verdicts[0] if len(verdicts) == 1 else None
 
 
@@ -306,11 +309,13 @@ def _beside(
     source: str, record: Mapping[str, Any], unread: Iterable[str], judgements: Mapping[str, Any]
 ) -> dict[str, str]:
     """What is yes or no beside a verdict, and not read: judgements, and unread members, also one level down."""
-    said = {key: value for key, value in judgements.items() if "." in key}
+    members = {key: value for key, value in judgements.items() if "." in key}
     for key in unread:
         value = record[key]
-        said |= {f"{key}.{name}": one for name, one in value.items()} if isinstance(value, dict) else {key: value}
-    texts = {key: _yes_or_no(value) for key, value in said.items()}
+        members |= (
+            {f"{key}.{name}": member for name, member in value.items()} if isinstance(value, dict) else {key: value}
+        )
+    texts = {key: _yes_or_no(value) for key, value in members.items()}
     return {f"{BESIDE}[{source}][{key[:60]}]": text for key, text in texts.items() if text}
 
 
@@ -357,7 +362,7 @@ def _details(known: Mapping[str, Any]) -> dict[str, str]:
     details: dict[str, str] = {}
     for detail, called in names.AMOUNTS.items():
         numbers = (amount_in(known.get(name)) for name in called)
-        if (amount := next((one for one in numbers if one is not None), None)) is not None:
+        if (amount := next((number for number in numbers if number is not None), None)) is not None:
             details[detail] = number_text(amount)
     if "tokens" not in details and (tokens := token_sum(known)):
         details["tokens"] = number_text(tokens)
@@ -377,7 +382,7 @@ def _expected_calls(known: Mapping[str, Any]) -> dict[str, str]:
         given = known.get(name)
         if not isinstance(given, list) or (not given and name == "expected"):
             continue
-        calls = [_expected_call(one) for one in given]
+        calls = [_expected_call(call) for call in given]
         if None not in calls:
             return {"expected_actions": as_text(calls)}
     return {}
@@ -425,23 +430,23 @@ def _domains(known: Mapping[str, Any]) -> tuple[str, ...]:
     for name in names.DOMAIN:
         given = known.get(name)
         listed = [given] if isinstance(given, str) else given if isinstance(given, list) else []
-        if listed and all(isinstance(one, str) and 0 < len(one) <= LONGEST_LABEL for one in listed):
+        if listed and all(isinstance(domain, str) and 0 < len(domain) <= LONGEST_LABEL for domain in listed):
             return tuple(listed)
     return ()
 
 
 def _all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    scores: dict[str, str] = {}
     for key, value in fields:
         if names.is_score(key) and not isinstance(value, list) and plain_key(key) not in names.SCORES | names.NESTED:
-            found.update(score_texts(key, value))
+            scores.update(score_texts(key, value))
     for key, value in record.items():
         if plain_key(key) in names.SCORES:
-            found.update(named_scores(value))
+            scores.update(named_scores(value))
     for key, value in fields:
         if _is_undecided(plain_key(key), value):  # such as a share of success, or "unsure"
-            found.update(score_texts(key, value))
-    return {name: text for name, text in found.items() if plain_key(name) not in names.NOT_SCORES}
+            scores.update(score_texts(key, value))
+    return {name: text for name, text in scores.items() if plain_key(name) not in names.NOT_SCORES}
 
 
 def _is_undecided(name: str, value: Any) -> bool:

@@ -169,8 +169,10 @@ def _dialogues(header: _Header, samples: Iterator[bytes], part: Part, notes: Not
         try:
             sample: _Sample = _decoded(_SAMPLE, content, part, dialogue=f"number {number}")
             facts = _facts(sample, header, notes)
-            said = read_messages(_with_attachments(sample), notes)
-            yield logged_dialogue("inspect", said, facts, numbering.take(facts, f"number-{number}", part.name), shared)
+            messages = read_messages(_with_attachments(sample), notes)
+            yield logged_dialogue(
+                "inspect", messages, facts, numbering.take(facts, f"number-{number}", part.name), shared
+            )
         except DialgaugeError as error:
             notes.refuse(error.at(file=part.name, dialogue=f"number {number}"))
 
@@ -207,7 +209,7 @@ def _planned_tasks(header: _Header) -> int:
 
 
 def _facts(sample: _Sample, header: _Header, notes: Notes) -> Facts:
-    told = facts_of(sample.metadata or {}, Notes())
+    declared = facts_of(sample.metadata or {}, Notes())
     scores: dict[str, str] = {}
     for name, score in (sample.scores or {}).items():
         for key, text in _score_texts(name, score.value, notes):
@@ -226,15 +228,15 @@ def _facts(sample: _Sample, header: _Header, notes: Notes) -> Facts:
         details=details,
         error=error,
         reason=f"{sample.limit.type}_limit" if sample.limit and sample.limit.type and not error else "",
-        instruction=told.instruction,
+        instruction=declared.instruction,
         domains=(header.eval.task,) if header.eval.task else (),
     )
 
 
 def _score_texts(name: str, value: Any, notes: Notes) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
-        for key, one in value.items():
-            yield from _score_texts(f"{name}.{key}", one, notes)
+        for key, member in value.items():
+            yield from _score_texts(f"{name}.{key}", member, notes)
     elif isinstance(value, list):
         notes.add(f"score {name} left out: it is a list")
     elif isinstance(value, bool):
@@ -251,16 +253,16 @@ def _with_attachments(sample: _Sample) -> list[Any]:
     """The messages with long texts where they belong: a log keeps each of these once, beside the messages."""
     held: Mapping[str, str] = sample.attachments or {}
 
-    def text(found: re.Match[str]) -> str:
-        return held.get(found[1], found[0])
+    def text(match: re.Match[str]) -> str:
+        return held.get(match[1], match[0])
 
     def filled(value: Any, depth: int = 0) -> Any:
         if isinstance(value, str):
             return _ATTACHED.sub(text, value) if "attachment://" in value else value
         if isinstance(value, list) and depth < _DEEPEST:
-            return [filled(one, depth + 1) for one in value]
+            return [filled(member, depth + 1) for member in value]
         if isinstance(value, dict) and depth < _DEEPEST:
-            return {key: filled(one, depth + 1) for key, one in value.items()}
+            return {key: filled(member, depth + 1) for key, member in value.items()}
         return value
 
     return [filled(message) for message in sample.messages] if held else sample.messages

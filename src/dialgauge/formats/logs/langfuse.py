@@ -114,17 +114,19 @@ def _collect_trace(trace: Mapping[str, Any], sessions: dict[str, _Session], owne
     owners[str(trace.get("id"))] = name
     session = sessions.setdefault(name, _Session([], [], {}))
     session.traces.append(trace)
-    session.observations += [one for one in trace.get("observations") or () if isinstance(one, dict)]
+    session.observations += [
+        observation for observation in trace.get("observations") or () if isinstance(observation, dict)
+    ]
     session.scores.update(_scores(trace.get("scores")))
 
 
 def _scores(given: Any) -> dict[str, str]:
     """Scores; those of type BOOLEAN are 0 and 1, and say yes or no."""
-    listed = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-    found = named_scores([{"name": one.get("name"), **_value(one)} for one in listed])
-    truths = {str(one.get("name")) for one in listed if _first(one, "dataType", "data_type") == "BOOLEAN"}
+    listed = [score for score in given if isinstance(score, dict)] if isinstance(given, list) else []
+    texts = named_scores([{"name": score.get("name"), **_value(score)} for score in listed])
+    truths = {str(score.get("name")) for score in listed if _first(score, "dataType", "data_type") == "BOOLEAN"}
     return {
-        name: {"1": "true", "0": "false"}.get(text, text) if name in truths else text for name, text in found.items()
+        name: {"1": "true", "0": "false"}.get(text, text) if name in truths else text for name, text in texts.items()
     }
 
 
@@ -135,35 +137,47 @@ def _value(score: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _dialogue(name: str, session: _Session, numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
-    rows = sorted(session.observations, key=lambda one: str(_first(one, "startTime", "start_time") or ""))
-    generations = [one for one in rows if str(one.get("type")).upper() == "GENERATION"]
-    traces = sorted(session.traces, key=lambda one: str(one.get("timestamp") or ""))
-    asked = [one for one in generations if one.get("input") is not None or one.get("output") is not None] or traces
-    calls = [ModelCall(one.get("input"), one.get("output")) for one in asked]
-    tools = [_tool(one) for one in rows if str(one.get("type")).upper() == "TOOL"]
-    said = put_together(calls, tools, notes)
-    if not said.messages:
+    rows = sorted(
+        session.observations, key=lambda observation: str(_first(observation, "startTime", "start_time") or "")
+    )
+    generations = [row for row in rows if str(row.get("type")).upper() == "GENERATION"]
+    traces = sorted(session.traces, key=lambda trace: str(trace.get("timestamp") or ""))
+    asked = [
+        generation
+        for generation in generations
+        if generation.get("input") is not None or generation.get("output") is not None
+    ] or traces
+    calls = [ModelCall(generation.get("input"), generation.get("output")) for generation in asked]
+    tools = [_tool(row) for row in rows if str(row.get("type")).upper() == "TOOL"]
+    messages = put_together(calls, tools, notes)
+    if not messages.messages:
         notes.add("conversation without content: neither its generations nor its traces have input and output")
-    metadata = [one["metadata"] for one in (*rows, *traces) if isinstance(one.get("metadata"), dict)]
-    told = facts_of({key: value for one in metadata for key, value in one.items()}, Notes())
+    metadata = [record["metadata"] for record in (*rows, *traces) if isinstance(record.get("metadata"), dict)]
+    declared = facts_of({key: value for record in metadata for key, value in record.items()}, Notes())
     facts = Facts(
         id=name,
-        task=told.task,
-        trial=told.trial,
-        success=told.success,
-        scores={**told.scores, **session.scores},
-        details={**told.details, **_amounts(generations, traces)},
-        instruction=told.instruction,
+        task=declared.task,
+        trial=declared.trial,
+        success=declared.success,
+        scores={**declared.scores, **session.scores},
+        details={**declared.details, **_amounts(generations, traces)},
+        instruction=declared.instruction,
     )
-    return logged_dialogue("langfuse", said, facts, numbering.take(facts, name, part.name), {})
+    return logged_dialogue("langfuse", messages, facts, numbering.take(facts, name, part.name), {})
 
 
 def _amounts(generations: list[Mapping[str, Any]], traces: list[Mapping[str, Any]]) -> dict[str, str]:
-    models = dict.fromkeys(str(one["model"]) for one in generations if isinstance(one.get("model"), str))
-    tokens = sum(_tokens(one) for one in generations)
+    models = dict.fromkeys(
+        str(generation["model"]) for generation in generations if isinstance(generation.get("model"), str)
+    )
+    tokens = sum(_tokens(generation) for generation in generations)
     names = ("calculatedTotalCost", "totalCost", "total_cost", "cost")
-    of_generations = [number for one in generations if (number := number_in(_first(one, *names))) is not None]
-    costs = of_generations or [number for one in traces if (number := number_in(_first(one, "totalCost"))) is not None]
+    of_generations = [
+        number for generation in generations if (number := number_in(_first(generation, *names))) is not None
+    ]
+    costs = of_generations or [
+        number for trace in traces if (number := number_in(_first(trace, "totalCost"))) is not None
+    ]
     return {
         **({"agent": ",".join(models)} if models else {}),
         **({"tokens": number_text(tokens)} if tokens else {}),

@@ -24,7 +24,7 @@ class Numbering:
         self._domains: dict[str, str] = {}
         self._places: dict[str, tuple[str, str]] = {}
 
-    def take(self, facts: Facts, fallback: str, place: str) -> tuple[str, str, int]:
+    def take(self, facts: Facts, fallback: str, file: str) -> tuple[str, str, int]:
         """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
         task = facts.task or facts.id or fallback
         domain = facts.domains[0] if facts.task and len(facts.domains) == 1 else ""
@@ -42,7 +42,7 @@ class Numbering:
         if name in self._places:
             where, other = self._places[name]
             how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
-            if where != place:
+            if where != file:
                 how += "; their folders are called trial_0, trial_1, ..."
             elif facts.task and facts.trial is not None:
                 how = (
@@ -52,18 +52,18 @@ class Numbering:
                 how += " conversations of each agent in a file of its own"
             if model != other:
                 how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
-            told = f"this id was already used in {where}; ids must be unique. {how}"
-            raise DialgaugeError(told, file=place, dialogue=name)
-        self._places[name] = (place, model)
+            reason = f"this id was already used in {where}; ids must be unique. {how}"
+            raise DialgaugeError(reason, file=file, dialogue=name)
+        self._places[name] = (file, model)
         return name, task, trial
 
 
 def logged_dialogue(
-    benchmark: str, said: LogMessages, facts: Facts, named: tuple[str, str, int], shared: Mapping[str, str]
+    benchmark: str, messages: LogMessages, facts: Facts, named: tuple[str, str, int], shared: Mapping[str, str]
 ) -> Dialogue:
     """A conversation of a log with everything that is known of it."""
     name, task, trial = named
-    turns = said.turns()
+    turns = messages.turns()
     judged = facts.success is not None or bool(facts.scores)
     reason = facts.reason or ("" if judged or not facts.error else "error") or _stop(turns)
     details = {
@@ -74,7 +74,7 @@ def logged_dialogue(
         **facts.details,
         **({"error": facts.error[:1000]} if facts.error else {}),
         **shared,
-        **({"policy": checksum(said.prompt)} if said.prompt else {}),
+        **({"policy": checksum(messages.prompt)} if messages.prompt else {}),
     }
     return Dialogue(
         id=name,

@@ -135,9 +135,9 @@ def _speakers(value: Any) -> list[tuple[str, Any]]:
         return [(value[0].lower(), value[1])] if pair else []
     if not isinstance(value, dict):
         return []
-    said = [(_SAYS.sub("", key.lower()), text) for key, text in value.items() if key.lower() not in _BESIDE]
-    fits = all(role in ROLES and (text is None or isinstance(text, str)) for role, text in said)
-    return said if fits else []
+    spoken = [(_SAYS.sub("", key.lower()), text) for key, text in value.items() if key.lower() not in _BESIDE]
+    fits = all(role in ROLES and (text is None or isinstance(text, str)) for role, text in spoken)
+    return spoken if fits else []
 
 
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -228,15 +228,17 @@ def read_messages(given: Sequence[Any], notes: Notes) -> LogMessages:
         raise DialgaugeError(f"it has {len(given):,} messages; more than {MOST_MESSAGES:,} were not meant")
     made: list[TauMessage] = []
     places: list[int] = []
-    for place, raw in enumerate(given):
-        for message in _messages(raw, place, notes):
+    for index, raw in enumerate(given):
+        for message in _messages(raw, index, notes):
             if made and _goes_on(made[-1], message):
                 made[-1] = TauMessage("assistant", None, (*(made[-1].tool_calls or ()), *(message.tool_calls or ())))
             else:
                 made.append(message)
-                places.append(place)
+                places.append(index)
     if given and _calls_itself_system(given[0], made):
-        made = [TauMessage("assistant", one.content, one.tool_calls) if one.role == "system" else one for one in made]
+        made = [
+            TauMessage("assistant", each.content, each.tool_calls) if each.role == "system" else each for each in made
+        ]
     return LogMessages(tuple(made), tuple(places))
 
 
@@ -251,17 +253,17 @@ def _calls_itself_system(first: Any, made: Sequence[TauMessage]) -> bool:
 def _goes_on(last: TauMessage, message: TauMessage) -> bool:
     """Two calls without words in a row were made together: *responses* writes each as an item of its own."""
     both = (last, message)
-    return all(one.role == "assistant" and one.tool_calls and not one.content for one in both)
+    return all(each.role == "assistant" and each.tool_calls and not each.content for each in both)
 
 
-def _messages(raw: Any, place: int, notes: Notes) -> Iterator[TauMessage]:
+def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
     if spoken := _speakers(raw):
         for speaker, text in spoken:
             if text:
-                yield from _messages({"role": speaker, "content": text}, place, notes)
+                yield from _messages({"role": speaker, "content": text}, number, notes)
         return
     if not isinstance(raw, dict):
-        raise DialgaugeError(f"message {place} is no object with a role and a content", turn=place)
+        raise DialgaugeError(f"message {number} is no object with a role and a content", turn=number)
     raw = unwrapped(raw)
     if kind := _item_kind(raw):
         yield from _item(kind, raw, notes)
@@ -281,7 +283,7 @@ def _messages(raw: Any, place: int, notes: Notes) -> Iterator[TauMessage]:
         why = f"it has no role, which is user, assistant, system or tool (it has {keys})"
         if written:
             why = f"the role '{written[:60]}' is unknown.{nearest(written, ROLES)}"
-        raise DialgaugeError(f"message {place}: {why}", turn=place)
+        raise DialgaugeError(f"message {number}: {why}", turn=number)
     if role in ("user", "assistant") and ROLES.get(str(raw.get("name")).lower(), role) != role:  # AutoGen before 0.4
         notes.add(f"messages of the name '{raw['name'][:40]}' have the role '{written[:40]}', which counts")
     if key == "direction":
@@ -388,14 +390,14 @@ def _result(raw: Mapping[str, Any], notes: Notes) -> ToolResult:
 
 def _text(content: Any, notes: Notes) -> str:
     """What a tool gave, as text: blocks joined, everything else as JSON."""
-    if isinstance(content, list) and content and all(isinstance(one, dict) and "type" in one for one in content):
+    if isinstance(content, list) and content and all(isinstance(block, dict) and "type" in block for block in content):
         return "\n".join(_parts(content, notes).texts)
     if (
         isinstance(content, list)
         and content
-        and all(isinstance(one, dict) and {"text"} == one.keys() for one in content)
+        and all(isinstance(block, dict) and {"text"} == block.keys() for block in content)
     ):
-        return "\n".join(as_text(one["text"]) for one in content)
+        return "\n".join(as_text(block["text"]) for block in content)
     return "" if content is None else as_text(content)
 
 

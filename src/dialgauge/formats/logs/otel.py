@@ -167,8 +167,8 @@ def _value(given: Any, depth: int = 0) -> Any:
     if not isinstance(values, list):
         return [] if "arrayValue" in given else {}
     if "arrayValue" in given:
-        return [_value(one, depth + 1) for one in values]
-    return {str(one.get("key")): _value(one.get("value"), depth + 1) for one in values if isinstance(one, dict)}
+        return [_value(value, depth + 1) for value in values]
+    return {str(value.get("key")): _value(value.get("value"), depth + 1) for value in values if isinstance(value, dict)}
 
 
 def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
@@ -179,11 +179,11 @@ def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, n
     if not calls:
         notes.add(NO_CONTENT)
     tools = [_tool(span) for span in spans if span.known.get(_OPERATION) == "execute_tool"]
-    said = put_together(calls, tools, notes)
+    messages = put_together(calls, tools, notes)
     own = {
         key: value for span in spans if span.root for key, value in span.known.items() if not key.startswith("gen_ai.")
     }
-    told = facts_of(own, Notes())
+    declared = facts_of(own, Notes())
     models = dict.fromkeys(
         str(model)
         for span in spans
@@ -193,19 +193,19 @@ def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, n
     last = next((span.error for span in reversed(spans) if span.root), "")
     facts = Facts(
         id=name,
-        task=told.task,
-        trial=told.trial,
-        success=told.success,
-        scores={**told.scores, **{key: text for span in spans for key, text in span.scores.items()}},
+        task=declared.task,
+        trial=declared.trial,
+        success=declared.success,
+        scores={**declared.scores, **{key: text for span in spans for key, text in span.scores.items()}},
         details={
-            **told.details,
+            **declared.details,
             **({"agent": ",".join(models)} if models else {}),
             **({"tokens": number_text(tokens)} if tokens else {}),
         },
         error=last,
-        instruction=told.instruction,
+        instruction=declared.instruction,
     )
-    return logged_dialogue("otel", said, facts, numbering.take(facts, name, part.name), {})
+    return logged_dialogue("otel", messages, facts, numbering.take(facts, name, part.name), {})
 
 
 def _model_call(known: Mapping[str, Any]) -> ModelCall:

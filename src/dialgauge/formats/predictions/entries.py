@@ -157,7 +157,7 @@ def _of_mapping(written: Mapping[Any, Any]) -> StateEntries:
             raise NotUnderstood("a state for each turn: here is one thing per dialogue", _names_in(content))
         entries += _turn_entries(str(key), turns, names)
     named = [Columns.of([{name: ""}]) for name in names]
-    says, changes = any(one.says_predicted for one in named), any(one.changes for one in named)
+    says, changes = any(state.says_predicted for state in named), any(state.changes for state in named)
     return StateEntries(entries, tuple(names), says_predicted=says, changes=changes)
 
 
@@ -214,8 +214,8 @@ def _share_dialogues(pairs: Iterable[tuple[str, int]]) -> bool:
     numbers: dict[str, set[int]] = {}
     for dialogue, number in pairs:
         numbers.setdefault(dialogue, set()).add(number)
-    return all(min(one) <= 1 for one in numbers.values()) and (
-        any(len(one) > 1 for one in numbers.values()) or all(one in ({0}, {1}) for one in numbers.values())
+    return all(min(each) <= 1 for each in numbers.values()) and (
+        any(len(each) > 1 for each in numbers.values()) or all(each in ({0}, {1}) for each in numbers.values())
     )
 
 
@@ -351,7 +351,7 @@ def _rows_of_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> Sequ
 def _identifier(row: Mapping[Any, Any], rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
     value = row.get(columns.dialogue)
     if value is None or value == "" or value != value or isinstance(value, Mapping | list):
-        number = next(number for number, one in enumerate(rows, 1) if one is row)
+        number = next(number for number, each in enumerate(rows, 1) if each is row)
         raise NotUnderstood(
             f"the id of a dialogue: the {columns.dialogue} of record {number:,} is empty or no text; give every record "
             "one, and leave out records that hold no prediction",
@@ -446,9 +446,9 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
         pair = {"slot": slot, **({"domain": domain} if isinstance(domain, str) and domain else {})}
         operation = row.get(columns.operation) if columns.changes and columns.operation else None
         predicted.append({**pair, "value": row.get(columns.value) if not is_deletion(operation) else None})
-        place = (name, number, str(domain), str(slot))
-        if str(values.setdefault(place, row.get(columns.value))) != str(row.get(columns.value)):
-            twice.append(place)
+        key = (name, number, str(domain), str(slot))
+        if str(values.setdefault(key, row.get(columns.value))) != str(row.get(columns.value)):
+            twice.append(key)
         if columns.gold:
             gold.append({**pair, "value": row.get(columns.gold)})
     if len(twice) > _MOST_TWICE * len(values):

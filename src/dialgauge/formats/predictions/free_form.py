@@ -98,12 +98,12 @@ def fault_in(peek: Peek, part: Part) -> str:
             decode(_ANY, piece, part)
         except DialgaugeError as error:
             huge = _HUGE.search(piece) if "out of range" in error.message else None
-            told = error.message
-            if "trailing characters" in told:
-                told += "; where several values follow each other, write one a line, or put them into a list"
+            fault = error.message
+            if "trailing characters" in fault:
+                fault += "; where several values follow each other, write one a line, or put them into a list"
             if huge:
-                told = f"the number {huge[0][:20].decode()} (byte {huge.start()}) is out of range"
-            return f"; {f'line {number}: ' if number else ''}{told}"
+                fault = f"the number {huge[0][:20].decode()} (byte {huge.start()}) is out of range"
+            return f"; {f'line {number}: ' if number else ''}{fault}"
     return ""
 
 
@@ -216,9 +216,9 @@ def _after(first: str, rest: Iterator[str]) -> Iterator[str]:
 def refuse_repeated_columns(columns: Sequence[str]) -> None:
     """An error where a column is there twice, or was and has been renamed by polars or pandas."""
     seen = set(columns)
-    for place, name in enumerate(columns):
+    for index, name in enumerate(columns):
         base = _RENAMED.fullmatch(name)
-        if name and name in columns[:place]:
+        if name and name in columns[:index]:
             raise DialgaugeError(f"two of its columns are called '{name[:60]}'; rename one")
         if base and base[1] in seen:
             raise DialgaugeError(
@@ -241,8 +241,10 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
     names = [plain(name)[:40] for name in error.names or keys][:_SHOWN]
     seen = f"; keys seen: {', '.join(names)}" if names else ""
     near = _nearest_format(set(keys))
-    told = f"{seen}; missing: {error.missing[:200]}; nearest format: {near} ('dialgauge data formats {near}' shows it)"
-    return told, "\n".join(_example(*_own_words(written)))
+    sentence = (
+        f"{seen}; missing: {error.missing[:200]}; nearest format: {near} ('dialgauge data formats {near}' shows it)"
+    )
+    return sentence, "\n".join(_example(*_own_words(written)))
 
 
 def names_in(peek: Peek) -> list[str]:
@@ -334,4 +336,4 @@ def _example(dialogue: str, state: State) -> list[str]:
     first = dict(list(slots.items())[:1])
     rows = [(0, {}), (1, first), (2, slots)]
     name = dialogue or "dialogue-1"
-    return [msgspec.json.encode({"dialogue_id": name, "turn": turn, "state": one}).decode() for turn, one in rows]
+    return [msgspec.json.encode({"dialogue_id": name, "turn": turn, "state": row}).decode() for turn, row in rows]

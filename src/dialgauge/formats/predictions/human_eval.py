@@ -105,9 +105,9 @@ def _text(block: _Block, label: str) -> str:
 
 
 def _turns(block: _Block, notes: Notes) -> Iterator[Turn]:
-    said = _text(block, "Sys")
-    if said:
-        yield Turn(speaker="system", text=said)
+    reply = _text(block, "Sys")
+    if reply:
+        yield Turn(speaker="system", text=reply)
     gold, predicted = (_state(_text(block, label), label) for label in ("GT", "PR"))
     matched = _text(block, "Matched") == "True"
     notes.add("turns whose 'Matched' contradicts their states", int(matched != (gold == predicted)))

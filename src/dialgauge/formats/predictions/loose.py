@@ -240,11 +240,11 @@ def answer_in(
     """
     if len(text) > MOST_TEXT or "{" not in text:
         return None, False
-    found = list(_json_objects(text))
-    last = found[0] if found else None
-    for written in found:
+    objects = list(_json_objects(text))
+    last = objects[0] if objects else None
+    for written in objects:
         last = written if is_state(written) or not is_state(last or {}) else last
-    changed = bool(found) and _OBJECT_FIRST.match(text) is not None and is_state(found[0]) and found[0] != last
+    changed = bool(objects) and _OBJECT_FIRST.match(text) is not None and is_state(objects[0]) and objects[0] != last
     sure = text.count("{") == text.count("}") and not (changed and not _CORRECTION.search(text))
     return last or _python_literal(text) or last, sure
 
@@ -252,20 +252,20 @@ def answer_in(
 def _json_objects(text: str) -> Iterator[dict[Any, Any]]:
     from json import JSONDecoder
 
-    decoder, place = JSONDecoder(), 0
+    decoder, offset = JSONDecoder(), 0
     for _ in range(_MOST_STARTS):
-        place = text.find("{", place)
-        if place < 0:
+        offset = text.find("{", offset)
+        if offset < 0:
             break
         try:
-            written, place = decoder.raw_decode(text, place)
+            written, offset = decoder.raw_decode(text, offset)
         except (ValueError, RecursionError):
-            place += 1
+            offset += 1
             continue
         yield written
 
 
 def _python_literal(text: str) -> dict[Any, Any] | None:
-    starts = [place for place, letter in enumerate(text) if letter == "{"][:_MOST_LITERALS]
+    starts = [index for index, letter in enumerate(text) if letter == "{"][:_MOST_LITERALS]
     values = (python_literal(text[start : text.rfind("}") + 1]) for start in starts)
     return next((value for value in values if isinstance(value, dict)), None)

@@ -105,8 +105,8 @@ class _Blanks(dict[bytes, State | None]):
         }
         blank: State = {}
         clean_state(texts, blank)
-        found = self[content] = _still_blank(blank, raw)
-        return found
+        blanks = self[content] = _still_blank(blank, raw)
+        return blanks
 
 
 def _still_blank(blank: State, raw: Mapping[str, Mapping[str, Any]]) -> State | None:

@@ -332,8 +332,8 @@ def split_name(name: str) -> tuple[str, str] | None:
     """
     name = name.strip()
     for separator in _NAME_SEPARATORS:
-        domain, found, slot = name.partition(separator)
-        if not found:
+        domain, separated, slot = name.partition(separator)
+        if not separated:
             continue
         number, more, rest = slot.partition(separator)
         if separator == "_" and more and number.isdigit():  # a service of SGD

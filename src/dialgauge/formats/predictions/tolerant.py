@@ -33,33 +33,35 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
 
     ``cells``: all values are texts. ``frame``: they are rows of a frame, where null may be an empty cell of a table.
     """
-    found = state_entries(written)
+    matches = state_entries(written)
     if frame:
-        found = found._replace(entries=[one._replace(state={}) if one.state is None else one for one in found.entries])
-    if not found.entries:
+        matches = matches._replace(
+            entries=[each._replace(state={}) if each.state is None else each for each in matches.entries]
+        )
+    if not matches.entries:
         raise NotUnderstood("there is no state of any turn")
     states = StateReader(notes, cells=cells)
-    for entry in found.entries:
+    for entry in matches.entries:
         for side in (entry.state, entry.gold):
             states.learn(side)
-    found = found._replace(entries=_numbered_by_dialogue(found.entries))
-    numbering = _Numbering.of(found.entries)
+    matches = matches._replace(entries=_numbered_by_dialogue(matches.entries))
+    numbering = _Numbering.of(matches.entries)
     dialogues = [
-        _dialogue(name, entries, numbering, states, notes, empty=found.long, changes=found.changes)
-        for name, entries in _by_dialogue(found.entries).items()
+        _dialogue(name, entries, numbering, states, notes, empty=matches.long, changes=matches.changes)
+        for name, entries in _by_dialogue(matches.entries).items()
     ]
     if states.invalid_states * 2 > states.read_states:
-        sample = next((entry.state for entry in found.entries if entry.state), None)
+        sample = next((entry.state for entry in matches.entries if entry.state), None)
         raise NotUnderstood(f"states that can be read, such as {{'hotel-area': 'north'}}; here is {sample!r:.60}")
     if states.nameless_states * 2 > states.read_states:
-        raise NotUnderstood("the domain of each slot, as in 'hotel-area'", found.keys)
-    keys = f", keys {'/'.join(found.keys)}" if found.keys else ""
-    changes = ", changes of each turn put together" if found.changes else ""
+        raise NotUnderstood("the domain of each slot, as in 'hotel-area'", matches.keys)
+    keys = f", keys {'/'.join(matches.keys)}" if matches.keys else ""
+    changes = ", changes of each turn put together" if matches.changes else ""
     notes.predicted_slots |= {(domain.lower(), slot.lower()) for domain, slot in states.slots}
     notes.predicted_dialogues += len(dialogues)
     read, slots = counted(notes.predicted_dialogues, "dialogue"), counted(len(notes.predicted_slots), "slot")
     notes.understood = f"{read}, {numbering.sentence()}{changes}, {slots}{keys}"
-    notes.says_predicted |= found.says_predicted
+    notes.says_predicted |= matches.says_predicted
     notes.numbered_from = max(notes.numbered_from, numbering.first if numbering.step == 1 else 0)
     return dialogues
 
@@ -101,10 +103,10 @@ class _Numbering(NamedTuple):
 
     def place(self, number: int) -> int:
         """The number of a user turn, from 0."""
-        place = (number - self.first) // self.step
-        if place >= MOST_TURNS:
+        index = (number - self.first) // self.step
+        if index >= MOST_TURNS:
             raise DialgaugeError(f"turn {number} is beyond the {MOST_TURNS:,} turns a dialogue may have")
-        return place
+        return index
 
     def sentence(self) -> str:
         """For the line that says what was understood."""

@@ -61,17 +61,17 @@ def pairs(
             coverage.missing_dialogues.append(dialogue.id)
             continue
         coverage.dialogues += 1
-        for number, (turn, said) in enumerate(_turns(dialogue, answer)):
-            if _predicted_state(said) is None:
+        for number, (turn, prediction) in enumerate(_turns(dialogue, answer)):
+            if _predicted_state(prediction) is None:
                 coverage.missing_turns += 1
                 continue
             coverage.turns += 1
             try:
-                frames = list(_frames(turn, said, schema))
+                frames = list(_frames(turn, prediction, schema))
             except DialgaugeError as error:
                 raise error.at(dialogue=dialogue.id, turn=number) from error
             coverage.frames += len(frames)
-            coverage.blanks += sum(len(slots) for slots in (said.blank or {}).values())
+            coverage.blanks += sum(len(slots) for slots in (prediction.blank or {}).values())
             for service, ours, theirs in frames:
                 yield Pair(dialogue.id, coverage.turns, service, ours, theirs)
     coverage.extra_dialogues.extend(dialogue.id for dialogue in waiting.values())
@@ -161,11 +161,11 @@ def _goals(gold: Frame, predicted: Frame, slots: Mapping[str, SlotSpec], matchin
     everything: dict[bool, list[float]] = {True: [], False: []}
     filled: dict[bool, list[float]] = {True: [], False: []}
     for name, spec in slots.items():
-        reference, said = gold.values.get(name), predicted.values.get(name)
-        if reference is not None and said is not None:
-            score = slot_score(reference, said, categorical=spec.categorical, matching=matching)
+        reference, value = gold.values.get(name), predicted.values.get(name)
+        if reference is not None and value is not None:
+            score = slot_score(reference, value, categorical=spec.categorical, matching=matching)
         else:
-            score = float(reference is None and said is None)
+            score = float(reference is None and value is None)
         everything[spec.categorical].append(score)
         if reference is not None:
             filled[spec.categorical].append(score)

@@ -76,7 +76,7 @@ class SgdFrames:
             groups[SEEN] = np.isin(self.service, seen)
             groups[UNSEEN] = ~groups[SEEN]
         for domain in sorted({domain_of(service) for service in services}):
-            groups[domain] = np.isin(self.service, [one for one in services if domain_of(one) == domain])
+            groups[domain] = np.isin(self.service, [each for each in services if domain_of(each) == domain])
         for service in services:
             groups[service] = self.service == service
         return groups

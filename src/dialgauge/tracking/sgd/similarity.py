@@ -24,13 +24,13 @@ def levenshtein(reference: str, predicted: str) -> float:
     >>> levenshtein("Angel Stadium", "stadium, angel"), levenshtein("San Jose", "San Jose x")
     (1.0, 0.89)
     """
-    one, other = _processed(reference), _processed(predicted)
-    if one == other:
+    gold, other = _processed(reference), _processed(predicted)
+    if gold == other:
         return 1.0
     from rapidfuzz.distance import Indel
 
-    length = len(one) + len(other)
-    return round(100 * ((length - Indel.distance(one, other)) / length)) / 100
+    length = len(gold) + len(other)
+    return round(100 * ((length - Indel.distance(gold, other)) / length)) / 100
 
 
 @lru_cache(maxsize=1 << 17)
@@ -40,12 +40,12 @@ def difflib_ratio(reference: str, predicted: str) -> float:
     >>> levenshtein("tide", "diet"), difflib_ratio("tide", "diet"), difflib_ratio("diet", "tide")
     (0.5, 0.25, 0.5)
     """
-    one, other = _processed(reference), _processed(predicted)
-    if one == other:
+    gold, other = _processed(reference), _processed(predicted)
+    if gold == other:
         return 1.0
     from difflib import SequenceMatcher
 
-    return round(100 * SequenceMatcher(None, one, other).ratio()) / 100
+    return round(100 * SequenceMatcher(None, gold, other).ratio()) / 100
 
 
 def _processed(text: str) -> str:
