@@ -160,6 +160,23 @@ def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedDomain) ->
 CLEAN = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
 
 
+@pytest.mark.parametrize("level", ["act", "text"])
+def test_what_is_not_looked_at_where_all_was_heard_would_have_shown_nothing(
+    town: LoadedDomain, level: Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sittings = [
+        LabConfig(user=AgentSpec(user), system=AgentSpec(system, settings), level=level)
+        for user in ("agenda", "agenda-baseline")
+        for system, settings in (("rule-system", {}), ("rule-baseline", {}), ("rule-system", {"channel": "value=0.05"}))
+    ]
+    dialogues = [held(town, sitting) for sitting in sittings]
+    few = msgspec.structs.replace(town, goals=town.goals[:20])
+    dialogues += [injected_conversations(few, fault, level=level)[0] for fault in DEADLY if fault != "breakdown"]
+    short = [blame(each, town) for each in dialogues]
+    monkeypatch.setattr("dialgauge.lab.blame.attribution._all_held", lambda *_: False)
+    assert short == [blame(each, town) for each in dialogues]
+
+
 @pytest.mark.parametrize("exchanges", [1, 3, 5, 8])
 def test_a_limit_that_comes_too_soon_is_nobodys_fault(town: LoadedDomain, exchanges: int) -> None:
     short = msgspec.structs.replace(CLEAN, limits=Limits(exchanges=exchanges))
