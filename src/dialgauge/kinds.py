@@ -7,9 +7,8 @@ other module keeps a list of kinds.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeVar
-
-from msgspec import Struct
 
 from dialgauge import plugins
 
@@ -33,7 +32,8 @@ BUILT_IN = {
 }
 
 
-class Mistakes(Struct, frozen=True):
+@dataclass(frozen=True)
+class Mistakes:
     """What counts as a mistake in a dialogue: columns of a table, summed over the dialogue's rows."""
 
     name: str
@@ -41,7 +41,8 @@ class Mistakes(Struct, frozen=True):
     columns: tuple[str, ...]
 
 
-class Verdicts(Struct, frozen=True):
+@dataclass(frozen=True)
+class Verdicts:
     """Where a kind keeps whether each dialogue passed: a table, its column of yes and no, and the column of tasks."""
 
     table: str
@@ -49,7 +50,8 @@ class Verdicts(Struct, frozen=True):
     task: str
 
 
-class Kind(Struct, frozen=True):
+@dataclass(frozen=True)
+class Kind:
     """A kind of run. Parts are written ``module:attribute``; every one may be missing."""
 
     name: str

@@ -552,9 +552,20 @@ def test_an_older_state_behind_the_answer_is_no_late_turn() -> None:
         dialgauge.score(MANY, rows, measures="JGA", intervals=False)
 
 
-def test_predictions_without_any_slot_are_refused() -> None:
+def test_predictions_without_any_slot_are_told_and_refused_where_states_had_to_be_found(tmp_path: Path) -> None:
+    nothing = {name: [{} for _ in turns] for name, turns in GOLD.items()}
+    run = dialgauge.score(GOLD, nothing, measures="JGA", intervals=False)[0]
+    [note] = [str(note) for note in run.notes if note_kind(note) == "invalid_outputs"]
+    assert note.startswith("the predictions fill no slot at all, where gold fills ")
+    rows = [
+        {"dial": name, "turn_no": turn, "prediction": {}}
+        for name, turns in nothing.items()
+        for turn in range(len(turns))
+    ]
+    found = tmp_path / "found.jsonl"
+    found.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(DialgaugeError, match=r"fill no slot at all, where gold fills \d+.*--accept invalid_outputs"):
-        dialgauge.score(GOLD, {name: [{} for _ in turns] for name, turns in GOLD.items()}, intervals=False)
+        dialgauge.score(GOLD, found, intervals=False)
 
 
 def test_states_of_the_active_domain_only_are_refused() -> None:
@@ -603,4 +614,4 @@ def test_turns_of_which_some_hold_changes_are_told() -> None:
     mixed = {name: changes if n % 2 else whole for n, name in enumerate(gold)}
     run = dialgauge.score(gold, mixed, **how)[0]
     [told] = [str(note) for note in run.notes if note_kind(note) == "turn_changes"]
-    assert told.startswith("some turns seem to hold only what changed: 24 of 108 predicted slots are gone")
+    assert told.startswith("24 of 108 predicted slots are gone in the next turn, which gold keeps")

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
 _GONE, _KEPT = 0.8, 0.2
-#: The same, where there are many and gold keeps its own: from which it is told (trackers lose up to 0.03), and stops.
-_LOST, _PARTLY_LOST = 0.12, 0.4
+#: The same, where there are many and gold keeps its own: from which it is told (trackers lose up to 0.03).
+_LOST = 0.12
 #: The share of turns with several gold domains that predict several, up to which each turn has the active domain only.
 _ACTIVE = 0.05
 #: The share of turns with the state of the turn before, and how much more often than right ones, that is no chance.
@@ -75,7 +75,7 @@ def input_findings(
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     return [
         *output_findings(coverage.predicted_turns, reading),  # first: states that were misread may look late or partial
-        *empty_findings(evidence),
+        *empty_findings(evidence, reading),
         *([] if own_gold else change_findings(evidence)),
         *([] if own_gold else domain_findings(evidence)),
         *late_findings(evidence),
@@ -106,24 +106,28 @@ def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     many = slots >= FEW * FEW and gone > _LOST * slots and lost * slots * FEW < gone * stated
     if not (surely or many):
         return []
+    seen = f"{gone:,} of {slots:,} predicted slots are gone in the next turn"
     message = (
-        f"{'the' if surely else 'some'} turns seem to hold only what changed: {gone:,} of {slots:,} predicted slots "
-        "are gone in the next turn; write the whole state of every turn, or call the field 'changes' (in a file with "
-        "one row per slot, 'changed_value'), and the changes are added up"
+        f"{f'the turns seem to hold only what changed: {seen}' if surely else f'{seen}, which gold keeps'}; "
+        f"{'' if surely else 'if turns hold only what changed, '}write the whole state of every turn, or call the "
+        "field 'changes' (in a file with one row per slot, 'changed_value'), and the changes are added up"
     )
-    return [GuardFinding(CHANGES, message, stops=surely or gone > _PARTLY_LOST * slots)]
+    return [GuardFinding(CHANGES, message, stops=surely)]
 
 
-def empty_findings(evidence: GuardEvidence) -> list[GuardFinding]:
-    """Predictions that fill no slot at all, where gold fills many: their states were not found."""
+def empty_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFinding]:
+    """Predictions that fill no slot at all, where gold fills many: their states were not found, where they were sought.
+
+    In a format that says where states are, they are empty: a system may predict nothing.
+    """
     filled = sum((evidence.gold or {}).values())
     if evidence.predicted or filled < FEW:
         return []
-    told = (
+    message = (
         f"the predictions fill no slot at all, where gold fills {filled:,}: their states were not found or are empty; "
         "'dialgauge data formats predictions' shows how states are written"
     )
-    return [GuardFinding(OUTPUTS, told, stops=True)]
+    return [GuardFinding(OUTPUTS, message, stops=bool(reading.understood))]
 
 
 def domain_findings(evidence: GuardEvidence) -> list[GuardFinding]:
@@ -131,12 +135,12 @@ def domain_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     turns, whole = evidence.domains
     if turns < FEW or whole > _ACTIVE * turns:
         return []
-    told = (
+    message = (
         "the turns seem to hold only the domain that is spoken of: dialogues fill several domains, and of "
         f"{counted(turns, 'turn')} with several in gold {turns - whole:,} have one or none; write the whole state of "
         "every turn"
     )
-    return [GuardFinding(CHANGES, told, stops=True)]
+    return [GuardFinding(CHANGES, message, stops=True)]
 
 
 def late_findings(evidence: GuardEvidence) -> list[GuardFinding]:
