@@ -553,7 +553,7 @@ def test_an_older_state_behind_the_answer_is_no_late_turn() -> None:
 
 
 def test_predictions_without_any_slot_are_told_and_refused_where_states_had_to_be_found(tmp_path: Path) -> None:
-    nothing = {name: [{} for _ in turns] for name, turns in GOLD.items()}
+    nothing: dict[str, Any] = {name: [{} for _ in turns] for name, turns in GOLD.items()}
     run = dialgauge.score(GOLD, nothing, measures="JGA", intervals=False)[0]
     [note] = [str(note) for note in run.notes if note_kind(note) == "invalid_outputs"]
     assert note.startswith("the predictions fill no slot at all, where gold fills ")
