@@ -217,6 +217,19 @@ def test_a_truncated_gzip_ends_early(tmp_path: Path, kept: int) -> None:
         read(tmp_path / "a.gz")
 
 
+@pytest.mark.parametrize("claimed", [0, 10, len(LINE) - 1, len(LINE) + 1, 2**32 - 1])
+def test_a_gzip_that_names_another_size_than_its_own_is_an_error(tmp_path: Path, claimed: int) -> None:
+    (tmp_path / "a.gz").write_bytes(gzip.compress(LINE)[:-4] + claimed.to_bytes(4, "little"))
+    with pytest.raises(DialgaugeError, match="Incorrect length of data produced"):
+        read(tmp_path / "a.gz")
+
+
+@pytest.mark.parametrize("pieces", [[LINE, OTHER], [LINE * 3, OTHER], [LINE, OTHER * 3], [LINE, b""], [b"", LINE]])
+def test_a_gzip_of_several_members_is_read_whole(tmp_path: Path, pieces: list[bytes]) -> None:
+    (tmp_path / "a.jsonl.gz").write_bytes(b"".join(map(gzip.compress, pieces)))
+    assert contents(tmp_path / "a.jsonl.gz") == {"a.jsonl": b"".join(pieces)}
+
+
 def test_damaged_archives_are_errors(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", {"a.jsonl": LINE * 50})
     content = path.read_bytes()

@@ -29,6 +29,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+def numpy_first() -> None:
+    """Import numpy before anything that needs it.
+
+    Python 3.11 keeps its frames in pieces of 16 kB. Further down in a chain of imports, numpy's own would come to the
+    end of a piece, and take and give back another one a thousand times.
+    """
+    import numpy  # noqa: F401
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write a value as indented JSON, atomically; ``-`` is standard output."""
     write_file(path, _json(value))

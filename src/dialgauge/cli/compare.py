@@ -19,6 +19,7 @@ from dialgauge.cli.common import (
     ViewOption,
     keep_shown,
     named_systems,
+    numpy_first,
     print_sentence,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -263,6 +264,7 @@ def main(
             "nothing to compare: give a gold file and two or more prediction files (dialgauge compare GOLD PRED PRED), "
             "or stored runs (dialgauge compare RUN RUN)"
         )
+    numpy_first()
     scored = {
         "--profile": profile, "--exclude": inputs.exclude, "--gold-format": inputs.gold_format,
         "--pred-format": inputs.pred_format, "--coverage": inputs.coverage != "intersection",

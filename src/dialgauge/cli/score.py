@@ -18,6 +18,7 @@ from dialgauge.cli.common import (
     SeedOption,
     WorstOption,
     named_systems,
+    numpy_first,
     working_store,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -250,6 +251,7 @@ def score(
     Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored,
     3 a --fail-under or --fail-on-drop check failed.
     """
+    numpy_first()
     from dialgauge.runs import Store
     from dialgauge.tracking import TrackingRuns, chosen_measures, ranking_measure, score
 

@@ -18,6 +18,7 @@ from dialgauge.cli.common import (
     StoreOption,
     TableOutput,
     named_systems,
+    numpy_first,
     row_limit,
     working_store,
     write_json,
@@ -77,6 +78,7 @@ def score(
     Exit code: 0 all dialogues were scored, 1 some could not be (each is named with the reason), 2 nothing could be
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
+    numpy_first()
     from dialgauge.formats import bulk_load
     from dialgauge.users import score_users
 

@@ -140,13 +140,16 @@ def unzipped_at_once(packed: bytes, limit: int) -> bytes | None:
     """
     from isal import isal_zlib
 
+    # Room for what its last bytes say it holds and no more: memory of that size is used again for the next file.
+    size = int.from_bytes(packed[-4:], "little")
+    if size > limit:
+        return None
     unpacking = isal_zlib.decompressobj(wbits=16 + isal_zlib.MAX_WBITS)
     try:
-        content = unpacking.decompress(packed, limit)
+        content = unpacking.decompress(packed, size + 1)
     except Exception:  # isal's own error, which its stubs do not call a class
         return None
-    whole = unpacking.eof and not unpacking.unused_data and len(content) <= limit  # to zlib, no limit is 0
-    return content if whole else None
+    return content if unpacking.eof and not unpacking.unused_data else None
 
 
 def kept(stream: IO[bytes]) -> Callable[[], IO[bytes]]:

@@ -112,11 +112,11 @@ class Part:
     def _unzipped_at_once(self) -> bytes | None:
         """All bytes of a small gzip file; None of any other."""
         with faults(self.name), self._opener() as raw:
-            packed = raw.read(len(GZIP))
-            if packed != GZIP:
+            if raw.read(len(GZIP)) != GZIP:
                 return None
-            packed += raw.read(_SMALL)
-        return unzipped_at_once(packed, min(self.limit, _SMALL_UNPACKED)) if len(packed) <= _SMALL else None
+            size = size_of(raw)
+            packed = raw.read(size) if size <= _SMALL else b""
+        return unzipped_at_once(packed, min(self.limit, _SMALL_UNPACKED)) if packed else None
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
         """The first bytes, unpacked, without a byte-order mark."""

@@ -142,15 +142,17 @@ def ratio_row_intervals(rows: Sequence[RatioRow], how: Resampling) -> list[Inter
 
 def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:
     """The interval with one more unit, where that is the better one; None where resampling is."""
-    from dialgauge.stats import amount_mean_interval, share_mean_interval
-
     there = row.den != 0
     units = int(there.sum())
     if how.method != "studentised" or not units:
         return None
     if row.bounds == (0.0, 1.0) and (row.one_more or (1 < units < FEW_UNITS and _uneven(row.den[there]))):
+        from dialgauge.stats import share_mean_interval
+
         return Interval(*share_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_UNIT}")
     if row.bounds == (0.0, math.inf) and 1 < units <= _MANY_AMOUNTS:
+        from dialgauge.stats import amount_mean_interval
+
         return Interval(*amount_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_AMOUNT}")
     return None
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -205,12 +206,14 @@ class Misheard:
             return ()
         return self._hearing.bearing_on(self._turns[place].acts, services, slots)
 
-    def occurrences(self) -> Iterator[Occurrence]:
+    def occurrences(self) -> list[Occurrence]:
         """All confusions of the dialogue; turns whose acts or whose understanding were not recorded do not count."""
-        for turn, confused in zip(self._turns, self.confusions, strict=True):
-            if confused and turn.said is not SILENCE:
-                for confusion, sentence in self._hearing.sentences(turn.text, turn.acts):
-                    yield turn.position, confusion, sentence
+        return [
+            (turn.position, confusion, sentence)
+            for turn, confused in zip(self._turns, self.confusions, strict=True)
+            if confused and turn.said is not SILENCE
+            for confusion, sentence in self._hearing.sentences(turn.text, turn.acts)
+        ]
 
 
 class Hearing:
@@ -313,7 +316,7 @@ _RULES: tuple[tuple[Fault, Callable[[Folded], object]], ...] = (
 
 def _faults(said: Sequence[Folded], heard: Sequence[Folded]) -> Iterator[tuple[Fault, int | None, int | None]]:
     """Each fault with the places of the act that was said and of the one that was heard for it."""
-    unheard, unsaid = _rest(said, heard), _rest(heard, said)
+    unheard, unsaid = _left_over(said, heard)
     for fault, key in _RULES:
         for place in list(unheard) if unsaid else ():
             match = next((other for other in unsaid if key(heard[other]) == key(said[place])), None)
@@ -327,18 +330,18 @@ def _faults(said: Sequence[Folded], heard: Sequence[Folded]) -> Iterator[tuple[F
         yield "invented", None, place
 
 
-def _rest(acts: Iterable[Folded], others: Iterable[Folded]) -> list[int]:
-    """The places of the acts without those that occur on the other side too."""
-    known: dict[Folded, int] = {}  # of one or two acts a Counter takes ten times as long
-    for key in others:
-        known[key] = known.get(key, 0) + 1
-    rest = []
-    for place, key in enumerate(acts):
-        if known.get(key):
-            known[key] -= 1
+def _left_over(said: Sequence[Folded], heard: Sequence[Folded]) -> tuple[list[int], list[int]]:
+    """The places of the acts on each side without those that occur on the other side too, the first first."""
+    places: dict[Folded, list[int]] = {}
+    for place in range(len(heard) - 1, -1, -1):
+        places.setdefault(heard[place], []).append(place)
+    unheard = []
+    for place, act in enumerate(said):
+        if same := places.get(act):
+            same.pop()
         else:
-            rest.append(place)
-    return rest
+            unheard.append(place)
+    return unheard, sorted(chain.from_iterable(places.values()))
 
 
 def describe(act: Act, with_value: bool = False) -> str:

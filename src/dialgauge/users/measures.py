@@ -55,10 +55,12 @@ _SUMMARIES = {
 
 
 class _Column(NamedTuple):
-    """The dialogues that have a score for a measure in a domain, these scores, and the lost points by cause."""
+    """The dialogues that have a score for a measure in a domain, these scores, of how many points each is made
+    (2 TP + FP + FN), and the lost ones by cause."""
 
     places: list[int]
     scores: list[PrfScore]
+    points: list[int]
     lost: list[dict[Cause, int]]
 
 
@@ -103,8 +105,8 @@ class UserEvidence:
         if key not in self._values:
             values = self._values[key] = np.full(self.dialogues, np.nan)
             if (measure, domain) in self._columns:
-                places, scores, _ = self._columns[measure, domain]
-                values[places] = [getattr(score, aspect) for score in scores]
+                column = self._columns[measure, domain]
+                values[column.places] = [getattr(score, aspect) for score in column.scores]
             if aspect in NEED_A_RECORDED_GOAL:
                 values[self._derived] = np.nan
             values.flags.writeable = False
@@ -114,9 +116,8 @@ class UserEvidence:
         """What a fault takes from the F1 of every dialogue: its lost points / (2 TP + FP + FN), NaN without a score."""
         values = np.full(self.dialogues, np.nan)
         if (measure, domain) in self._columns:
-            places, scores, lost = self._columns[measure, domain]
-            whole = [2 * score.tp + score.fp + score.fn for score in scores]
-            values[places] = np.array(lost_to(fault, lost)) / whole
+            column = self._columns[measure, domain]
+            values[column.places] = np.array(lost_to(fault, column.lost)) / column.points
         values[self._derived] = np.nan
         return values
 
@@ -139,9 +140,10 @@ class UserEvidence:
                 for domain, score in scores.items():
                     column = columns.get((measure, domain))
                     if column is None:
-                        column = columns[measure, domain] = _Column([], [], [])
+                        column = columns[measure, domain] = _Column([], [], [], [])
                     column.places.append(place)
                     column.scores.append(score)
+                    column.points.append(2 * score.tp + score.fp + score.fn)
                     column.lost.append(lost.get(domain, {}))
         return columns
 

@@ -102,22 +102,23 @@ class Normaliser:
         halves = [(text, *text.partition(EQUALS)) for text in texts]
         places: dict[str, list[int]] = {}
         attempts: list[Attempt] = []
-        for slot in dict.fromkeys([slot for _, slot, _, _ in halves]):
-            for value in dict.fromkeys([value for text, _, _, value in halves if slot in text]):
-                attempt = self._attempt(domain, slot, value)
-                if attempt is None:
-                    continue
-                attempts.append(attempt)
-                if attempt.matched:
-                    places = places or _places(parameters)
-                    moved = places.pop(f"{slot}{EQUALS}{value}", None)
-                    if moved is None:
-                        raise DialgaugeError(
-                            f"the value {value!r} also matches the slot '{slot}', whose name its parameter contains; "
-                            f"{self._settings.refusal}"
-                        )
-                    target = f"{slot}{EQUALS}{attempt.canonical}"
-                    places[target] = sorted([*places.get(target, ()), *moved])
+        slots = dict.fromkeys([slot for _, slot, _, _ in halves])
+        pairs = [(slot, value) for slot in slots for text, _, _, value in halves if slot in text]
+        for slot, value in dict.fromkeys(pairs):
+            attempt = self._attempt(domain, slot, value)
+            if attempt is None:
+                continue
+            attempts.append(attempt)
+            if attempt.matched:
+                places = places or _places(parameters)
+                moved = places.pop(f"{slot}{EQUALS}{value}", None)
+                if moved is None:
+                    raise DialgaugeError(
+                        f"the value {value!r} also matches the slot '{slot}', whose name its parameter contains; "
+                        f"{self._settings.refusal}"
+                    )
+                target = f"{slot}{EQUALS}{attempt.canonical}"
+                places[target] = sorted([*places.get(target, ()), *moved])
         rewritten = {at[0]: text for text, at in places.items() if len(at) == 1}
         return [rewritten.get(index, parameter.text) for index, parameter in enumerate(parameters)], attempts
 

@@ -63,6 +63,8 @@ class Blame:
         self._in_loops: dict[tuple[str, ...], tuple[str, ...]] = {}
         #: The loop the conversation ended in.
         self._last = loops[-1] if end == "loop" else None
+        #: The services that the user speaks of.
+        self._spoken_of: set[str] | None = None
 
     def looping(self, turn: int) -> Cause | None:
         """The cause of the loop in which a turn says the same again."""
@@ -131,7 +133,9 @@ class Blame:
         return labels, "user policy"
 
     def _discussed(self, domain: str) -> bool:
-        return any(domain in turn.services for turn in self._prepared[::2])
+        if self._spoken_of is None:
+            self._spoken_of = set[str]().union(*[turn.services for turn in self._prepared[::2]])
+        return domain in self._spoken_of
 
 
 def _about(acts: Mapping[str, Sequence[Said]], services: tuple[str, ...], slot: str) -> list[Said]:

@@ -6,6 +6,7 @@ Every distinct set of acts is prepared once for a whole corpus: simulated users 
 from __future__ import annotations
 
 import re
+from itertools import cycle
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -262,8 +263,7 @@ class Preparation:
                 turn=self._max_turns,
             )
         turns: list[PreparedTurn] = []
-        for position, turn in enumerate(dialogue.turns):
-            expected = "system" if position % 2 else "user"
+        for position, (expected, turn) in enumerate(zip(cycle(("user", "system")), dialogue.turns, strict=False)):
             if turn.speaker != expected:
                 raise DialgaugeError(
                     f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must "
