@@ -188,13 +188,13 @@ class ColumnTable:
 
     def write_parquet(self, stream: IO[bytes], *, compress: bool = True) -> None:
         """Write the table as a Parquet file."""
-        place = stream.write(_MAGIC)
+        offset = stream.write(_MAGIC)
         groups = []
         for chunks in self._chunks():
             columns, size = [], 0
             for name, chunk in zip(self.schema, chunks, strict=True):
-                content, about, whole = chunk.written(name, place, compress=compress)
-                place += stream.write(content)
+                content, about, whole = chunk.written(name, offset, compress=compress)
+                offset += stream.write(content)
                 columns.append(about)
                 size += whole
             groups.append(_struct({1: _list(_STRUCT, columns), 2: _i64(size), 3: _i64(chunks[0].rows)}))
@@ -312,7 +312,7 @@ class _Chunk(Struct, frozen=True):
     dictionary: bytes
     entries: int
 
-    def written(self, name: str, place: int, *, compress: bool) -> tuple[bytes, bytes, int]:
+    def written(self, name: str, offset: int, *, compress: bool) -> tuple[bytes, bytes, int]:
         """The pages of a column that begins at a place in the file, what the footer says of it, and its size before
         compression."""
         gzip = compress and len(self.data) + len(self.dictionary) > _SMALL
@@ -320,7 +320,7 @@ class _Chunk(Struct, frozen=True):
         if self.entries:
             about = _struct({1: _i32(self.entries), 2: _i32(_PLAIN)})
             content, size = _page(_DICTIONARY_PAGE, self.dictionary, {7: (_STRUCT, about)}, gzip=gzip)
-        data_place = place + len(content)
+        data_place = offset + len(content)
         encoding = _DICTIONARY if self.entries else _PLAIN
         about = _struct({1: _i32(self.values), 2: _i32(encoding), 3: _i32(_RLE), 4: _i32(_RLE)})
         page, page_size = _page(_DATA_PAGE, self.data, {5: (_STRUCT, about)}, gzip=gzip)
@@ -337,8 +337,8 @@ class _Chunk(Struct, frozen=True):
             9: _i64(data_place),
         }
         if self.entries:
-            facts[11] = _i64(place)
-        return content, _struct({2: _i64(place), 3: (_STRUCT, _struct(facts))}), size
+            facts[11] = _i64(offset)
+        return content, _struct({2: _i64(offset), 3: (_STRUCT, _struct(facts))}), size
 
 
 def _page(kind: int, content: bytes, about: Mapping[int, _Field], *, gzip: bool) -> tuple[bytes, int]:

@@ -85,9 +85,9 @@ def _versions() -> dict[str, str]:
 
     from dialgauge._version import __version__
 
-    found = installed_versions()
+    installed = installed_versions()
     known = {"dialgauge": __version__, "python": python_version()}
-    return known | {package: found[package] for package in KEY_PACKAGES if package in found}
+    return known | {package: installed[package] for package in KEY_PACKAGES if package in installed}
 
 
 def fingerprint(source: str | PathLike[str], role: str = "") -> Input:

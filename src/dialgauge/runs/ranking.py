@@ -56,11 +56,11 @@ def worst_first(run: Run, by: str | None = None, *, table: ReadTable | None = No
     if not measures:
         return None
     ranked = scores.select("dialogue").unique()
-    for place, measure in enumerate(measures):
+    for index, measure in enumerate(measures):
         own = scores.filter(pl.col("measure") == measure)
-        value = (pl.col("num") / pl.col("den")).alias(f"value {place}")
-        ranked = ranked.join(own.select("dialogue", value), on="dialogue", how="left" if place else "inner")
-    keys = [f"value {place}" for place in range(len(measures))]
+        value = (pl.col("num") / pl.col("den")).alias(f"value {index}")
+        ranked = ranked.join(own.select("dialogue", value), on="dialogue", how="left" if index else "inner")
+    keys = [f"value {index}" for index in range(len(measures))]
     falling = [run.scores[measure].higher_is_better is False for measure in measures]
     basis = [measures[0]]
     if (mistakes := _mistakes(run, kind, read)) is not None and kind.mistakes is not None:

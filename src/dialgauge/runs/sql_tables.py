@@ -107,12 +107,12 @@ def _sql_type(kind: str) -> str:
     return "TIMESTAMP" if kind.startswith("Datetime") else _TYPES.get(kind, kind)
 
 
-def _common(one: str, other: str) -> str:
+def _common(first: str, other: str) -> str:
     """The type of a column that two runs have."""
-    if one == other:
-        return one
-    if {one, other} <= _NUMBERS:
-        return "DOUBLE" if {"FLOAT", "DOUBLE"} & {one, other} else "BIGINT"
+    if first == other:
+        return first
+    if {first, other} <= _NUMBERS:
+        return "DOUBLE" if {"FLOAT", "DOUBLE"} & {first, other} else "BIGINT"
     return "VARCHAR"
 
 
@@ -268,7 +268,7 @@ def _load_annotations(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]
             rows += [(run.id, *row) for row in read_annotations(run.path).rows()]
         except DialgaugeError as problem:
             tell(problem)
-    values = [[row[place] for row in rows] for place in range(len(ANNOTATION_COLUMNS))]
+    values = [[row[index] for row in rows] for index in range(len(ANNOTATION_COLUMNS))]
     _insert(connection, ANNOTATIONS, ANNOTATION_COLUMNS, values)
 
 

@@ -113,7 +113,7 @@ def empty(folder: Path) -> None:
 
 
 @contextmanager
-def writing(place: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
     """Whatever the operating system reports while writing below a folder becomes one sentence."""
     try:
         yield
@@ -125,7 +125,7 @@ def writing(place: Path) -> Iterator[None]:
         raise DialgaugeError(
             f"the run store cannot be written ({reason(error)}); check space and permission, "
             "or set DIALGAUGE_RUNS to another folder",
-            file=str(place),
+            file=str(path),
         ) from error
 
 

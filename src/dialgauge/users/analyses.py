@@ -78,27 +78,31 @@ def loops(turns: Sequence[PreparedTurn], misheard: Misheard, booking_service: st
         start = end
 
 
-def _same(said: Utterance, other: Utterance) -> bool:
+def _same(utterance: Utterance, other: Utterance) -> bool:
     """Are these the same acts, in whatever order?"""
-    if said is other:
+    if utterance is other:
         return True
-    if said.families != other.families or len(said.acts) != len(other.acts) or {*said.acts} != {*other.acts}:
+    if (
+        utterance.families != other.families
+        or len(utterance.acts) != len(other.acts)
+        or {*utterance.acts} != {*other.acts}
+    ):
         return False
-    return Counter(said.acts) == Counter(other.acts)
+    return Counter(utterance.acts) == Counter(other.acts)
 
 
 def _loop(
     turns: Sequence[PreparedTurn], places: range, acts: list[Said], misheard: Misheard, booking_service: str
 ) -> Loop:
-    domains = tuple(dict.fromkeys([said.act.domain for said in acts]))
+    domains = tuple(dict.fromkeys([act.act.domain for act in acts]))
     services = (*domains, booking_service) if booking_service else domains
-    slots = frozenset([said.slot for said in acts if said.act.slot])
+    slots = frozenset([act.slot for act in acts if act.act.slot])
     cause, detail = _cause(turns, places[:-1], misheard, services, slots)
     return Loop(
         first=places[0],
         last=places[-1],
         repeats=len(places),
-        acts=tuple(dict.fromkeys([describe(said.act, with_value=True) for said in acts])),
+        acts=tuple(dict.fromkeys([describe(act.act, with_value=True) for act in acts])),
         domains=domains,
         cause=cause,
         detail=detail,
@@ -112,16 +116,16 @@ def _cause(
 
     Of the answers that the user misheard only those count in which it missed something that bears on what it repeats.
     """
-    answers = [place + 1 for place in repeated]
+    answers = [position + 1 for position in repeated]
     sides: tuple[tuple[Cause, list[tuple[Confusion, ...]]], ...] = (
-        ("system NLU", [misheard.confusions[place] for place in repeated]),
-        ("user NLU", [misheard.bearing_on(place, services, slots) for place in answers]),
+        ("system NLU", [misheard.confusions[position] for position in repeated]),
+        ("user NLU", [misheard.bearing_on(answer, services, slots) for answer in answers]),
     )
     for cause, errors in sides:
         failed = [each for each in errors if each]
         if failed and 2 * len(failed) >= len(errors):
             return cause, _commonest([confusion for each in failed for confusion in each])
-    answered = [place for place in answers if not turns[place].services.keys().isdisjoint(services)]
+    answered = [answer for answer in answers if not turns[answer].services.keys().isdisjoint(services)]
     return ("user policy" if 2 * len(answered) >= len(answers) else "system policy"), ""
 
 
@@ -196,15 +200,15 @@ class Misheard:
             for turn in turns
         ]
 
-    def bearing_on(self, place: int, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
+    def bearing_on(self, position: int, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
         """The confusions of a turn that bear on the slots of the services.
 
         Such a confusion is about one of the slots, or it hides or feigns the outcome: something was told, refused or
         booked. Who hears a refusal, but not all of the criteria that it names, has heard the refusal.
         """
-        if not self.confusions[place]:
+        if not self.confusions[position]:
             return ()
-        return self._hearing.bearing_on(self._turns[place].acts, services, slots)
+        return self._hearing.bearing_on(self._turns[position].acts, services, slots)
 
     def occurrences(self) -> list[Occurrence]:
         """All confusions of the dialogue; turns whose acts or whose understanding were not recorded do not count."""
@@ -231,8 +235,8 @@ class Hearing:
         said, heard = turn.said, turn.heard or SILENCE
         errors: list[Confusion] = []
         acts: list[tuple[Said | None, Said | None]] = []
-        for fault, place, other in _faults([act.folded for act in said.acts], [act.folded for act in heard.acts]):
-            pair = None if place is None else said.acts[place], None if other is None else heard.acts[other]
+        for fault, index, other in _faults([act.folded for act in said.acts], [act.folded for act in heard.acts]):
+            pair = None if index is None else said.acts[index], None if other is None else heard.acts[other]
             texts = [NOTHING if each is None else describe(each.act, fault == "value") for each in pair]
             errors.append(Confusion(turn.speaker, fault, *texts))
             acts.append(pair)
@@ -258,14 +262,14 @@ class Hearing:
         heard_acts = self.compared(turn)
         return tuple(
             confusion
-            for confusion, (one, other) in zip(heard_acts.confusions, heard_acts.acts, strict=True)
-            if bears(one, in_heard) or bears(other, in_said)
+            for confusion, (own, other) in zip(heard_acts.confusions, heard_acts.acts, strict=True)
+            if bears(own, in_heard) or bears(other, in_said)
         )
 
-    def _outcome(self, said: Said) -> tuple[str, Outcome]:
+    def _outcome(self, spoken: Said) -> tuple[str, Outcome]:
         """What an act comes to, and in which service."""
-        families = self._lexicon.families(said.act.name)
-        return said.act.domain, next((kind for kind, members in _OUTCOMES if families & members), "told")
+        families = self._lexicon.families(spoken.act.name)
+        return spoken.act.domain, next((kind for kind, members in _OUTCOMES if families & members), "told")
 
 
 SENTENCE_ENDS = re.compile(r"(?<=[.?!]) +")
@@ -275,20 +279,20 @@ _ENDS = (". ", "? ", "! ")
 def template(text: str, acts: Sequence[Said]) -> str:
     """The words of a turn in lower case, with the values of its acts replaced by their slots: ``it is [postcode] .``"""
     words = text.lower()
-    values = {value.lower(): said.slot for said in acts if said.slot for value in said.act.values}
+    values = {value.lower(): act.slot for act in acts if act.slot for value in act.act.values}
     for value in sorted(values, key=len, reverse=True) if len(values) > 1 else values:
         if len(value) > 1 or value.isdigit():
             words = words.replace(value, f"[{values[value]}]")
     return words
 
 
-def sentence_of(words: str, said: Said | None) -> str:
+def sentence_of(words: str, spoken: Said | None) -> str:
     """Of a template the sentence that has the value of an act; all of it where none has it, or nothing was said."""
-    place = -1 if said is None or not said.slot else words.find(f"[{said.slot}]")
-    if place < 0:
+    offset = -1 if spoken is None or not spoken.slot else words.find(f"[{spoken.slot}]")
+    if offset < 0:
         return words
-    begin = max([words.rfind(end, 0, place) for end in _ENDS]) + 1
-    ends = [end for end in [words.find(end, place) for end in _ENDS] if end >= 0]
+    begin = max([words.rfind(end, 0, offset) for end in _ENDS]) + 1
+    ends = [end for end in [words.find(end, offset) for end in _ENDS] if end >= 0]
     return words[begin : min(ends) + 1 if ends else None].strip()
 
 
@@ -302,8 +306,8 @@ class Mishearing(NamedTuple):
 
 def misheard(acts: Sequence[Act], understood: Sequence[Act]) -> Iterator[Mishearing]:
     """Where what was heard differs from what was said."""
-    for fault, place, other in _faults(list(map(folded, acts)), list(map(folded, understood))):
-        yield Mishearing(fault, None if place is None else acts[place], None if other is None else understood[other])
+    for fault, index, other in _faults(list(map(folded, acts)), list(map(folded, understood))):
+        yield Mishearing(fault, None if index is None else acts[index], None if other is None else understood[other])
 
 
 #: What two acts have in common that differ by each fault: of name, slot and values the first two, the slot, the name.
@@ -318,16 +322,16 @@ def _faults(said: Sequence[Folded], heard: Sequence[Folded]) -> Iterator[tuple[F
     """Each fault with the places of the act that was said and of the one that was heard for it."""
     unheard, unsaid = _left_over(said, heard)
     for fault, key in _RULES:
-        for place in list(unheard) if unsaid else ():
-            match = next((other for other in unsaid if key(heard[other]) == key(said[place])), None)
+        for index in list(unheard) if unsaid else ():
+            match = next((other for other in unsaid if key(heard[other]) == key(said[index])), None)
             if match is not None:
-                unheard.remove(place)
+                unheard.remove(index)
                 unsaid.remove(match)
-                yield fault, place, match
-    for place in unheard:
-        yield "missed", place, None
-    for place in unsaid:
-        yield "invented", None, place
+                yield fault, index, match
+    for index in unheard:
+        yield "missed", index, None
+    for index in unsaid:
+        yield "invented", None, index
 
 
 def _left_over(said: Sequence[Folded], heard: Sequence[Folded]) -> tuple[list[int], list[int]]:
@@ -372,11 +376,11 @@ class Pattern(Struct, frozen=True, array_like=True, gc=False):
 
 
 def patterns(
-    tasks: dict[str, Task], spoken: Sequence[PreparedTurn], said: dict[str, dict[str, list[int]]]
+    tasks: dict[str, Task], spoken: Sequence[PreparedTurn], mentioned: dict[str, dict[str, list[int]]]
 ) -> Iterator[Pattern]:
     """The patterns of all parts of the goal that want more than one thing; ``said``: the user's normalised informs."""
     for domain, task in tasks.items():
-        informed = said.get(domain, {})
+        informed = mentioned.get(domain, {})
         for part, kind in PARTS.items():
             stated: dict[str, str] = getattr(task, part)
             constraints = _constraints(stated) if len(stated) > 1 else ()
@@ -396,11 +400,11 @@ def expression_pattern(turns: Collection[Collection[int]]) -> str:
     >>> expression_pattern([[0, 4], [4]]), expression_pattern([[0], [2], []]), expression_pattern([[], []])
     ('no_miss_one', 'miss_mult', 'miss_all')
     """
-    said = [set(each) for each in turns if each]
-    if not said:
+    expressed = [set(each) for each in turns if each]
+    if not expressed:
         return "miss_all"
-    completeness = "no_miss" if len(said) == len(turns) else "miss"
-    return f"{completeness}_{'one' if set.intersection(*said) else 'mult'}"
+    completeness = "no_miss" if len(expressed) == len(turns) else "miss"
+    return f"{completeness}_{'one' if set.intersection(*expressed) else 'mult'}"
 
 
 def _constraints(stated: dict[str, str]) -> Collection[str]:

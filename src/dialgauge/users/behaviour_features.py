@@ -79,13 +79,13 @@ class UserTalk(Struct, frozen=True):
 
 def user_talk(dialogue: Dialogue) -> UserTalk | None:
     """The user's messages; None where it never speaks. A turn that another of the user follows went to a tool."""
-    said = [turn for turn in dialogue.turns if plain_text(turn.text) or turn.acts or turn.speaker == "system"]
+    turns = [turn for turn in dialogue.turns if plain_text(turn.text) or turn.acts or turn.speaker == "system"]
     messages: list[UserMessage] = []
     heard: set[str] = set()
-    for place, turn in enumerate(said):
+    for index, turn in enumerate(turns):
         if turn.speaker == "system":
             heard.update(words(turn.text), _tokens(turn.text))
-        elif place + 1 == len(said) or said[place + 1].speaker == "system":
+        elif index + 1 == len(turns) or turns[index + 1].speaker == "system":
             messages.append(_message(turn, heard))
     if not messages:
         return None
@@ -99,8 +99,10 @@ def user_talk(dialogue: Dialogue) -> UserTalk | None:
 
 def _message(turn: Turn, heard: set[str]) -> UserMessage:
     text = plain_text(turn.text)
-    tokens, said = tuple(_tokens(text)), tuple(words(text))
-    return UserMessage(text, tokens, said, tuple(weighty(text)), frozenset({*tokens, *said} & heard), turn.acts)
+    tokens, own_words = tuple(_tokens(text)), tuple(words(text))
+    return UserMessage(
+        text, tokens, own_words, tuple(weighty(text)), frozenset({*tokens, *own_words} & heard), turn.acts
+    )
 
 
 def _tokens(text: str) -> list[str]:
@@ -132,7 +134,7 @@ def _share_of_messages(holds: Callable[[str], object]) -> Callable[[UserTalk], f
 
 
 def _first(talk: UserTalk, holds: Callable[[UserMessage], object]) -> float | None:
-    return next((place for place, message in enumerate(talk.messages, 1) if holds(message)), None)
+    return next((index for index, message in enumerate(talk.messages, 1) if holds(message)), None)
 
 
 def _details(message: UserMessage) -> int:
@@ -144,30 +146,30 @@ def _own_identifiers(message: UserMessage) -> list[str]:
 
 
 def _new_words(talk: UserTalk) -> float:
-    said: set[str] = set()
+    used: set[str] = set()
     new = 0
     for message in talk.messages:
-        new += len(set(message.weighty) - message.heard - said)
-        said.update(message.weighty)
+        new += len(set(message.weighty) - message.heard - used)
+        used.update(message.weighty)
     return new / len(talk.messages)
 
 
 def _words_again(talk: UserTalk) -> float | None:
-    said: set[str] = set()
+    used: set[str] = set()
     again = total = 0
     for message in talk.messages:
-        again += sum(word in said for word in message.weighty)
+        again += sum(word in used for word in message.weighty)
         total += len(message.weighty)
-        said.update(message.weighty)
+        used.update(message.weighty)
     return again / total if total else None
 
 
 def _repeated(talk: UserTalk) -> float:
-    said: set[tuple[str, ...]] = set()
+    sent: set[tuple[str, ...]] = set()
     again = 0
     for message in talk.messages:
-        again += len(message.words) >= _REPEATED and message.words in said
-        said.add(message.words)
+        again += len(message.words) >= _REPEATED and message.words in sent
+        sent.add(message.words)
     return again / len(talk.messages)
 
 

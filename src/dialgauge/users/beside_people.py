@@ -117,7 +117,9 @@ def _beside(
     resamples: int,
     seed: int,
 ) -> Likeness:
-    said, real = (Counter(act[:2] for turns in side for turn in turns for act in turn) for side in (theirs, people))
+    simulated, real = (
+        Counter(act[:2] for turns in side for turn in turns for act in turn) for side in (theirs, people)
+    )
     lengths, real_lengths = ([len(turns) for turns in side] for side in (theirs, people))
     sizes, real_sizes = ([len(turn) for turns in side for turn in turns] for side in (theirs, people))
     return Likeness(
@@ -127,7 +129,7 @@ def _beside(
         corpus_turns=sum(real_lengths),
         acts=_overlap(people, theirs, 2, resamples, seed),
         values=_overlap(people, theirs, 3, resamples, seed),
-        kl_acts=kullback_leibler(real, said, smoothing),
+        kl_acts=kullback_leibler(real, simulated, smoothing),
         kl_turns=kullback_leibler(histogram(real_lengths), histogram(lengths), smoothing),
         smoothing=smoothing,
         cvm_turns=cramer_von_mises(lengths, real_lengths).distance,
@@ -144,10 +146,12 @@ def _overlap(
 ) -> ActOverlap:
     """Turn by turn; a turn that only one side has is all wrong, or all missed."""
     rows = []
-    for real, said in zip(people, theirs, strict=True):
+    for real, simulated in zip(people, theirs, strict=True):
         sums = [0, 0, 0]
-        for number in range(max(len(real), len(said))):
-            gold, made = ({act[:parts] for turn in side[number : number + 1] for act in turn} for side in (real, said))
+        for number in range(max(len(real), len(simulated))):
+            gold, made = (
+                {act[:parts] for turn in side[number : number + 1] for act in turn} for side in (real, simulated)
+            )
             sums = [sums[0] + len(gold & made), sums[1] + len(made), sums[2] + len(gold)]
         rows.append(sums)
     hits, given, wanted = np.array(rows, float).T

@@ -20,16 +20,16 @@ class UsersView(ComparisonView):
 
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
         """Where two users diverge in what they say, or else in what is made of it."""
-        said = super().divergence(first, second, dialogue)
-        if said is not None or any(_VERDICTS not in run.tables for run in (first, second)):
-            return said
+        spoken = super().divergence(first, second, dialogue)
+        if spoken is not None or any(_VERDICTS not in run.tables for run in (first, second)):
+            return spoken
         mine, theirs = (_verdicts(run, dialogue) for run in (first, second))
         unlike = [turn for turn in {**mine, **theirs} if mine.get(turn) != theirs.get(turn)]
         if not unlike:
             return None
-        turn = min(unlike, key=lambda one: (one is None, one))  # what was never said comes last
-        one, other = mine.get(turn, {}), theirs.get(turn, {})
-        items = (ItemDifference(item, None, one.get(item, _NONE), other.get(item, _NONE)) for item in {**one, **other})
+        turn = min(unlike, key=lambda number: (number is None, number))  # what was never said comes last
+        own, other = mine.get(turn, {}), theirs.get(turn, {})
+        items = (ItemDifference(item, None, own.get(item, _NONE), other.get(item, _NONE)) for item in {**own, **other})
         last = max(0, dialogue_rows(first, "turns", dialogue).height - 1)
         return TurnDivergence(
             last if turn is None else turn, len(unlike), tuple(item for item in items if item.first != item.second)

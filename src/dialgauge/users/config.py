@@ -237,9 +237,9 @@ def _apply(override: str, tree: dict[str, Any]) -> None:
 
 def _set(tree: dict[str, Any], path: str, value: Any) -> None:
     *groups, last = path.split(".")
-    place = tree
+    branch = tree
     for group in groups:
-        place = place.setdefault(group, {})
-        if not isinstance(place, dict):
+        branch = branch.setdefault(group, {})
+        if not isinstance(branch, dict):
             raise DialgaugeError(f"'{path}' is not an option: '{group}' holds a value, not a group of options")
-    place[last] = value
+    branch[last] = value

@@ -37,9 +37,9 @@ def goal_constraints(task: Task) -> list[str]:
 
 def score_constraints(context: DialogueContext) -> list[Ledger]:
     """One ledger for each goal domain, then one for each other domain the user spoke of."""
-    said = context.user_parameters()
-    ledgers = [_DomainScorer(context, domain, said.get(domain, {})).run() for domain in context.tasks]
-    for service, constraints in said.items():
+    parameters = context.user_parameters()
+    ledgers = [_DomainScorer(context, domain, parameters.get(domain, {})).run() for domain in context.tasks]
+    for service, constraints in parameters.items():
         if service not in context.tasks:
             ledgers.append(_outside_domain(context, service, constraints))
     return ledgers
@@ -58,8 +58,8 @@ def _outside_domain(context: DialogueContext, service: str, constraints: dict[st
 class _DomainScorer:
     """I-GCDF1 of one goal domain."""
 
-    def __init__(self, context: DialogueContext, domain: str, said: dict[str, list[int]]) -> None:
-        self._context, self._domain, self._said = context, domain, said
+    def __init__(self, context: DialogueContext, domain: str, parameters: dict[str, list[int]]) -> None:
+        self._context, self._domain, self._said = context, domain, parameters
         self._both = context.with_booking(domain)
         self._options = context.config.igcd_f1
         self._signals = Signals(context, domain)
@@ -337,18 +337,18 @@ class Repetitions:
         known = self._ending.get(second)
         if known is None:
             known = self._ending[second] = self._exchanges.setdefault(self._exchange(first), {})
-        found = known.get(text)
-        if found is None:
+        reason = known.get(text)
+        if reason is None:
             traces = self._traces()
-            found = self._why(text, slot, first, second)
+            reason = self._why(text, slot, first, second)
             if self._traces() == traces:
-                known[text] = found
-        return found
+                known[text] = reason
+        return reason
 
     def _exchange(self, first: int) -> tuple[int, int, int, bool, bool]:
         """What decides about a repetition in the user's very next turn."""
-        said, answer, again = self._context.turns[first : first + 3]
-        return id(said.heard), id(answer.said), id(again.said), self._taxi in answer.text, self._taxi in again.text
+        utterance, answer, again = self._context.turns[first : first + 3]
+        return id(utterance.heard), id(answer.said), id(again.said), self._taxi in answer.text, self._taxi in again.text
 
     def _traces(self) -> tuple[int, int]:
         return len(self._context.warnings), len(self._context.attempts)

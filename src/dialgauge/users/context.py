@@ -84,7 +84,7 @@ class DialogueContext:
 
     def _warn_of_torn_values(self) -> None:
         """The reference takes values apart at its own separator, so that one said value counts as several."""
-        if not any(said.torn for said in self.utterances):
+        if not any(utterance.torn for utterance in self.utterances):
             return
         for turn in self.turns:
             if turn.said.torn:
@@ -127,11 +127,11 @@ class DialogueContext:
 
     def system_before(self, position: int) -> Iterator[PreparedTurn]:
         """The system turns before a user turn, most recent first."""
-        return (self.turns[place] for place in range(position - 1, 0, -2))
+        return (self.turns[index] for index in range(position - 1, 0, -2))
 
     def span(self, first: int, second: int) -> list[PreparedTurn]:
         """The system turns between two user turns, most recent first."""
-        return [self.turns[place] for place in range(second - 1, first, -2)]
+        return [self.turns[index] for index in range(second - 1, first, -2)]
 
     @cached_property
     def first_answers(self) -> dict[Utterance, int]:
@@ -175,12 +175,12 @@ class DialogueContext:
         """Turns with the same acts are looked at together; the first mention still decides the order."""
         places: dict[Utterance, list[int]] = {}
         for position in positions:
-            said = self.turns[position].said
-            if said.families & families:
-                places.setdefault(said, []).append(position)
+            utterance = self.turns[position].said
+            if utterance.families & families:
+                places.setdefault(utterance, []).append(position)
         parameters: Parameters = {}
-        for said, at in places.items():
-            for service, texts in self._texts(source, at, said, families).items():
+        for utterance, at in places.items():
+            for service, texts in self._texts(source, at, utterance, families).items():
                 constraints = parameters.setdefault(service, {})
                 for text in texts:
                     constraints.setdefault(text, []).extend(at)
@@ -189,12 +189,12 @@ class DialogueContext:
                 mentions.sort()
         return parameters
 
-    def _texts(self, source: str, positions: list[int], said: Utterance, families: int) -> dict[str, list[str]]:
+    def _texts(self, source: str, positions: list[int], utterance: Utterance, families: int) -> dict[str, list[str]]:
         """The distinct parameters of some acts by service, normalised; what that took is kept with their turns."""
-        known = self._said.get((said, families))
+        known = self._said.get((utterance, families))
         if known is None:
             try:
-                known = self._said[said, families] = self._normalised(said, families)
+                known = self._said[utterance, families] = self._normalised(utterance, families)
             except DialgaugeError as error:
                 raise error.at(turn=positions[0]) from error
         texts, attempts = known
@@ -202,11 +202,11 @@ class DialogueContext:
             self.attempts.extend((source, position, attempt) for position in positions for attempt in attempts)
         return texts
 
-    def _normalised(self, said: Utterance, families: int) -> tuple[dict[str, list[str]], list[Attempt]]:
+    def _normalised(self, utterance: Utterance, families: int) -> tuple[dict[str, list[str]], list[Attempt]]:
         """Acts with several values come last, later acts first: the order in which the reference takes them."""
         normalised: dict[str, list[str]] = {}
         attempts: list[Attempt] = []
-        for service, acts in said.services.items():
+        for service, acts in utterance.services.items():
             chosen = [act for act in acts if act.families & families and act.parameters]
             if not chosen:
                 continue

@@ -136,7 +136,7 @@ def _verdicts(
     columns: list[str | Column] = ["domain", Column("turns", align="left")]
     columns.append(Column("constraint" if measure == "I-GCDF1" else "request", exact=True))
     columns += [Column("verdict", exact=True), Column("because", drop=1, exact=True), "fault"]
-    columns += [Column(name, drop=place) for place, name in enumerate(("TP", "FP", "FN"), start=2)]
+    columns += [Column(name, drop=index) for index, name in enumerate(("TP", "FP", "FN"), start=2)]
     table = Table(f"{measure} of {dialogue}", columns)
     reasons: dict[tuple[str, str, str], list[str]] = {}
     verdicts = [row for row in _rows(run, "verdicts", dialogue) if row["measure"] == measure]
@@ -172,8 +172,8 @@ def because(labels: Collection[str], turns: Sequence[int], loops: Sequence[Mappi
     if LOOP in labels or STUCK in labels:
         inside = [loop for loop in loops if turns and loop["first_turn"] < turns[0] <= loop["last_turn"]]
         kind = meaning(LOOP if LOOP in labels else STUCK)
-        told = [f"{kind} ({loop_turns(loop)}): {loop_cause(loop)}" for loop in (*inside, *loops[-1:])[:1]]
-        parts += told or [kind]
+        causes = [f"{kind} ({loop_turns(loop)}): {loop_cause(loop)}" for loop in (*inside, *loops[-1:])[:1]]
+        parts += causes or [kind]
     return "; ".join(parts)
 
 
@@ -194,7 +194,7 @@ def _grouped(verdicts: Iterable[dict[str, Any]], domains: list[str]) -> Iterator
     for row in verdicts:
         mention = _Mention(row["domain"], row["item"], row["verdict"], tuple(row["behaviours"]), row.get("fault"))
         groups.setdefault(mention, []).append(row)
-    places = {domain: place for place, domain in enumerate([*domains, COMBINED])}
+    places = {domain: index for index, domain in enumerate([*domains, COMBINED])}
 
     def order(mention: _Mention) -> tuple[int, bool, int]:
         first = groups[mention][0]["turn"]

@@ -110,11 +110,11 @@ def _measured(source: str | Path) -> tuple[FeatureValues, int]:
 
 def feature_values(dialogues: Sequence[Dialogue]) -> FeatureValues:
     """Every feature of the conversations in which the user speaks."""
-    told = [(task_of(dialogue), talk) for dialogue in dialogues if (talk := user_talk(dialogue)) is not None]
-    values = [[feature.of(talk) for _, talk in told] for feature in FEATURES]
+    talks = [(task_of(dialogue), talk) for dialogue in dialogues if (talk := user_talk(dialogue)) is not None]
+    values = [[feature.of(talk) for _, talk in talks] for feature in FEATURES]
     numbers: dict[str, int] = {}
-    tasks = [numbers.setdefault(task, len(numbers)) for task, _ in told]
-    return FeatureValues(np.array(values, float).reshape(len(FEATURES), len(told)), np.array(tasks, np.intp))
+    tasks = [numbers.setdefault(task, len(numbers)) for task, _ in talks]
+    return FeatureValues(np.array(values, float).reshape(len(FEATURES), len(talks)), np.array(tasks, np.intp))
 
 
 def split_in_halves(corpus: FeatureValues, seed: int) -> tuple[FeatureValues, FeatureValues]:
@@ -194,8 +194,8 @@ def _distance_table(profiles: Sequence[CorpusProfile], beside: str, resamples: i
     ]
     if not resamples:
         return table
-    told = [sum(distance.told_apart for distance in profile.distances.values()) for profile in profiles]
-    table.add("told apart (*)", *(Cell(count, like=Column("", align="right")) for count in told))
+    counts = [sum(distance.told_apart for distance in profile.distances.values()) for profile in profiles]
+    table.add("told apart (*)", *(Cell(count, like=Column("", align="right")) for count in counts))
     table.notes.append(
         f"*: further than chance: p < {_LEVEL:g} by permutation of whole tasks, Holm over the features of a column."
     )

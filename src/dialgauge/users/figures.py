@@ -349,8 +349,8 @@ def draw(figure: PaperFigure) -> Any:
     header = {"labelFontSize": 11}
     drawn = panel if single else panel.facet(column=alt.Column("domain:N", title=None, sort=domains, header=header))
     note = f"{figure.source}: {counted(figure.dialogues, 'dialogue')}" if figure.source else ""
-    told = {"percent": "; 95% intervals", "dialogues": "; n: dialogues with the domain in the goal", "goals": ""}
-    return styled(drawn, title=figure.title, note=f"{note}{told[figure.unit] if note else ''}")
+    notes = {"percent": "; 95% intervals", "dialogues": "; n: dialogues with the domain in the goal", "goals": ""}
+    return styled(drawn, title=figure.title, note=f"{note}{notes[figure.unit] if note else ''}")
 
 
 def _bar(figure: PaperFigure, bar: str, domain: str) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def _ways(value: str) -> Iterable[str]:
 def _add_said(spellings: dict[str, dict[str, list[str]]], corpus: Corpus, options: UserOptions) -> list[Unplaced]:
     """Put what dialogues say under the nearest value, and give back what is near none."""
     lexicon = ActLexicon(ScorerSettings.load(options, corpus.format).profile, merge_values=True, strict=False)
-    said = Counter(
+    spoken = Counter(
         (lexicon.slot(act), value.lower().strip())
         for dialogue in corpus.dialogues
         for turn in dialogue.turns
@@ -147,7 +147,7 @@ def _add_said(spellings: dict[str, dict[str, list[str]]], corpus: Corpus, option
         for value in act.values
     )
     unplaced = []
-    for (slot, value), times in sorted(said.items(), key=lambda item: (-item[1], item[0])):
+    for (slot, value), times in sorted(spoken.items(), key=lambda item: (-item[1], item[0])):
         table = spellings.get(slot)
         if table is None or value in ("", "?", "none", *_FREE):
             continue

@@ -80,8 +80,8 @@ class UserEvidence:
     def __init__(self, results: Sequence[DialogueScore]) -> None:
         self.results = results
         self.dialogues = len(results)
-        ordered = sorted(range(len(results)), key=lambda place: (dialogue_key(results[place].id), results[place].id))
-        self.ids = [results[place].id for place in ordered]
+        ordered = sorted(range(len(results)), key=lambda index: (dialogue_key(results[index].id), results[index].id))
+        self.ids = [results[index].id for index in ordered]
         self.dialogue: NDArray[np.integer] = np.argsort(np.array(ordered, dtype=np.int64), kind="stable")
         self._values: dict[tuple[MeasureName, str, str], NDArray[np.float64]] = {}
 
@@ -134,14 +134,14 @@ class UserEvidence:
     @cached_property
     def _columns(self) -> dict[tuple[MeasureName, str], _Column]:
         columns: dict[tuple[MeasureName, str], _Column] = {}
-        for place, result in enumerate(self.results):
+        for index, result in enumerate(self.results):
             for measure, scores in result.scores.items():
                 lost = result.lost[measure]
                 for domain, score in scores.items():
                     column = columns.get((measure, domain))
                     if column is None:
                         column = columns[measure, domain] = _Column([], [], [], [])
-                    column.places.append(place)
+                    column.places.append(index)
                     column.scores.append(score)
                     column.points.append(2 * score.tp + score.fp + score.fn)
                     column.lost.append(lost.get(domain, {}))

@@ -187,13 +187,13 @@ class UsersPages(RunPages):
             by_turn.setdefault(row["turn"], []).append(row)
         turns = []
         repetitions = [0] * len(loops)
-        for place, turn in enumerate(dialogue.turns):
-            inside = [number for number, loop in enumerate(loops) if loop["first_turn"] <= place <= loop["last_turn"]]
+        for index, turn in enumerate(dialogue.turns):
+            inside = [number for number, loop in enumerate(loops) if loop["first_turn"] <= index <= loop["last_turn"]]
             if turn.speaker == "user":
                 for number in inside:
                     repetitions[number] += 1
             marks = [(loops[number], repetitions[number]) for number in inside]
-            turns.append(_turn(place, turn, by_turn.get(place, []), loops, marks))
+            turns.append(_turn(index, turn, by_turn.get(index, []), loops, marks))
         known = set(range(len(dialogue.turns)))
         unsaid = [row for turn, rows in by_turn.items() if turn not in known for row in rows]
         overview = _overview(library, run, dialogue.id, unsaid, loops)
@@ -220,7 +220,7 @@ class UsersPages(RunPages):
 
     def sentences(self, run: Run, words: Glossary) -> Iterator[str]:
         """How much of its goal the user says, and whose fault its repetitions and loops are."""
-        told = False
+        explained = False
         for measure, what in _SAYS.items():
             f1, recall, precision = (known(run, f"{measure}{aspect}") for aspect in ("", " recall", " precision"))
             parts = [f"expresses {value_of(recall)} of the {what} of its goal"] if recall else []
@@ -232,13 +232,13 @@ class UsersPages(RunPages):
             if f1:
                 parts.append(f"together that is {words.said(measure, value_with_interval(f1))}")
             if parts:
-                told = True
+                explained = True
                 yield (
                     f"On average the user {'; '.join(parts)}"
                     if recall
                     else f"Of the user, on average: {'; '.join(parts)}"
                 )
-        if not told:
+        if not explained:
             yield from first_scores(run, words)
         yield from _repetitions(run)
         yield from _lost_to(run)
@@ -262,17 +262,17 @@ def _spans(rows: Iterable[Row]) -> list[Row]:
 
 
 def _turn(
-    place: int, turn: Turn, verdicts: Sequence[Row], loops: Sequence[Row], marks: Sequence[tuple[Row, int]]
+    number: int, turn: Turn, verdicts: Sequence[Row], loops: Sequence[Row], marks: Sequence[tuple[Row, int]]
 ) -> TurnView:
     acts = tuple(_acts(turn.acts or (), turn.heard))
     rulings = tuple(_rulings(verdicts, loops))
-    begun = next((_mark(loop) for loop, _ in marks if loop["first_turn"] == place), None)
+    begun = next((_mark(loop) for loop, _ in marks if loop["first_turn"] == number), None)
     listener = "system" if turn.speaker == "user" else "user"
     badges = [*_points(verdicts), *_hearing(acts, listener), *_looping(turn, marks)]
     cell = None
     if acts or rulings or marks:
         cell = TalkCell(acts, listener, turn.heard is not None, rulings, begun, bool(marks))
-    return TurnView(place, turn.speaker, turn.text, badges, cell)
+    return TurnView(number, turn.speaker, turn.text, badges, cell)
 
 
 def _acts(said: Sequence[Act], heard: Sequence[Act] | None) -> Iterator[ActRow]:
@@ -305,7 +305,7 @@ def _rulings(rows: Iterable[Row], loops: Sequence[Row]) -> Iterator[Ruling]:
         key = (row["measure"], row["domain"], row["verdict"], row.get("fault"), reason)
         groups.setdefault(key, []).append(row)
     ruled = [_ruling(group, *key) for key, group in groups.items()]
-    yield from sorted(ruled, key=lambda one: one.tone != "bad")
+    yield from sorted(ruled, key=lambda ruling: ruling.tone != "bad")
 
 
 def _ruling(rows: Sequence[Row], measure: str, domain: str, verdict: str, fault: str | None, reason: str) -> Ruling:
@@ -519,7 +519,7 @@ def _lost_to(run: Run) -> Iterator[str]:
     shares = lost.get("I-GCDF1", {}).get("combined", {}) if isinstance(lost, Mapping) else {}
     losses = [(str(name), share) for name, share in shares.items() if isinstance(share, float) and share > 0]
     if losses:
-        losses.sort(key=lambda one: -one[1])
+        losses.sort(key=lambda loss: -loss[1])
         parts = [f"{_fault(name)} {100 * share:.1f} points" for name, share in losses]
         yield f"What I-GCDF1 lacks is lost to {listed(parts)}"
 

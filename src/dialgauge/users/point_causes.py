@@ -71,10 +71,10 @@ class Blame:
         return self._looping.get(turn)
 
     def _in_loop(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        found = self._in_loops.get(labels)
-        if found is None:
-            found = self._in_loops[labels] = (*labels, LOOP)
-        return found
+        inside = self._in_loops.get(labels)
+        if inside is None:
+            inside = self._in_loops[labels] = (*labels, LOOP)
+        return inside
 
     def excused_too_often(self, labels: tuple[str, ...], turn: int) -> Reason:
         """A repetition with an excuse that no longer counts."""
@@ -98,7 +98,9 @@ class Blame:
         between = self._prepared[first + 1 : second : 2]
         if any(_asks_unsaid(turn, services, slot) for turn in between):
             return (*labels, PROMPT), "user NLU"
-        if any(self.misheard.bearing_on(place, services, frozenset((slot,))) for place in (first + 1, second - 1)):
+        if any(
+            self.misheard.bearing_on(position, services, frozenset((slot,))) for position in (first + 1, second - 1)
+        ):
             return (*labels, MISHEARD), "user NLU"
         if any(service in turn.services for turn in between for service in services):
             return (*labels, ANSWERED), "user policy"

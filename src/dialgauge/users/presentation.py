@@ -48,9 +48,9 @@ def score_tables(run: Run) -> list[Table]:
         cells: list[Cell | float | int | None] = []
         for measure in MEASURES:
             count = scored[measure].get(domain, 0)
-            for place, aspect in enumerate(aspect for of, aspect in shown if of == measure):
+            for index, aspect in enumerate(aspect for of, aspect in shown if of == measure):
                 score = run.scores.get(score_name(measure, aspect, domain)) if count else None
-                cells.append(_value(score) if place else score_cell(score))
+                cells.append(_value(score) if index else score_cell(score))
             cells.append(count or None)
         table.add(domain, *cells)
     table.notes += _notes(run)

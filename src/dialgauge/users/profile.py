@@ -182,11 +182,11 @@ def _checked(document: YamlDocument) -> DatasetProfile:
     profile = document.as_record(DatasetProfile, "a dataset profile")
     for group in ("acts", "acts_repaired"):
         for family, expressions in getattr(profile, group).items():
-            place: dict[str, Any] = {"file": document.file, "line": document.line(group, family)}
+            location: dict[str, Any] = {"file": document.file, "line": document.line(group, family)}
             if family not in FAMILIES:
-                raise DialgaugeError(f"there is no act family '{family}'.{nearest(family, FAMILIES)}", **place)
+                raise DialgaugeError(f"there is no act family '{family}'.{nearest(family, FAMILIES)}", **location)
             for expression in expressions:
-                _check_expression(expression, family, **place)
+                _check_expression(expression, family, **location)
     for family in _NEEDED:
         if not profile.acts.get(family):
             raise DialgaugeError(
@@ -198,8 +198,8 @@ def _checked(document: YamlDocument) -> DatasetProfile:
     return profile
 
 
-def _check_expression(expression: str, family: str, **place: Any) -> None:
+def _check_expression(expression: str, family: str, **location: Any) -> None:
     try:
         compiled(expression, f"the act family '{family}'")
     except DialgaugeError as error:
-        raise error.at(**place) from error
+        raise error.at(**location) from error

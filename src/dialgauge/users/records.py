@@ -161,16 +161,16 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
         return Goal(tasks=tasks, message=self.goal.message)
 
 
-def prf_score(truth: Mapping[str, int], said: Mapping[str, int]) -> PrfScore | None:
+def prf_score(truth: Mapping[str, int], produced: Mapping[str, int]) -> PrfScore | None:
     """F1, precision and recall of two multisets; None when both are empty.
 
     ``TP = Σ min(count in truth, count in said)``, precision ``TP / |said|`` (1 when nothing was said), recall
     ``TP / |truth|`` (1 when nothing was wanted), F1 ``2·p·r / (p + r)`` (0 when both are 0).
     """
-    wanted, given = sum(truth.values()), sum(said.values())
+    wanted, given = sum(truth.values()), sum(produced.values())
     if not wanted and not given:
         return None
-    tp = wanted if truth == said else sum([min(count, said.get(item, 0)) for item, count in truth.items()])
+    tp = wanted if truth == produced else sum([min(count, produced.get(item, 0)) for item, count in truth.items()])
     precision = tp / given if given else 1.0
     recall = tp / wanted if wanted else 1.0
     both = precision + recall
@@ -269,21 +269,21 @@ def close(ledgers: list[Ledger], measure: MeasureName) -> Closed:
     scores: dict[str, PrfScore] = {}
     verdicts: list[MentionVerdict] = []
     truth: dict[str, int] = {}
-    said: dict[str, int] = {}
+    produced: dict[str, int] = {}
     for ledger in ledgers:
         if ledger.domain == COMBINED:
             raise DialgaugeError(f"a domain is called '{COMBINED}', the name of the score of all domains; rename it")
         verdicts += ledger.verdicts
         _pool(truth, ledger.truth)
-        _pool(said, ledger.said)
+        _pool(produced, ledger.said)
         of_domain = prf_score(ledger.truth, ledger.said)
         if of_domain is not None:
             scores[ledger.domain] = of_domain
-    combined = prf_score(truth, said)
+    combined = prf_score(truth, produced)
     if combined is None:
         return Closed(scores, verdicts, {})
     met = combined.tp - sum([score.tp for score in scores.values()])
-    pooled = _pooled(ledgers, measure, truth, said) if met else []
+    pooled = _pooled(ledgers, measure, truth, produced) if met else []
     scores[COMBINED] = combined
     return Closed(scores, [*verdicts, *pooled], _lost_points(ledgers, verdicts, pooled))
 
@@ -298,13 +298,13 @@ def _pool(counts: dict[str, int], more: dict[str, int]) -> None:
 
 
 def _pooled(
-    ledgers: list[Ledger], measure: MeasureName, truth: dict[str, int], said: dict[str, int]
+    ledgers: list[Ledger], measure: MeasureName, truth: dict[str, int], produced: dict[str, int]
 ) -> list[MentionVerdict]:
     apart: dict[str, int] = {}
     for ledger in ledgers:
         for item, count in ledger.truth.items():
             apart[item] = apart.get(item, 0) + min(count, ledger.said.get(item, 0))
-    matched = {item: min(count, said.get(item, 0)) - apart[item] for item, count in truth.items()}
+    matched = {item: min(count, produced.get(item, 0)) - apart[item] for item, count in truth.items()}
     return [
         MentionVerdict(measure, COMBINED, item, "pooled", None, (), tp=count, fp=-count, fn=-count)
         for item, count in matched.items()

@@ -119,12 +119,12 @@ def _trees(run: Run) -> dict[str, dict[str, Any]]:
     for dialogue, behaviours in _behaviours(run).items():
         for section, labels in behaviour_tree(dialogue, behaviours).items():
             for label, entries in labels.items():
-                place = _place(trees[section], label)
+                branch = _place(trees[section], label)
                 if label == "auto_ref":
                     for domain, ids in entries.items():
-                        place.setdefault(domain, []).extend(ids)
+                        branch.setdefault(domain, []).extend(ids)
                 else:
-                    place[dialogue] = entries
+                    branch[dialogue] = entries
     return trees | {"igcd_f1": trees["igcd_f1"] | _preprocessed(run)}
 
 

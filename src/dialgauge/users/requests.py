@@ -83,8 +83,8 @@ def _system_mentions(context: DialogueContext, domain: str) -> list[tuple[str, i
     mentions: list[tuple[str, int]] = []
     for service in context.with_booking(domain):
         first: dict[str, int] = {}
-        for said, position in context.first_answers.items():
-            for act in said.services.get(service, ()):
+        for utterance, position in context.first_answers.items():
+            for act in utterance.services.get(service, ()):
                 if act.families & SLOT_VALUE and act.slot:
                     first.setdefault(f"{domain}-{act.slot}".lower(), position)
         mentions += first.items()

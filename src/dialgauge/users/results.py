@@ -158,7 +158,7 @@ def _kept(conversations: Conversations, options: UserOptions, store: Store | Non
         yield None
         return
     named = (options.canonical_map, options.config, options.database, options.schema, options.profile)
-    rules = [str(one) for one in named if isinstance(one, str | Path) and Path(one).exists()]
+    rules = [str(rule) for rule in named if isinstance(rule, str | Path) and Path(rule).exists()]
     config = {
         "source": str(conversations),  # what is finished of it changes with each of its files
         "options": msgspec.to_builtins(options, enc_hook=str),
@@ -222,7 +222,7 @@ def users_run(
         },
         notes=[
             *(Note("reading", f"{what} ({count:,})") for what, count in sorted(scored.notes.items())),
-            *(Note("fit", told) for told in fit_sentences(scored, fit)),
+            *(Note("fit", sentence) for sentence in fit_sentences(scored, fit)),
         ],
     )
 
@@ -344,10 +344,10 @@ class UserRuns(RunSet):
         from dialgauge.users.figures import draw, paper_figures
 
         analyses = {
-            f"{paper_figure.name}_{figure_label(place, run.name)}" if len(self) > 1 else paper_figure.name: partial(
+            f"{paper_figure.name}_{figure_label(index, run.name)}" if len(self) > 1 else paper_figure.name: partial(
                 draw, paper_figure
             )
-            for place, run in enumerate(self.runs, 1)
+            for index, run in enumerate(self.runs, 1)
             for paper_figure in paper_figures(run)
         }
         return {**super().figures(), **analyses}

@@ -105,6 +105,6 @@ def _domain(service: _Service) -> DatasetDomain:
     searches = [intent for intent in service.intents if not intent.is_transactional]
     bookings = [intent for intent in service.intents if intent.is_transactional]
     inputs = {slot for intent in searches for slot in (*intent.required_slots, *intent.optional_slots)}
-    found = {slot for intent in searches for slot in intent.result_slots} - inputs
-    entities = dict.fromkeys(slot for intent in bookings for slot in intent.required_slots if slot in found)
+    results = {slot for intent in searches for slot in intent.result_slots} - inputs
+    entities = dict.fromkeys(slot for intent in bookings for slot in intent.required_slots if slot in results)
     return DatasetDomain(entity_slots=tuple(entities), transactional=bool(bookings))

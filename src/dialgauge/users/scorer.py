@@ -167,7 +167,10 @@ class Scorer:
             fit=fit,
             unuttered=unuttered,
             unknown_acts=tuple(
-                name for said, count in context.utterances.items() for name in said.unknown * count if said.unknown
+                name
+                for utterance, count in context.utterances.items()
+                for name in utterance.unknown * count
+                if utterance.unknown
             ),
             worded=sum([turn.text != "" for turn in dialogue.turns]),
             acting=sum([bool(turn.acts) for turn in dialogue.turns]),
@@ -215,10 +218,10 @@ def _asked(context: DialogueContext) -> dict[str, dict[str, int]]:
 def _fit(context: DialogueContext) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
     """How much the profile could make of the conversation, and the slots of the goal that nobody uttered."""
     in_domains = unknown = requested = misnamed = 0
-    uttered = set[tuple[str, str]]().union(*[said.slots for said in context.utterances])
-    for said, count in context.utterances.items():
-        in_domains += count * said.in_domains
-        unknown += count * len(said.unknown)
+    uttered = set[tuple[str, str]]().union(*[utterance.slots for utterance in context.utterances])
+    for utterance, count in context.utterances.items():
+        in_domains += count * utterance.in_domains
+        unknown += count * len(utterance.unknown)
     carried = context.profile.requests_carry_service
     for service, requests in _asked(context).items():
         prefix = f"{service}-".lower()

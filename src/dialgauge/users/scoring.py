@@ -204,20 +204,20 @@ def score_conversations(
     chosen = options or UserOptions()
     gathering = _Gathering(source, chosen, name)
     work = _Scoring(gathering.scored.settings)
-    told = on_unit or (lambda units: None)
+    advance = on_unit or (lambda units: None)
     kept = done is not None
     with bulk_load():
         if place_of(workers).here and not kept:  # nothing to send: packing would cost a tenth of the time
             scorer = work.open()
             for unit in gathering.units(elsewhere=False):
                 gathering.take(unit.key, work.result(scorer, unit))
-                told(1)
+                advance(1)
             return gathering.finished()
         for result in engine.run(work, gathering.units(elsewhere=True, kept=kept), workers=workers, done=done):
             if result.content is None:
                 raise DialgaugeError(result.failure or "a file could not be scored")
             gathering.add(result.key, result.content)
-            told(1)
+            advance(1)
     return gathering.finished()
 
 

@@ -75,7 +75,7 @@ def _alike(records: Sequence[Any], contents: list[tuple[Any, ...]]) -> tuple[lis
     """Of the records that have the same content one each, and for every record which of them it is like."""
     _, codes = numbered(contents)
     first = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
-    return [records[place] for place in first.tolist()], codes
+    return [records[index] for index in first.tolist()], codes
 
 
 def _chosen(columns: dict[str, list[Any]], codes: NDArray[np.int64]) -> dict[str, TableColumn]:

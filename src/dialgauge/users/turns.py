@@ -18,7 +18,7 @@ from dialgauge.text import counted
 from dialgauge.users.profile import FAMILIES, DatasetProfile
 
 (INFORM, REQUEST, NOBOOK, BOOKING_INFORM, RECOMMEND, OFFERBOOKED, OFFERBOOK, BOOK, NOOFFER) = (
-    1 << place for place in range(len(FAMILIES))
+    1 << index for index in range(len(FAMILIES))
 )
 #: What a system can say a value with.
 SLOT_VALUE = INFORM | RECOMMEND | OFFERBOOKED | BOOK | NOOFFER
@@ -110,18 +110,18 @@ class ActLexicon:
         known = self._families.get(name)
         if known is None:
             known = 0
-            for place, expressions in enumerate(self._expressions):
+            for index, expressions in enumerate(self._expressions):
                 if any(expression.search(name, 0, LONGEST) for expression in expressions):
-                    known |= 1 << place
+                    known |= 1 << index
             self._families[name] = known
         return known
 
     def utterance(self, acts: tuple[Act, ...]) -> Utterance:
         """The acts of one turn, prepared. Equal acts give the very same utterance."""
-        said = tuple([self._acts.get(act) or self._prepare(act) for act in acts])
-        known = self._utterances.get(said)
+        prepared = tuple([self._acts.get(act) or self._prepare(act) for act in acts])
+        known = self._utterances.get(prepared)
         if known is None:
-            known = self._utterances[said] = self._utterance(said)
+            known = self._utterances[prepared] = self._utterance(prepared)
         return known
 
     def _utterance(self, acts: tuple[Said, ...]) -> Utterance:
@@ -130,21 +130,21 @@ class ActLexicon:
         torn = ""
         unknown: list[str] = []
         slots: set[tuple[str, str]] = set()
-        for said in acts:
-            families |= said.families
-            torn = torn or said.torn
-            services.setdefault(said.act.domain, []).append(said)
-            if said.about is not None:
+        for act in acts:
+            families |= act.families
+            torn = torn or act.torn
+            services.setdefault(act.act.domain, []).append(act)
+            if act.about is not None:
                 in_domains += 1
-                slots.add(said.about)
-                if not said.families:
-                    unknown.append(said.act.name)
+                slots.add(act.about)
+                if not act.families:
+                    unknown.append(act.act.name)
         return Utterance(acts, services, families, torn, in_domains, tuple(unknown), frozenset(slots))
 
     def _prepare(self, act: Act) -> Said:
         slot = self.slot(act)
         values = self._values(act)
-        said = self._acts[act] = Said(
+        prepared = self._acts[act] = Said(
             act=act,
             folded=folded(act),
             families=self.families(act.name),
@@ -154,7 +154,7 @@ class ActLexicon:
             torn=next((value for value in act.values if BETWEEN in value), "") if self._strict else "",
             about=None if act.domain == self._general else (act.domain, slot),
         )
-        return said
+        return prepared
 
     def slot(self, act: Act) -> str:
         """The act's slot under the name that goals use."""
@@ -216,8 +216,8 @@ class PreparedTurn(Struct, gc=False):
         if not self.families & families:
             return False
         for service in services:
-            for said in self.services.get(service, ()):
-                if said.families & families:
+            for act in self.services.get(service, ()):
+                if act.families & families:
                     return True
         return False
 
@@ -226,10 +226,10 @@ class PreparedTurn(Struct, gc=False):
         if not self.families & families:
             return set()
         return {
-            said.slot
+            act.slot
             for service in services
-            for said in self.services.get(service, ())
-            if said.families & families and said.slot
+            for act in self.services.get(service, ())
+            if act.families & families and act.slot
         }
 
     def services_with(self, families: int) -> list[str]:

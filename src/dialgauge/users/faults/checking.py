@@ -34,13 +34,13 @@ def check_user(dialogue: Dialogue) -> CheckedConversation:
     ['withheld']
     """
     view = ConversationView(dialogue)
-    found: dict[FaultKind, FaultFindings] = {}
+    findings: dict[FaultKind, FaultFindings] = {}
     if not any(turn.speaker == "user" for turn in dialogue.turns):
-        found = {kind: not_checked(kind, "no_user") for kind in KINDS}
+        findings = {kind: not_checked(kind, "no_user") for kind in KINDS}
     elif view.has_acts:
-        found = goal_findings(view)
+        findings = goal_findings(view)
     return CheckedConversation(
         id=dialogue.id,
-        findings=tuple(found[kind] if kind in found else _OF_TEXTS[kind](view) for kind in KINDS),
+        findings=tuple(findings[kind] if kind in findings else _OF_TEXTS[kind](view) for kind in KINDS),
         told=bool(view.instruction) or view.has_acts,
     )

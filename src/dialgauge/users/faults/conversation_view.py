@@ -95,8 +95,8 @@ class ConversationView:
     @cached_property
     def has_texts(self) -> bool:
         """Did both sides speak in words?"""
-        said = {turn.speaker for turn in self.turns if turn.text.strip()}
-        return said == {"user", "system"}
+        speakers = {turn.speaker for turn in self.turns if turn.text.strip()}
+        return speakers == {"user", "system"}
 
     @cached_property
     def has_acts(self) -> bool:
@@ -109,29 +109,31 @@ class ConversationView:
     def exchanges(self) -> list[RecordedExchange]:
         """The messages of the user that the agent heard, those without words left out."""
         heard = [
-            (place, turn)
-            for place, turn in enumerate(self.turns)
-            if turn.text.strip() and (place + 1 == len(self.turns) or self.turns[place + 1].speaker != turn.speaker)
+            (index, turn)
+            for index, turn in enumerate(self.turns)
+            if turn.text.strip() and (index + 1 == len(self.turns) or self.turns[index + 1].speaker != turn.speaker)
         ]
         return [
             RecordedExchange(
-                turn=place,
+                turn=index,
                 text=turn.text,
                 asked=next((turn.text for _, turn in reversed(heard[:number]) if turn.speaker == "system"), ""),
                 last=all(later.speaker == "system" for _, later in heard[number + 1 :]),
             )
-            for number, (place, turn) in enumerate(heard)
+            for number, (index, turn) in enumerate(heard)
             if turn.speaker == "user"
         ]
 
     def said_before(self, turn: int, speaker: str) -> str:
         """All that one side said before a turn; of the user also what its own tools gave it."""
         parts = []
-        for one in self.turns[:turn]:
-            if one.speaker == speaker:
-                parts.append(one.text)
+        for earlier in self.turns[:turn]:
+            if earlier.speaker == speaker:
+                parts.append(earlier.text)
         if speaker == "user":
-            shown = [call for one in self.turns[: turn + 1] if one.speaker == "user" for call in one.calls or ()]
+            shown = [
+                call for earlier in self.turns[: turn + 1] if earlier.speaker == "user" for call in earlier.calls or ()
+            ]
             parts += [text for call in shown for text in (*call.arguments.values(), *call.result.values())]
         return "\n".join(parts).replace("’", "'")
 

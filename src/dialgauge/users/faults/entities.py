@@ -66,14 +66,14 @@ def entities(text: str) -> Iterator[StatedEntity]:
         "order id": _ORDER, "flight number": _FLIGHT,
     }  # fmt: skip
     for kind, pattern in patterns.items():
-        for found in pattern.finditer(text):
-            yield StatedEntity(kind, found[0], found[0].lower())
+        for match in pattern.finditer(text):
+            yield StatedEntity(kind, match[0], match[0].lower())
     for code in bookings(text):
         yield StatedEntity("booking code", code, code.lower())
-    for found in _CODE.finditer(text):
-        yield StatedEntity("airport", found[0], found[0].lower())
-    for found in _CITY.finditer(text):
-        yield StatedEntity("city", found[0], found[0].lower())
+    for match in _CODE.finditer(text):
+        yield StatedEntity("airport", match[0], match[0].lower())
+    for match in _CITY.finditer(text):
+        yield StatedEntity("city", match[0], match[0].lower())
     for day, written in days(text):
         yield StatedEntity("day", written, day)
 
@@ -88,12 +88,12 @@ def bookings(text: str) -> list[str]:
     """
     about = _ABOUT_BOOKINGS.search(text) is not None
     return [
-        found[0]
-        for found in _BOOKING.finditer(text)
-        if not _FLIGHT.fullmatch(found[0])
-        and (re.search(r"\d", found[0]) or about)
-        and re.search(r"[A-Z]", found[0])
-        and not found[0].isdigit()
+        match[0]
+        for match in _BOOKING.finditer(text)
+        if not _FLIGHT.fullmatch(match[0])
+        and (re.search(r"\d", match[0]) or about)
+        and re.search(r"[A-Z]", match[0])
+        and not match[0].isdigit()
     ]
 
 
@@ -104,14 +104,14 @@ def days(text: str) -> list[tuple[str, str]]:
     [('5-23', 'May 23'), ('5-24', '2024-05-24'), ('--5', 'the 5th')]
     """
     named = []
-    for found in _DAY_OF_MONTH.finditer(text):
-        named.append((_month(found[1]), int(found[2]), found[0]))
-    for found in _MONTH_AFTER_DAY.finditer(text):
-        named.append((_month(found[2]), int(found[1]), found[0]))
-    for found in _ISO.finditer(text):
-        named.append((int(found[1]), int(found[2]), found[0]))
+    for match in _DAY_OF_MONTH.finditer(text):
+        named.append((_month(match[1]), int(match[2]), match[0]))
+    for match in _MONTH_AFTER_DAY.finditer(text):
+        named.append((_month(match[2]), int(match[1]), match[0]))
+    for match in _ISO.finditer(text):
+        named.append((int(match[1]), int(match[2]), match[0]))
     dated = [(f"{month}-{day}", written) for month, day, written in named if 1 <= day <= 31]
-    return dated + [(f"--{found[1]}", found[0]) for found in _ORDINAL.finditer(text)]
+    return dated + [(f"--{match[1]}", match[0]) for match in _ORDINAL.finditer(text)]
 
 
 def _month(name: str) -> int:
@@ -124,34 +124,34 @@ def amounts(text: str) -> list[float]:
     >>> amounts("It costs $1,016.50 or $ 20")
     [1016.5, 20.0]
     """
-    return [float(found[1].replace(",", "").rstrip(".")) for found in _AMOUNT.finditer(text)]
+    return [float(match[1].replace(",", "").rstrip(".")) for match in _AMOUNT.finditer(text)]
 
 
-def is_known(entity: StatedEntity, told: str) -> bool:
+def is_known(entity: StatedEntity, text: str) -> bool:
     """Does what was told explain a thing? Days may be reckoned from others, airports named by their city."""
-    lower = told.lower()
+    lower = text.lower()
     if entity.kind == "day":
-        return _day_known(entity.value, told)
+        return _day_known(entity.value, text)
     if entity.kind in ("airport", "city"):
         return any(re.search(rf"\b{name}\b", lower) for name in _names_of(entity))
     if entity.kind == "phone number":
-        return re.sub(r"\D", "", entity.value) in re.sub(r"[-. ()]", "", told)
+        return re.sub(r"\D", "", entity.value) in re.sub(r"[-. ()]", "", text)
     return entity.value in lower
 
 
-def _names_of(place: StatedEntity) -> list[str]:
+def _names_of(city_or_airport: StatedEntity) -> list[str]:
     """The names under which a place may have been told: its airports, its city, and what else these are called."""
-    codes = [code for code, city in AIRPORTS.items() if place.value in (code.lower(), city)]
+    codes = [code for code, city in AIRPORTS.items() if city_or_airport.value in (code.lower(), city)]
     return [name for code in codes for name in (code.lower(), AIRPORTS[code], *_ALSO.get(code, ()))]
 
 
-def _day_known(value: str, told: str) -> bool:
+def _day_known(value: str, text: str) -> bool:
     """A day is known where one within reach was named; without any month, where the number of the day was."""
     if value.startswith("--"):
         day = int(value[2:])
-        return any(abs(int(known.rsplit("-", 1)[1]) - day) <= _RECKONED for known, _ in days(told))
+        return any(abs(int(known.rsplit("-", 1)[1]) - day) <= _RECKONED for known, _ in days(text))
     month, day = map(int, value.split("-"))
-    for known, _ in days(told):
+    for known, _ in days(text):
         known_month, _, known_day = known.rpartition("-")
         if known_month.strip("-") in ("", str(month)) and abs(int(known_day) - day) <= _RECKONED:
             return True

@@ -45,43 +45,49 @@ def invented(view: ConversationView) -> FaultFindings:
     return FaultFindings("invented", "part", "facts", runs_of(faults))
 
 
-def _unknown(view: ConversationView, one: RecordedExchange) -> Iterator[UserFault]:
+def _unknown(view: ConversationView, exchange: RecordedExchange) -> Iterator[UserFault]:
     stated = [
         entity
-        for sentence in sentences(one.plain)
+        for sentence in sentences(exchange.plain)
         for entity in entities(sentence)
         if entity.kind not in ("airport", "city", "day") or not _UNSURE.search(sentence)
     ]
     if not stated:
         return
-    told = "\n".join([view.instruction, view.said_before(one.turn, "system"), view.said_before(one.turn, "user")])
+    known_texts = "\n".join(
+        [view.instruction, view.said_before(exchange.turn, "system"), view.said_before(exchange.turn, "user")]
+    )
     for entity in stated:
-        if not is_known(entity, told):
-            yield _invented(view, one, "fact_of_nobody", entity.kind, entity.written)
+        if not is_known(entity, known_texts):
+            yield _invented(view, exchange, "fact_of_nobody", entity.kind, entity.written)
 
 
-def _guesses(view: ConversationView, one: RecordedExchange) -> Iterator[UserFault]:
+def _guesses(view: ConversationView, exchange: RecordedExchange) -> Iterator[UserFault]:
     """One of several bookings that the agent only listed, named as its own."""
-    listed = list(dict.fromkeys(bookings(f"reservation {plain_text(one.asked)}")))
-    told = "\n".join([view.instruction, view.said_before(one.turn, "user")])
+    listed = list(dict.fromkeys(bookings(f"reservation {plain_text(exchange.asked)}")))
+    known_texts = "\n".join([view.instruction, view.said_before(exchange.turn, "user")])
     if len(listed) < 2:
         return
-    before = view.said_before(one.turn, "system").rsplit(one.asked.replace("’", "'"), 1)[0]
-    for sentence in sentences(one.plain):
-        if _BY_ORDER.search(sentence) and not sentence.endswith("?") and not _described(listed[0], listed, one.asked):
-            yield _invented(view, one, "booking_by_order", "booking")
+    before = view.said_before(exchange.turn, "system").rsplit(exchange.asked.replace("’", "'"), 1)[0]
+    for sentence in sentences(exchange.plain):
+        if (
+            _BY_ORDER.search(sentence)
+            and not sentence.endswith("?")
+            and not _described(listed[0], listed, exchange.asked)
+        ):
+            yield _invented(view, exchange, "booking_by_order", "booking")
         named = [code for code in listed if code in sentence]
         asks = sentence.endswith("?") and not re.search(r"\bcan (?:we|you) (?:proceed|please)", sentence)
         if len(named) != 1 or asks:
             continue
         [code] = named
-        if code in told or code in before or _described(code, listed, one.asked) or _asks_to_look(sentence):
+        if code in known_texts or code in before or _described(code, listed, exchange.asked) or _asks_to_look(sentence):
             continue
-        yield _invented(view, one, "booking_guessed", "booking", code)
+        yield _invented(view, exchange, "booking_guessed", "booking", code)
 
 
-def _invented(view: ConversationView, one: RecordedExchange, reason: str, about: str, *given: str) -> UserFault:
-    return UserFault("invented", one.turn, view.message(one.turn), reason, about=about, given=given)
+def _invented(view: ConversationView, exchange: RecordedExchange, reason: str, about: str, *given: str) -> UserFault:
+    return UserFault("invented", exchange.turn, view.message(exchange.turn), reason, about=about, given=given)
 
 
 def _asks_to_look(sentence: str) -> bool:
@@ -132,23 +138,25 @@ def _is_kept(thing: KnownThing, kept: frozenset[str]) -> bool:
     return thing.kind in kept or (thing.kind not in ASKED and bool(kept))
 
 
-def _is_minor(view: ConversationView, one: RecordedExchange, thing: KnownThing) -> bool:
+def _is_minor(view: ConversationView, exchange: RecordedExchange, thing: KnownThing) -> bool:
     """Was it one of several things asked for, and did the user give it when it was next asked for it?"""
-    several = any(_asks_for(one.asked, asked) for name, asked in ASKED.items() if name != thing.name)
-    again = (later for later in view.exchanges if later.turn > one.turn and _asks_for(later.asked, thing.asked))
+    several = any(_asks_for(exchange.asked, asked) for name, asked in ASKED.items() if name != thing.name)
+    again = (later for later in view.exchanges if later.turn > exchange.turn and _asks_for(later.asked, thing.asked))
     answer = next(again, None)
     return several and answer is not None and any(_says(value, answer.text.lower()) for value in thing.values)
 
 
-def _is_withheld(view: ConversationView, one: RecordedExchange, thing: KnownThing, given: list[KnownThing]) -> bool:
-    if (one.stops and not one.plain) or not _asks_for(one.asked, thing.asked):
+def _is_withheld(
+    view: ConversationView, exchange: RecordedExchange, thing: KnownThing, given: list[KnownThing]
+) -> bool:
+    if (exchange.stops and not exchange.plain) or not _asks_for(exchange.asked, thing.asked):
         return False
-    said = f"{view.said_before(one.turn, 'user')}\n{one.text}".lower()
-    shown = view.said_before(one.turn, "system").lower()
-    if any(_says(value, said) or _says(value, shown) for value in thing.values):
+    own_texts = f"{view.said_before(exchange.turn, 'user')}\n{exchange.text}".lower()
+    shown = view.said_before(exchange.turn, "system").lower()
+    if any(_says(value, own_texts) or _says(value, shown) for value in thing.values):
         return False
-    gave_another = any(_says(value, one.text.lower()) for other in given for value in other.values)
-    return not (gave_another and _alternative(one.asked, thing.asked))
+    gave_another = any(_says(value, exchange.text.lower()) for other in given for value in other.values)
+    return not (gave_another and _alternative(exchange.asked, thing.asked))
 
 
 def _says(value: str, text: str) -> bool:
@@ -166,8 +174,8 @@ def _asks_for(message: str, name: str) -> bool:
         for sentence in sentences(line):
             requested = requested or re.search(rf"\b{_ASKING}", sentence, re.IGNORECASE) is not None
             if any(
-                not _OFFERED.search(found["before"])
-                for found in re.finditer(rf"(?P<before>\b{_ASKING}[^.?!\n]{{0,150}}?\b){name}", sentence, re.IGNORECASE)
+                not _OFFERED.search(match["before"])
+                for match in re.finditer(rf"(?P<before>\b{_ASKING}[^.?!\n]{{0,150}}?\b){name}", sentence, re.IGNORECASE)
             ):
                 return True
     return False

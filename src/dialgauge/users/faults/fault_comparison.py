@@ -35,7 +35,7 @@ class FaultsView(ComparisonView):
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What a file lacks."""
-        lacking = [Note("lacking", told.removesuffix(".")) for run in runs if (told := missing_sentence(run))]
+        lacking = [Note("lacking", missing.removesuffix(".")) for run in runs if (missing := missing_sentence(run))]
         return [*lacking, *self.unlike_sentences()]
 
 

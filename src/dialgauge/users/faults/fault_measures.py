@@ -50,14 +50,14 @@ def _faulty(evidence: FaultEvidence, settings: Settings) -> Rows:
     return above, np.array([bool(each) for each in looked], np.float64)
 
 
-def _findings(one: CheckedConversation, kind: str) -> list[Any]:
-    return [finding for finding in one.findings if finding.checked and kind in ("", finding.kind)]
+def _findings(conversation: CheckedConversation, kind: str) -> list[Any]:
+    return [finding for finding in conversation.findings if finding.checked and kind in ("", finding.kind)]
 
 
 def _none_found(evidence: FaultEvidence, settings: Settings) -> Rows:
     above, below = _faulty(evidence, settings)
-    told = np.array([checked.told for checked in evidence.checked], np.float64)
-    return (below - above) * told, below * told
+    instructed = np.array([checked.told for checked in evidence.checked], np.float64)
+    return (below - above) * instructed, below * instructed
 
 
 def _obstacle(evidence: Any, settings: Settings) -> str | None:
@@ -74,8 +74,8 @@ def _obstacle(evidence: Any, settings: Settings) -> str | None:
 def _not_compared(evidence: Any, settings: Settings) -> str | None:
     if why := _obstacle(evidence, settings):
         return why
-    told = any(checked.told for checked in evidence.checked)
-    return None if told else "no conversation has an instruction that its user could be compared with"
+    instructed = any(checked.told for checked in evidence.checked)
+    return None if instructed else "no conversation has an instruction that its user could be compared with"
 
 
 def _card(name: str, title: str, summary: str, formula: str, rows: Any, *, higher: bool) -> Card[FaultEvidence]:

@@ -145,16 +145,16 @@ def _shares(run: Run) -> Table:
             "Recall: the share of labelled conversations with such a fault in which the check reports it; where it is "
             "low, most faults are missed. –: none was labelled."
         )
-    found = run.scores.get(NO_FAULT_FOUND)
-    if found and found.value is not None:
+    faultless = run.scores.get(NO_FAULT_FOUND)
+    if faultless and faultless.value is not None:
         every = counted(int(run.details.get("compared", run.coverage["dialogues"].scored or 0)), "conversation")
         table.notes.append(
-            f"No fault found in {100 * found.value:.1f}% of {every}; "
+            f"No fault found in {100 * faultless.value:.1f}% of {every}; "
             "that is no proof of a faultless user: see what was not checked, and the recall of the checks."
         )
     elif why := run.details.get("left_out", {}).get(NO_FAULT_FOUND):
         table.notes.append(f"No fault found: not checked, as {why}.")
-    if found and found.low is not None:
+    if faultless and faultless.low is not None:
         table.notes.append("95% intervals resample tasks, each with all of its trials.")
     return table
 
@@ -194,7 +194,7 @@ def _unchecked(run: Run) -> Table:
         (row["kind"], row["checked"], scope_sentence(row))
         for row in checks.filter(checks["checked"] != "whole").iter_rows(named=True)
     )
-    order = {kind: place for place, kind in enumerate(KINDS)}
+    order = {kind: index for index, kind in enumerate(KINDS)}
     for (kind, checked, scope), count in sorted(
         counts.items(), key=lambda item: (order[item[0][0]], -item[1], item[0][2])
     ):
@@ -212,9 +212,9 @@ def record_table(*, detail: bool = False) -> Table:
         if not parts["all"].recall.n and not parts["all"].precision.n:
             table.add(_words(kind), "all", "never reported", "never occurred")
             continue
-        for place, (name, check_record) in enumerate(parts.items()):
+        for index, (name, check_record) in enumerate(parts.items()):
             table.add(
-                _words(kind) if not place else "", name,
+                _words(kind) if not index else "", name,
                 _share(check_record.precision) or "nothing reported", _share(check_record.recall) or "never labelled",
             )  # fmt: skip
     table.notes += _record_history(record) if detail else [_record_note(record)]
@@ -245,24 +245,27 @@ def _record_history(record: CheckMeasurement) -> list[str]:
             f"The held-out half was measured {len(earlier) + 1} times, as rules were changed after "
             f"{counted(len(earlier), 'earlier measurement')}."
         )
-        notes += [f"Measurement {place}, {one['what']}: {_below(one)}." for place, one in enumerate(earlier, start=1)]
+        notes += [
+            f"Measurement {index}, {measurement['what']}: {_below(measurement)}."
+            for index, measurement in enumerate(earlier, start=1)
+        ]
     return [*notes, "By acts and a goal of slots, as in the lab, what was said is compared exactly."]
 
 
 def _below(earlier: dict[str, Any]) -> str:
     """The kinds whose reports were often wrong then, with their counts."""
-    counts = [(kind, one["right"], one["right"] + one["wrong"]) for kind, one in earlier["held_out"].items()]
+    counts = [(kind, each["right"], each["right"] + each["wrong"]) for kind, each in earlier["held_out"].items()]
     poor = [f"{_words(kind)} {right} of {n}" for kind, right, n in counts if n and right / n < GOOD_ENOUGH]
     if not poor:
         return f"every kind had a precision of at least {GOOD_ENOUGH:.0%}"
     return f"of what was reported, this was right: {', '.join(poor)}"
 
 
-def _share(one: Share) -> str:
-    if one.value is None:
+def _share(share: Share) -> str:
+    if share.value is None:
         return ""
-    low, high = (100 * end for end in (one.low, one.high))
-    return f"{100 * one.value:.0f} [{low:.0f}, {high:.0f}] n={one.n}"
+    low, high = (100 * end for end in (share.low, share.high))
+    return f"{100 * share.value:.0f} [{low:.0f}, {high:.0f}] n={share.n}"
 
 
 def explanation_tables(run: Run, dialogue: str) -> list[Table]:
@@ -272,9 +275,9 @@ def explanation_tables(run: Run, dialogue: str) -> list[Table]:
     if not ours.height:
         known = checks["dialogue"].unique().to_list()
         raise DialgaugeError(f"there is no conversation '{dialogue}'.{nearest(dialogue, known)}")
-    found = faults.filter(faults["dialogue"] == dialogue)
+    own = faults.filter(faults["dialogue"] == dialogue)
     where = Table(f"User faults in {dialogue}", ["kind", *_PLACE, "why"])
-    for row in found.iter_rows(named=True):
+    for row in own.iter_rows(named=True):
         where.add(_words(row["kind"]), row["message"], row["turn"], fault_words(row))
     looked = Table("What was looked at", ["kind", "looked at", Column("faults", align="right"), "scope or reason"])
     for row in ours.iter_rows(named=True):
@@ -284,10 +287,10 @@ def explanation_tables(run: Run, dialogue: str) -> list[Table]:
             None if row["checked"] == "none" else row["faults"],
             scope_sentence(row),
         )
-    said = [turn for one in run.dialogues() if one.id == dialogue for turn in one.turns]
+    turns = [turn for each in run.dialogues() if each.id == dialogue for turn in each.turns]
     words = Table("What the user said there", [Column("message", align="right"), "text"])
-    for row in found.unique("turn", maintain_order=True).iter_rows(named=True):
-        words.add(row["message"], said[row["turn"]].text or "(no text)")
+    for row in own.unique("turn", maintain_order=True).iter_rows(named=True):
+        words.add(row["message"], turns[row["turn"]].text or "(no text)")
     return [table for table in (where, words, looked) if len(table)]
 
 

@@ -84,8 +84,8 @@ class CheckedConversation(Struct, frozen=True):
     @property
     def faults(self) -> list[UserFault]:
         """All faults, by turn."""
-        found = [fault for finding in self.findings for fault in finding.faults]
-        return sorted(found, key=lambda fault: (fault.turn, tuple(KINDS).index(fault.kind)))
+        matches = [fault for finding in self.findings for fault in finding.faults]
+        return sorted(matches, key=lambda fault: (fault.turn, tuple(KINDS).index(fault.kind)))
 
     def of_kind(self, kind: FaultKind) -> FaultFindings:
         """The finding of one check."""

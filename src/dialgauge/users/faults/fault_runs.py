@@ -150,8 +150,8 @@ def faults_run(
 
 def _compared(results: Sequence[CheckedConversation], unseen: int) -> dict[str, int]:
     """How many conversations have an instruction to compare their user with, where not all have one."""
-    told = sum(checked.told and any(finding.checked for finding in checked.findings) for checked in results)
-    return {"compared": told} if told < len(results) - unseen else {}
+    compared = sum(checked.told and any(finding.checked for finding in checked.findings) for checked in results)
+    return {"compared": compared} if compared < len(results) - unseen else {}
 
 
 def _coverage(dialogues: Sequence[Dialogue], unseen: int, broken: int) -> Coverage:

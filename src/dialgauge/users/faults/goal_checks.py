@@ -40,7 +40,7 @@ class GoalView:
     @cached_property
     def users(self) -> list[int]:
         """The places of the user's turns."""
-        return [place for place, turn in enumerate(self.view.turns) if turn.speaker == "user"]
+        return [index for index, turn in enumerate(self.view.turns) if turn.speaker == "user"]
 
     def allowed(self, domain: str, slot: str) -> set[str]:
         """What the goal has for a slot."""
@@ -48,25 +48,25 @@ class GoalView:
         parts = (task.info, task.fail_info, task.book, task.fail_book)
         return {canonical(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
 
-    def heard_before(self, place: int) -> set[str]:
+    def heard_before(self, turn: int) -> set[str]:
         """The values that the system said before a turn, or that the user heard it say: mishearing is no invention."""
-        return {canonical(value) for act in _system_acts(self, place) for value in _values(act)}
+        return {canonical(value) for act in _system_acts(self, turn) for value in _values(act)}
 
-    def informs(self, place: int) -> list[Act]:
+    def informs(self, turn: int) -> list[Act]:
         """What a turn of the user tells, slots with values only."""
-        return [act for act in self.view.acts(place) if act.intent == INFORM and act.slot and _values(act)]
+        return [act for act in self.view.acts(turn) if act.intent == INFORM and act.slot and _values(act)]
 
     def fault(
         self,
         kind: FaultKind,
-        place: int,
+        turn: int,
         reason: str,
         about: str = "",
         given: tuple[str, ...] = (),
         wanted: tuple[str, ...] = (),
     ) -> UserFault:
         """A fault at a turn."""
-        return UserFault(kind, place, self.view.message(place), reason, about=about, given=given, wanted=wanted)
+        return UserFault(kind, turn, self.view.message(turn), reason, about=about, given=given, wanted=wanted)
 
 
 def goal_findings(view: ConversationView) -> dict[FaultKind, FaultFindings]:
@@ -90,9 +90,9 @@ def _of_kind(kind: FaultKind, faults: list[UserFault]) -> tuple[UserFault, ...]:
 
 def _strayed(goal: GoalView) -> Iterator[UserFault]:
     """Values that the goal does not have: of a slot that it has, or made up."""
-    for place in goal.users:
-        heard = goal.heard_before(place)
-        for act in goal.informs(place):
+    for user in goal.users:
+        heard = goal.heard_before(user)
+        for act in goal.informs(user):
             allowed = goal.allowed(act.domain, act.slot)
             for value in _values(act):
                 if canonical(value) in allowed | heard or _REFERS_BACK.match(value):
@@ -102,29 +102,29 @@ def _strayed(goal: GoalView) -> Iterator[UserFault]:
                 named = f"{act.domain} {act.slot}"
                 if allowed:
                     has = tuple(sorted(allowed))
-                    yield goal.fault("contradicted", place, "other_value", named, given=(value,), wanted=has)
+                    yield goal.fault("contradicted", user, "other_value", named, given=(value,), wanted=has)
                 else:
-                    yield goal.fault("invented", place, "value_of_nobody", named, given=(value,))
+                    yield goal.fault("invented", user, "value_of_nobody", named, given=(value,))
 
 
 def _withheld(goal: GoalView) -> Iterator[UserFault]:
-    for before, place in pairwise(goal.users):
-        told = {act.slot.lower() for act in goal.view.acts(place)}
-        for system in range(before + 1, place):
+    for before, turn in pairwise(goal.users):
+        given = {act.slot.lower() for act in goal.view.acts(turn)}
+        for system in range(before + 1, turn):
             for act in _questions(goal, system):
-                if act.slot.lower() not in told and _has(goal, act):
-                    yield goal.fault("withheld", place, "slot_not_given", act.slot)
+                if act.slot.lower() not in given and _has(goal, act):
+                    yield goal.fault("withheld", turn, "slot_not_given", act.slot)
 
 
-def _questions(goal: GoalView, place: int) -> list[Act]:
+def _questions(goal: GoalView, turn: int) -> list[Act]:
     """What the system asked for and the user heard it ask for."""
-    return [act for act in _heard(goal, place) if act.intent == REQUEST and act.slot]
+    return [act for act in _heard(goal, turn) if act.intent == REQUEST and act.slot]
 
 
-def _heard(goal: GoalView, place: int) -> list[Act]:
+def _heard(goal: GoalView, turn: int) -> list[Act]:
     """What the system said in a turn and the user heard."""
-    heard = goal.view.turns[place].heard
-    return [act for act in goal.view.acts(place) if heard is None or act in heard]
+    heard = goal.view.turns[turn].heard
+    return [act for act in goal.view.acts(turn) if heard is None or act in heard]
 
 
 def _has(goal: GoalView, act: Act) -> bool:
@@ -134,35 +134,35 @@ def _has(goal: GoalView, act: Act) -> bool:
 
 def _repeated(goal: GoalView) -> Iterator[UserFault]:
     """The same acts as in the user's turn before, though the system answered them."""
-    for before, place in pairwise(goal.users):
-        said = _matter(goal, place)
-        if said and said == _matter(goal, before) and _answered(goal, before, place):
-            yield goal.fault("repeated", place, "acts_again")
+    for before, turn in pairwise(goal.users):
+        matter = _matter(goal, turn)
+        if matter and matter == _matter(goal, before) and _answered(goal, before, turn):
+            yield goal.fault("repeated", turn, "acts_again")
 
 
-def _matter(goal: GoalView, place: int) -> frozenset[Act]:
-    return frozenset(act for act in goal.view.acts(place) if act.intent in (INFORM, REQUEST))
+def _matter(goal: GoalView, turn: int) -> frozenset[Act]:
+    return frozenset(act for act in goal.view.acts(turn) if act.intent in (INFORM, REQUEST))
 
 
-def _answered(goal: GoalView, before: int, place: int) -> bool:
+def _answered(goal: GoalView, before: int, turn: int) -> bool:
     """Was all of it heard, none of it asked for again, and every request met, so that the user heard it?"""
-    said = _matter(goal, before)
+    matter = _matter(goal, before)
     heard = goal.view.turns[before].heard
-    if heard is not None and not said <= set(heard):
+    if heard is not None and not matter <= set(heard):
         return False
-    reply = [act for system in range(before + 1, place) for act in _heard(goal, system) if act.intent != "greet"]
+    reply = [act for system in range(before + 1, turn) for act in _heard(goal, system) if act.intent != "greet"]
     asked_again = {act.slot.lower() for act in reply if act.intent == REQUEST}
-    told = {act.slot.lower() for act in reply if act.intent != REQUEST}
-    if not reply or asked_again & {act.slot.lower() for act in said}:
+    answered = {act.slot.lower() for act in reply if act.intent != REQUEST}
+    if not reply or asked_again & {act.slot.lower() for act in matter}:
         return False
-    return all(act.intent != REQUEST or act.slot.lower() in told for act in said)
+    return all(act.intent != REQUEST or act.slot.lower() in answered for act in matter)
 
 
 def _role_swap(goal: GoalView) -> Iterator[UserFault]:
-    for place in goal.users:
-        for act in goal.view.acts(place):
+    for user in goal.users:
+        for act in goal.view.acts(user):
             if act.intent in _OF_SYSTEMS:
-                yield goal.fault("role_swap", place, "act_of_systems", given=(act.name,))
+                yield goal.fault("role_swap", user, "act_of_systems", given=(act.name,))
 
 
 def _early_end(goal: GoalView) -> FaultFindings:
@@ -182,23 +182,25 @@ def _early_end(goal: GoalView) -> FaultFindings:
 
 def _circling(goal: GoalView) -> bool:
     """Did the user say the same twice in a row before its last turn?"""
-    before = [_matter(goal, place) for place in goal.users[:-1]][-2:]
+    before = [_matter(goal, turn) for turn in goal.users[:-1]][-2:]
     return len(before) == 2 and before[0] == before[1] != frozenset()
 
 
 def _open(goal: GoalView) -> Iterator[str]:
     """Constraints never told and requests never made nor met, in domains in which something was found."""
-    told = {(act.domain, act.slot.lower()) for place in goal.users for act in goal.informs(place)}
-    asked = {(act.domain, act.slot.lower()) for place in goal.users for act in goal.view.acts(place)}
+    informed = {(act.domain, act.slot.lower()) for user in goal.users for act in goal.informs(user)}
+    asked = {(act.domain, act.slot.lower()) for user in goal.users for act in goal.view.acts(user)}
     shown = {(act.domain, act.slot.lower()) for act in _system_acts(goal)}
     for domain, task in goal.goal.tasks.items():
         known = {slot for where, slot in shown if where in (domain, "booking")}
         yield from (
-            f"{domain} {slot}" for slot in task.info if (domain, slot.lower()) not in told and slot.lower() not in known
+            f"{domain} {slot}"
+            for slot in task.info
+            if (domain, slot.lower()) not in informed and slot.lower() not in known
         )
         if any(act.intent in REFUSING and act.domain in (domain, "booking") for act in _system_acts(goal)):
             continue
-        yield from (f"{domain} {slot}" for slot in task.book if (domain, slot.lower()) not in told)
+        yield from (f"{domain} {slot}" for slot in task.book if (domain, slot.lower()) not in informed)
         yield from (
             f"{domain} {slot}?"
             for slot in task.requests

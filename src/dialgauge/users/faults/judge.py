@@ -93,8 +93,8 @@ def judge_prompt(dialogue: Dialogue) -> str:
         raise DialgaugeError("a judge needs the user's instruction, but there is none", dialogue=dialogue.id)
     names = {"user": "user", "system": "agent"}
     lines = [
-        f"[{place if turn.source is None else turn.source}] {names[turn.speaker]}: {turn.text}"
-        for place, turn in enumerate(dialogue.turns)
+        f"[{index if turn.source is None else turn.source}] {names[turn.speaker]}: {turn.text}"
+        for index, turn in enumerate(dialogue.turns)
     ]
     return _PROMPT.format(
         instruction="\n".join(dialogue.goal.message),
@@ -111,8 +111,8 @@ def read_verdict(answer: str, dialogue: Dialogue, by: str = "judge") -> list[Use
     except msgspec.DecodeError as error:
         raise DialgaugeError(f"the judge's answer is not a verdict ({error})", dialogue=dialogue.id) from error
     places = {
-        (place if turn.source is None else turn.source): place
-        for place, turn in enumerate(dialogue.turns)
+        (index if turn.source is None else turn.source): index
+        for index, turn in enumerate(dialogue.turns)
         if turn.speaker == "user"
     }
     return [

@@ -74,16 +74,16 @@ def known_things(instruction: str) -> list[KnownThing]:
     [('user id', ('user_001',)), ('order id', ('4711',))]
     """
     declared = list(_declared(instruction))
-    told = _DECLARED.sub("", instruction)
-    found: dict[str, list[str]] = {}
-    for sentence in sentences(told):
+    text = _DECLARED.sub("", instruction)
+    by_name: dict[str, list[str]] = {}
+    for sentence in sentences(text):
         for entity in entities(sentence):
             name = "reservation id" if entity.kind == "booking code" else entity.kind
             if name in ASKED:
-                found.setdefault(name, []).append(entity.value)
-    shaped = [KnownThing(name, name, ASKED[name], tuple(dict.fromkeys(values))) for name, values in found.items()]
+                by_name.setdefault(name, []).append(entity.value)
+    shaped = [KnownThing(name, name, ASKED[name], tuple(dict.fromkeys(values))) for name, values in by_name.items()]
     kinds = {thing.kind for thing in shaped}
-    named = [thing for thing in _named(told) if thing.kind not in kinds]
+    named = [thing for thing in _named(text) if thing.kind not in kinds]
     return [*shaped, *named, *declared]
 
 
@@ -95,8 +95,8 @@ def known_values(instruction: str) -> list[str]:
 
 
 def _declared(instruction: str) -> Iterator[KnownThing]:
-    for found in _DECLARED.finditer(instruction):
-        name = found["name"].strip().lower().replace("_", " ")
+    for match in _DECLARED.finditer(instruction):
+        name = match["name"].strip().lower().replace("_", " ")
         kind, asked = next(
             (
                 (kind, ASKED.get(known) or _OTHER_ASKED.get(known) or pattern)
@@ -105,18 +105,18 @@ def _declared(instruction: str) -> Iterator[KnownThing]:
             ),
             (name, rf"{re.escape(name)}\b"),
         )
-        yield KnownThing(name, kind, asked, (found["value"].strip().lower(),))
+        yield KnownThing(name, kind, asked, (match["value"].strip().lower(),))
 
 
 def _named(instruction: str) -> Iterator[KnownThing]:
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for name, (_, pattern) in _NAMED.items():
         for match in re.finditer(rf"\b(?:{pattern})s?{_JOINED}", instruction, re.IGNORECASE):
             if value := _value(instruction[match.end() : match.end() + 80], name):
-                found.setdefault(name, []).append(value)
-    if "user id" not in found and (called := _YOU_ARE.search(instruction)):
-        found["user id"] = [called[1].lower()]
-    for name, values in found.items():
+                by_name.setdefault(name, []).append(value)
+    if "user id" not in by_name and (called := _YOU_ARE.search(instruction)):
+        by_name["user id"] = [called[1].lower()]
+    for name, values in by_name.items():
         asked = ASKED.get(name) or _OTHER_ASKED[name]
         yield KnownThing(name, _NAMED[name][0], asked, tuple(dict.fromkeys(values)))
 

@@ -182,13 +182,13 @@ def _record(
 ) -> CheckRecord:
     counts: Counter[str] = Counter()
     for label in labels:
-        found = checked[label.key].of_kind(kind)
+        findings = checked[label.key].of_kind(kind)
         marked = {fault.message for fault in label.faults if fault.kind == kind}
-        counts["not_checked"] += not found.checked
-        counts["right"] += bool(found.faults and marked)
-        counts["wrong"] += bool(found.faults and not marked)
-        counts["missed"] += bool(marked and not found.faults)
-        counts["same_message"] += bool(marked & {fault.message for fault in found.faults})
+        counts["not_checked"] += not findings.checked
+        counts["right"] += bool(findings.faults and marked)
+        counts["wrong"] += bool(findings.faults and not marked)
+        counts["missed"] += bool(marked and not findings.faults)
+        counts["same_message"] += bool(marked & {fault.message for fault in findings.faults})
     right, wrong, missed = counts["right"], counts["wrong"], counts["missed"]
     return CheckRecord(
         right=right,
@@ -236,8 +236,8 @@ def _agreement(pairs: Sequence[tuple[object, object]], marked: Callable[[object]
     return LabellerAgreement(
         kappa=cohen_kappa(pairs),
         conversations=len(pairs),
-        agreed=sum(one == other for one, other in pairs),
-        first=sum(marked(one) for one, _ in pairs),
+        agreed=sum(label == other for label, other in pairs),
+        first=sum(marked(label) for label, _ in pairs),
         second=sum(marked(other) for _, other in pairs),
     )
 

@@ -106,7 +106,7 @@ def _spoken_of(text: str, phrase: str) -> bool:
 
 def _orders(instruction: str) -> _Orders:
     """What must not be mentioned: named in the order, or in the condition beside an order not to mention "it"."""
-    found: dict[str, None] = {}
+    topics: dict[str, None] = {}
     left: dict[str, None] = {}
     before = ""
     for sentence in sentences(instruction):
@@ -117,11 +117,11 @@ def _orders(instruction: str) -> _Orders:
             elif not _can_follow(order, phrases):
                 left.update(dict.fromkeys(phrases))
             else:
-                found.update(dict.fromkeys(phrases))
+                topics.update(dict.fromkeys(phrases))
         before = sentence
     if REACTIVE.search(instruction):
-        found.update(dict.fromkeys(_condition_phrases(instruction)))
-    return _Orders(tuple(found), tuple(left))
+        topics.update(dict.fromkeys(_condition_phrases(instruction)))
+    return _Orders(tuple(topics), tuple(left))
 
 
 def _topics(sentence: str, order: re.Match[str], before: str) -> Iterator[str]:
@@ -130,26 +130,26 @@ def _topics(sentence: str, order: re.Match[str], before: str) -> Iterator[str]:
     if _IT.fullmatch(what):
         earlier = sentence[: order.start()]
         if re.search(r"\bif\b", earlier, re.IGNORECASE):
-            found = [_phrase(earlier)]
+            topics = [_phrase(earlier)]
         else:
-            found = [] if earlier.strip() else [_one_word(before.rstrip(" .!"), "mention")]
+            topics = [] if earlier.strip() else [_one_word(before.rstrip(" .!"), "mention")]
     elif order["verb"].lower() in ("reveal", "disclose") and _OF_AN_ID.search(what):
         return  # to name an id is not yet to reveal it
     else:
         first, *more = re.split(r"(?<!\s)\s+(?:or|nor|and)\s+", what)
-        found = [_phrase(first) or _one_word(first, order["verb"])]
-        found += [
+        topics = [_phrase(first) or _one_word(first, order["verb"])]
+        topics += [
             _one_word(name, order["verb"]) for name in more if re.match(r"your|the|any|that", name, re.IGNORECASE)
         ]
-    yield from (phrase for phrase in found if phrase)
+    yield from (phrase for phrase in topics if phrase)
 
 
 def _one_word(text: str, verb: str) -> str:
     """The one weighty word of a text, where it has no other; to name a thing is not to say or to reveal it."""
-    found = _ONE_WORD.fullmatch(re.sub(r"^anything about (?!your|the|any|an?\b)", "", text.strip()))
-    if found is None or (verb.lower() in ("say", "reveal", "disclose") and not found["clause"]):
+    match = _ONE_WORD.fullmatch(re.sub(r"^anything about (?!your|the|any|an?\b)", "", text.strip()))
+    if match is None or (verb.lower() in ("say", "reveal", "disclose") and not match["clause"]):
         return ""
-    word = found["word"].lower()
+    word = match["word"].lower()
     return "" if word in LIGHT | _OF_AGENTS or word.isdigit() else word
 
 
@@ -160,23 +160,23 @@ def _can_follow(order: re.Match[str], phrases: list[str]) -> bool:
         return order["only"] is None
     if parts[1].lower().startswith("even"):
         return True
-    told = words(parts[2])
-    denied = any(word in ("not", "never") or word.endswith("n't") for word in told)
+    spoken = words(parts[2])
+    denied = any(word in ("not", "never") or word.endswith("n't") for word in spoken)
     until = parts[1].lower() in ("unless", "until", "till", "before", "except")
     known = _THE_AGENT_SPEAKS | {word for phrase in phrases for word in phrase.split()}
-    speaks = any(_SPEECH.match(word) for word in told)
+    speaks = any(_SPEECH.match(word) for word in spoken)
     return (
         speaks
-        and all(word in known or _SPEECH.match(word) or word in ("if", "when", "otherwise") for word in told)
+        and all(word in known or _SPEECH.match(word) or word in ("if", "when", "otherwise") for word in spoken)
         and denied != (until or order["only"] is not None)
     )
 
 
 def _condition_phrases(instruction: str) -> Iterator[str]:
     """What the agent must have spoken of before a fall-back may be used, where two weighty words tell it."""
-    for found in _CONDITION.finditer(_ASIDE.sub("", instruction)):
-        phrase = _phrase(found["condition"])
-        if phrase and _FALLBACKS.search(found["fallback"]):
+    for match in _CONDITION.finditer(_ASIDE.sub("", instruction)):
+        phrase = _phrase(match["condition"])
+        if phrase and _FALLBACKS.search(match["fallback"]):
             yield phrase
 
 
@@ -186,8 +186,8 @@ def _phrase(text: str) -> str:
     >>> _phrase("the agent says your ticket is a basic economy one")
     'basic economy'
     """
-    told = words(text)
-    for first, second in pairwise(told):
+    spoken = words(text)
+    for first, second in pairwise(spoken):
         if not {first, second} & (LIGHT | _OF_AGENTS):
             return f"{first} {second}"
     return ""

@@ -69,8 +69,8 @@ def _fault(
 def empty(view: ConversationView) -> FaultFindings:
     """No text, no acts, no tool call. Where only acts are recorded, a turn has no text by its nature."""
     faults = [
-        _fault(view, "empty", place, "no_content")
-        for place, turn in enumerate(view.turns)
+        _fault(view, "empty", index, "no_content")
+        for index, turn in enumerate(view.turns)
         if turn.speaker == "user" and not turn.text.strip() and not turn.calls and not turn.acts
     ]
     return FaultFindings("empty", "whole", "messages", runs_of(faults))
@@ -82,9 +82,9 @@ def leaked(view: ConversationView) -> FaultFindings:
         return not_checked("leaked", "no_texts")
     runs = _meta_runs(view.instruction)
     faults = []
-    for place, turn in enumerate(view.turns):
+    for index, turn in enumerate(view.turns):
         if turn.speaker == "user" and (reason := _leak(turn.text.replace("’", "'"), runs)):
-            faults.append(_fault(view, "leaked", place, reason))
+            faults.append(_fault(view, "leaked", index, reason))
     if runs:
         return FaultFindings("leaked", "whole", "leaks_and_instruction", runs_of(faults))
     return FaultFindings("leaked", "part", "leaks", runs_of(faults))
@@ -99,8 +99,8 @@ def _leak(text: str, runs: frozenset[tuple[str, ...]]) -> str:
         return "tool_syntax"
     if _META.search(text):
         return "speaks_of_instructions"
-    said = words(text)
-    if any(tuple(said[start : start + _LEAKED_WORDS]) in runs for start in range(len(said))):
+    spoken = words(text)
+    if any(tuple(spoken[start : start + _LEAKED_WORDS]) in runs for start in range(len(spoken))):
         return "words_of_instruction"
     return ""
 
@@ -113,9 +113,9 @@ def _meta_runs(instruction: str) -> frozenset[tuple[str, ...]]:
     """
     runs = set()
     for sentence in sentences(_QUOTED.sub(" ", instruction)):
-        told = words(sentence)
-        for start in range(len(told) - _LEAKED_WORDS + 1):
-            run = tuple(told[start : start + _LEAKED_WORDS])
+        spoken = words(sentence)
+        for start in range(len(spoken) - _LEAKED_WORDS + 1):
+            run = tuple(spoken[start : start + _LEAKED_WORDS])
             if {"you", "your"} & set(run[:2]) and _ABOUT_ITSELF.match(" ".join(run)):
                 runs.add(run)
     return frozenset(runs)
@@ -126,9 +126,9 @@ def role_swap(view: ConversationView) -> FaultFindings:
     if not view.has_texts:
         return not_checked("role_swap", "no_texts")
     faults = [
-        _fault(view, "role_swap", exchange.turn, "agent_phrase", found[0].strip().lower())
+        _fault(view, "role_swap", exchange.turn, "agent_phrase", match[0].strip().lower())
         for exchange in view.exchanges
-        if not view.turns[exchange.turn].calls and (found := _AS_THE_AGENT.search(exchange.plain))
+        if not view.turns[exchange.turn].calls and (match := _AS_THE_AGENT.search(exchange.plain))
     ]
     return FaultFindings("role_swap", "part", "agent_phrases", runs_of(faults))
 
@@ -155,37 +155,37 @@ def repeated(view: ConversationView) -> FaultFindings:
     return FaultFindings("repeated", "part", "repetitions", runs_of(faults), about=lengths)
 
 
-def _says_again(view: ConversationView, one: RecordedExchange, other: RecordedExchange) -> bool:
-    said, before = set(weighty(one.plain)), set(weighty(other.plain))
-    if one.stops or len(said & before) < _OVERLAP * len(said | before):
+def _says_again(view: ConversationView, exchange: RecordedExchange, other: RecordedExchange) -> bool:
+    now, before = set(weighty(exchange.plain)), set(weighty(other.plain))
+    if exchange.stops or len(now & before) < _OVERLAP * len(now | before):
         return False
-    if len(said) < _SHORTEST and not (len(said) >= _SHORTEST_VERBATIM and _is_verbatim(one, other)):
+    if len(now) < _SHORTEST and not (len(now) >= _SHORTEST_VERBATIM and _is_verbatim(exchange, other)):
         return False
-    if any(character.isdigit() for word in said - before for character in word):
+    if any(character.isdigit() for word in now - before for character in word):
         return False
-    return not _asked_for(view, one, said)
+    return not _asked_for(view, exchange, now)
 
 
-def _is_copy(one: RecordedExchange, other: RecordedExchange) -> bool:
+def _is_copy(exchange: RecordedExchange, other: RecordedExchange) -> bool:
     """The very same words; where the agent too says the same words again, it has asked again."""
-    said = words(one.plain)
-    asked_again = "?" in one.asked and words(one.asked) == words(other.asked)
-    return len(said) >= _SHORTEST_COPY and said == words(other.plain) and not asked_again
+    spoken = words(exchange.plain)
+    asked_again = "?" in exchange.asked and words(exchange.asked) == words(other.asked)
+    return len(spoken) >= _SHORTEST_COPY and spoken == words(other.plain) and not asked_again
 
 
-def _is_verbatim(one: RecordedExchange, other: RecordedExchange) -> bool:
+def _is_verbatim(exchange: RecordedExchange, other: RecordedExchange) -> bool:
     """The same words but for light ones, and no question to answer: so short an answer can fit two questions."""
-    wanted = (sentence for sentence in sentences(plain_text(one.asked)) if not _MORE_TO_DO.search(sentence))
-    return weighty(one.plain) == weighty(other.plain) and not any(_REQUEST.search(sentence) for sentence in wanted)
+    wanted = (sentence for sentence in sentences(plain_text(exchange.asked)) if not _MORE_TO_DO.search(sentence))
+    return weighty(exchange.plain) == weighty(other.plain) and not any(_REQUEST.search(sentence) for sentence in wanted)
 
 
-def _asked_for(view: ConversationView, one: RecordedExchange, said: set[str]) -> bool:
+def _asked_for(view: ConversationView, exchange: RecordedExchange, spoken: set[str]) -> bool:
     """Did the agent's last message ask for it again, or say nothing about it?"""
     questions = [
         sentence
-        for sentence in sentences(plain_text(one.asked))
+        for sentence in sentences(plain_text(exchange.asked))
         if _REQUEST.search(sentence) and not _MORE_TO_DO.search(sentence)
     ]
     asked = {word for sentence in questions for word in weighty(sentence)}
-    answer = set(weighty(one.asked))
-    return bool(asked & said) or not answer & said
+    answer = set(weighty(exchange.asked))
+    return bool(asked & spoken) or not answer & spoken

@@ -68,13 +68,13 @@ def faults_signature(dialogues: Sequence[Dialogue]) -> Signature:
     ``gold`` is the checksum of tasks with their goals: other tasks under the same ids are other data.
     """
     keys = ("benchmark", "user", "policy", "max_steps", "max_errors", "task_set")
-    said = {key: _joined(told_in(dialogue, key) for dialogue in dialogues) for key in keys}
+    recorded = {key: _joined(told_in(dialogue, key) for dialogue in dialogues) for key in keys}
     return Signature(
         roles="faults",
         domain=_joined(domain for dialogue in dialogues for domain in dialogue.domains),
         gold=_goals(dialogues),
         dialogues=str(sum(map(_user_is_there, dialogues))),
-        **said,
+        **recorded,
     )
 
 

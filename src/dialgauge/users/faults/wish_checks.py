@@ -147,8 +147,8 @@ def _drops_it(view: ConversationView, last: RecordedExchange) -> str:
     """Takes back a wish while the agent waits for its details, and the instruction has it do no such thing."""
     if not _DROPS.search(last.plain) or not _ASKS.search(last.asked):
         return ""
-    told = re.search(r"never ?mind|call back|end the conversation|move on", view.instruction, re.IGNORECASE)
-    return "" if told else "wish_dropped"
+    instructed = re.search(r"never ?mind|call back|end the conversation|move on", view.instruction, re.IGNORECASE)
+    return "" if instructed else "wish_dropped"
 
 
 def _expected(view: ConversationView) -> list[tuple[str, str]]:
@@ -183,7 +183,9 @@ def _never_said(view: ConversationView, last: RecordedExchange) -> tuple[str, ..
     undone = [(name, arguments) for name, arguments in _expected(view) if name not in done or "baggages" in arguments]
     matters = [matter for name, arguments in undone for matter in _matters(name, arguments)]
     matters += [
-        (what, spoken) for what, (told, spoken) in _WANTED.items() if any(re.search(told, wish) for wish in wishes)
+        (what, spoken)
+        for what, (pattern, spoken) in _WANTED.items()
+        if any(re.search(pattern, wish) for wish in wishes)
     ]
     for what, spoken in matters:
         wanted = any(re.search(spoken, wish) for wish in wishes)
@@ -317,25 +319,25 @@ def _said_before(view: ConversationView, faults: list[UserFault]) -> Iterator[Us
     last = {fault.about: fault.turn for fault in reversed(faults) if fault.about in _TAKES}
     for about, turn in last.items():
         for exchange in view.exchanges:
-            said = [sentence for sentence in sentences(exchange.plain) if _TAKES[about].search(sentence)]
-            if exchange.turn < turn and any(not _DENIED.search(sentence) for sentence in said):
+            taking = [sentence for sentence in sentences(exchange.plain) if _TAKES[about].search(sentence)]
+            if exchange.turn < turn and any(not _DENIED.search(sentence) for sentence in taking):
                 number = view.message(exchange.turn)
                 yield UserFault("contradicted", exchange.turn, number, "unwanted_taken", about=about)
 
 
-def _assents(one: RecordedExchange) -> bool:
-    return _YES.match(one.plain) is not None and not _BUT.search(one.plain)
+def _assents(exchange: RecordedExchange) -> bool:
+    return _YES.match(exchange.plain) is not None and not _BUT.search(exchange.plain)
 
 
 def _over(instruction: str, message: str, limit: re.Match[str]) -> float | None:
     """What the agent's message says the change, or the whole, will cost, where that is more than the limit."""
     most = float(limit[1].replace(",", ""))
-    told = next((name for name in sentences(instruction) if limit[0] in name), instruction)
-    pattern = _TOTAL if _PURCHASE.search(told) else _EXTRA
+    sentence_of_limit = next((name for name in sentences(instruction) if limit[0] in name), instruction)
+    pattern = _TOTAL if _PURCHASE.search(sentence_of_limit) else _EXTRA
     costs = [
-        float(found[1].replace(",", ""))
+        float(match[1].replace(",", ""))
         for sentence in sentences(plain_text(message))
-        for found in pattern.finditer(sentence)
+        for match in pattern.finditer(sentence)
         if not _REFUND.search(sentence)
     ]
     # Where one price keeps the limit, several options are on offer: a yes alone does not say which was taken.

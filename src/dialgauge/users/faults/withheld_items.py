@@ -128,8 +128,8 @@ def _referred_to(earlier: str, before: str, order: str) -> set[str]:
         return set(named)
     if _NAMES_NOTHING.sub("", own):
         return set()
-    found = _named(earlier) or ([] if _NAMES_NOTHING.sub("", earlier) else _named(before))
-    named = [kind for _, kind in sorted(found)]
+    positions = _named(earlier) or ([] if _NAMES_NOTHING.sub("", earlier) else _named(before))
+    named = [kind for _, kind in sorted(positions)]
     return set(named) if _SEVERAL.search(order) else set(named[-1:])
 
 
@@ -144,7 +144,7 @@ def _listed_after(rest: str) -> Iterator[str]:
 
 def _named(text: str) -> list[tuple[int, str]]:
     """The kinds of things in a text with their places, by name or by value."""
-    found = [
+    positions = [
         (match.start(), kind)
         for kind, name in _CALLED.items()
         for match in re.finditer(rf"\b(?:{name})(?!\w)", text, re.IGNORECASE)
@@ -152,5 +152,5 @@ def _named(text: str) -> list[tuple[int, str]]:
     for entity in entities(text):
         kind = "reservation id" if entity.kind == "booking code" else entity.kind
         if kind in _CALLED:
-            found.append((text.find(entity.written), kind))
-    return found
+            positions.append((text.find(entity.written), kind))
+    return positions
