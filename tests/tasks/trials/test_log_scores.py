@@ -600,6 +600,54 @@ def test_what_may_tell_two_agents_in_one_log_apart_is_told(name: str, tmp_path: 
     assert f"'{name}' differs between conversations of one task that are counted as its trials" in told
 
 
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"version": 1}, {"agent_version": 1}, {"commit": 1}, {"tag": 1}, {"suite": 1}, {"user_model": 1},
+        {"agent": {"name": 1}}, {"config": {"temperature": 1}}, {"metadata": {"arm": 1}}, {"run": {"commit": 1}},
+    ],
+)  # fmt: skip
+def test_trials_of_two_agents_are_told_and_end_with_one(
+    field: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def named(agent: str) -> dict[str, Any]:
+        [(name, value)] = field.items()
+        return {name: dict.fromkeys(value, agent) if isinstance(value, dict) else agent}
+
+    records = [{"task_id": task, "success": True, "messages": TALK} for task in ("a", "b") for _ in range(2)]
+    path = log(tmp_path, *({**record, **named(agent)} for agent in ("old", "new") for record in records))
+    outcome = command(capsys, "tasks", "score", path, "--resamples", 0)
+    assert (outcome.code, outcome.err.count("CHECK THE TRIALS")) == (1, 1)
+    alone = log(tmp_path, *({**record, **named("old")} for record in records), name="alone")
+    outcome = command(capsys, "tasks", "score", alone, "--resamples", 0)
+    assert (outcome.code, outcome.err.count("CHECK THE TRIALS")) == (0, 0)
+
+
+@pytest.mark.parametrize("owner", ["agent", "config", "run", "params", "settings"])
+def test_models_in_an_object_that_says_what_ran_are_not_trials_of_one_agent(owner: str, tmp_path: Path) -> None:
+    records = [{"task_id": "a", owner: {"model": model}, "success": True, "messages": TALK} for model in ("x", "y")]
+    with pytest.raises(DialgaugeError, match=r"conversations of 2 models \(x 1, y 1\)"):
+        score_results([log(tmp_path, *records)])
+    assert score_results([log(tmp_path, *({**record, "agent_model": "z"} for record in records))]).runs[0]["pass^2"]
+
+
+@pytest.mark.parametrize("name", ["{agent}_run{trial}", "{agent}/run_{trial}", "run{trial}/{agent}"])
+def test_files_of_two_agents_with_a_run_each_are_told(name: str, tmp_path: Path) -> None:
+    records = [{"task_id": task, "success": True, "messages": TALK} for task in ("a", "b")]
+    for agent in ("old", "new"):
+        for trial in range(2):
+            path = tmp_path / f"{name.format(agent=agent, trial=trial)}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    results = score_results([tmp_path])
+    assert not results.trials_stand
+    assert sum("'name of the file' differs" in note for note in results.notes) == 1
+    for path in tmp_path.rglob("*new*"):
+        for file in path.iterdir() if path.is_dir() else [path]:
+            file.unlink()
+    assert score_results([tmp_path]).trials_stand
+
+
 def test_a_field_that_differs_with_each_trial_tells_no_agents_apart(tmp_path: Path) -> None:
     records = [{"task_id": task, "success": True, "run_name": f"r{n}"} for task in ("a", "b") for n in range(2)]
     [run] = score_results([log(tmp_path, *records)]).runs

@@ -55,6 +55,12 @@ _LONGEST_LINE = 256 << 20
 #: Lines before the first message that are looked at.
 _LOOKED_AT = 10
 _COUNT = re.compile(r"[0-9]{1,3}")
+#: The trial in the name of a file or its folder.
+_TRIAL_IN_NAME = re.compile(
+    r"[-_ .]?(?<![a-z])(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)[-_ =]?[0-9]{1,6}"
+    r"(?![0-9])",
+    re.IGNORECASE,
+)
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -105,7 +111,7 @@ class ChatMessages(DialogueFormat):
         for part in talks:
             folders = trials.get(part.name)
             _, beside = outcomes.get(part.folder, (part, {}))
-            several = len(talks) > 1 and not folders
+            several = len(talks) > 1
             yield from ((part, one) for one in _dialogues(part, notes, numbering, folders, beside, several=several))
 
 
@@ -207,7 +213,7 @@ def _dialogues(
     *,
     several: bool = False,
 ) -> Iterator[Dialogue]:
-    stem = _stem(part)
+    stem, whose = _stem(part), _TRIAL_IN_NAME.sub("*", part.name)
     said_before: set[tuple[str, int]] = set()
     for number, (conversation, alone) in enumerate(_with_last(_conversations(part, notes)), start=1):
         fallback = conversation.key or (stem if alone else f"{stem}-{number:04d}")
@@ -234,7 +240,10 @@ def _dialogues(
             if conversation.key and not facts.id:
                 facts.id = conversation.key
             if several and facts.trial is None:
-                facts.details[f"{VARIANT}[file]"] = part.name
+                if not folders:
+                    facts.details[f"{VARIANT}[file]"] = part.name
+                if whose != part.name:
+                    facts.details[f"{VARIANT}[name of the file]"] = whose
             dialogue = logged_dialogue("chat", messages, facts, numbering.take(facts, fallback, part.name), {})
             if facts.task and facts.trial is None and dialogue.turns:
                 words = (facts.task, hash(tuple((turn.speaker, turn.text) for turn in dialogue.turns)))

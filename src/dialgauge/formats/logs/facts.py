@@ -57,6 +57,9 @@ _ENDS = {
     "tokenlimit": "token_limit", "timelimit": "time_limit", "userstop": "user_stop", "agentstop": "agent_stop",
     "user": "user_stop", "agent": "agent_stop", "toomanyerrors": "too_many_errors",
 }  # fmt: skip
+#: Names of a model, and what else tells agents apart in an object that says what ran.
+_MODEL = tuple(name for name in names.TEXTS["agent"] if name != "agent")
+_OF_AGENTS = frozenset({"name", "id", "prompt"})
 #: A longer id is a description.
 _LONGEST_ID = 100
 
@@ -148,6 +151,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         error=_error(known),
         scores=scores,
         details={
+            **({"agent": model} if (model := _nested_model(record)) else {}),
             **_details(known),
             **amount,
             **stated,
@@ -176,13 +180,25 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
 
 
 def _variants(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
-    """Short texts and numbers under names that tell agents apart."""
-    named = ((key, as_text(value)) for key, value in record.items() if isinstance(value, str | int | float))
-    return {
-        f"{VARIANT}[{key[:60]}]": text
-        for key, text in named
-        if plain_key(key) in names.VARIANTS and key not in used and 0 < len(text) <= LONGEST_LABEL
-    }
+    """Short texts and numbers under names that tell agents apart, also in objects that hold facts or say what ran."""
+    own = {key: value for key, value in record.items() if key not in used}
+    members = {key: value for key, value in own.items() if plain_key(key) in names.VARIANTS}
+    for key, value in own.items():
+        if isinstance(value, dict) and plain_key(key) in names.NESTED | names.AGENTS:
+            told = names.VARIANTS | _OF_AGENTS if plain_key(key) in names.AGENTS else names.VARIANTS
+            members |= {f"{key}.{name}": inner for name, inner in value.items() if plain_key(name) in told}
+    texts = {key: as_text(value) for key, value in members.items() if isinstance(value, str | int | float)}
+    return {f"{VARIANT}[{key[:60]}]": text for key, text in texts.items() if 0 < len(text) <= LONGEST_LABEL}
+
+
+def _nested_model(record: Mapping[str, Any]) -> str:
+    """The model that an object names which says what ran; empty without one."""
+    for key, value in record.items():
+        if isinstance(value, dict) and plain_key(key) in names.AGENTS:
+            known = {plain_key(name): inner for name, inner in value.items()}
+            if given := next((known[name] for name in _MODEL if isinstance(known.get(name), str)), ""):
+                return str(given)
+    return ""
 
 
 def _is_read_inside(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:

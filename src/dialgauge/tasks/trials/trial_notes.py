@@ -9,7 +9,7 @@ from dialgauge.formats import Notes, contradicts_parts
 from dialgauge.tasks.judges.graded_runs import GradedLog
 from dialgauge.tasks.trials.attempts import Attempts
 from dialgauge.tasks.trials.reward_measures import MEAN_REWARD
-from dialgauge.tasks.trials.verdicts import LogScores
+from dialgauge.tasks.trials.verdicts import MIXED_TRIALS, LogScores
 from dialgauge.text import Note, counted, some_of, times
 
 #: How many tasks, scores or fields a note names.
@@ -36,7 +36,8 @@ def trial_notes(
         notes.append(Note("left_out", told))
     others = {
         "verdict": _verdict_source(attempts),
-        "trial_ids": _trial_ids(attempts),
+        MIXED_TRIALS: _mixed_trials(attempts),
+        "trial_ids": _trials_in_ids(attempts),
         "instructions": _instructions(attempts),
         "contradicted": _contradicted(attempts),
         "unknown": _unknown(attempts),
@@ -153,15 +154,14 @@ def _why_no_verdict(scores: LogScores) -> str:
     )
 
 
-def _trial_ids(attempts: Attempts) -> list[str]:
-    """What trials were taken from, and what may tell those of several agents apart."""
-    mixed = [
+def _mixed_trials(attempts: Attempts) -> list[str]:
+    """What may tell trials of several agents apart."""
+    return [
         f"CHECK THE TRIALS: '{name}' differs between conversations of one task that are counted as its trials "
         f"({some_of((f'{value} {count:,}' for value, count in values.most_common()), _NAMED)}); keep those of "
         "each agent in a file of its own, and score these one by one"
         for name, values in attempts.variants.items()
     ]
-    return [*mixed, *_trials_in_ids(attempts)]
 
 
 def _trials_in_ids(attempts: Attempts) -> list[str]:
