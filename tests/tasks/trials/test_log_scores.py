@@ -648,6 +648,46 @@ def test_files_of_two_agents_with_a_run_each_are_told(name: str, tmp_path: Path)
     assert score_results([tmp_path]).trials_stand
 
 
+def _grown(task: str, trial: int) -> list[list[dict[str, str]]]:
+    """A conversation as it was written after each answer."""
+    said = [{"role": role, "content": f"{task} {trial} {n}"} for n in range(3) for role in ("user", "assistant")]
+    return [said[:2], said[:4], said]
+
+
+def test_states_of_one_conversation_are_told_and_end_with_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = [(task, state) for task in ("a", "b") for trial in range(2) for state in _grown(task, trial)]
+    records = [{"task_id": task, "messages": state, "success": len(state) > 4} for task, state in states]
+    outcome = command(capsys, "tasks", "score", log(tmp_path, *records), "--resamples", 0)
+    assert outcome.code == 1
+    assert "CHECK THE TRIALS: 8 of 12 conversations are the beginning of another one of their task" in outcome.err
+    last = log(tmp_path, *(record for record in records if record["success"]), name="last")
+    assert score_results([last]).trials_stand
+
+
+def test_a_conversation_that_broke_off_is_no_state_of_another_one(tmp_path: Path) -> None:
+    records = [{"task_id": "a", "messages": [*TALK, {"role": "user", "content": str(n)}]} for n in range(4)]
+    path = log(tmp_path, *({**record, "success": True} for record in [{"task_id": "a", "messages": TALK}, *records]))
+    assert score_results([path]).trials_stand
+
+
+def test_errors_that_count_as_failed_are_told(tmp_path: Path) -> None:
+    records = [{"task_id": "a", "success": n > 1, "error": "" if n else "timed out"} for n in range(4)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run["pass^1"].value == 0.5
+    [told] = [note for note in run.notes if "with an error" in note]
+    assert "counted as failed, as the log says so: 1 conversation with an error ('timed out' 1)" in told
+    [run] = score_results([log(tmp_path, *records[1:], name="others")]).runs
+    assert not [note for note in run.notes if "with an error" in note]
+
+
+def test_a_trial_that_comes_again_is_told_to_be_kept_once(tmp_path: Path) -> None:
+    records = [{"task_id": "a", "trial": 0, "messages": TALK, "success": n == 1} for n in range(2)]
+    with pytest.raises(DialgaugeError, match="run again after an error, or written again as it grew, keep the last"):
+        score_results([log(tmp_path, *records)])
+
+
 def test_a_field_that_differs_with_each_trial_tells_no_agents_apart(tmp_path: Path) -> None:
     records = [{"task_id": task, "success": True, "run_name": f"r{n}"} for task in ("a", "b") for n in range(2)]
     [run] = score_results([log(tmp_path, *records)]).runs

@@ -41,6 +41,8 @@ STATED = "stated"
 BESIDE = "beside"
 #: How the detail is called that keeps what may tell one agent from another: ``variant[arm]``.
 VARIANT = "variant"
+#: The detail that names an earlier conversation of the same task whose messages are the beginning of this one's.
+CONTINUES = "continues"
 #: The detail that names the group of a conversation that names no task.
 GROUP = "group"
 #: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
