@@ -688,6 +688,32 @@ def test_a_trial_that_comes_again_is_told_to_be_kept_once(tmp_path: Path) -> Non
         score_results([log(tmp_path, *records)])
 
 
+_REPEATED = "each conversation counts as a task of its own, and "
+
+
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("name", "'name' repeats: if it names the task, call it 'task_id'"),
+        ("persona", "'persona' repeats"),
+        ("scenario_description", "'scenario_description' repeats"),
+        ("instruction", "the instruction repeats"),
+        ("messages", "what the user says first repeats"),
+        ("id", "ids repeat but for their numbers ('0_refund'): if the rest names the task, call it 'task_id'"),
+    ],
+)
+def test_what_may_name_the_tasks_is_told_where_nothing_does(field: str, told: str, tmp_path: Path) -> None:
+    def record(task: str, trial: int) -> dict[str, Any]:
+        named = {"id": f"{trial}_{task}", "messages": [{"role": "user", "content": task}, TALK[1]]}.get(field, task)
+        return {"id": f"x{ord(task[0]) * 10 + trial}", "messages": TALK, "success": trial > 0, field: named}
+
+    records = [record(task, trial) for trial in range(2) for task in ("refund", "cancel", "book")]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert next(note.removeprefix(_REPEATED) for note in run.notes if note.startswith(_REPEATED)).startswith(told)
+    [run] = score_results([log(tmp_path, *({**each, "task_id": each["id"]} for each in records), name="named")]).runs
+    assert not [note for note in run.notes if note.startswith(_REPEATED)]
+
+
 def test_a_field_that_differs_with_each_trial_tells_no_agents_apart(tmp_path: Path) -> None:
     records = [{"task_id": task, "success": True, "run_name": f"r{n}"} for task in ("a", "b") for n in range(2)]
     [run] = score_results([log(tmp_path, *records)]).runs

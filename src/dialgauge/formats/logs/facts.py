@@ -43,6 +43,8 @@ BESIDE = "beside"
 VARIANT = "variant"
 #: The detail that names an earlier conversation of the same task whose messages are the beginning of this one's.
 CONTINUES = "continues"
+#: How the detail is called that keeps what may name the task of a conversation that names none: ``label[persona]``.
+LABEL = "label"
 #: The detail that names the group of a conversation that names no task.
 GROUP = "group"
 #: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
@@ -159,6 +161,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             **stated,
             **unclear,
             **group,
+            **({} if task else _labels(record, used)),
             **_expected_calls(known),
             **_variants(record, used),
         },
@@ -191,6 +194,11 @@ def _variants(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str
             members |= {f"{key}.{name}": inner for name, inner in value.items() if plain_key(name) in told}
     texts = {key: as_text(value) for key, value in members.items() if isinstance(value, str | int | float)}
     return {f"{VARIANT}[{key[:60]}]": text for key, text in texts.items() if 0 < len(text) <= LONGEST_LABEL}
+
+
+def _labels(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
+    texts = {key: value for key, value in record.items() if isinstance(value, str) and key not in used}
+    return {f"{LABEL}[{key[:60]}]": text[:_LONGEST_ID] for key, text in texts.items() if plain_key(key) in names.LABELS}
 
 
 def _nested_model(record: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from msgspec import structs
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
+from dialgauge.tasks.trials.own_tasks import OwnTasks
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, outcome_details, task_attempt
 from dialgauge.tasks.trials.trial_ids import TrialIds, trials_in_ids
 from dialgauge.tasks.trials.verdicts import LogScores
@@ -43,6 +44,7 @@ class Attempts:
         groups: list[str] = []
         variants: list[dict[str, str]] = []
         errors: list[str] = []
+        own_tasks = OwnTasks()
         models: Counter[str] = Counter()
         #: Conversations that are the beginning of another one of their task.
         self._continued: set[str] = set()
@@ -57,16 +59,21 @@ class Attempts:
                 self._continued.add(details["continues"])
             groups.append(details.get("group", ""))
             variants.append({key[8:-1]: text for key, text in details.items() if key.startswith("variant[")})
+            own_tasks.add(dialogue, details)
             errors.append(details.get("error", ""))
             made.append(task_attempt(dialogue))
         self._tell(plan or {})
         _refuse_models(models)
         #: What the ids tell of tasks and trials, where nothing else does.
         self.trial_ids = TrialIds()
+        #: What may name the tasks, where each conversation counts as one of its own.
+        self.may_name_task = ""
         if self.said("benchmark") in _OF_ANY_TASK and all(
             attempt.task == attempt.id and attempt.trial == 0 for attempt in made
         ):
-            self.trial_ids = trials_in_ids([attempt.id for attempt in made])
+            ids = [attempt.id for attempt in made]
+            self.trial_ids = trials_in_ids(ids)
+            self.may_name_task = own_tasks.repeated(ids)
         if named := self.trial_ids.named:
             made = [
                 structs.replace(attempt, task=task, trial=trial)

@@ -8,6 +8,7 @@ from dialgauge.dialogue import differing_instructions, differing_sentence
 from dialgauge.formats import Notes, contradicts_parts
 from dialgauge.tasks.judges.graded_runs import GradedLog
 from dialgauge.tasks.trials.attempts import Attempts
+from dialgauge.tasks.trials.own_tasks import ID
 from dialgauge.tasks.trials.reward_measures import MEAN_REWARD
 from dialgauge.tasks.trials.verdicts import MIXED_TRIALS, LogScores
 from dialgauge.text import Note, counted, plain, some_of, times
@@ -195,6 +196,11 @@ def _trials_in_ids(attempts: Attempts) -> list[str]:
     if example:
         told = f"each conversation is a task of its own; if the number in '{example}' is that of a trial"
         return [f"{told}, say so in 'task_id' and 'trial'"]
+    if name := attempts.may_name_task:
+        repeated = f"{name} repeats: if it names the task"
+        if name == ID:
+            repeated = f"ids repeat but for their numbers ('{attempts.attempts[0].id}'): if the rest names the task"
+        return [f"each conversation counts as a task of its own, and {repeated}, call it 'task_id'"]
     return []
 
 
