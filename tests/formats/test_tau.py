@@ -13,7 +13,7 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Call, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import recognise
+from dialgauge.formats import read_agent_log, recognise
 from dialgauge.runs import Store, new_run
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, read_json, write_bytes
@@ -353,3 +353,13 @@ def test_a_line_that_is_no_simulation_is_said_with_its_number() -> None:
     first = json.dumps(TAU2["simulations"][0]).encode()
     with pytest.raises(DialgaugeError, match="line 2"):
         read_bytes("tau2", first + b"\n{broken\n")
+
+
+def test_simulations_alone_are_a_log_without_tasks(tmp_path: Path) -> None:
+    path = tmp_path / "simulations.jsonl"
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in TAU2["simulations"]))
+    log = read_agent_log(path)
+    assert ([each.task for each in log.conversations], log.tasks) == (
+        [str(each["task_id"]) for each in TAU2["simulations"]],
+        (),
+    )

@@ -221,7 +221,7 @@ class Tau2(DialogueFormat):
     goes_on = True
 
     def recognise(self, peek: Peek) -> bool:
-        return _is_results(peek) or _is_simulation(peek) or _are_simulations(peek)
+        return is_results(peek) or _is_simulation(peek) or _are_simulations(peek)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return (dialogue for _, dialogue in self.read_parts([part], notes))
@@ -231,9 +231,9 @@ class Tau2(DialogueFormat):
         by_folder: dict[str, _Told] = {}
         for part in parts:
             folder, _, _ = part.name.replace("\\", "/").rpartition("/")
-            if not _is_results(Peek(part)):
+            if not is_results(Peek(part)):
                 known = by_folder.get(folder.rpartition("/")[0], _UNTOLD)
-                pieces: Iterable[Raw] = _bare_simulations(part)
+                pieces: Iterable[Raw] = bare_simulations(part)
             else:
                 results = _results(part)
                 known = by_folder[folder] = _told(results, part)
@@ -284,7 +284,7 @@ def _told(results: _Results, part: Part) -> _Told:
     return _Told(tasks, _shared(results.info, tasks), _domains(results.info, tasks))
 
 
-def _is_results(peek: Peek) -> bool:
+def is_results(peek: Peek) -> bool:
     """Does an object say how it came about, by the words of tau2-bench, or has it tasks and simulations as there?"""
     given = peek.json if isinstance(peek.json, dict) else {}
     info = given.get("info")
@@ -315,7 +315,7 @@ def _first(entries: Any) -> Mapping[str, Any]:
     return entries[0] if isinstance(entries, list) and entries and isinstance(entries[0], dict) else {}
 
 
-def _bare_simulations(part: Part) -> Iterable[Raw]:
+def bare_simulations(part: Part) -> Iterable[Raw]:
     """The simulations of a file that has nothing else: one, a list, or a line each."""
     if part.head().lstrip()[:1] == b"[":
         return LargeArray(part) if part.is_large else decode(_LIST, part.read(), part)

@@ -688,6 +688,24 @@ def test_a_trial_that_comes_again_is_told_to_be_kept_once(tmp_path: Path) -> Non
         score_results([log(tmp_path, *records)])
 
 
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("Task,Trial,Verdict,Comment", "a,{trial},{word},"),
+        ("task,trial,Result", "a,{trial},{word}"),
+        ("task_id,Outcome", "a,{word}"),
+        ("task_id,messages,success", "a,[],{word}"),
+    ],
+)
+def test_tables_of_verdicts_alone_are_logs(header: str, row: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = [row.format(trial=trial, word="fail" if trial else "pass") for trial in range(4)]
+    path.write_text("\n".join([header, *rows, ""]))
+    assert are_results([path])
+    [run] = score_results([path]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.25, 0.0)
+
+
 _REPEATED = "each conversation counts as a task of its own, and "
 
 

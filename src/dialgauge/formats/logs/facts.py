@@ -116,11 +116,12 @@ def says_success(record: Mapping[str, Any]) -> bool:
 
 
 def says_verdict(record: Mapping[str, Any]) -> bool:
-    """Does a record say yes or no under a name that says success, or have a score?"""
+    """Does a record say yes or no under a name that says success, or in a word for an outcome, or have a score?"""
     return any(
         said_success(value) is not None
-        if plain_key(key) in names.SUCCESS
-        else names.is_score(key) and score_in(value) is not None
+        if (name := plain_key(key)) in names.SUCCESS
+        else (names.is_score(key) and score_in(value) is not None)
+        or (name in names.VERDICTS and name != "status" and isinstance(value, str) and truth(value) is not None)
         for key, value in record.items()
     )
 
