@@ -318,7 +318,9 @@ def _first(entries: Any) -> Mapping[str, Any]:
 def bare_simulations(part: Part) -> Iterable[Raw]:
     """The simulations of a file that has nothing else: one, a list, or a line each."""
     if part.head().lstrip()[:1] == b"[":
-        return LargeArray(part) if part.is_large else decode(_LIST, part.read(), part)
+        if part.is_large:
+            return LargeArray(part)
+        return decode(_LIST, part.read(), part)
     content = part.read()
     lines = [(number, line) for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
     try:

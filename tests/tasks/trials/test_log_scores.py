@@ -628,7 +628,8 @@ def test_models_in_an_object_that_says_what_ran_are_not_trials_of_one_agent(owne
     records = [{"task_id": "a", owner: {"model": model}, "success": True, "messages": TALK} for model in ("x", "y")]
     with pytest.raises(DialgaugeError, match=r"conversations of 2 models \(x 1, y 1\)"):
         score_results([log(tmp_path, *records)])
-    assert score_results([log(tmp_path, *({**record, "agent_model": "z"} for record in records))]).runs[0]["pass^2"]
+    [run] = score_results([log(tmp_path, *({**record, "agent_model": "z"} for record in records))]).runs
+    assert run["pass^2"].value == 1.0
 
 
 @pytest.mark.parametrize("name", ["{agent}_run{trial}", "{agent}/run_{trial}", "run{trial}/{agent}"])
@@ -686,6 +687,12 @@ def test_a_trial_that_comes_again_is_told_to_be_kept_once(tmp_path: Path) -> Non
     records = [{"task_id": "a", "trial": 0, "messages": TALK, "success": n == 1} for n in range(2)]
     with pytest.raises(DialgaugeError, match="run again after an error, or written again as it grew, keep the last"):
         score_results([log(tmp_path, *records)])
+
+
+def test_ids_that_a_program_drew_name_no_tasks(tmp_path: Path) -> None:
+    records = [{"id": f"{n:04d}3e8{part}-aaaa", "messages": TALK, "success": True} for n in range(2) for part in "abcd"]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert not [note for note in run.notes if note.startswith(_REPEATED)]
 
 
 @pytest.mark.parametrize(

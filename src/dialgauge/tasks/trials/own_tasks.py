@@ -19,6 +19,7 @@ _LABEL = "label["
 _NO_TASK = re.compile(
     r"[0-9]+|(?<![a-z])(?:pass|passed|fail|failed|success|failure|ok)(?![a-z])|[-_ /.:#]", re.IGNORECASE
 )
+_DRAWN = re.compile(r"[0-9a-f-]{8,}", re.IGNORECASE)
 _FEWEST_LETTERS = 3
 _FEWEST = 4
 
@@ -42,8 +43,13 @@ class OwnTasks:
         for name in dict.fromkeys(name for texts in self._texts for name in texts):
             if _repeats([texts.get(name) for texts in self._texts]):
                 return name
-        letters = [text if len(text := _NO_TASK.sub("", name)) >= _FEWEST_LETTERS else None for name in ids]
-        return ID if _repeats(letters) else ""
+        return ID if _repeats(list(map(_letters, ids))) else ""
+
+
+def _letters(name: str) -> str | None:
+    """What an id names beside numbers; None of one that a program drew."""
+    rest = _NO_TASK.sub("", name)
+    return None if len(rest) < _FEWEST_LETTERS or _DRAWN.fullmatch(name) else rest
 
 
 def _repeats(values: Sequence[str | int | None]) -> bool:
