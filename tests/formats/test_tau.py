@@ -13,7 +13,7 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Call, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import recognise
+from dialgauge.formats import read_agent_log, recognise
 from dialgauge.runs import Store, new_run
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, read_json, write_bytes
@@ -325,3 +325,41 @@ def test_results_in_lines_and_in_an_object_are_read_as_the_list_is(indent: int |
     for content in (lines, wrapped):
         assert recognise(part_of(content)).name == "tau"
         assert read_bytes("tau", content)[0] == listed
+
+
+def test_simulations_alone_are_read_as_those_of_results() -> None:
+    """A list, lines, and an object that does not name its user."""
+    whole = copy.deepcopy(TAU2)
+    simulations = [whole["simulations"][0], {**whole["simulations"][0], "trial": 7}]
+    listed = json.dumps(simulations, indent=1).encode()
+    lines = b"\n".join(json.dumps(simulation).encode() for simulation in simulations)
+    bare = {"info": {"num_trials": 8}, "tasks": whole["tasks"], "simulations": simulations}
+    with_tasks, _ = read_json("tau2", {**whole, "simulations": simulations})
+    for content in (listed, lines, json.dumps(bare).encode()):
+        assert recognise(part_of(content)).name == "tau2"
+        dialogues, _ = read_bytes("tau2", content)
+        assert [(each.id, each.turns) for each in dialogues] == [(each.id, each.turns) for each in with_tasks]
+        assert [each.outcome and each.outcome.success for each in dialogues] == [
+            each.outcome and each.outcome.success for each in with_tasks
+        ]
+
+
+def test_results_that_begin_with_long_tasks_need_not_name_their_user() -> None:
+    made = {**TAU2, "info": {"agent_info": {"llm": "x"}}, "simulations": []}
+    assert recognise(part_of(json.dumps(made).encode())).name == "tau2"
+
+
+def test_a_line_that_is_no_simulation_is_said_with_its_number() -> None:
+    first = json.dumps(TAU2["simulations"][0]).encode()
+    with pytest.raises(DialgaugeError, match="line 2"):
+        read_bytes("tau2", first + b"\n{broken\n")
+
+
+def test_simulations_alone_are_a_log_without_tasks(tmp_path: Path) -> None:
+    path = tmp_path / "simulations.jsonl"
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in TAU2["simulations"]))
+    log = read_agent_log(path)
+    assert ([each.task for each in log.conversations], log.tasks) == (
+        [str(each["task_id"]) for each in TAU2["simulations"]],
+        (),
+    )

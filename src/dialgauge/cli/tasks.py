@@ -196,8 +196,8 @@ def score(
     Logs: missing trials are reported first, and how much of each score is chance. Responses: scored as the standard
     evaluator does, and by rules that are harder to game.
 
-    Exit code: 0 all dialogues were answered, 1 some were not and were left out, or do not belong to their tasks, 2
-    nothing could be scored, 3 a --fail-under or --fail-on-drop check failed.
+    Exit code: 0 all dialogues were answered, 1 some were not and were left out, do not belong to their tasks, or are
+    most likely no trials of one agent, 2 nothing could be scored, 3 a --fail-under or --fail-on-drop check failed.
     """
     if tasks is not None:
         return tasks_audit.grade_again(files or [], tasks, domain, resamples, seed, output)
@@ -246,7 +246,7 @@ def _scored_results(stored: Sequence[Run], files: Sequence[str], how: Mapping[st
         return score_results(results_files, findings=log_findings, **how)
 
     results = scored(named_systems(files)) if files else TrialRuns(stored)
-    stands = results.complete and all(map(per_task_stands, results.runs))
+    stands = results.complete and results.trials_stand and all(map(per_task_stands, results.runs))
     return _Scored(results, "tasks-trials", stands, (lambda file: scored([file]).runs[0]) if files else None)
 
 

@@ -17,10 +17,10 @@ from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Speaker
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import decode
+from dialgauge.formats.base import Peek, decode
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
-from dialgauge.formats.tau import TOLERANCE, tau_results
+from dialgauge.formats.tau import TOLERANCE, bare_simulations, is_results, tau_results
 from dialgauge.formats.tau_messages import TauMessage, results_of_calls
 from dialgauge.text import counted
 
@@ -221,7 +221,10 @@ def _tau_log(part: Part) -> AgentLog:
 
 
 def _tau2_log(part: Part) -> AgentLog:
-    results = decode(msgspec.json.Decoder(_Results), part.read(), part)
+    if is_results(Peek(part)):
+        results = decode(msgspec.json.Decoder(_Results), part.read(), part)
+    else:
+        results = _Results(simulations=list(bare_simulations(part)))
     conversations = []
     for raw in results.simulations:
         simulation = decode(msgspec.json.Decoder(_Simulation), raw, part)

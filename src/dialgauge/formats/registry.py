@@ -99,7 +99,11 @@ BUILT_IN = {
         "dialgauge.formats.predictions.state_files:T5Dst", "{{", ('"turns"', '"pred_belief"'), numbered=True
     ),
     "tau": BuiltIn("dialgauge.formats.tau:Tau", "[{", ('"task_id"', '"traj"')),
-    "tau2": BuiltIn("dialgauge.formats.tau:Tau2", "{", ('"agent_info"|"termination_reason"', '"user_info"|"task_id"')),
+    "tau2": BuiltIn(
+        "dialgauge.formats.tau:Tau2",
+        "{|[{|lines",
+        ('"agent_info"|"termination_reason"', '"user_info"|"task_id"|"user_scenario"'),
+    ),
     "tool-records": BuiltIn(
         "dialgauge.formats.resource_files:ToolRecords",
         "{{",

@@ -3,7 +3,8 @@
 ``tau``   a JSON list of ``{task_id, reward, info, traj, trial}`` (the first version), also under ``results``, or a
           line each
 ``tau2``  a JSON object ``{timestamp, info, tasks, simulations}``, or since version 1.0 a folder: the same object in
-          ``results.json`` without its simulations, and these in ``simulations/ID.json``
+          ``results.json`` without its simulations, and these in ``simulations/ID.json``; also simulations alone, in a
+          list or a line each
 
 A conversation's id is ``TASK#TRIAL``. ``goal.message`` is the user's instruction, ``outcome`` the verdict: success is a
 reward of 1, ``reason`` how it ended, and ``details`` what else the file says of it, as texts (``DETAILS``). What was
@@ -220,7 +221,7 @@ class Tau2(DialogueFormat):
     goes_on = True
 
     def recognise(self, peek: Peek) -> bool:
-        return _is_results(peek) or _is_simulation(peek)
+        return is_results(peek) or _is_simulation(peek) or _are_simulations(peek)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return (dialogue for _, dialogue in self.read_parts([part], notes))
@@ -230,9 +231,9 @@ class Tau2(DialogueFormat):
         by_folder: dict[str, _Told] = {}
         for part in parts:
             folder, _, _ = part.name.replace("\\", "/").rpartition("/")
-            if not _is_results(Peek(part)):
+            if not is_results(Peek(part)):
                 known = by_folder.get(folder.rpartition("/")[0], _UNTOLD)
-                pieces: Iterable[Raw] = [Raw(part.read())]
+                pieces: Iterable[Raw] = bare_simulations(part)
             else:
                 results = _results(part)
                 known = by_folder[folder] = _told(results, part)
@@ -283,15 +284,50 @@ def _told(results: _Results, part: Part) -> _Told:
     return _Told(tasks, _shared(results.info, tasks), _domains(results.info, tasks))
 
 
-def _is_results(peek: Peek) -> bool:
-    info = peek.json.get("info") if isinstance(peek.json, dict) else None
-    return isinstance(info, dict) and {"agent_info", "user_info"} <= info.keys()
+def is_results(peek: Peek) -> bool:
+    """Does an object say how it came about, by the words of tau2-bench, or has it tasks and simulations as there?"""
+    given = peek.json if isinstance(peek.json, dict) else {}
+    info = given.get("info")
+    known = info.keys() if isinstance(info, dict) else set[str]()
+    planned = "agent_info" in known and "user_scenario" in _first(given.get("tasks"))
+    return {"agent_info", "user_info"} <= known or planned or _is_judged(_first(given.get("simulations")))
 
 
 def _is_simulation(peek: Peek) -> bool:
     """A simulation in a file of its own; which of its members come early is tau2-bench's order."""
     given = peek.json
     return isinstance(given, dict) and {"id", "task_id", "termination_reason"} <= given.keys() and "traj" not in given
+
+
+def _are_simulations(peek: Peek) -> bool:
+    """Simulations alone, in a list or a line each."""
+    first = _first(peek.json) if isinstance(peek.json, list) else peek.first_line
+    return _is_judged(first) if first is not None and not isinstance(peek.json, dict) else False
+
+
+def _is_judged(simulation: Mapping[str, Any]) -> bool:
+    keys = simulation.keys()
+    return {"task_id", "termination_reason"} <= keys and bool({"reward_info", "ticks"} & keys) and "traj" not in keys
+
+
+def _first(entries: Any) -> Mapping[str, Any]:
+    """The first entry of a list, where it is an object; else an empty one."""
+    return entries[0] if isinstance(entries, list) and entries and isinstance(entries[0], dict) else {}
+
+
+def bare_simulations(part: Part) -> Iterable[Raw]:
+    """The simulations of a file that has nothing else: one, a list, or a line each."""
+    if part.head().lstrip()[:1] == b"[":
+        if part.is_large:
+            return LargeArray(part)
+        return decode(_LIST, part.read(), part)
+    content = part.read()
+    lines = [(number, line) for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
+    try:
+        msgspec.json.decode(lines[0][1], type=Raw)
+    except (msgspec.DecodeError, RecursionError):
+        return [Raw(content)]
+    return [decode(_RESULT, line, part, line=number) for number, line in lines]
 
 
 def planned_results(source: str | Path) -> dict[str, str]:

@@ -600,6 +600,145 @@ def test_what_may_tell_two_agents_in_one_log_apart_is_told(name: str, tmp_path: 
     assert f"'{name}' differs between conversations of one task that are counted as its trials" in told
 
 
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"version": 1}, {"agent_version": 1}, {"commit": 1}, {"tag": 1}, {"suite": 1}, {"user_model": 1},
+        {"agent": {"name": 1}}, {"config": {"temperature": 1}}, {"metadata": {"arm": 1}}, {"run": {"commit": 1}},
+    ],
+)  # fmt: skip
+def test_trials_of_two_agents_are_told_and_end_with_one(
+    field: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def named(agent: str) -> dict[str, Any]:
+        [(name, value)] = field.items()
+        return {name: dict.fromkeys(value, agent) if isinstance(value, dict) else agent}
+
+    records = [{"task_id": task, "success": True, "messages": TALK} for task in ("a", "b") for _ in range(2)]
+    path = log(tmp_path, *({**record, **named(agent)} for agent in ("old", "new") for record in records))
+    outcome = command(capsys, "tasks", "score", path, "--resamples", 0)
+    assert (outcome.code, outcome.err.count("CHECK THE TRIALS")) == (1, 1)
+    alone = log(tmp_path, *({**record, **named("old")} for record in records), name="alone")
+    outcome = command(capsys, "tasks", "score", alone, "--resamples", 0)
+    assert (outcome.code, outcome.err.count("CHECK THE TRIALS")) == (0, 0)
+
+
+@pytest.mark.parametrize("owner", ["agent", "config", "run", "params", "settings"])
+def test_models_in_an_object_that_says_what_ran_are_not_trials_of_one_agent(owner: str, tmp_path: Path) -> None:
+    records = [{"task_id": "a", owner: {"model": model}, "success": True, "messages": TALK} for model in ("x", "y")]
+    with pytest.raises(DialgaugeError, match=r"conversations of 2 models \(x 1, y 1\)"):
+        score_results([log(tmp_path, *records)])
+    [run] = score_results([log(tmp_path, *({**record, "agent_model": "z"} for record in records))]).runs
+    assert run["pass^2"].value == 1.0
+
+
+@pytest.mark.parametrize("name", ["{agent}_run{trial}", "{agent}/run_{trial}", "run{trial}/{agent}"])
+def test_files_of_two_agents_with_a_run_each_are_told(name: str, tmp_path: Path) -> None:
+    records = [{"task_id": task, "success": True, "messages": TALK} for task in ("a", "b")]
+    for agent in ("old", "new"):
+        for trial in range(2):
+            path = tmp_path / f"{name.format(agent=agent, trial=trial)}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    results = score_results([tmp_path])
+    assert not results.trials_stand
+    assert sum("'name of the file' differs" in note for note in results.notes) == 1
+    for path in tmp_path.rglob("*new*"):
+        for file in path.iterdir() if path.is_dir() else [path]:
+            file.unlink()
+    assert score_results([tmp_path]).trials_stand
+
+
+def _grown(task: str, trial: int) -> list[list[dict[str, str]]]:
+    """A conversation as it was written after each answer."""
+    said = [{"role": role, "content": f"{task} {trial} {n}"} for n in range(3) for role in ("user", "assistant")]
+    return [said[:2], said[:4], said]
+
+
+def test_states_of_one_conversation_are_told_and_end_with_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = [(task, state) for task in ("a", "b") for trial in range(2) for state in _grown(task, trial)]
+    records = [{"task_id": task, "messages": state, "success": len(state) > 4} for task, state in states]
+    outcome = command(capsys, "tasks", "score", log(tmp_path, *records), "--resamples", 0)
+    assert outcome.code == 1
+    assert "CHECK THE TRIALS: 8 of 12 conversations are the beginning of another one of their task" in outcome.err
+    last = log(tmp_path, *(record for record in records if record["success"]), name="last")
+    assert score_results([last]).trials_stand
+
+
+def test_a_conversation_that_broke_off_is_no_state_of_another_one(tmp_path: Path) -> None:
+    records = [{"task_id": "a", "messages": [*TALK, {"role": "user", "content": str(n)}]} for n in range(4)]
+    path = log(tmp_path, *({**record, "success": True} for record in [{"task_id": "a", "messages": TALK}, *records]))
+    assert score_results([path]).trials_stand
+
+
+def test_errors_that_count_as_failed_are_told(tmp_path: Path) -> None:
+    records = [{"task_id": "a", "success": n > 1, "error": "" if n else "timed out"} for n in range(4)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run["pass^1"].value == 0.5
+    [told] = [note for note in run.notes if "with an error" in note]
+    assert "counted as failed, as the log says so: 1 conversation with an error ('timed out' 1)" in told
+    [run] = score_results([log(tmp_path, *records[1:], name="others")]).runs
+    assert not [note for note in run.notes if "with an error" in note]
+
+
+def test_a_trial_that_comes_again_is_told_to_be_kept_once(tmp_path: Path) -> None:
+    records = [{"task_id": "a", "trial": 0, "messages": TALK, "success": n == 1} for n in range(2)]
+    with pytest.raises(DialgaugeError, match="run again after an error, or written again as it grew, keep the last"):
+        score_results([log(tmp_path, *records)])
+
+
+def test_ids_that_a_program_drew_name_no_tasks(tmp_path: Path) -> None:
+    records = [{"id": f"{n:04d}3e8{part}-aaaa", "messages": TALK, "success": True} for n in range(2) for part in "abcd"]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert not [note for note in run.notes if note.startswith(_REPEATED)]
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("Task,Trial,Verdict,Comment", "a,{trial},{word},"),
+        ("task,trial,Result", "a,{trial},{word}"),
+        ("task_id,Outcome", "a,{word}"),
+        ("task_id,messages,success", "a,[],{word}"),
+    ],
+)
+def test_tables_of_verdicts_alone_are_logs(header: str, row: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = [row.format(trial=trial, word="fail" if trial else "pass") for trial in range(4)]
+    path.write_text("\n".join([header, *rows, ""]))
+    assert are_results([path])
+    [run] = score_results([path]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.25, 0.0)
+
+
+_REPEATED = "each conversation counts as a task of its own, and "
+
+
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("name", "'name' repeats: if it names the task, call it 'task_id'"),
+        ("persona", "'persona' repeats"),
+        ("scenario_description", "'scenario_description' repeats"),
+        ("instruction", "the instruction repeats"),
+        ("messages", "what the user says first repeats"),
+        ("id", "ids repeat but for their numbers ('0_refund'): if the rest names the task, call it 'task_id'"),
+    ],
+)
+def test_what_may_name_the_tasks_is_told_where_nothing_does(field: str, told: str, tmp_path: Path) -> None:
+    def record(task: str, trial: int) -> dict[str, Any]:
+        named = {"id": f"{trial}_{task}", "messages": [{"role": "user", "content": task}, TALK[1]]}.get(field, task)
+        return {"id": f"x{ord(task[0]) * 10 + trial}", "messages": TALK, "success": trial > 0, field: named}
+
+    records = [record(task, trial) for trial in range(2) for task in ("refund", "cancel", "book")]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert next(note.removeprefix(_REPEATED) for note in run.notes if note.startswith(_REPEATED)).startswith(told)
+    [run] = score_results([log(tmp_path, *({**each, "task_id": each["id"]} for each in records), name="named")]).runs
+    assert not [note for note in run.notes if note.startswith(_REPEATED)]
+
+
 def test_a_field_that_differs_with_each_trial_tells_no_agents_apart(tmp_path: Path) -> None:
     records = [{"task_id": task, "success": True, "run_name": f"r{n}"} for task in ("a", "b") for n in range(2)]
     [run] = score_results([log(tmp_path, *records)]).runs

@@ -21,6 +21,8 @@ TALK = [{"role": "user", "content": "hi"}]
         (["a1run0", "a1run1", "a2run0"], ["a1", "a2"], False),
         (["a_seed3", "a_seed4", "b_seed3"], ["a", "b"], False),
         (["a (attempt 1)", "a (attempt 2)", "b (attempt 1)"], ["a", "b"], False),
+        (["run0/a", "run1/a", "run0/b"], ["a", "b"], False),
+        (["a_trial0_pass", "a_trial1_fail", "b_trial0_pass"], ["a", "b"], False),
         (["grep1", "grep2", "crep1", "crep2"], None, False),
         (["a trial 00", "a trial 01", "b trial 00"], ["a", "b"], False),
         (["airline-0", "airline-1", "retail-0", "retail-1", "bank-0", "bank-1"], None, True),

@@ -41,9 +41,17 @@ from dialgauge.formats.logs.conversations import (
 )
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.fact_values import message_tokens, number_in
-from dialgauge.formats.logs.facts import VARIANT, facts_of
+from dialgauge.formats.logs.facts import CONTINUES, VARIANT, facts_of
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
-from dialgauge.formats.logs.messages import content_of, is_message, is_spoken, read_messages, role_of, unwrapped
+from dialgauge.formats.logs.messages import (
+    LogMessages,
+    content_of,
+    is_message,
+    is_spoken,
+    read_messages,
+    role_of,
+    unwrapped,
+)
 from dialgauge.formats.source import Part
 
 _LIST = msgspec.json.Decoder(list[Raw])
@@ -55,6 +63,12 @@ _LONGEST_LINE = 256 << 20
 #: Lines before the first message that are looked at.
 _LOOKED_AT = 10
 _COUNT = re.compile(r"[0-9]{1,3}")
+#: The trial in the name of a file or its folder.
+_TRIAL_IN_NAME = re.compile(
+    r"[-_ .]?(?<![a-z])(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)[-_ =]?[0-9]{1,6}"
+    r"(?![0-9])",
+    re.IGNORECASE,
+)
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -105,7 +119,7 @@ class ChatMessages(DialogueFormat):
         for part in talks:
             folders = trials.get(part.name)
             _, beside = outcomes.get(part.folder, (part, {}))
-            several = len(talks) > 1 and not folders
+            several = len(talks) > 1
             yield from ((part, one) for one in _dialogues(part, notes, numbering, folders, beside, several=several))
 
 
@@ -207,8 +221,9 @@ def _dialogues(
     *,
     several: bool = False,
 ) -> Iterator[Dialogue]:
-    stem = _stem(part)
+    stem, whose = _stem(part), _TRIAL_IN_NAME.sub("*", part.name)
     said_before: set[tuple[str, int]] = set()
+    beginnings = _Beginnings()
     for number, (conversation, alone) in enumerate(_with_last(_conversations(part, notes)), start=1):
         fallback = conversation.key or (stem if alone else f"{stem}-{number:04d}")
         if beside and not alone:
@@ -234,8 +249,14 @@ def _dialogues(
             if conversation.key and not facts.id:
                 facts.id = conversation.key
             if several and facts.trial is None:
-                facts.details[f"{VARIANT}[file]"] = part.name
-            dialogue = logged_dialogue("chat", messages, facts, numbering.take(facts, fallback, part.name), {})
+                if not folders:
+                    facts.details[f"{VARIANT}[file]"] = part.name
+                if whose != part.name:
+                    facts.details[f"{VARIANT}[name of the file]"] = whose
+            named = numbering.take(facts, fallback, part.name)
+            if facts.task and (begun := beginnings.of(facts.task, named[0], messages)):
+                facts.details[CONTINUES] = begun
+            dialogue = logged_dialogue("chat", messages, facts, named, {})
             if facts.task and facts.trial is None and dialogue.turns:
                 words = (facts.task, hash(tuple((turn.speaker, turn.text) for turn in dialogue.turns)))
                 notes.add("conversations that are word for word another one of their task", words in said_before)
@@ -243,6 +264,23 @@ def _dialogues(
             yield dialogue
         except DialgaugeError as error:
             notes.refuse(error.at(file=part.name, dialogue=fallback))
+
+
+class _Beginnings:
+    """Conversations that are the beginning of a later one of their task, as where each step is written anew."""
+
+    def __init__(self) -> None:
+        self._whole: dict[tuple[str, int], str] = {}
+
+    def of(self, task: str, name: str, messages: LogMessages) -> str:
+        """The id of the longest conversation before that this one goes on with; empty without one."""
+        begun, words = "", 0
+        for message in messages.messages:
+            begun = self._whole.get((task, words), begun) if words else begun
+            words = hash((words, message.role, message.content, len(message.tool_calls or ())))
+        if words:
+            self._whole.setdefault((task, words), name)
+        return begun
 
 
 def _with_last(conversations: Iterable[FoundConversation]) -> Iterator[tuple[FoundConversation, bool]]:

@@ -67,6 +67,7 @@ _LOOKED_AT = 3
 #: How deep conversations lie in lists and objects, and messages in a record.
 _DEEPEST, _DEEPEST_MESSAGES = 6, 3
 #: Messages that were written as a text, by JSON or by Python; longer ones are none of Python's.
+_EMPTY = re.compile(r"\s{0,99}\[\s{0,99}\]\s{0,99}")
 _LISTED = re.compile(r"\s{0,99}\[\s{0,99}\{\s{0,99}[\"']")
 _OPENED = re.compile(r"\s{0,99}[\[{]\s{0,99}[\[{\"']")
 _LONGEST_LITERAL = 1 << 20
@@ -268,6 +269,8 @@ def messages_key(record: Mapping[str, Any]) -> str:
     """The usual name under which a record has its messages."""
     for key in _MESSAGES:
         given = record.get(key)
+        if key == "messages" and isinstance(given, str) and _EMPTY.fullmatch(given):
+            return key
         if isinstance(given, str) and _LISTED.match(given) and (key == "messages" or _are_messages(_literal(given))):
             return key
         if not isinstance(given, list):

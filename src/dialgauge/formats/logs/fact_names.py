@@ -77,9 +77,14 @@ EXPECTED = _names("expectedactions expectedcalls expectedtoolcalls expected")
 VARIANTS = frozenset(
     _names(
         "agentname assistantid system systemname provider temperature config configname promptversion experiment "
-        "policy checkpoint variant arm group branch runname condition method setting approach"
+        "policy checkpoint variant arm group branch runname condition method setting approach version agentversion "
+        "modelversion commit tag suite promptid usermodel userllm usersimulator"
     )
 )
+#: Objects that describe what ran: models in them are the agent's, and their members tell agents apart, too.
+AGENTS = frozenset(_names("agent agentconfig agentinfo config configuration params parameters settings run system"))
+#: What may name a task, and often names something else: it is only told where it repeats.
+LABELS = _names("name title persona prompt scenariodescription description question topic intent usecase template")
 #: What is of no matter to a score: it is dropped without a word.
 _PASSED_OVER = _names(
     "timestamp created createdat updatedat startedat completedat starttime endtime time date object version tools "

@@ -41,6 +41,10 @@ STATED = "stated"
 BESIDE = "beside"
 #: How the detail is called that keeps what may tell one agent from another: ``variant[arm]``.
 VARIANT = "variant"
+#: The detail that names an earlier conversation of the same task whose messages are the beginning of this one's.
+CONTINUES = "continues"
+#: How the detail is called that keeps what may name the task of a conversation that names none: ``label[persona]``.
+LABEL = "label"
 #: The detail that names the group of a conversation that names no task.
 GROUP = "group"
 #: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
@@ -57,6 +61,9 @@ _ENDS = {
     "tokenlimit": "token_limit", "timelimit": "time_limit", "userstop": "user_stop", "agentstop": "agent_stop",
     "user": "user_stop", "agent": "agent_stop", "toomanyerrors": "too_many_errors",
 }  # fmt: skip
+#: Names of a model, and what else tells agents apart in an object that says what ran.
+_MODEL = tuple(name for name in names.TEXTS["agent"] if name != "agent")
+_OF_AGENTS = frozenset({"name", "id", "prompt"})
 #: A longer id is a description.
 _LONGEST_ID = 100
 
@@ -109,11 +116,12 @@ def says_success(record: Mapping[str, Any]) -> bool:
 
 
 def says_verdict(record: Mapping[str, Any]) -> bool:
-    """Does a record say yes or no under a name that says success, or have a score?"""
+    """Does a record say yes or no under a name that says success, or in a word for an outcome, or have a score?"""
     return any(
         said_success(value) is not None
-        if plain_key(key) in names.SUCCESS
-        else names.is_score(key) and score_in(value) is not None
+        if (name := plain_key(key)) in names.SUCCESS
+        else (names.is_score(key) and score_in(value) is not None)
+        or (name in names.VERDICTS and name != "status" and isinstance(value, str) and truth(value) is not None)
         for key, value in record.items()
     )
 
@@ -148,11 +156,13 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         error=_error(known),
         scores=scores,
         details={
+            **({"agent": model} if (model := _nested_model(record)) else {}),
             **_details(known),
             **amount,
             **stated,
             **unclear,
             **group,
+            **({} if task else _labels(record, used)),
             **_expected_calls(known),
             **_variants(record, used),
         },
@@ -176,13 +186,30 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
 
 
 def _variants(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
-    """Short texts and numbers under names that tell agents apart."""
-    named = ((key, as_text(value)) for key, value in record.items() if isinstance(value, str | int | float))
-    return {
-        f"{VARIANT}[{key[:60]}]": text
-        for key, text in named
-        if plain_key(key) in names.VARIANTS and key not in used and 0 < len(text) <= LONGEST_LABEL
-    }
+    """Short texts and numbers under names that tell agents apart, also in objects that hold facts or say what ran."""
+    own = {key: value for key, value in record.items() if key not in used}
+    members = {key: value for key, value in own.items() if plain_key(key) in names.VARIANTS}
+    for key, value in own.items():
+        if isinstance(value, dict) and plain_key(key) in names.NESTED | names.AGENTS:
+            told = names.VARIANTS | _OF_AGENTS if plain_key(key) in names.AGENTS else names.VARIANTS
+            members |= {f"{key}.{name}": inner for name, inner in value.items() if plain_key(name) in told}
+    texts = {key: as_text(value) for key, value in members.items() if isinstance(value, str | int | float)}
+    return {f"{VARIANT}[{key[:60]}]": text for key, text in texts.items() if 0 < len(text) <= LONGEST_LABEL}
+
+
+def _labels(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
+    texts = {key: value for key, value in record.items() if isinstance(value, str) and key not in used}
+    return {f"{LABEL}[{key[:60]}]": text[:_LONGEST_ID] for key, text in texts.items() if plain_key(key) in names.LABELS}
+
+
+def _nested_model(record: Mapping[str, Any]) -> str:
+    """The model that an object names which says what ran; empty without one."""
+    for key, value in record.items():
+        if isinstance(value, dict) and plain_key(key) in names.AGENTS:
+            known = {plain_key(name): inner for name, inner in value.items()}
+            if given := next((known[name] for name in _MODEL if isinstance(known.get(name), str)), ""):
+                return str(given)
+    return ""
 
 
 def _is_read_inside(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:

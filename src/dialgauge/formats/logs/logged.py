@@ -46,10 +46,11 @@ class Numbering:
                 how += "; their folders are called trial_0, trial_1, ..."
             elif facts.task and facts.trial is not None:
                 how = (
-                    f"There are two conversations of the task '{task}' with the number {trial} of a trial: number them"
+                    f"There are two conversations of the task '{task}' with the number {trial} of a trial: if it was "
+                    "run again after an error, or written again as it grew, keep the last (or drop those with an "
+                    "error); else number them anew under 'trial', give tasks that differ ids of their own under "
+                    "'task_id', or keep the conversations of each agent in a file of its own"
                 )
-                how += " anew under 'trial', give tasks that differ ids of their own under 'task_id', or keep the"
-                how += " conversations of each agent in a file of its own"
             if model != other:
                 how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
             reason = f"this id was already used in {where}; ids must be unique. {how}"

@@ -11,6 +11,7 @@ from msgspec import structs
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
+from dialgauge.tasks.trials.own_tasks import OwnTasks
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, outcome_details, task_attempt
 from dialgauge.tasks.trials.trial_ids import TrialIds, trials_in_ids
 from dialgauge.tasks.trials.verdicts import LogScores
@@ -24,6 +25,8 @@ _OF_FILE = {
 _OF_ONE_MODEL = frozenset({"chat", "inspect"})
 #: Logs in which a conversation that names no task is one by its id.
 _OF_ANY_TASK = frozenset({"chat", "otel", "langfuse"})
+#: Of so many conversations one must be the beginning of another to be taken for a state of it.
+_FEWEST_SNAPSHOTS = 3
 #: How many numbers of trials are named.
 _NAMED = 8
 
@@ -40,7 +43,11 @@ class Attempts:
         made: list[TaskAttempt] = []
         groups: list[str] = []
         variants: list[dict[str, str]] = []
+        errors: list[str] = []
+        own_tasks = OwnTasks()
         models: Counter[str] = Counter()
+        #: Conversations that are the beginning of another one of their task.
+        self._continued: set[str] = set()
         for dialogue in self.dialogues:
             details = outcome_details(dialogue)
             self._tell(details)
@@ -48,17 +55,25 @@ class Attempts:
             self.scores.add(details)
             if details.get("benchmark") in _OF_ONE_MODEL and "agent" in details:
                 models[details["agent"]] += 1
+            if "continues" in details:
+                self._continued.add(details["continues"])
             groups.append(details.get("group", ""))
             variants.append({key[8:-1]: text for key, text in details.items() if key.startswith("variant[")})
+            own_tasks.add(dialogue, details)
+            errors.append(details.get("error", ""))
             made.append(task_attempt(dialogue))
         self._tell(plan or {})
         _refuse_models(models)
         #: What the ids tell of tasks and trials, where nothing else does.
         self.trial_ids = TrialIds()
+        #: What may name the tasks, where each conversation counts as one of its own.
+        self.may_name_task = ""
         if self.said("benchmark") in _OF_ANY_TASK and all(
             attempt.task == attempt.id and attempt.trial == 0 for attempt in made
         ):
-            self.trial_ids = trials_in_ids([attempt.id for attempt in made])
+            ids = [attempt.id for attempt in made]
+            self.trial_ids = trials_in_ids(ids)
+            self.may_name_task = own_tasks.repeated(ids)
         if named := self.trial_ids.named:
             made = [
                 structs.replace(attempt, task=task, trial=trial)
@@ -90,6 +105,11 @@ class Attempts:
         #: Without any verdict, conversations that have a score are those that count.
         self._by_scores = not has_verdict and not self.verdict_score
         self.attempts = [self._with_scores(index, attempt) for index, attempt in enumerate(made)]
+        both = zip(self.attempts, errors, strict=True)
+        #: Errors of conversations of a log that count as failed by its verdict, each as often as it is.
+        self.errors = Counter(
+            error for attempt, error in both if error and attempt.scored and attempt.success is False and self.is_log
+        )
         #: Is there a yes or no on any conversation? Without one there is no pass^k.
         self.has_verdicts = any(attempt.success is not None for attempt in self.attempts) or not self.is_log
 
@@ -157,6 +177,12 @@ class Attempts:
         if self.numbers == list(range(first, first + len(self.numbers))):
             return ""
         return some_of((f"{number:,}" for number in self.numbers), _NAMED)
+
+    @property
+    def snapshots(self) -> int:
+        """How many conversations are but the beginning of another one, where these are too many to have broken off."""
+        count = len(self._continued)
+        return count if _FEWEST_SNAPSHOTS * count >= len(self.attempts) else 0
 
     @property
     def without_task(self) -> bool:

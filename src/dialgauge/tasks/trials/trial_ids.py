@@ -1,8 +1,9 @@
 """Tasks and trials that only the ids of conversations tell: ``task_3-1``, ``task3_run2``, files such as ``t3_trial0``.
 
 They are taken from the ids where all end in the same way and several tasks have several trials: in a word for trials
-and a number, or in a mere number, if every task then has a number of its own and the same trials, fewer than there are
-tasks. ``airline-0`` and ``retail-0`` are tasks, and so are dates.
+and a number (or begin with these: ``run2/task_3``; how it went may follow: ``t3_trial0_pass``), or in a mere number, if
+every task then has a number of its own and the same trials, fewer than there are tasks. ``airline-0`` and ``retail-0``
+are tasks, and so are dates.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-_WORD = re.compile(
-    r"(?:[-_ /.:#(]{1,2}|(?<=[0-9]))(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)"
-    r"[-_ =]?([0-9]{1,6})\)?\Z",
-    re.IGNORECASE,
-)
+_TRIAL = r"(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)[-_ =]?([0-9]{1,6})"
+_WORD = re.compile(rf"(?:[-_ /.:#(]{{1,2}}|(?<=[0-9])){_TRIAL}\)?\Z", re.IGNORECASE)
+_FIRST = re.compile(rf"\A{_TRIAL}[-_ /.:#](?=[a-z])", re.IGNORECASE)
+#: How it went, behind the trial.
+_VERDICT = re.compile(r"[-_ .](?:pass|passed|fail|failed|success|failure)\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"[-_/.:#](0|[1-9][0-9]?)\Z")
 _DATE = re.compile(r"(?:19|20)[0-9]{2}[-_/.][0-9]{1,2}\Z")
 _DIGITS = re.compile(r"[0-9]+")
@@ -31,9 +32,12 @@ class TrialIds(Struct, frozen=True):
 
 def trials_in_ids(ids: Sequence[str]) -> TrialIds:
     """What ids tell of tasks and trials."""
-    for ending in (_WORD, _NUMBER):
-        ends = [ending.search(name) for name in ids]
-        pairs = [(name[: end.start()], int(end[1])) for name, end in zip(ids, ends, strict=True) if end]
+    bare = [_VERDICT.sub("", name) for name in ids]
+    for pattern, names in ((_WORD, bare), (_FIRST, bare), (_NUMBER, ids)):
+        ends = [pattern.search(name) for name in names]
+        pairs = [
+            (name[: end.start()] + name[end.end() :], int(end[1])) for name, end in zip(names, ends, strict=True) if end
+        ]
         if len(pairs) < len(ids) or not all(task for task, _ in pairs):
             continue
         if len({_DIGITS.sub("", end[0].lower()) for end in ends if end}) > 1:
@@ -42,7 +46,7 @@ def trials_in_ids(ids: Sequence[str]) -> TrialIds:
         for task, trial in pairs:
             trials.setdefault(task, set()).add(trial)
         several = max(map(len, trials.values()), default=0) > 1 and len(trials) > 1
-        if several and (ending is _WORD or _are_trials(trials)):
+        if several and (pattern is not _NUMBER or _are_trials(trials)):
             return TrialIds(tuple(pairs), ids[-1])
         if several:
             return TrialIds(example=ids[-1])

@@ -8,12 +8,15 @@ from dialgauge.dialogue import differing_instructions, differing_sentence
 from dialgauge.formats import Notes, contradicts_parts
 from dialgauge.tasks.judges.graded_runs import GradedLog
 from dialgauge.tasks.trials.attempts import Attempts
+from dialgauge.tasks.trials.own_tasks import ID
 from dialgauge.tasks.trials.reward_measures import MEAN_REWARD
-from dialgauge.tasks.trials.verdicts import LogScores
-from dialgauge.text import Note, counted, some_of, times
+from dialgauge.tasks.trials.verdicts import MIXED_TRIALS, LogScores
+from dialgauge.text import Note, counted, plain, some_of, times
 
 #: How many tasks, scores or fields a note names.
 _NAMED = 8
+#: How many errors it names, and how many letters of each.
+_NAMED_ERRORS, _ERROR = 3, 60
 
 
 def trial_notes(
@@ -36,7 +39,8 @@ def trial_notes(
         notes.append(Note("left_out", told))
     others = {
         "verdict": _verdict_source(attempts),
-        "trial_ids": _trial_ids(attempts),
+        MIXED_TRIALS: _mixed_trials(attempts),
+        "trial_ids": _trials_in_ids(attempts),
         "instructions": _instructions(attempts),
         "contradicted": _contradicted(attempts),
         "unknown": _unknown(attempts),
@@ -46,6 +50,7 @@ def trial_notes(
             f"{counted(count, 'conversation')} ended with '{reason}', not a known end; the verdict in the file counts"
             for reason, count in attempts.unfamiliar.items()
         ],
+        "errors": _errors(attempts),
         "beyond_plan": _other_than_planned(attempts),
         "unknown_plan": _unknown_plan(attempts),
     }
@@ -153,15 +158,21 @@ def _why_no_verdict(scores: LogScores) -> str:
     )
 
 
-def _trial_ids(attempts: Attempts) -> list[str]:
-    """What trials were taken from, and what may tell those of several agents apart."""
-    mixed = [
+def _mixed_trials(attempts: Attempts) -> list[str]:
+    """What may tell trials of several agents apart, or be one conversation several times."""
+    snapshots = []
+    if count := attempts.snapshots:
+        snapshots = [
+            f"CHECK THE TRIALS: {count:,} of {counted(len(attempts.attempts), 'conversation')} are the beginning of "
+            "another one of their task, and each counts as a trial; if a conversation was written again as it grew, "
+            "keep the last of each"
+        ]
+    return snapshots + [
         f"CHECK THE TRIALS: '{name}' differs between conversations of one task that are counted as its trials "
         f"({some_of((f'{value} {count:,}' for value, count in values.most_common()), _NAMED)}); keep those of "
         "each agent in a file of its own, and score these one by one"
         for name, values in attempts.variants.items()
     ]
-    return [*mixed, *_trials_in_ids(attempts)]
 
 
 def _trials_in_ids(attempts: Attempts) -> list[str]:
@@ -185,6 +196,11 @@ def _trials_in_ids(attempts: Attempts) -> list[str]:
     if example:
         told = f"each conversation is a task of its own; if the number in '{example}' is that of a trial"
         return [f"{told}, say so in 'task_id' and 'trial'"]
+    if name := attempts.may_name_task:
+        repeated = f"{name} repeats: if it names the task"
+        if name == ID:
+            repeated = f"ids repeat but for their numbers ('{attempts.attempts[0].id}'): if the rest names the task"
+        return [f"each conversation counts as a task of its own, and {repeated}, call it 'task_id'"]
     return []
 
 
@@ -198,6 +214,20 @@ def _unknown(attempts: Attempts) -> list[str]:
     facts = {"cost": costs, "tokens": tokens, "how conversations ended": ends}
     lacking = [name for name, known in facts.items() if not known]
     return [f"unknown, as nothing that is read in the log says it: {', '.join(lacking)}"] if lacking else []
+
+
+def _errors(attempts: Attempts) -> list[str]:
+    """Errors that count as failures of the agent, which they may not be."""
+    if not attempts.errors:
+        return []
+    listed = some_of(
+        (f"'{plain(error)[:_ERROR]}' {count:,}" for error, count in attempts.errors.most_common()), _NAMED_ERRORS
+    )
+    return [
+        f"counted as failed, as the log says so: {counted(attempts.errors.total(), 'conversation')} with an error "
+        f"({listed}); where it was not the agent's, leave out the verdict (it then failed by infrastructure) or the "
+        "conversation"
+    ]
 
 
 def _partial_parts(attempts: Attempts, conversations: Mapping[str, int]) -> list[str]:

@@ -16,7 +16,8 @@ from dialgauge.tasks.judges.graded_runs import GRADERS, grader_tables
 from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCORE, TOKENS, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
-from dialgauge.text import counted
+from dialgauge.tasks.trials.verdicts import MIXED_TRIALS
+from dialgauge.text import counted, note_kind
 from dialgauge.worlds.tools import integrity_sentences, same_logs
 
 STEPS = "steps_used_by"
@@ -34,6 +35,11 @@ class TrialRuns(RunSet):
     def notes(self) -> list[str]:
         """How much of each file there is, to be read before any number; then what else a reader should know."""
         return [*coverage_sentences(self.runs), *(f"{run.name}: {note}" for run in self.runs for note in run.notes)]
+
+    @property
+    def trials_stand(self) -> bool:
+        """Is nothing counted as a trial that most likely is none, such as a conversation of another agent?"""
+        return all(note_kind(note) != MIXED_TRIALS for run in self.runs for note in run.notes)
 
     def tables(self) -> list[Table]:
         """pass^k and chance, rewards, costs, and how conversations ended."""

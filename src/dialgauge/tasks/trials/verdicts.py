@@ -16,8 +16,10 @@ from functools import cached_property
 
 from dialgauge.errors import DialgaugeError
 
+#: The kind of notes that what is counted as trials of one task is most likely something else.
+MIXED_TRIALS = "mixed_trials"
 #: Kinds of notes without which nobody should read pass^k: what it takes for a verdict, and for a trial.
-PASS_NOTES = frozenset({"verdict", "trial_ids"})
+PASS_NOTES = frozenset({"verdict", "trial_ids", MIXED_TRIALS})
 _SCORE = "score["
 #: A verdict that was written as a number, as readers of logs keep it.
 _NUMBERED = "numbered["
