@@ -9,6 +9,7 @@ from typing import Literal
 from dialgauge.values.reply_text import ReplyText
 from dialgauge.values.spoken_numbers import Place, word_set
 from dialgauge.values.spoken_slots import CURRENCIES, SpokenSlot, ToldValue, values_in
+from dialgauge.values.withdrawn import is_denied, retracted_until
 
 _YES = word_set("yes y yep yeah yup true sure certainly absolutely indeed definitely affirmative")
 _NO = word_set("no n nope nah false negative none")
@@ -79,14 +80,29 @@ class BoundReply:
             if label.first not in self._in_names:
                 self.labels.setdefault(reply.tokens[label.first].segment, []).append(label)
         self._told: dict[str, tuple[ToldValue, ...]] = {}
+        self._retracted = retracted_until(reply)
 
     def told(self, slot: SpokenSlot) -> tuple[ToldValue, ...]:
         """All values in the reply that the slot could have."""
         known = self._told.get(slot.name)
         if known is None:
             places = [value for value in values_in(self.reply, slot) if not self._is_name(value.place)]
-            known = self._told[slot.name] = tuple(value for value in places if not self._asks(value.place))
+            told = [value for value in places if not self._asks(value.place)]
+            known = self._told[slot.name] = tuple(self.standing(slot, told))
         return known
+
+    def standing(self, slot: SpokenSlot, values: Sequence[ToldValue]) -> Sequence[ToldValue]:
+        """Of values of a slot, those that are neither denied nor taken back; all of them where questions are told."""
+        if self._questions:
+            return values
+        until = self._retracted
+        if until and not self._is_told_behind(until, slot, values):
+            until = 0
+        return [value for value in values if value.place.first >= until and not is_denied(self.reply, value.place)]
+
+    def _is_told_behind(self, position: int, slot: SpokenSlot, values: Sequence[ToldValue]) -> bool:
+        named = [label for labels in self.labels.values() for label in labels if label.value == slot.name]
+        return any(span.first >= position for span in (*named, *(value.place for value in values)))
 
     def _is_name(self, span: Place[str]) -> bool:
         return span.first in self._in_names and span.last - 1 in self._in_names
