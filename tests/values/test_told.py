@@ -85,6 +85,14 @@ READER = AnswerReader(
         ("Sorry, that's not listed.", "phone", "unknown", "phone", "right"),
         ("Its phone number is 01223 412000.", "phone", "unknown", "phone", "other"),
         ("Okay.", "phone", "01223 315999", "phone", "none"),
+        ("phone... dunno", "phone", "unknown", "phone", "right"),
+        ("idk the phone", "phone", "01223 315999", "phone", "unknown"),
+        ("Phone? No idea, sorry, my records don't say.", "phone", "unknown", "phone", "right"),
+        ("As for the class, that's missing from my notes.", "class", "unknown", "class", "right"),
+        # Named in words that tell nothing we can read: the lab is not sure; who puts it off has not told
+        ("Its class would make a duchess jealous.", "class", "compact", "class", "unsure"),
+        ("Thanks for asking about the class.", "class", "compact", "class", "none"),
+        ("Noted.", "class", "compact", "class", "none"),
         # Denied, taken back, or one of several to choose from
         ("The class is van, and definitely not compact.", "class", "compact", "class", "other"),
         ("It's compact, not van.", "class", "compact", "class", "right"),
@@ -130,6 +138,16 @@ def test_reading(reply: str, slot: str, truth: str, asked: str, status: str) -> 
 )
 def test_outcomes(reply: str, outcome: str) -> None:
     assert told_outcome(reply) == outcome
+
+
+def test_what_somebody_hears_who_asked() -> None:
+    reference = SpokenSlot("reference", kind="code")
+    reader = AnswerReader([PHONE, CLASS, reference])
+    assert reader.heard("Call +44 1223-315-999.", ["phone"]) == {"phone": "01223 315999"}  # as the world writes it
+    assert reader.heard("class... dunno", ["class"]) == {"class": "unknown"}
+    for reply in ("It's BEVLUDBZ", "BEVLUDBZ", "Your reference: BEVLUDBZ."):
+        assert reader.heard(reply, ["reference"]) == {"reference": "bevludbz"}
+    assert reader.heard("You're BOOKED, see you on MONDAY.", ["reference"]) == {}
 
 
 #: Five ways to tell a value of a slot.

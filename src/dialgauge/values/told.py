@@ -73,6 +73,15 @@ class AnswerReader:
         the user said, other values of the row, how many were found.
         """
         bound, slot = self._bound(reply), self.slots[name]
+        reading = self._read(bound, slot, truth, asked, explained)
+        if reading.status == "none" and name in asked and bound.is_unread(slot):
+            return AnswerReading("unsure")
+        return reading
+
+    def _read(
+        self, bound: BoundReply, slot: SpokenSlot, truth: str, asked: Collection[str], explained: Collection[str]
+    ) -> AnswerReading:
+        name = slot.name
         alone = self._is_alone(slot, asked) and name in asked
         unknown = bound.unknown(slot, left=self._left(bound, slot, asked) if name in asked else 0)
         if truth.strip().lower() in NOT_KNOWN:
@@ -131,7 +140,9 @@ class AnswerReader:
         if loose:
             return loose[0].value.partition("|")[0]
         remainder = _read_remainder(bound, slot, "")
-        return remainder.value if remainder.status == "other" else ""
+        if remainder.status != "other":
+            return ""
+        return UNKNOWN if bound.unknown(slot, left=0) else remainder.value
 
     def labelled(self, reply: str) -> dict[str, str]:
         """What the reply tells of slots by their labels, asked for or not."""
