@@ -214,10 +214,10 @@ def _read_value(
 def _offered_choice(bound: BoundReply, slot: SpokenSlot, right: Sequence[ToldValue]) -> str:
     """The values among which the right one is only one of several: "Nora or Gus". Empty where it is told outright."""
     chosen = ""
-    left = {value.place for value in right}
-    for values in alternatives(bound.reply, list({*bound.told(slot), *right})):
+    known, left = {*right}, {value.place for value in right}
+    for values in alternatives(bound.reply, [*{*bound.told(slot), *known}]):
         own = {value.place for value in values} & left
-        outside = [value for value in values if value not in right and not _within(value, right)]
+        outside = [value for value in values if value not in known and not _within(value, right)]
         if own and outside:
             left -= own
             chosen = " or ".join(dict.fromkeys(value.value.partition("|")[0] for value in values))
