@@ -108,7 +108,11 @@ def reasons(tally: Any) -> set[str]:
     [
         ("Great news, it is booked for you. Anything else?", {"refusal_denied"}, "system"),
         ("The sky is blue.", {"refusal_untold"}, "system"),
+        ("It has gone through.", {"refusal_denied"}, "system"),
+        ("Noted.", {"refusal_untold"}, "system"),
         ("Friday at 10:00, for 3 hours.", {"outcome_unread"}, "lab"),
+        ("That booking is toast, mate.", {"outcome_unread"}, "lab"),
+        ("ugh they said nope", set(), ""),
         ("Alas, somebody else was quicker.", set(), ""),
         ("Which other day would suit you?", set(), ""),
         ("That one is fully booked.", set(), ""),

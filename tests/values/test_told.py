@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.values import AnswerReader, ReplyText, SpokenSlot, kind_of, phrase_of, same_told
+from dialgauge.values import AnswerReader, ReplyText, SpokenSlot, kind_of, phrase_of, same_told, told_outcome
 
 PRICE = SpokenSlot("price", ["10 pounds", "12 pounds", "15.50 pounds"])
 CLOSES = SpokenSlot("closes", ["17:30", "18:00", "21:00"])
@@ -85,10 +85,69 @@ READER = AnswerReader(
         ("Sorry, that's not listed.", "phone", "unknown", "phone", "right"),
         ("Its phone number is 01223 412000.", "phone", "unknown", "phone", "other"),
         ("Okay.", "phone", "01223 315999", "phone", "none"),
+        ("phone... dunno", "phone", "unknown", "phone", "right"),
+        ("idk the phone", "phone", "01223 315999", "phone", "unknown"),
+        ("Phone? No idea, sorry, my records don't say.", "phone", "unknown", "phone", "right"),
+        ("As for the class, that's missing from my notes.", "class", "unknown", "class", "right"),
+        # Named in words that tell nothing we can read: the lab is not sure; who puts it off has not told
+        ("Its class would make a duchess jealous.", "class", "compact", "class", "unsure"),
+        ("Thanks for asking about the class.", "class", "compact", "class", "none"),
+        ("Noted.", "class", "compact", "class", "none"),
+        # Denied, taken back, or one of several to choose from
+        ("The class is van, and definitely not compact.", "class", "compact", "class", "other"),
+        ("It's compact, not van.", "class", "compact", "class", "right"),
+        ("It isn't a compact any more; it's a van.", "class", "compact", "class", "other"),
+        ("It's a van rather than a compact.", "class", "compact", "class", "other"),
+        ("A van (don't confuse it with a compact).", "class", "compact", "class", "other"),
+        ("Compact isn't the class.", "class", "compact", "class", "none"),
+        ("Why not? The class is compact.", "class", "compact", "class", "right"),
+        ("It never closes before 17:30.", "closes", "17:30", "closes", "right"),
+        ("The phone is not 01223 315999.", "phone", "01223 315999", "phone", "none"),
+        ("The phone is 01223 315999 or 01223 412000.", "phone", "01223 315999", "phone", "other"),
+        ("The class is compact, or maybe van.", "class", "compact", "class", "other"),
+        ("Compact or van? It's a compact.", "class", "compact", "class", "right"),
+        ("It closes at 17:30, or half past five if you like.", "closes", "17:30", "closes", "right"),
+        ("It's a small car or, if you will, a compact.", "class", "compact", "class", "right"),
+        ("It's a compact. Oh, wait, scrap that: the class is van.", "class", "compact", "class", "other"),
+        ("It's a van. Scrap that: it's a compact.", "class", "compact", "class", "right"),
+        ("It's a compact, and £10. Correction: the price is £12.", "class", "compact", "class price", "right"),
     ],
 )
 def test_reading(reply: str, slot: str, truth: str, asked: str, status: str) -> None:
     assert READER.read(reply, slot, truth, asked=asked.split()).status == status
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("It has gone through.", "done"),
+        ("Wonderful, that's all gone through.", "done"),
+        ("It's all gone in without any fuss.", "done"),
+        ("Everything's confirmed, nothing is unavailable.", "done"),
+        ("Your stay has been reserved, you needn't do anything else.", "done"),
+        ("You're booked in, anything else?", "done"),
+        ("It hasn't gone through.", "failed"),
+        ("The last one is gone.", "failed"),
+        ("The last one's gone in the meantime.", "failed"),
+        ("ugh they said nope", "failed"),
+        ("no dice, try sth else?", "failed"),
+        ("no can do", "failed"),
+        ("Noted.", ""),
+        ("Right, I've noted that down. Is there anything else you need?", ""),
+    ],
+)
+def test_outcomes(reply: str, outcome: str) -> None:
+    assert told_outcome(reply) == outcome
+
+
+def test_what_somebody_hears_who_asked() -> None:
+    reference = SpokenSlot("reference", kind="code")
+    reader = AnswerReader([PHONE, CLASS, reference])
+    assert reader.heard("Call +44 1223-315-999.", ["phone"]) == {"phone": "01223 315999"}  # as the world writes it
+    assert reader.heard("class... dunno", ["class"]) == {"class": "unknown"}
+    for reply in ("It's BEVLUDBZ", "BEVLUDBZ", "Your reference: BEVLUDBZ."):
+        assert reader.heard(reply, ["reference"]) == {"reference": "bevludbz"}
+    assert reader.heard("You're BOOKED, see you on MONDAY.", ["reference"]) == {}
 
 
 #: Five ways to tell a value of a slot.

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from dialgauge.values.reply_text import ReplyText
+from dialgauge.values.reply_text import ReplyText, phrase_of
 from dialgauge.values.spoken_numbers import Place, word_set
 from dialgauge.values.spoken_slots import CURRENCIES, SpokenSlot, ToldValue, values_in
+from dialgauge.values.withdrawn import is_denied, retracted_until
 
 _YES = word_set("yes y yep yeah yup true sure certainly absolutely indeed definitely affirmative")
 _NO = word_set("no n nope nah false negative none")
@@ -30,6 +31,8 @@ _UNKNOWN = re.compile(
     r"\b(?:do|does|did) ?(?:n't|not|nt) (?:have|know|say|list|show|specify|mention|state|seem to have|actually have|"
     r"currently have|include|give|hold)\b"
     r"|\bno (?:information|info|data|record|records|details|detail|listing|entry|value)\b"
+    r"|\b(?:dunno|idk|beats me|search me|who knows)\b|\bany(?:one|body) ?'s guess\b"
+    r"|\b(?:have|has) n't got (?:\w+ ){1,4}(?:written|noted|recorded|listed|to hand|on file)\b"
     r"|\bunknown\b|\bunspecified\b|\bundisclosed\b|\bn ?/ ?a\b|\btbd\b|\btbc\b"
     r"|\b(?:not|n't) (?:been )?(?:currently )?(?:listed|known|specified|recorded|provided|given|stated|mentioned|shown|"
     r"published|on file|on record|available (?:in|to)|in (?:our|my|the)|included in (?:our|my|the)|disclosed|sure|"
@@ -39,10 +42,12 @@ _UNKNOWN = re.compile(
     r"|\b(?:no|not a|not the (?:faintest|slightest)) (?:idea|clue)\b"
     r"|\b(?:have|got|there (?:'s|is|are)) no (?:\w+ ){1,2}(?:on|for|about)\b"
     r"|\b(?:nobody|no one) (?:\w+ ){0,2}(?:knows?|wrote|told|tell|said|say|gave|give)\b"
-    r"|\b(?:not|n't|never|nobody|cannot) (?:\w+ ){0,4}whether\b|\b(?:is|are|'s) (?:missing|blank|empty)\b"
+    r"|\b(?:not|n't|never|nobody|cannot) (?:\w+ ){0,4}whether\b|(?:\b(?:is|are)|'s) (?:missing|blank|empty)\b"
 )
 #: Words that say that something is not so, or that somebody is sorry about it.
 _LACKING = NEGATION | word_set("nobody nothing unable afraid sorry unfortunately sadly alas mystery")
+#: Who says these of a slot has not tried to answer.
+_PUTS_OFF = word_set("noted note thanks thank check checking look looking ask asking minute moment soon later shortly")
 #: Kinds whose labels own no other values: "the other day" says nothing of a number.
 _NARROW = ("day", "yes-no")
 _ANSWERING = frozenset(("that", "it", "they", "there", "yes", "no", "nope"))
@@ -79,14 +84,29 @@ class BoundReply:
             if label.first not in self._in_names:
                 self.labels.setdefault(reply.tokens[label.first].segment, []).append(label)
         self._told: dict[str, tuple[ToldValue, ...]] = {}
+        self._retracted = retracted_until(reply)
 
     def told(self, slot: SpokenSlot) -> tuple[ToldValue, ...]:
         """All values in the reply that the slot could have."""
         known = self._told.get(slot.name)
         if known is None:
             places = [value for value in values_in(self.reply, slot) if not self._is_name(value.place)]
-            known = self._told[slot.name] = tuple(value for value in places if not self._asks(value.place))
+            told = [value for value in places if not self._asks(value.place)]
+            known = self._told[slot.name] = tuple(self.standing(slot, told))
         return known
+
+    def standing(self, slot: SpokenSlot, values: Sequence[ToldValue]) -> Sequence[ToldValue]:
+        """Of values of a slot, those that are neither denied nor taken back; all of them where questions are told."""
+        if self._questions:
+            return values
+        until = self._retracted
+        if until and not self._is_told_behind(until, slot, values):
+            until = 0
+        return [value for value in values if value.place.first >= until and not is_denied(self.reply, value.place)]
+
+    def _is_told_behind(self, position: int, slot: SpokenSlot, values: Sequence[ToldValue]) -> bool:
+        named = [label for labels in self.labels.values() for label in labels if label.value == slot.name]
+        return any(span.first >= position for span in (*named, *(value.place for value in values)))
 
     def _is_name(self, span: Place[str]) -> bool:
         return span.first in self._in_names and span.last - 1 in self._in_names
@@ -206,7 +226,7 @@ class BoundReply:
         is said of them all if it is said as often. Zero where the slot was not asked for.
         """
         labels = [label for labels in self.labels.values() for label in labels if label.value == slot.name]
-        if any(self._denies(label, slot) for label in labels):
+        if any(self._denies(label, slot) or self._is_asked_in_vain(label) for label in labels):
             return True
         if left > 1:
             segments = {token.segment for token in self.reply.tokens}
@@ -221,6 +241,14 @@ class BoundReply:
             return True
         return self._is_unknown(" ".join(self.reply.lower[first:last])) or self._is_blank(label, last)
 
+    def _is_asked_in_vain(self, label: Place[str]) -> bool:
+        """ "Shampoo? No idea, sorry." """
+        segment = self.reply.tokens[label.first].segment
+        if segment not in self.reply.questions or label.last + 1 >= len(self.reply.tokens):
+            return False
+        answered = self.reply.lower[label.last] == "?" and not self.labels.get(segment + 1)
+        return answered and self._is_unknown(" ".join(self.reply.segment(segment + 1)))
+
     def lacks(self, slot: SpokenSlot) -> Literal["", "perhaps", "yes"]:
         """Is it said in any words that there is no value: of the slot's label, or perhaps, without any label?"""
         said: Literal["", "perhaps"] = ""
@@ -232,6 +260,22 @@ class BoundReply:
             words = _IDIOMS.sub(" ", " ".join(self.reply.segment(segment))).split()
             said = "perhaps" if not labels and _LACKING & {*words} else said
         return said
+
+    def is_unread(self, slot: SpokenSlot) -> bool:
+        """Does the reply speak of a slot by its own name in words that tell nothing we can read?"""
+        if any(values_in(self.reply, slot)):
+            return False
+        for segment, labels in self.labels.items():
+            words = self.reply.segment(segment)
+            named = [label for label in labels if label.value == slot.name and self._is_own_name(label, slot)]
+            if named and segment not in self.reply.questions and not _PUTS_OFF.intersection(words):
+                first, last = self.scope(named[0])
+                if sum(word.isalpha() for word in self.reply.lower[first:last]) > named[0].last - named[0].first + 1:
+                    return True
+        return False
+
+    def _is_own_name(self, label: Place[str], slot: SpokenSlot) -> bool:
+        return phrase_of(self.reply.words(label)) in slot.own_names
 
     @staticmethod
     def _is_unknown(words: str) -> bool:

@@ -72,6 +72,14 @@ _SAME_WORD = {
 #: Words that a phrase may have or lack.
 _FILLERS = word_set("the a an of and , . - ' \" ( ) / : street with at in from to ! ; _ 's")
 _LONGEST_PHRASE = 12
+#: Letters of a reference without a digit, at least; and words that are written in capitals for emphasis.
+_LETTERED = 6
+_EMPHASISED = word_set(
+    "please confirmed reserved booked booking success successful important reference unfortunately available "
+    "unavailable confirmation number definitely absolutely cannot really status failed complete completed details "
+    "arrival departure sorry rejected refused congratulations welcome thanks options unknown monday tuesday wednesday "
+    "thursday friday saturday sunday"
+)
 
 
 class Token(NamedTuple):
@@ -185,6 +193,15 @@ class ReplyText:
             else:
                 position += 1
         return tuple(spans)
+
+    @property
+    def lettered_codes(self) -> Iterator[Place[str]]:
+        """Words in capitals that no one emphasises: references that happen to have no digit."""
+        if not self.text.isupper() or len(self.tokens) == 1:
+            for number, token in enumerate(self.tokens):
+                written = self.text[token.start : token.end]
+                if len(written) >= _LETTERED and written.isupper() and token.text not in _EMPHASISED:
+                    yield Place(token.text, number, number + 1)
 
     def _code_end(self, position: int) -> int:
         """Past the tokens that a code begun here may go on with: digits after digits, what is written together."""

@@ -28,6 +28,8 @@ _NAMED_KINDS: dict[Kind, frozenset[str]] = {
     "day": word_set("day date"),
 }
 _FREE = "free"
+#: Digits that a phone number has more of.
+_SHORTEST = 8
 _MONEY_LABELS = word_set("price cost costs fee fare rate charge deposit")
 #: Other words for what slots are often called, by a word of the slot's name.
 _ALSO = {
@@ -115,6 +117,17 @@ class SpokenSlot:
             words += [*_ALSO.get(word, ()), *([word] if len(word) > 3 else [])]
         named = [word for word in words if not has_fillers(word)]
         return dict.fromkeys((phrase for word in named if (phrase := phrase_of(word))), (self.name,))
+
+    @cached_property
+    def own_names(self) -> frozenset[str]:
+        """The phrases of its name and of the labels given, without the words that such slots are often called by."""
+        return frozenset(phrase_of(name) for name in (*self._given, self.name.replace("_", " ")))
+
+    @cached_property
+    def phone_numbers(self) -> dict[str, str]:
+        """Known codes of digits only, by what a number is within its country."""
+        digits = {_alphanumeric(value): value for value in self.values if self.kind == "code"}
+        return {_national(code): value for code, value in digits.items() if code.isdigit() and len(code) > _SHORTEST}
 
     @cached_property
     def items(self) -> tuple[str, ...]:
@@ -223,11 +236,12 @@ def values_in(reply: ReplyText, slot: SpokenSlot) -> Iterator[ToldValue]:
             if span is not None:
                 seen.update(range(span.first, span.last))
                 yield ToldValue(value, span)
-        for code in reply.codes:
+        codes = reply.codes or (() if slot.values else tuple(reply.lettered_codes))
+        for code in codes:
             if code.first not in seen and (
                 len(code.value) >= 6 or not slot.values or len(code.value) >= min(map(len, slot.values)) - 2
             ):
-                yield ToldValue(code.value, code)
+                yield ToldValue(slot.phone_numbers.get(_national(code.value), code.value), code)
     else:
         places = reply.phrases({phrase: values for phrase, values in slot.phrases.items() if phrase not in slot.wordy})
         yield from (ToldValue(span.value, span) for span in places)

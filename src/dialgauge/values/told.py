@@ -37,6 +37,7 @@ from dialgauge.values.spoken_slots import (
     list_items,
     same_told,
 )
+from dialgauge.values.withdrawn import alternatives
 
 #: ``right``, ``other`` and ``unknown`` are read outright; ``unsure``: something may be the answer; ``none``: nothing.
 Status: TypeAlias = Literal["right", "other", "unknown", "unsure", "none"]
@@ -72,6 +73,15 @@ class AnswerReader:
         the user said, other values of the row, how many were found.
         """
         bound, slot = self._bound(reply), self.slots[name]
+        reading = self._read(bound, slot, truth, asked, explained)
+        if reading.status == "none" and name in asked and bound.is_unread(slot):
+            return AnswerReading("unsure")
+        return reading
+
+    def _read(
+        self, bound: BoundReply, slot: SpokenSlot, truth: str, asked: Collection[str], explained: Collection[str]
+    ) -> AnswerReading:
+        name = slot.name
         alone = self._is_alone(slot, asked) and name in asked
         unknown = bound.unknown(slot, left=self._left(bound, slot, asked) if name in asked else 0)
         if truth.strip().lower() in NOT_KNOWN:
@@ -130,7 +140,9 @@ class AnswerReader:
         if loose:
             return loose[0].value.partition("|")[0]
         remainder = _read_remainder(bound, slot, "")
-        return remainder.value if remainder.status == "other" else ""
+        if remainder.status != "other":
+            return ""
+        return UNKNOWN if bound.unknown(slot, left=0) else remainder.value
 
     def labelled(self, reply: str) -> dict[str, str]:
         """What the reply tells of slots by their labels, asked for or not."""
@@ -170,9 +182,11 @@ def _read_unknown(
 def _read_value(
     bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool, alone: bool, explained: Collection[str]
 ) -> AnswerReading:
-    right = [value for value in bound.told(slot) if same_told(value.value, truth, slot.kind)] or _found(
-        bound, slot, truth
-    )
+    spelt = _found(bound, slot, truth)
+    told = [value for value in bound.told(slot) if same_told(value.value, truth, slot.kind)]
+    right = told or bound.standing(slot, spelt)
+    if choice := _offered_choice(bound, slot, right):
+        return AnswerReading("other", choice)
     owners = {bound.owner(value.place, slot) for value in right}
     wrong = [value for value in bound.told(slot) if not same_told(value.value, truth, slot.kind)]
     own = [value for value in wrong if bound.owner(value.place, slot) == slot.name and not _within(value, right)]
@@ -192,7 +206,22 @@ def _read_value(
         return AnswerReading(
             "other" if slot.kind != "number" or len(bound.reply.tokens) <= 14 else "unsure", loose[0].value
         )
+    if spelt:  # denied, or taken back
+        return AnswerReading("none")
     return _read_remainder(bound, slot, truth)
+
+
+def _offered_choice(bound: BoundReply, slot: SpokenSlot, right: Sequence[ToldValue]) -> str:
+    """The values among which the right one is only one of several: "Nora or Gus". Empty where it is told outright."""
+    chosen = ""
+    known, left = {*right}, {value.place for value in right}
+    for values in alternatives(bound.reply, [*{*bound.told(slot), *known}]):
+        own = {value.place for value in values} & left
+        outside = [value for value in values if value not in known and not _within(value, right)]
+        if own and outside:
+            left -= own
+            chosen = " or ".join(dict.fromkeys(value.value.partition("|")[0] for value in values))
+    return "" if left else chosen
 
 
 def _found(bound: BoundReply, slot: SpokenSlot, truth: str) -> list[ToldValue]:
@@ -280,7 +309,9 @@ ToldOutcome: TypeAlias = Literal["failed", "done", ""]
 
 #: Politeness, which hints at nothing.
 _FORMULA = re.compile(
-    r"\b(?:no|not a|any) (?:problem|problems|worries|trouble|questions?|doubt)\b|\bnot only\b|\bno need\b"
+    r"\b(?:no|not a|any) (?:problem|problems|worries|trouble|questions?|doubt|fuss|hassle|hitch(?:es)?)\b|\bnot only\b"
+    r"|\bno need\b|\bnothing (?:\w+ ){0,2}(?:unavailable|wrong|amiss|refused|rejected|declined|missing)\b|\bif not ,"
+    r"|\b(?:need ?n't|need not|do ?n't (?:need|have) to) (?:do|worry about) anything(?: else| more| further)?\b"
     r"|\b(?:sorry|apologies|apologise|apologize) (?:for|about) (?:the|that|your|this|keeping|making)\b"
     r"|\bdo ?n't (?:hesitate|forget|worry|mind)\b|\bca ?n't wait\b|\bwithout (?:any|further|a)\b"
 )
@@ -293,15 +324,24 @@ _FAILED = re.compile(
     r"\b(?:no|not|n't|never|none|neither|nor|nothing|nobody|cannot|dont|cant|wont|couldnt|isnt|without|unable|hardly"
     r"|unfortunately|sadly|regrettably|alas|sorry|afraid|regrets?|apolog\w+|pity|shame|oops|hmm?|however|but"
     r"|fail\w*|refus\w+|reject\w*|declin\w+|den(?:y|ied|ies)|unavailable|unsuccessful\w*|impossible|invalid|turned"
-    r"|full|fully|sold|taken|gone|occupied|closed|blocked|clash\w*|conflict\w*|exceed\w*|limit\w*|too"
+    r"|full|fully|sold|taken|gone(?! (?:through|in|ahead))|gone in (?:the|a)|nope|nah|naw"
+    r"|occupied|closed|blocked|clash\w*|conflict\w*|exceed\w*|limit\w*|too"
     r"|problem\w*|trouble|error|issue\w*|already|only|instead|another|other|different\w*|else|alternativ\w+|rather"
     r"|try|tried|retry|change|adjust|choose|pick|reconsider|waiting list|waitlist)\b"
 )
 _DONE = re.compile(
-    r"\b(?:booked|reserved|confirmed|confirmation|scheduled|arranged|secured|ordered|placed|sorted|completed?|done|success\w*|made"
-    r"|all set|in place|went through|is yours|are yours|see you|look forward|looking forward|enjoy|yes"
+    r"\b(?:booked|reserved|confirmed|confirmation|scheduled|arranged|secured|ordered|placed|sorted|completed?|done"
+    r"|success\w*|made|all set|in place|(?:went|gone) (?:through|ahead)|gone in"
+    r"|is yours|are yours|see you|look forward|looking forward|enjoy|yes"
     r"|(?:reference|confirmation|booking|order) (?:number|code|id)|reference)\b"
 )
+
+
+def _without_help(words: str) -> str:
+    """A sentence without its clauses that offer further help: "No dice, try something else?" says no dice."""
+    if not _MORE_HELP.search(words):
+        return words
+    return " ".join(clause for clause in re.split(r" [,:-] ", words) if not _MORE_HELP.search(clause))
 
 
 def told_outcome(text: str) -> ToldOutcome:
@@ -314,7 +354,7 @@ def told_outcome(text: str) -> ToldOutcome:
     """
     reply = ReplyText(text)
     segments = [" ".join(reply.segment(number)) for number in dict.fromkeys(token.segment for token in reply.tokens)]
-    said = [_FORMULA.sub(" ", words) for words in segments if not _MORE_HELP.search(words)]
+    said = [_without_help(_FORMULA.sub(" ", words)) for words in segments]
     if any(map(_FAILED.search, said)):
         return "failed"
     asked = [words for words in said if words.endswith("?")]

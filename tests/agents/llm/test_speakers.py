@@ -15,7 +15,7 @@ from dialgauge.agents.speech import Vocabulary
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain, lab_scenario, open_town
+from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain, lab_scenario, open_domain, open_town
 from dialgauge.worlds.domain import DomainGoal, ServiceTask, load_domain
 from dialgauge.worlds.town import Backend, TownGoal, TownTask
 from support.model_server import ModelServer, model_server, said, tool_call
@@ -345,6 +345,28 @@ def test_acts_that_the_model_reports(town: LoadedDomain, server: ModelServer) ->
     assert any(act.values == ("north",) for act in first.heard)
     server.reply = lambda question: said("Something in the north.\nACTS: [[")
     assert talk(town, user, make_agent("rule-system"), exchanges=1).turns[0].acts == ()
+
+
+def test_who_reports_acts_is_told_where_and_by_an_example_of_the_domain(
+    tmp_path: Path, town: LoadedDomain, server: ModelServer
+) -> None:
+    (tmp_path / "domain.yaml").write_text(
+        "domain: kennels\nservices:\n  kennel:\n    title: a kennel\n    rows: kennels.csv\n    name: kennel\n"
+        "    id: code\n    search: {village: same}\n    answer: [phone]\n"
+    )
+    rows = "code,kennel,village,phone\nK1,Happy Tails,Ashby,01632 960101\nK2,Happy Tails,Wexcombe,01632 960102\n"
+    (tmp_path / "kennels.csv").write_text(rows)
+    kennels = open_domain(str(tmp_path), count=1)
+    server.reply = lambda question: said(json.dumps({"say": 'Bye.\nACTS: [["general-bye", "", ""]]'}))
+    held = talk(kennels, make_agent("agenda"), agent("llm-system", server, tools="json", report="yes"), exchanges=1)
+    prompt = server.received[0]["messages"][0]["content"]
+    assert "inside the object, add one last line" in prompt and "Hotel" not in prompt
+    assert 'ACTS: [["Kennel-Inform", ' in prompt
+    assert "More than one kennel may have the same name: tell them apart by code" in prompt
+    assert (held.turns[1].text, held.turns[1].acts) == ("Bye.", (Act("general-bye", "general"),))
+    talk(town, make_agent("agenda"), agent("llm-system", server, report="yes"), exchanges=1)
+    prompt = server.received[-1]["messages"][0]["content"]
+    assert "After your words add one last line" in prompt and "same name" not in prompt
 
 
 def test_the_budget_of_a_dialogue_ends_it(town: LoadedDomain, server: ModelServer) -> None:

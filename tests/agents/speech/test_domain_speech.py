@@ -111,6 +111,20 @@ def test_an_assistant_that_speaks_freely(
     assert expected in [(one.name, one.slot, one.values[0] if one.values else "") for one in heard]
 
 
+def test_one_that_is_only_mentioned_beside_an_answer_is_no_offer() -> None:
+    listener = FreeListener(WORDS)
+
+    def offered(text: str, calls: tuple[Call, ...], *asked: str) -> list[str]:
+        own = tuple(act("Bike-Request", slot, "?") for slot in asked)
+        heard = listener.hear(Turn(speaker="system", text=text, calls=calls), own, "bike")
+        return [one.values[0] for one in heard if one.slot == "bike"]
+
+    assert offered("Try the Corvo Glide.", (search(),)) == ["Corvo Glide"]
+    assert offered("It's 17 kilos. The Pelto Comet would be lighter, at 12.", (), "weight") == []
+    assert offered("", (search(),)) == []
+    assert offered("It's 17 kilos. Now the Pelto Comet fits.", (), "weight") == ["Pelto Comet"]
+
+
 def test_what_was_searched_for_is_no_question() -> None:
     turn = Turn(
         speaker="system",

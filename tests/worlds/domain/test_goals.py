@@ -165,6 +165,7 @@ def test_the_backend_refuses_what_the_goal_refuses_and_nonsense(tmp_path: Path) 
     for _ in range(2):
         refused = backend.book("car", good | {"days": "9"}, golf)
         assert (refused.outcome, refused.slots) == ("refused", ("days",))
+        assert refused.sentence(car) == "Not booked: it is not available for days: 9."
     assert backend.book("car", good).outcome == "no such entity"
     nonsense = backend.book("car", good | {"days": "-3"}, golf)
     assert nonsense.sentence(car) == "Not booked: days must be a whole number from 1 to 30."

@@ -150,7 +150,7 @@ class Desk:
         rows = seen or list(self._backend.named(service.name, name))
         if not rows:
             raise DialgaugeError(
-                f"there is no {service.name} named '{name}'; search first and use a name that was found"
+                f"there is no {service.name} named '{name}'; search first and use the {called} of one that was found"
             )
         return rows[0]
 

@@ -20,7 +20,7 @@ from dialgauge.agents.llm.speaker import LanguageAgent, VoiceSettings
 from dialgauge.agents.protocol import Reply, SystemContext
 from dialgauge.dialogue import Speaker, Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.domain import DomainBackend
+from dialgauge.worlds.domain import DomainBackend, Service
 
 _WAYS = ("native", "json", "none")
 _PROMPT = """You work at {title}. You talk to a customer and use your tools to help.
@@ -40,6 +40,9 @@ word. If it is refused, say that it is not booked, and why. When no tool can do 
 goodbye, say goodbye."""
 _NO_TOOLS = """
 - You have no tools in this conversation: you can look up nothing and book nothing. Say so when you are asked to."""
+_NAMESAKES = """
+- More than one {noun} may have the same name: tell them apart by {called}, book by it, and tell the customer in what \
+they differ."""
 _POLICY = """
 
 Policy of the house, which you must follow:
@@ -77,6 +80,8 @@ class LlmSystem(LanguageAgent):
             raise DialgaugeError(
                 f"the setting tools must be native, json or none (got '{self._way}').{nearest(self._way, _WAYS)}"
             )
+        if self._way == "json":  # what it writes is one object and nothing else
+            self._report_place = 'At the end of the WORDS of each "say", inside the object,'
         self._most, self._rows = settings.tool_calls, settings.rows
 
     def start(self, context: SystemContext) -> None:
@@ -88,6 +93,7 @@ class LlmSystem(LanguageAgent):
         self._desk = Desk(context.office, rows=self._rows)
         domain = context.office.domain
         prompt = _PROMPT.format(title=domain.title) + (_NO_TOOLS if self._way == "none" else "")
+        prompt += "".join(map(_namesakes, domain.services.values()))
         if domain.policy:
             prompt += _POLICY.format(policy=domain.policy)
         if self._way == "json":
@@ -166,6 +172,14 @@ class LlmSystem(LanguageAgent):
             return _unquoted(answer.text[begun.end() :])
         # The beginning of a call is nothing to say to a customer; other words are, though no JSON.
         return "" if answer.text.startswith("{") else answer.text
+
+
+def _namesakes(service: Service) -> str:
+    """What to do about rows that share their name; nothing where none do."""
+    names = [row.get(service.name_slot) for row in service.rows or ()]
+    if not service.id_slot or len(set(names)) == len(names):
+        return ""
+    return _NAMESAKES.format(noun=service.name, called=service.declared(service.id_slot))
 
 
 def _object(text: str) -> dict[str, Any] | None:

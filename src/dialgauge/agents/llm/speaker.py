@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from dialgauge.agents.llm.transport import ChatError
 from dialgauge.agents.protocol import AGENT_ERROR, NO_USAGE, TOKEN_BUDGET, Reply, SystemContext, Usage, UserContext
 from dialgauge.dialogue import Act, Speaker, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.intents import INFORM, INTENTS, service_of
 from dialgauge.worlds.domain import Domain
 
 _FILTERED, _LENGTH = "content_filter", "length"
@@ -37,6 +39,8 @@ class LanguageAgent(ABC):
     name: str
     side: Speaker
     _source: str
+    #: Where the model writes which acts it meant.
+    _report_place = "After your words"
     #: It hears and says words only, and takes its time.
     levels = ("text",)
     remote = True
@@ -53,7 +57,9 @@ class LanguageAgent(ABC):
             raise DialgaugeError(f"{self.name} has words only: it needs --level text")
         self._inventory = domain.acts(self.side)
         if self._settings.report:
-            prompt += f"\n\n{REPORT_INSTRUCTION}{act_list(self._inventory)}"
+            prompt += "\n\n" + _REPORT_INSTRUCTION.format(
+                where=self._report_place, example=_example_act(domain, self._inventory), acts=act_list(self._inventory)
+            )
         self._open(context, prompt)
 
     def _open(self, context: UserContext | SystemContext, prompt: str) -> None:
@@ -108,8 +114,20 @@ def act_list(acts: Mapping[str, tuple[str, ...]]) -> str:
     return "; ".join(f"{name}({', '.join(slot or 'no slot' for slot in slots)})" for name, slots in acts.items())
 
 
-REPORT_INSTRUCTION = (
-    "After your words add one last line that lists what you meant, as ACTS: followed by a JSON list of "
-    '[act, slot, value], such as ACTS: [["Hotel-Inform", "area", "north"]]. A question has the value "?". '
-    "Nobody but the record sees this line. Acts and their slots: "
+_REPORT_INSTRUCTION = (
+    "{where} add one last line that lists what you meant, as ACTS: followed by a JSON list of [act, slot, value], such "
+    'as ACTS: [{example}]. A question has the value "?". Nobody but the record sees this line. Acts and their slots: '
+    "{acts}"
 )
+
+
+def _example_act(domain: Domain, inventory: Mapping[str, tuple[str, ...]]) -> str:
+    """An act that somebody can say in the domain, with a value that exists where one is known."""
+    spoken = [(name, slot) for name, slots in inventory.items() for slot in slots if slot]
+    informs = [(name, slot) for name, slot in spoken if INTENTS[name] == INFORM]
+    for name, slot in informs:
+        spec = domain.ontology.domains.get(service_of(name), {}).get(slot)
+        if spec is not None and spec.values:
+            return json.dumps([name, slot, spec.values[0]])
+    name, slot = spoken[0] if spoken else (next(iter(inventory)), "")
+    return json.dumps([name, slot, "?" if slot else ""])

@@ -36,6 +36,8 @@ class FreeListener:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._taken: dict[str, str] = {}
+        #: Services that were searched since the last time one of theirs was named.
+        self._unnamed: set[str] = set()
 
     def hear(self, turn: Turn, own: Sequence[Act], active: str) -> tuple[Act, ...]:
         """The acts in a turn; ``own`` is what the user said before it, ``active`` the service it speaks of."""
@@ -71,6 +73,8 @@ class FreeListener:
         names = [name for name in dict.fromkeys(spoken) if _is_meant(words, name, text)]
         searches = [call for call in calls if call.name == "search"]
         bookings = [call for call in calls if call.name != "search"]
+        if searches:
+            self._unnamed.add(service.name)
         outcome = bookings[-1].outcome if bookings else ""
         if outcome == "booked":
             yield from self._booked(words, text)
@@ -79,7 +83,7 @@ class FreeListener:
         elif searches and searches[-1].outcome == _NONE_FOUND and not self._offered(words, reply, user_values):
             yield act(service.act_name("no_offer"))
             return
-        else:
+        elif not asked or not self._mentions_only(words, names, user_values):
             yield from self._named(words, names, user_values)
         explained = {*user_values, *names, *(call.outcome.partition(" ")[0] for call in searches)}
         gives = service.gives if outcome == "booked" else ()
@@ -104,10 +108,17 @@ class FreeListener:
         if not values:
             yield act(name)
 
+    def _mentions_only(self, words: ServiceVocabulary, names: Sequence[str], user_values: Collection[str]) -> bool:
+        """Are those that are named others than the one spoken of? "If you'd rather ring the Hall" offers no hall."""
+        taken = self._taken.get(words.service.name, "")
+        return bool(taken) and words.service.name not in self._unnamed and not {taken, *user_values} & {*names}
+
     def _named(self, words: ServiceVocabulary, names: Sequence[str], user_values: Collection[str]) -> Iterator[Act]:
         """One that is spoken of; of several the one already taken, else they are to choose from."""
         service = words.service
         taken = self._taken.get(service.name, "")
+        if names:
+            self._unnamed.discard(service.name)
         if len(names) > 1 and (known := next((name for name in names if name == taken), "")):
             names = [known]
         if len(names) == 1:

@@ -39,6 +39,8 @@ class Booking(Struct, frozen=True):
     slots: tuple[str, ...] = ()
     #: What was wrong with a value, by slot, as the end of a sentence.
     faults: dict[str, str] = {}
+    #: Values that were refused, by slot.
+    refused: dict[str, str] = {}
     #: The price of all that was booked, where it has one.
     total: str = ""
 
@@ -53,7 +55,8 @@ class Booking(Struct, frozen=True):
         if self.outcome == "ill-typed":
             return f"Not booked: {'; '.join(f'{service.declared(slot)} {why}' for slot, why in self.faults.items())}."
         if self.outcome == "refused":
-            return f"Not booked: it is not available with this {' and '.join(map(service.declared, self.slots))}."
+            refused = ", ".join(f"{service.declared(slot)}: {value}" for slot, value in self.refused.items())
+            return f"Not booked: it is not available for {refused}."
         known = f" by {service.declared(service.name_slot)}" if service.name_slot else ""
         return f"Not booked: say which one{known}."
 
@@ -132,7 +135,7 @@ class DomainBackend:
         if faults := self._faults(service, slots):
             return Booking("ill-typed", slots=tuple(faults), faults=faults)
         if refused := self._refuses(service, slots):
-            return Booking("refused", slots=refused)
+            return Booking("refused", slots=refused, refused={slot: slots[slot] for slot in refused})
         gives = {slot: self._made(spec.made.get(slot, ())) for slot in spec.gives}
         return Booking("booked", gives, total="" if row is None else _total(service, row, slots))
 
