@@ -7,7 +7,6 @@ that such a system heard it is taken for granted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 from dialgauge.agents.speech import FreeListener, ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
 from dialgauge.intents import INFORM, REQUEST, SELECT, UNSURE, service_of
-from dialgauge.values import AnswerReading, ReplyText, told_outcome
+from dialgauge.values import AnswerReading, ReplyText, names_booking, told_outcome
 from dialgauge.worlds.domain import UNKNOWN, Service
 from dialgauge.worlds.domain import act as as_act
 
@@ -24,10 +23,6 @@ ACTS_READ = "system acts"
 READ = "read"
 REFERENCE = "reference"
 _ROW_CALL = "search"
-#: Words for the booking itself, and for what was answered to it.
-_NAMES_BOOKING = re.compile(
-    r"\b(?:booking|reservation|appointment|they(?:'ve)? (?:said|say|told me|answered|replied))\b", re.IGNORECASE
-)
 
 
 def with_told_acts(dialogue: Dialogue, vocabulary: Vocabulary) -> Dialogue:
@@ -174,7 +169,7 @@ class _ToldActs:
 def _booking_told(talk: _ServiceTalk, text: str, call: Call) -> Iterator[Act]:
     """What is said of a booking that was made or refused; nothing where no word of it is."""
     service, told = talk.words.service, told_outcome(text)
-    spoken_of = _speaks_of(talk.words, text, (*call.arguments, *talk.given)) or bool(_NAMES_BOOKING.search(text))
+    spoken_of = _speaks_of(talk.words, text, (*call.arguments, *talk.given)) or names_booking(text)
     booked = call.outcome == "booked"
     if told == "failed" and not booked:
         yield from (as_act(service.act_name("no_book"), slot, value) for slot, value in call.arguments.items())

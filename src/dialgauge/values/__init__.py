@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dialgauge.values.spoken_numbers import Place
     from dialgauge.values.spoken_slots import Kind, SpokenSlot, ToldValue, kind_of, same_told
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
-    from dialgauge.values.told import AnswerReader, AnswerReading, told_outcome
+    from dialgauge.values.told import AnswerReader, AnswerReading, names_booking, told_outcome
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -68,6 +68,7 @@ __all__ = [
     "kind_of",
     "map_faults",
     "matcher_named",
+    "names_booking",
     "normal_slot",
     "normal_value",
     "phrase_of",

@@ -329,6 +329,10 @@ _FAILED = re.compile(
     r"|problem\w*|trouble|error|issue\w*|already|only|instead|another|other|different\w*|else|alternativ\w+|rather"
     r"|try|tried|retry|change|adjust|choose|pick|reconsider|waiting list|waitlist)\b"
 )
+#: Words for the booking itself, and for what was answered to it.
+_NAMES_BOOKING = re.compile(
+    r"\b(?:booking|reservation|appointment|they(?:'ve)? (?:said|say|told me|answered|replied))\b", re.IGNORECASE
+)
 _DONE = re.compile(
     r"\b(?:booked|reserved|confirmed|confirmation|scheduled|arranged|secured|ordered|placed|sorted|completed?|done"
     r"|success\w*|made|all set|in place|(?:went|gone) (?:through|ahead)|gone in"
@@ -361,3 +365,8 @@ def told_outcome(text: str) -> ToldOutcome:
     if any(_DONE.search(words) for words in said if words not in asked):
         return "done"
     return "failed" if asked else ""
+
+
+def names_booking(text: str) -> bool:
+    """Does a reply name the booking itself, or what was answered to it?"""
+    return _NAMES_BOOKING.search(text) is not None
