@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from dialgauge.text import counted, some_of
@@ -87,6 +87,8 @@ def boolean_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFin
     known = evidence.gold_values
     if not known.isdisjoint(_YES_NO) or known.isdisjoint(_YES_NO.values()):
         return []
+    if not any(len(values) == 1 and values[0].lower() in _YES_NO for _, _, values in evidence.predicted):
+        return []
     slots = {profile.pair(*name) for name in evidence.gold or ()} - {None}
     fills: Counter[Pair] = Counter()
     strange: Counter[Pair] = Counter()
@@ -124,26 +126,30 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
     gold itself spells in several ways. Trackers of MultiWOZ have up to 2% values that gold lacks, up to 26% in a slot.
     """
     known = _GoldWords(evidence, profile)
-    llm, total = profile_named("llm"), sum(evidence.predicted.values())
-    joined: dict[Item, int] | None = None
-
-    def is_other(item: Item) -> bool:
-        """Does another guard tell it?"""
-        nonlocal joined
-        joined = _joined(evidence) if joined is None else joined
-        return item in joined or item[2][0].lower() in _YES_NO or item[2][0] in absent
-
-    absent = _absent_words(evidence)
+    total = sum(evidence.predicted.values())
     fills: Counter[Pair] = Counter()
-    strange: dict[Pair, Counter[str]] = {}
-    read: Counter[Pair] = Counter()
-    for (domain, slot, values), count in evidence.predicted.items():
-        pair = profile.pair(domain, slot)
-        if pair is None:
+    unlike: dict[Item, Pair] = {}
+    unlike_fills: Counter[Pair] = Counter()
+    for item, count in evidence.predicted.items():
+        if (pair := profile.pair(*item[:2])) is None:
             continue
         fills[pair] += count
-        if len(values) != 1 or known.has(pair, values) or is_other((domain, slot, values)):
+        if len(item[2]) == 1 and item[2][0].lower() not in known.words(pair):
+            unlike[item] = pair
+            unlike_fills[pair] += count
+    mostly = any(count >= _MOSTLY * fills[pair] or 2 * count > fills[pair] for pair, count in unlike_fills.items())
+    few = sum(count for pair, count in unlike_fills.items() if pair[1] not in _NAMES) < max(FEW, _SPELLED * total)
+    if few and not mostly:  # whatever a profile makes of them
+        return []
+    unseen = {item: pair for item, pair in unlike.items() if not known.has(pair, item[2])}
+    llm, absent, joined = profile_named("llm"), _absent_words(evidence), _joined(evidence, unseen)
+    strange: dict[Pair, Counter[str]] = {}
+    read: Counter[Pair] = Counter()
+    for item, pair in unseen.items():
+        domain, slot, values = item
+        if values[0].lower() in _YES_NO or values[0] in absent or item in joined:  # another guard tells it
             continue
+        count = evidence.predicted[item]
         strange.setdefault(pair, Counter())[values[0]] += count
         if (named := llm.pair(domain, slot)) and known.has(pair, llm.normalise(named, values, "predicted")):
             read[pair] += count
@@ -215,8 +221,8 @@ def _most(items: dict[Item, int]) -> Item:
     return min(items, key=lambda item: (-items[item], item))
 
 
-def _joined(evidence: GuardEvidence) -> dict[Item, int]:
-    """Values that hold further slots, as where a text has nothing between them, or remarks.
+def _joined(evidence: GuardEvidence, items: Iterable[Item]) -> dict[Item, int]:
+    """Values of the items that hold further slots, as where a text has nothing between them, or remarks.
 
     ``north hotel stars 4``: a slot with its domain; behind a gold value ``north stars 4``, ``north (he said)`` and
     ``north:0.93``.
@@ -232,13 +238,14 @@ def _joined(evidence: GuardEvidence) -> dict[Item, int]:
         before = behind.match(value) if not value.isalnum() and value not in evidence.gold_values else None
         return bool(named.search(value) or (before and before[1] in evidence.gold_values))
 
-    filled = evidence.predicted
-    return {item: n for item, n in filled.items() if any(is_joined(value[:500].lower()) for value in item[2])}
+    return {
+        item: evidence.predicted[item] for item in items if any(is_joined(value[:500].lower()) for value in item[2])
+    }
 
 
 def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     """Values that hold more than a value."""
-    joined = _joined(evidence)
+    joined = _joined(evidence, evidence.predicted)
     often, total = sum(joined.values()), sum(evidence.predicted.values())
     if not joined or often < NOTABLE * total:
         return []

@@ -66,6 +66,10 @@ def _bare(value: str) -> str:
     return re.sub(r"[\s\-'\":]", "", value.removeprefix("the ").replace("b and b", "bed and breakfast"))
 
 
+#: Slots and values that are kept as they were normalised, so that memory has a bound.
+_MOST_KNOWN = 100_000
+
+
 class Profile(Struct, frozen=True, kw_only=True, dict=True):
     """How states are made comparable: names, then values, then the test for sameness.
 
@@ -95,6 +99,16 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
             raise DialgaugeError(f"'{self.name}' is not a valid profile name: use letters, digits, '_', '-' and '.'")
 
     @cached_property
+    def _pairs(self) -> dict[Pair, Pair | None]:
+        """Slots as they were written, and under which they are compared."""
+        return {}
+
+    @cached_property
+    def _known(self) -> dict[tuple[Pair, tuple[str, ...], Side], tuple[str, ...]]:
+        """What was normalised lately: guards and encoders of several systems ask for the same values."""
+        return {}
+
+    @cached_property
     def _concerning(self) -> dict[tuple[Pair, Side], list[ValueRule]]:
         """The value rules of each slot that was asked for."""
         return {}
@@ -111,7 +125,14 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
 
     def pair(self, domain: str, slot: str) -> Pair | None:
         """The (domain, slot) under which a slot is compared; None when it is out of scope."""
-        pair: Pair | None = (domain, slot)
+        written = (domain, slot)
+        if written not in self._pairs:
+            if len(self._pairs) >= _MOST_KNOWN:
+                self._pairs.clear()
+            self._pairs[written] = self._renamed(written)
+        return self._pairs[written]
+
+    def _renamed(self, pair: Pair | None) -> Pair | None:
         for rule in self.names:
             if pair is None:
                 return None
@@ -120,6 +141,15 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
 
     def normalise(self, pair: Pair, values: tuple[str, ...], side: Side) -> tuple[str, ...]:
         """The acceptable values of a renamed slot, in order and without repetition; empty when the slot is absent."""
+        key = (pair, values, side)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            known = self._known[key] = self._normalised(pair, values, side)
+        return known
+
+    def _normalised(self, pair: Pair, values: tuple[str, ...], side: Side) -> tuple[str, ...]:
         rules = self._concerning.get((pair, side))
         if rules is None:
             rules = self._concerning[pair, side] = [rule for rule in self.values if rule.concerns(pair, side)]
