@@ -137,11 +137,14 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
         if len(item[2]) == 1 and item[2][0].lower() not in known.words(pair):
             unlike[item] = pair
             unlike_fills[pair] += count
-    mostly = any(count >= _MOSTLY * fills[pair] or 2 * count > fills[pair] for pair, count in unlike_fills.items())
-    few = sum(count for pair, count in unlike_fills.items() if pair[1] not in _NAMES) < max(FEW, _SPELLED * total)
-    if few and not mostly:  # whatever a profile makes of them
+    # Whatever a profile makes of them, only these can be told.
+    telling = {pair for pair, count in unlike_fills.items() if 2 * count > fills[pair]}
+    others = {pair: count for pair, count in unlike_fills.items() if pair[1] not in _NAMES}
+    if sum(others.values()) >= max(FEW, _SPELLED * total):
+        telling.update(others)
+    if not telling:
         return []
-    unseen = {item: pair for item, pair in unlike.items() if not known.has(pair, item[2])}
+    unseen = {item: pair for item, pair in unlike.items() if pair in telling and not known.has(pair, item[2])}
     llm, absent, joined = profile_named("llm"), _absent_words(evidence), _joined(evidence, unseen)
     strange: dict[Pair, Counter[str]] = {}
     read: Counter[Pair] = Counter()
