@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags, Item
-from dialgauge.values import Pair
+from dialgauge.values import Pair, profile_named
 
 if TYPE_CHECKING:
     from dialgauge.tracking.prepared_inputs import System
@@ -69,6 +69,19 @@ class GuardEvidence(Struct, frozen=True, dict=True):
     def gold_values(self) -> frozenset[str]:
         """The values of gold in whatever slots, in small letters."""
         return frozenset().union(*self.gold_words.values())
+
+    @cached_property
+    def absent_words(self) -> set[str]:
+        """Words that gold lacks and that seem to say that a slot is absent: one that most slots have, or known ones."""
+        words = Counter[str]()
+        for (_, _, values), count in self.predicted.items():
+            if len(values) == 1:
+                words[values[0]] += count
+        word, often = words.most_common(1)[0] if words else ("", 0)
+        slots = {item[:2] for item in self.predicted if item[2] == (word,)}
+        mostly = 2 * often > sum(self.predicted.values()) and len(slots) > 1
+        strange = {word} if mostly else {word for word in words if means_absent(word)}
+        return {word for word in strange if word.lower() not in self.gold_values}
 
     @classmethod
     def joined(cls, parts: Sequence[GuardEvidence]) -> GuardEvidence:
@@ -178,3 +191,9 @@ def _few(items: dict[Item, int]) -> dict[Item, int]:
 
 def _added(parts: Iterable[Counts]) -> Counts:
     return tuple(sum(column) for column in zip(*parts, strict=True))
+
+
+@lru_cache(maxsize=1 << 14)
+def means_absent(word: str) -> bool:
+    """Is it one of the words that the profile for language models reads as an absent slot?"""
+    return not profile_named("llm").normalise(("any", "name"), (word,), "predicted")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from dialgauge.text import counted, some_of
 from dialgauge.tracking.encode import Item
-from dialgauge.tracking.guard_evidence import GuardEvidence
+from dialgauge.tracking.guard_evidence import GuardEvidence, means_absent
 from dialgauge.tracking.guard_findings import (
     ABSENT,
     BOOLEANS,
@@ -40,7 +39,7 @@ def absent_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFind
     """A word that most predicted slots have and gold never has: it says that the slot is absent."""
     filled = evidence.predicted
     total = sum(filled.values())
-    strange = _absent_words(evidence)
+    strange = evidence.absent_words
     if total < FEW or not strange:
         return []
     kept: Counter[Pair] = Counter()
@@ -54,32 +53,12 @@ def absent_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFind
     if not (mostly or kept.total() > MANY * total):
         return []
     shown = some_of([f"'{word[:40]}'" for word in sorted(strange)], LISTED)
-    helps = ", or use a profile that knows the word (-p llm)" if all(map(_means_absent, strange)) else ""
+    helps = ", or use a profile that knows the word (-p llm)" if all(map(means_absent, strange)) else ""
     message = (
         f"{shown} {'fills' if len(strange) == 1 else 'fill'} {kept.total():,} of {total:,} predicted slots, and gold "
         f"never has it: it seems to mean that the slot is absent; leave such slots out of the file{helps}"
     )
     return [GuardFinding(ABSENT, message, stops=True)]
-
-
-def _absent_words(evidence: GuardEvidence) -> set[str]:
-    """Words that gold never has and that seem to say that a slot is absent: one that most slots have, or known ones."""
-    filled = evidence.predicted
-    words = Counter[str]()
-    for (_, _, values), count in filled.items():
-        if len(values) == 1:
-            words[values[0]] += count
-    word, often = words.most_common(1)[0] if words else ("", 0)
-    slots = {item[:2] for item in filled if item[2] == (word,)}
-    known = {word for word in words if _means_absent(word)}
-    strange = {word} if 2 * often > sum(filled.values()) and len(slots) > 1 else known
-    return {word for word in strange if word.lower() not in evidence.gold_values}
-
-
-@lru_cache(maxsize=1 << 14)
-def _means_absent(word: str) -> bool:
-    """Is it one of the words that the profile for language models reads as an absent slot?"""
-    return not profile_named("llm").normalise(("any", "name"), (word,), "predicted")
 
 
 def boolean_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
@@ -145,7 +124,7 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
     if not telling:
         return []
     unseen = {item: pair for item, pair in unlike.items() if pair in telling and not known.has(pair, item[2])}
-    llm, absent, joined = profile_named("llm"), _absent_words(evidence), _joined(evidence, unseen)
+    llm, absent, joined = profile_named("llm"), evidence.absent_words, _joined(evidence, unseen)
     strange: dict[Pair, Counter[str]] = {}
     read: Counter[Pair] = Counter()
     for item, pair in unseen.items():
