@@ -398,15 +398,15 @@ class _ServiceTalk:
             named = {f"{doer[1]}{ending}" for ending in ("er", "r", "or")}
             yield from [slot for slot, words in labels.items() if {*words} & named][:1]
 
-    def _shadowed(self, label: object, places: object, given: dict[str, str]) -> bool:
+    def _shadowed(self, label: Place[str], places: Sequence[Place[str]], given: dict[str, str]) -> bool:
         """Does the same label stand for another slot that has a value, or that people would sooner ask for?"""
-        if any(noun.first <= label.first < noun.last for noun in self._nouns):  # type: ignore[attr-defined]
+        if any(noun.first <= label.first < noun.last for noun in self._nouns):
             return True
-        same = [other.value for other in places if other.first == label.first]  # type: ignore[attr-defined]
+        same = [other.value for other in places if other.first == label.first]
         if any(other in given for other in same):
             return True
         exact = [name for name in same if _is_name(self._words, name, label, self._reply)]
-        return bool(exact) and label.value not in exact  # type: ignore[attr-defined]
+        return bool(exact) and label.value not in exact
 
     def _indifferent(self, given: dict[str, str]) -> Iterator[str]:
         """Slots that the user has no wish about."""
@@ -435,8 +435,8 @@ def _is_verb(reply: ReplyText, index: int) -> bool:
     )
 
 
-def _is_name(words: ServiceVocabulary, name: str, label: object, reply: ReplyText) -> bool:
-    text = " ".join(reply.lower[label.first : label.last])  # type: ignore[attr-defined]
+def _is_name(words: ServiceVocabulary, name: str, label: Place[str], reply: ReplyText) -> bool:
+    text = " ".join(reply.lower[label.first : label.last])
     return phrase_of(text) == phrase_of(words.label(name))
 
 

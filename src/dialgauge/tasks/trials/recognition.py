@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import LAST_RESORT, DialogueFormat, UnknownFormat, is_document, log_advice, recognise, resolve
+from dialgauge.formats import (
+    LAST_RESORT,
+    DialogueFormat,
+    Part,
+    UnknownFormat,
+    is_document,
+    log_advice,
+    recognise,
+    resolve,
+)
 
 #: Formats whose files are results of agents; native ones are where they were made of such.
 FORMATS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
@@ -57,13 +66,7 @@ def refuse_unreadable(file: str | Path) -> str:
         try:
             named = recognise(part, folders).name
             if named == LAST_RESORT and len(parts) == 1 and b'"role"' in part.head():  # it may take logs, too
-                lacking, example = log_advice(part)
-                raise DialgaugeError(
-                    f"no known format of agents' logs fits it; {lacking}. A line each such as below would do; "
-                    "'dialgauge data formats messages' shows more",
-                    file=part.name,
-                    example=example,
-                )
+                raise _no_log(part)
         except UnknownFormat as error:
             if error.fault:
                 raise
@@ -75,14 +78,18 @@ def refuse_unreadable(file: str | Path) -> str:
                     example=_EXAMPLE,
                 ) from error
             seen = f"; keys seen: {', '.join(error.names)}" if error.names else ""
-            lacking, example = log_advice(part)
-            raise DialgaugeError(
-                f"no known format of agents' logs fits it{seen}; {lacking}. A line each such as below would do; "
-                "'dialgauge data formats messages' shows more. To score responses, give the gold file, too",
-                file=part.name,
-                example=example,
-            ) from error
+            raise _no_log(part, seen, ". To score responses, give the gold file, too") from error
     return named
+
+
+def _no_log(part: Part, seen: str = "", more: str = "") -> DialgaugeError:
+    lacking, example = log_advice(part)
+    return DialgaugeError(
+        f"no known format of agents' logs fits it{seen}; {lacking}. A line each such as below would do; "
+        f"'dialgauge data formats messages' shows more{more}",
+        file=part.name,
+        example=example,
+    )
 
 
 def _refuse_nothing(file: str | Path) -> None:
