@@ -116,9 +116,16 @@ class CommandGroup:
 
     def __init__(self, help: str, also: Mapping[str, str] | None = None) -> None:
         self.help = help
-        self.commands: dict[str, Callable[..., object]] = {}
+        self.own: dict[str, Callable[..., object]] = {}
+        #: Those in files of their own.
+        self.parts: dict[str, Callable[..., object]] = {}
         #: Another word for a command, to the command.
         self.also = dict(also or {})
+
+    @property
+    def commands(self) -> dict[str, Callable[..., object]]:
+        """All of them, in the order of help pages: those of the group's own file are the ones to begin with."""
+        return self.own | self.parts
 
     def usual(self, words: Sequence[str]) -> list[str]:
         """The words with the command by its own name."""
@@ -126,7 +133,7 @@ class CommandGroup:
 
     def command(self, name: str | None = None) -> Callable[[Command], Command]:
         """Register a function under a name; unless given, its own."""
-        return _registering(self.commands, name)
+        return _registering(self.own, name)
 
 
 #: The commands in files of their own, by the module of each.
@@ -150,7 +157,7 @@ def application(help: str, also: Mapping[str, str] | None = None, *, parts: str 
     group = CommandGroup(help, also)
     for module in _part_modules(parts) if parts else ():
         importlib.import_module(module)
-        group.commands |= _PARTS.get(module, {})
+        group.parts |= _PARTS.get(module, {})
     return group
 
 
