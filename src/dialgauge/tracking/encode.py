@@ -121,6 +121,8 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     #: The different states, as they are in the turns, and row by row which of them it is.
     states: list[Any]
     state_of: Codes
+    #: Has any of the turns a text?
+    worded: bool
 
     def places(self) -> dict[str, int]:
         """Dialogue key to position."""
@@ -151,6 +153,18 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
         return len(before), len(before) - int(np.count_nonzero(kept))
 
     @cached_property
+    def _facts(self) -> dict[tuple[str, bytes], Any]:
+        return {}
+
+    def once(self, fact: str, rows: Codes, find: Callable[[], T]) -> T:
+        """Something about some of the rows, looked up once for all systems that are scored on these turns."""
+        key = fact, rows.tobytes()
+        if key not in self._facts:
+            self._facts[key] = find()
+        value: T = self._facts[key]
+        return value
+
+    @cached_property
     def filled(self) -> dict[Item, int]:
         """How often each slot has which values, as its source writes them."""
         return self.filled_at(slice(None))
@@ -172,6 +186,7 @@ class _EncodedTurns(NamedTuple):
     blank_item: Codes
     states: list[Any]
     state_of: Codes
+    worded: bool
 
 
 def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDialogues:
@@ -211,13 +226,15 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
         whole.blank_item,
         whole.states,
         whole.state_of,
+        whole.worded,
     )
 
 
 def _joined(blocks: Sequence[_EncodedTurns]) -> _EncodedTurns:
     present, *codes = (np.concatenate(parts) for parts in zip(*(block[:5] for block in blocks), strict=True))
     cell_row, cell_item, blank_row, blank_item = codes
-    return _EncodedTurns(present, cell_row, cell_item, blank_row, blank_item, [], np.zeros(0, np.int32))
+    worded = any(block.worded for block in blocks)
+    return _EncodedTurns(present, cell_row, cell_item, blank_row, blank_item, [], np.zeros(0, np.int32), worded)
 
 
 def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _EncodedTurns:
@@ -229,7 +246,10 @@ def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _En
     distinct = dict(zip(ids, given, strict=True))
     places = dict(zip(distinct, range(len(distinct)), strict=True))
     which = np.fromiter(map(places.__getitem__, ids), np.int32, len(ids))
-    numbered = [items.of_state(state, judged=kind == "judged") for state in distinct.values()]
+    known, judged = items.states, kind == "judged"
+    numbered = [
+        known[name][1] if name in known else items.of_state(state, judged=judged) for name, state in distinct.items()
+    ]
     blank_rows: list[int] = []
     blank_cells: list[int] = []
     for row, blank in blanks.items():
@@ -246,6 +266,7 @@ def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _En
         np.array(blank_cells, np.int32),
         list(distinct.values()),
         which,
+        any(map(attrgetter("text"), turns)),
     )
 
 

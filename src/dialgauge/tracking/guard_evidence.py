@@ -48,17 +48,12 @@ class GuardEvidence(Struct, frozen=True, dict=True):
         gold, predicted, rows = system.gold, system.predicted, system.aligned.predicted_row
         if gold is None or predicted.kind == "judged":
             return cls()
-        items = gold.shared.listed(0, max(gold.items, predicted.items))
-        numbers, slots = gold.shared.pairs(len(items))
-        ours = np.bincount(gold.cell_item[_among(gold, system.aligned.gold_row)], minlength=len(items))
-        theirs = np.bincount(predicted.cell_item[_among(predicted, rows[rows >= 0])])
-        fills = np.bincount(slots, ours, len(numbers)).astype(int).tolist()
-        there = set(slots[np.flatnonzero(np.bincount(gold.cell_item))].tolist())
+        fills, words = gold.once("fills", system.aligned.gold_row, lambda: _fills(gold, system.aligned.gold_row))
         return cls(
-            predicted={items[number]: int(theirs[number]) for number in np.flatnonzero(theirs).tolist()},
-            gold={pair: count for pair, count in zip(numbers, fills, strict=True) if count},
-            gold_words=_words(items[number] for number in np.flatnonzero(ours).tolist()),
-            gold_slots=frozenset([pair for pair, number in numbers.items() if number in there]),
+            predicted=predicted.filled_at(_among(predicted, rows[rows >= 0])),
+            gold=fills,
+            gold_words=words,
+            gold_slots=gold.names,
             kept=predicted.dropped if predicted.kind == "predicted" else (0, 0),
             gold_kept=gold.dropped,
             changed=_changed(system, gold) if predicted.kind == "predicted" else (0, 0, 0),
@@ -80,8 +75,8 @@ class GuardEvidence(Struct, frozen=True, dict=True):
         word, often = words.most_common(1)[0] if words else ("", 0)
         slots = {item[:2] for item in self.predicted if item[2] == (word,)}
         mostly = 2 * often > sum(self.predicted.values()) and len(slots) > 1
-        strange = {word} if mostly else {word for word in words if means_absent(word)}
-        return {word for word in strange if word.lower() not in self.gold_values}
+        unlike = {each for each in words if each.lower() not in self.gold_values}
+        return unlike & {word} if mostly else {each for each in unlike if means_absent(each)}
 
     @classmethod
     def joined(cls, parts: Sequence[GuardEvidence]) -> GuardEvidence:
@@ -96,6 +91,15 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             changed=_added(part.changed for part in parts),
             domains=_added(part.domains for part in parts),
         )
+
+
+def _fills(gold: EncodedDialogues, rows: Codes) -> tuple[dict[Pair, int], dict[Pair, frozenset[str]]]:
+    """How often gold fills each slot in some rows, and with which words."""
+    filled = gold.filled_at(_among(gold, rows))
+    fills: Counter[Pair] = Counter()
+    for item, count in filled.items():
+        fills[item[:2]] += count
+    return dict(fills), _words(filled)
 
 
 def _words(items: Iterable[Item]) -> dict[Pair, frozenset[str]]:
@@ -118,7 +122,7 @@ def _changed(system: System, gold: EncodedDialogues) -> tuple[int, int, int]:
     first[gold.offsets] = True
     known = (aligned.predicted_row >= 0) & ~first[aligned.gold_row]
     rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
-    ours, other = _state_codes(gold), _state_codes(predicted)
+    ours, other = gold.once("codes", gold.offsets, lambda: _state_codes(gold)), _state_codes(predicted)
     changes = gold.present[rows - 1] & (ours[rows] != ours[rows - 1]) & (ours[rows - 1] != 0)
     rows, theirs = rows[changes], theirs[changes]
     late = (other[theirs] == ours[rows - 1]) & (other[theirs] != other[theirs - 1])
@@ -134,7 +138,8 @@ def _domains(system: System, gold: EncodedDialogues) -> tuple[int, int]:
     of_dialogues = np.zeros(len(filled), np.int64)
     if filled.any():
         of_dialogues[filled] = np.bitwise_or.reduceat(of_rows, predicted.offsets[:-1][filled])
-    asked = _several(_domain_bits(gold))[rows] & np.repeat(_several(of_dialogues), predicted.sizes)[theirs]
+    several = gold.once("several domains", gold.offsets, lambda: _several(_domain_bits(gold)))
+    asked = several[rows] & np.repeat(_several(of_dialogues), predicted.sizes)[theirs]
     return int(asked.sum()), int((asked & _several(of_rows)[theirs]).sum())
 
 

@@ -201,9 +201,9 @@ def _all_predictions(comparison: StateComparison, system: System) -> ColumnTable
 
 def _texts(comparison: StateComparison, system: System) -> TableColumn:
     """The user's words in the predictions, where the corpus lacks them."""
-    theirs = [turn.text for dialogue in system.dialogues for turn in dialogue.turns if turn.speaker == "user"]
-    if not any(theirs):
+    if not system.predicted.worded:
         return chosen_texts([None], np.zeros(len(comparison.aligned), np.int32))
+    theirs = [turn.text for dialogue in system.dialogues for turn in dialogue.turns if turn.speaker == "user"]
     worded = system.gold_corpus.user_turns[1].tolist()
     rows = zip(comparison.aligned.predicted_row.tolist(), comparison.aligned.gold_row.tolist(), strict=True)
     return column("String", [theirs[row] or None if row >= 0 and not worded[gold] else None for row, gold in rows])

@@ -217,7 +217,9 @@ def _joined(evidence: GuardEvidence, items: Iterable[Item]) -> dict[Item, int]:
     behind = re.compile(rf"(\S.*?)(?:,? (?:\(|(?:{slots})[ :=]+\S)| ?[:|@(] ?[01]?\.[0-9]+\)?$)")
 
     def is_joined(value: str) -> bool:
-        before = behind.match(value) if not value.isalnum() and value not in evidence.gold_values else None
+        if value.isalnum() or value in evidence.gold_values:
+            return False
+        before = behind.match(value)
         return bool(named.search(value) or (before and before[1] in evidence.gold_values))
 
     return {

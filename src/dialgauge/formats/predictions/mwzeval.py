@@ -80,13 +80,11 @@ class MwzEval(DialogueFormat):
 
         def build(dialogue: str, entries: list[_Entry]) -> Dialogue:
             states.dialogue = dialogue
-            turns: list[Turn] = []
+            known, turns = _TURNS.get, list[Turn]()
             for number, entry in enumerate(entries):
                 content, active = bytes(entry.state), entry.active_domains
-                turns += (
-                    _TURNS.get((content, active)) or user_turn(content, active, number),
-                    Turn(speaker="system", text=entry.response),
-                )
+                turns.append(known((content, active)) or user_turn(content, active, number))
+                turns.append(Turn(speaker="system", text=entry.response))
             return Dialogue(id=dialogue, turns=tuple(turns))
 
         return built(_FILE.decode(part.read(), part, notes), build, part, notes)

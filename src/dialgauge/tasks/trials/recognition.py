@@ -13,7 +13,6 @@ from dialgauge.formats import (
     Part,
     UnknownFormat,
     is_document,
-    log_advice,
     recognise,
     resolve,
 )
@@ -83,6 +82,8 @@ def refuse_unreadable(file: str | Path) -> str:
 
 
 def _no_log(part: Part, seen: str = "", more: str = "") -> DialgaugeError:
+    from dialgauge.formats import log_advice  # the readers of free texts, for a file that is refused
+
     lacking, example = log_advice(part)
     return DialgaugeError(
         f"no known format of agents' logs fits it{seen}; {lacking}. A line each such as below would do; "
