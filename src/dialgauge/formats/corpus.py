@@ -58,6 +58,8 @@ class Corpus(Struct, kw_only=True, dict=True):
     resources: list[Resource] = []
     notes: Notes = field(default_factory=Notes)
     files: list[str] = []
+    #: What dialogues of the format can carry.
+    fields: frozenset[str] = ALL_FIELDS
 
     def __repr__(self) -> str:
         beside = [counted(len(self.resources), "resource")] if self.resources else []
@@ -203,7 +205,7 @@ def _dialogues(corpus: Corpus, format: str | None, limit: int) -> Iterator[Dialo
                 "name the files of one of them with a pattern",
                 file=parts[0].name,
             )
-        corpus.format, corpus.kind = chosen.name, chosen.kind
+        corpus.format, corpus.kind, corpus.fields = chosen.name, chosen.kind, chosen.fields
         for part, dialogue in chosen.read_parts(parts, corpus.notes):
             _take(dialogue, part.name, seen)
             yield dialogue

@@ -133,6 +133,17 @@ def unzipped(raw: IO[bytes], start: bytes) -> IO[bytes]:
     return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
 
 
+def unzipped_beginning(packed: bytes, size: int) -> bytes:
+    """The first bytes of what a gzip file holds, from its own first bytes; none where only a stream can tell."""
+    from isal import isal_zlib
+
+    try:
+        content = isal_zlib.decompressobj(wbits=16 + isal_zlib.MAX_WBITS).decompress(packed, size)
+    except Exception:  # isal's own error, which its stubs do not call a class
+        return b""
+    return content if len(content) == size else b""
+
+
 def unzipped_at_once(packed: bytes, limit: int) -> bytes | None:
     """What a whole gzip file holds, without the copies that a stream makes.
 

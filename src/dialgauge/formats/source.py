@@ -36,6 +36,7 @@ from dialgauge.formats.packed import (
     too_big,
     unzipped,
     unzipped_at_once,
+    unzipped_beginning,
 )
 from dialgauge.formats.remote import expand_url, is_url, open_url
 from dialgauge.text import encodable
@@ -120,8 +121,14 @@ class Part:
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
         """The first bytes, unpacked, without a byte-order mark."""
-        with self.open() as stream, faults(self.name):
-            return stream.read(size).removeprefix(b"\xef\xbb\xbf")
+        with faults(self.name), self._opener() as raw:
+            start = raw.read(size)
+        if is_packed(start):
+            start = unzipped_beginning(start, size)
+            if not start:
+                with self.open() as stream, faults(self.name):
+                    start = stream.read(size)
+        return start.removeprefix(b"\xef\xbb\xbf")
 
     @property
     def is_large(self) -> bool:

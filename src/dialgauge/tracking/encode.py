@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec import Struct
+from msgspec.json import Encoder
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Turn, Values, dialogue_key
@@ -42,6 +43,7 @@ WRONG: Values = ("wrong",)
 
 #: Turns of dialogues in a file that are held at once.
 _HELD = 1 << 15
+_ENCODER = Encoder()
 
 
 class Items:
@@ -53,6 +55,7 @@ class Items:
         #: is kept, so that ids stay theirs.
         self.states: dict[int, tuple[object, list[int]]] = {}
         self.known: dict[tuple[str, int], tuple[object, list[int]]] = {}
+        self._lines: dict[int, bytes | None] = {id(None): None}
         #: The distinct (domain, slot) pairs of the items that were looked at, numbered, and item by item its pair.
         self._pairs: dict[Pair, int] = {}
         self._pair_of: list[int] = []
@@ -80,6 +83,13 @@ class Items:
                 numbers += encoded[1]
             whole = self.states[id(state)] = state, numbers
         return whole[1]
+
+    def lines(self, states: Sequence[Any]) -> list[bytes | None]:
+        """The JSON of states that inputs hold for good, made once where they share them; None stays None."""
+        lines = self._lines
+        fresh = [state for state in states if id(state) not in lines]
+        lines.update(zip(map(id, fresh), _ENCODER.encode_lines(fresh).split(b"\n"), strict=False))
+        return [lines[id(state)] for state in states]
 
     def pairs(self, stop: int) -> tuple[dict[Pair, int], Codes]:
         """The numbered (domain, slot) pairs of at least the items up to a number, and which of them each item has."""

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Corpus, carries, is_empty_json, read, system_name, system_names, user_turns
+from dialgauge.formats import ALL_FIELDS, Corpus, carries, is_empty_json, read, system_name, system_names, user_turns
 from dialgauge.text import Note, counted
+from dialgauge.tracking.encode import carries_gold
 
 if TYPE_CHECKING:
     from dialgauge.formats import AnyFrame, Notes
@@ -128,6 +129,13 @@ class SystemInput(FileReading, frozen=True, eq=False):
     #: ``dialogues`` or ``predictions``: what the format is made for.
     kind: str = ""
     ontology: Ontology | None = None
+    #: What dialogues of the format can carry.
+    fields: frozenset[str] = ALL_FIELDS
+
+    @property
+    def brings_gold(self) -> bool:
+        """Does it have gold states beside its predictions?"""
+        return "state" in self.fields and carries_gold(self.dialogues)
 
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
@@ -186,7 +194,8 @@ def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
     dialogues: Sequence[Dialogue] = corpus.dialogues
     if name == "gold" and reading.understood and not reading.says_predicted:
         dialogues = [_as_gold(dialogue) for dialogue in dialogues]
-    return SystemInput(name, dialogues, corpus.format, path, corpus.kind, ontology, **structs.asdict(reading))
+    facts = structs.asdict(reading)
+    return SystemInput(name, dialogues, corpus.format, path, corpus.kind, ontology, corpus.fields, **facts)
 
 
 def _as_gold(dialogue: Dialogue) -> Dialogue:

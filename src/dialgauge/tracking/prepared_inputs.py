@@ -57,7 +57,7 @@ def prepare_inputs(
 
 def _role(system: SystemInput, gold: SystemInput | None) -> str:
     """What a prediction file was taken for."""
-    return "gold and predictions" if gold is None and carries_gold(system.dialogues) else "predictions"
+    return "gold and predictions" if gold is None and system.brings_gold else "predictions"
 
 
 def coverage_policy(name: str) -> Policy:

@@ -19,7 +19,6 @@ from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvi
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
 from dialgauge.tracking.details import ceiling_sentence
-from dialgauge.tracking.encode import carries_gold
 from dialgauge.tracking.guard_evidence import GuardEvidence
 from dialgauge.tracking.guards import accepted_kinds, input_findings, notes_of, profile_findings
 from dialgauge.tracking.inputs import (
@@ -159,7 +158,7 @@ def score(
                 progress.say(system_input.described())
         systems, notes = _as_asked(reference, systems, turns, rename)
         for system in systems if reference else ():
-            if carries_gold(system.dialogues):
+            if system.brings_gold:
                 progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
         inventory = slots or (sgd.schema if sgd else None)
         try:

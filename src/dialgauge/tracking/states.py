@@ -221,9 +221,10 @@ class StateComparison:
             slots = _distinct(np.concatenate([part[1] for part in parts.values()]))
         dense = {}
         for side, (rows, numbers, codes) in parts.items():
-            dense[side] = np.zeros((len(slots), stop - start), np.int32)
             places = numbers if total <= _COMPACT else np.searchsorted(slots, numbers)
-            dense[side][places, rows - start] = codes
+            cells = np.zeros(len(slots) * (stop - start), np.int32)
+            cells[places * np.int64(stop - start) + (rows - start)] = codes
+            dense[side] = cells.reshape(len(slots), stop - start)
         if self.coder.profile.forgive_unlisted_domains:
             self._forgive(slots, dense["gold"], dense["predicted"])
         return DialogueBlock(start, stop, slots, dense["gold"], dense["predicted"], self.aligned.first[start:stop])

@@ -187,8 +187,7 @@ def _some_predictions(comparison: StateComparison, system: System, first: int, l
 
 def _all_predictions(comparison: StateComparison, system: System) -> ColumnTable:
     aligned, predicted = comparison.aligned, system.predicted
-    lines = msgspec.json.Encoder().encode_lines(predicted.states).split(b"\n")
-    written = [None if state is None else line for state, line in zip(predicted.states, lines, strict=False)]
+    written = predicted.shared.lines(predicted.states)
     state_of = np.append(predicted.state_of, np.int32(len(written)))  # of row -1, where there is no prediction
     return ColumnTable(
         {
