@@ -30,7 +30,7 @@ DOLLARS = 0.08  # a conversation of an agent and a simulated user; the files of 
 CALLS = 24  # of both sides together
 
 _WHOLE = "turns per CPU second, files to stored run"
-WORKERS = (1, 2, 10, 100, 1000)
+WORKERS = (1, 10, 100, 1_000)
 
 
 class Costs(NamedTuple):

@@ -9,6 +9,6 @@ from support.extend_pages import ExtendPage
 
 def test_the_page_does_what_it_says(tmp_path: Path) -> None:
     page = ExtendPage("agent")
-    assert len(page.commands) == 4
+    assert len(page.commands) == 2
     page.install(tmp_path)
     page.run(tmp_path)

@@ -33,7 +33,7 @@ def page(site: Path, browser: Browser) -> Iterator[Page]:
 @pytest.mark.parametrize(
     ("query", "wanted"),
     [
-        ("pass^k", "tutorials/agent-results/"),
+        ("pass^k", "tutorials/logs/"),
         ("jupyter", "howto/notebook/"),
         ("csv", "tutorials/own-domain/"),
         ("FGA@0.5", "reference/measures/"),

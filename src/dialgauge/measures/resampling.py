@@ -1,7 +1,7 @@
 """Confidence intervals of scores: by resampling dialogues, or with one more unit where there are few of them.
 
 Systems scored on the same number of dialogues are resampled together, so that ten systems under four profiles draw
-their random numbers once. Which measures get which interval, and why: docs/decisions/intervals.md.
+their random numbers once. Which measures get which interval, and why: docs/explanation/intervals.md.
 """
 
 from __future__ import annotations

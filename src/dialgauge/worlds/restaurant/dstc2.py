@@ -11,7 +11,7 @@ per call, and an ontology. What is read:
 * the ontology: ``informable`` with the values of ``food``, ``area``, ``pricerange`` and ``name``.
 
 The conversion behind task 6 was not published. These rules were read off the 3,235 released dialogs and the wording of
-DSTC2's prompts (``docs/decisions/dstc2-conversion.md`` has the counts):
+DSTC2's prompts (``docs/babi.md`` has the counts):
 
 * the welcome is one sentence; counts of restaurants are left out; answers with a phone number, an address or a post
   code end in one word made from the venue's name; every other prompt stands as it was said;
