@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         open_domain,
         open_town,
     )
-    from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
     from dialgauge.lab.lab_config import (
         LAB_LIMITS,
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
         LAB_KIND,
         LabRuns,
         converse,
+        judged_conversations,
         lab_signature,
         lab_tables,
         run_lab,
@@ -77,7 +77,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CAUSE_WORDS",
     "ERRORS",
-    "INJECTED_FAULTS",
     "LAB_KIND",
     "LAB_LIMITS",
     "RATES",
@@ -90,7 +89,6 @@ __all__ = [
     "CrossCell",
     "CrossEvaluation",
     "Form",
-    "InjectedFault",
     "LabConfig",
     "LabRuns",
     "LoadedDomain",
@@ -115,9 +113,9 @@ __all__ = [
     "goal_named",
     "goal_tables",
     "hold_conversations",
-    "injected_conversations",
     "interact",
     "interaction_table",
+    "judged_conversations",
     "lab_scenario",
     "lab_signature",
     "lab_tables",
