@@ -13,8 +13,9 @@ from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.domain.goals import DomainGoal, ServiceTask
 from dialgauge.worlds.domain.matching import DAYS, ORDERED, comparable, members, minutes, number, truth
-from dialgauge.worlds.domain.schema import BookSpec, Domain, SearchSlot, Service, SlotType
+from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.search import DomainSearch, Entity
+from dialgauge.worlds.domain.service import BookSpec, SearchSlot, Service, SlotType
 
 _PURPOSE = "domain-goals"
 #: Draws of a goal before distinct ones are held to have run out, and of each goal after that.

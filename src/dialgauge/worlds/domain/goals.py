@@ -12,8 +12,9 @@ from dialgauge.dialogue import DONTCARE, Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.domain.matching import comparable, plain
 from dialgauge.worlds.domain.rows_file import decode_json, read_text
-from dialgauge.worlds.domain.schema import Domain, Service
+from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.search import DomainSearch
+from dialgauge.worlds.domain.service import Service
 
 _GOAL = ("id", "tasks", "satisfiable")
 _TASK = ("service", "want", "first", "book", "book_first", "ask", "refers")
