@@ -47,17 +47,8 @@ if TYPE_CHECKING:
         make_lab_config,
         with_states,
     )
-    from dialgauge.lab.lab_run import (
-        LAB_KIND,
-        LabRuns,
-        converse,
-        judged_conversations,
-        lab_signature,
-        lab_tables,
-        run_lab,
-        scored_run,
-        write_conversations,
-    )
+    from dialgauge.lab.lab_results import LabRuns, lab_tables, write_conversations
+    from dialgauge.lab.lab_run import LAB_KIND, converse, judged_conversations, lab_signature, run_lab, scored_run
     from dialgauge.lab.measures import score_conversations
     from dialgauge.lab.model_tracking import Tracked, track_corpus
     from dialgauge.lab.prediction import auc, auc_within, line_error, predictors, rank_agreement
