@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from dialgauge.presentation import Badge, DialogueView, RunTables, Tone, TurnView
 from dialgauge.text import counted
-from dialgauge.users.analyses import misheard
 from dialgauge.users.conversations import act_text, because, loop_cause, loop_turns
 from dialgauge.users.labels import meaning
 from dialgauge.users.measures import FAULTS
+from dialgauge.users.mishearing import misheard
 from dialgauge.users.records import COMBINED, VERDICTS
 from dialgauge.users.tables import LOST
 from dialgauge.users.turns import EQUALS

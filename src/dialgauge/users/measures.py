@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.measures import Card, Measure, Rows, Settings
-from dialgauge.users.analyses import Cause
+from dialgauge.users.loops import Cause
 from dialgauge.users.records import COMBINED, MEASURES, DialogueScore, MeasureName, PrfScore
 
 ASPECTS = ("f1", "precision", "recall")

@@ -14,8 +14,8 @@ from msgspec import Struct
 from dialgauge.errors import DialgaugeError
 from dialgauge.errors import nearest as nearest_name
 from dialgauge.runs import Run
-from dialgauge.users.analyses import CAUSES, ENDS
 from dialgauge.users.labels import LABELS, REASONS, matching_labels
+from dialgauge.users.loops import CAUSES, ENDS
 from dialgauge.users.measures import score_name
 from dialgauge.users.records import COMBINED, MEASURES, REPEATED, VERDICTS
 

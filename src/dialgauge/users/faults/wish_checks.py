@@ -90,8 +90,6 @@ _ANYTHING_ELSE = re.compile(
 
 def early_end(view: ConversationView) -> FaultFindings:
     """Stops instead of answering, stops with its own confirmation, or never speaks of an expected action's matter."""
-    if not view.has_texts:
-        return not_checked("early_end", "no_texts")
     last = view.exchanges[-1] if view.exchanges else None
     if last is None or not last.last:
         return not_checked("early_end", "no_last_words")
@@ -253,8 +251,6 @@ _DENIED = re.compile(r"\b(?:no|not|none|never|without|cannot)\b|n't\b|\?|\bif\b"
 
 def contradicted(view: ConversationView) -> FaultFindings:
     """Says yes to more than its limit or to what it does without, or gives up a nonstop flight."""
-    if not view.has_texts:
-        return not_checked("contradicted", "no_texts")
     if not view.instruction:
         return not_checked("contradicted", "no_instruction")
     limit = _LIMIT.search(view.instruction)
