@@ -38,7 +38,9 @@ def patterns(
         informed = mentioned.get(domain, {})
         for part, kind in PARTS.items():
             stated: dict[str, str] = getattr(task, part)
-            constraints = _constraints(stated) if len(stated) > 1 else ()
+            if len(stated) < 2:
+                continue
+            constraints = dict.fromkeys([f"{slot}{EQUALS}{value}".lower() for slot, value in stated.items()])
             if len(constraints) > 1:
                 turns = [informed.get(constraint, ()) for constraint in constraints]
                 yield Pattern(kind, domain, part, len(constraints), expression_pattern(turns))
@@ -60,10 +62,6 @@ def expression_pattern(turns: Collection[Collection[int]]) -> str:
         return "miss_all"
     completeness = "no_miss" if len(expressed) == len(turns) else "miss"
     return f"{completeness}_{'one' if set.intersection(*expressed) else 'mult'}"
-
-
-def _constraints(stated: dict[str, str]) -> Collection[str]:
-    return dict.fromkeys([f"{slot}{EQUALS}{value}".lower() for slot, value in stated.items()])
 
 
 def _requested(spoken: Sequence[PreparedTurn], domain: str) -> dict[str, list[int]]:

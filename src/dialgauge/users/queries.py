@@ -106,17 +106,13 @@ def _scored(run: Run, query: Query) -> polars.DataFrame:
     columns = {str(measure): f"{measure}{part}" for measure in MEASURES}
     if query.measure not in columns:
         columns[query.measure] = _measure_name(run, query.measure, part)
-    elif _limited(query):
+    elif query.min_score is not None or query.max_score is not None:
         _measure_name(run, query.measure, part)
     for column, measure in columns.items():
         scores = run.table("dialogue_scores").filter(pl.col("measure") == measure)
         value = (pl.col("num") / pl.col("den")).alias(column)
         facts = facts.join(scores.select("dialogue", value), on="dialogue", how="left", maintain_order="left")
     return facts
-
-
-def _limited(query: Query) -> bool:
-    return query.min_score is not None or query.max_score is not None
 
 
 def _measure_name(run: Run, measure: str, part: str) -> str:
