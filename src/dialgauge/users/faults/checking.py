@@ -42,7 +42,8 @@ def check_user(dialogue: Dialogue) -> CheckedConversation:
     elif view.has_acts:
         findings = goal_findings(view)
     if not view.has_texts:
-        findings = {kind: not_checked(kind, "no_texts") for kind in _OF_TEXTS if kind != "empty"} | findings
+        for kind in _OF_TEXTS.keys() - {"empty"}:
+            findings.setdefault(kind, not_checked(kind, "no_texts"))
     return CheckedConversation(
         id=dialogue.id,
         findings=tuple(findings[kind] if kind in findings else _OF_TEXTS[kind](view) for kind in KINDS),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         truth,
     )
     from dialgauge.worlds.domain.rows_file import RowsFile, read_rows
-    from dialgauge.worlds.domain.schema import FEW, GENERAL, Domain, GoalDraw, Inventory, SlotWords, act
+    from dialgauge.worlds.domain.schema import FEW, GENERAL, Domain, GoalDraw, Inventory, SlotWords
     from dialgauge.worlds.domain.search import DomainSearch, Entity, Found, ServiceTable, either
     from dialgauge.worlds.domain.service import (
         ASKED,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         SearchSlot,
         Service,
         SlotType,
+        act,
     )
     from dialgauge.worlds.domain.starting import new_domain
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.dialogue import Act, Ontology, SlotSpec, State
+from dialgauge.dialogue import Ontology, SlotSpec, State
 from dialgauge.intents import service_of
 from dialgauge.worlds.domain.matching import DAYS
 from dialgauge.worlds.domain.service import CHOICE, Service
@@ -182,18 +182,6 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
 
 
 _NO_WORDS = SlotWords()
-
-
-@lru_cache(1 << 16)
-def act(name: str, slot: str = "", value: str = "") -> Act:
-    """An act; its service is the first half of its name.
-
-    >>> act("Car-Inform", "class", "van")
-    Act(name='Car-Inform', domain='car', slot='class', values=('van',))
-    >>> act("general-bye")
-    Act(name='general-bye', domain='general', slot='', values=())
-    """
-    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())
 
 
 def _acts_of(service: Service) -> Iterator[tuple[str, str, tuple[str, ...]]]:

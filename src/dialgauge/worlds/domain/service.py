@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from dialgauge.dialogue import Act
+from dialgauge.intents import service_of
 from dialgauge.values import clock, same_value
 from dialgauge.worlds.domain.matching import (
     DAYS,
@@ -338,3 +340,15 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
         """What people call a slot."""
         known = self.wishes.get(slot)
         return known.say if known and known.say else self.declared(slot).replace("_", " ")
+
+
+@lru_cache(1 << 16)
+def act(name: str, slot: str = "", value: str = "") -> Act:
+    """An act; its service is the first half of its name.
+
+    >>> act("Car-Inform", "class", "van")
+    Act(name='Car-Inform', domain='car', slot='class', values=('van',))
+    >>> act("general-bye")
+    Act(name='general-bye', domain='general', slot='', values=())
+    """
+    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())
