@@ -8,16 +8,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from blame_confusion import TRUE_CAUSES, blame_confusion
+from fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
 
 from dialgauge.agents import Level, Limits, Reply
 from dialgauge.dialogue import Act, Call, Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
-    INJECTED_FAULTS,
     AgentSpec,
     BrokenLink,
     ConversationBlame,
-    InjectedFault,
     LabConfig,
     LoadedDomain,
     blame_conversations,
@@ -26,7 +26,6 @@ from dialgauge.lab import (
     blame_rows,
     blame_tables,
     hold_conversations,
-    injected_conversations,
     open_town,
     require_blame,
     run_lab,
@@ -35,8 +34,6 @@ from dialgauge.lab import (
 from dialgauge.lab.blame import (
     CAUSES,
     SIDE_OF,
-    TRUE_CAUSES,
-    blame_confusion,
     broken_links,
     fully_lost_exchanges,
     partly_lost_exchanges,

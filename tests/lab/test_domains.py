@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from blame_confusion import TRUE_CAUSES, blame_confusion
+from fault_injection import InjectedFault
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import AgentSpec, InjectedFault, LabRuns, converse, open_domain
-from dialgauge.lab.blame import TRUE_CAUSES, blame_confusion
+from dialgauge.lab import AgentSpec, LabRuns, converse, open_domain
 from dialgauge.worlds.domain import new_domain
 from support.commands import dialgauge
 from support.domains import CARS, CLINIC, LIBRARY, PETS, changed, domain_folder

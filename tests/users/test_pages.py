@@ -14,7 +14,7 @@ from dialgauge.presentation import pages_of, run_charts
 from dialgauge.report import stacked_bars
 from dialgauge.runs import Run, Store
 from dialgauge.users import UserOptions, explanation_record, users_scored
-from dialgauge.users.pages import ActRow, Overview, TalkCell
+from dialgauge.users.dialogue_page import ActRow, Overview, TalkCell
 from support.drawn_charts import datasets, heading
 from support.family_pages import (
     changed,

@@ -38,7 +38,8 @@ class AgentReplier:
         shown: tuple[Fact, ...] | None = None
         for line in lines:
             if line.kind == "fact":
-                shown = (*(shown or ()), *_facts(line.text))
+                facts = [] if line.text == NO_RESULT else [Fact(*line.text.split(" ", 2))]
+                shown = (*(shown or ()), *facts)
             elif line.kind == "user":
                 reply = self._agent.respond(Turn(speaker="user", text=line.text, results=shown))
                 shown = None
@@ -57,7 +58,3 @@ class AgentReplier:
                 return (*point.history[len(known) :], utterance)
         self._agent.start(replace(self._context, dialogue_id=point.dialogue))
         return (*point.history, utterance)
-
-
-def _facts(text: str) -> list[Fact]:
-    return [] if text == NO_RESULT else [Fact(*text.split(" ", 2))]

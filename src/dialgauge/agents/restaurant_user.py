@@ -44,17 +44,17 @@ class RestaurantUser:
         self._phrases, self._domain = phrases, domain
         self._reactions: dict[BotKind, Callable[[Heard], Reply]] = {
             "greet": self._request,
-            "on_it": self._wait_for_questions,
+            "on_it": lambda _: self._silence("ask", "look"),
             "ask": self._answer,
             "look": self._wait_for_search,
             "api": self._after_call,
             "more": self._next_update,
             "option": self._judge,
-            "other": self._wait_for_option,
+            "other": lambda _: self._silence("option"),
             "reserve": self._next_question,
             "info": self._after_info,
-            "anything": self._say_goodbye,
-            "welcome": self._end,
+            "anything": lambda _: self._say(self._draws.pick(self._phrases.user.nothing_else), [Act("bye")], "welcome"),
+            "welcome": lambda _: _COMPLETED,
         }
 
     def start(self, context: UserContext) -> None:
@@ -90,9 +90,6 @@ class RestaurantUser:
     def _silence(self, *expected: BotKind) -> Reply:
         return self._say(SILENCE, [], *expected)
 
-    def _end(self, _: Heard) -> Reply:
-        return _COMPLETED
-
     def _inform(self, name: str, field: str) -> Act:
         """Say a field: from now on it is part of the belief state."""
         self._believe(field, self._wanted[field])
@@ -116,9 +113,6 @@ class RestaurantUser:
         pieces = [self._piece(user.request[field], field, self._wanted[field]) for field in self._plan.given]
         acts = [Act("book", domain), *(self._inform("inform", field) for field in self._plan.given)]
         return self._say(" ".join([opener, *pieces]), acts, "on_it")
-
-    def _wait_for_questions(self, _: Heard) -> Reply:
-        return self._silence("ask", "look")
 
     def _answer(self, heard: Heard) -> Reply:
         field = heard.words[0]
@@ -166,9 +160,6 @@ class RestaurantUser:
         act = Act("reject", self._domain, "name", name)
         return self._say(self._draws.pick(self._phrases.user.reject), [act], "other")
 
-    def _wait_for_option(self, _: Heard) -> Reply:
-        return self._silence("option")
-
     def _next_question(self, _: Heard) -> Reply:
         if self._questions:
             about = self._questions[0]
@@ -184,9 +175,6 @@ class RestaurantUser:
         if heard.words[0] != right:
             return _failed(f"the answer should be {right}, not {heard.words[0]}")
         return self._next_question(heard)
-
-    def _say_goodbye(self, _: Heard) -> Reply:
-        return self._say(self._draws.pick(self._phrases.user.nothing_else), [Act("bye")], "welcome")
 
 
 def _failed(why: str) -> Reply:

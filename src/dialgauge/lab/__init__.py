@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         open_domain,
         open_town,
     )
-    from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
     from dialgauge.lab.lab_config import (
         LAB_LIMITS,
@@ -48,16 +47,8 @@ if TYPE_CHECKING:
         make_lab_config,
         with_states,
     )
-    from dialgauge.lab.lab_run import (
-        LAB_KIND,
-        LabRuns,
-        converse,
-        lab_signature,
-        lab_tables,
-        run_lab,
-        scored_run,
-        write_conversations,
-    )
+    from dialgauge.lab.lab_results import LabRuns, lab_tables, write_conversations
+    from dialgauge.lab.lab_run import LAB_KIND, converse, judged_conversations, lab_signature, run_lab, scored_run
     from dialgauge.lab.measures import score_conversations
     from dialgauge.lab.model_tracking import Tracked, track_corpus
     from dialgauge.lab.prediction import auc, auc_within, line_error, predictors, rank_agreement
@@ -77,7 +68,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CAUSE_WORDS",
     "ERRORS",
-    "INJECTED_FAULTS",
     "LAB_KIND",
     "LAB_LIMITS",
     "RATES",
@@ -90,7 +80,6 @@ __all__ = [
     "CrossCell",
     "CrossEvaluation",
     "Form",
-    "InjectedFault",
     "LabConfig",
     "LabRuns",
     "LoadedDomain",
@@ -115,9 +104,9 @@ __all__ = [
     "goal_named",
     "goal_tables",
     "hold_conversations",
-    "injected_conversations",
     "interact",
     "interaction_table",
+    "judged_conversations",
     "lab_scenario",
     "lab_signature",
     "lab_tables",

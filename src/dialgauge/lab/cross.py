@@ -97,7 +97,7 @@ class CrossEvaluation(Struct, frozen=True):
 
 
 def cross_evaluation(
-    runs: Sequence[Run], measure: str = SUCCESS, *, resamples: int = 1000, seed: int = 0, level: float = 0.95
+    runs: Sequence[Run], measure: str = SUCCESS, *, resamples: int = 1000, seed: int = 0
 ) -> CrossEvaluation:
     """Lab runs, one for each user and system, as a matrix.
 
@@ -126,7 +126,7 @@ def cross_evaluation(
         values, draws = [value for value, _ in some], [drawn for _, drawn in some]
         low, high = (None, None)
         if resamples:
-            bounds = quantiles(np.mean(draws, axis=0)[:, None], level)[0]
+            bounds = quantiles(np.mean(draws, axis=0)[:, None], 0.95)[0]
             low, high = float(bounds[0]), float(bounds[1])
         return CrossCell(float(np.mean(values)), low, high)
 

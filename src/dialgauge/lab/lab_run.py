@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.agents import (
-    AGENT_ERROR,
-    BUILT_IN,
-    EXPLANATION,
-    TIME_BUDGET,
-    TOKEN_BUDGET,
-    deciding_options,
-)
-from dialgauge.dialogue import Dialogue, Ontology
+from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET, deciding_options
+from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError, choice
-from dialgauge.files import atomic, together
-from dialgauge.formats import bulk_load, write
+from dialgauge.formats import bulk_load
 from dialgauge.lab.blame.attribution import blame_conversations
-from dialgauge.lab.blame.blame_scores import BLAME_SIDES, blame_frames, score_blame
-from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_tables
+from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
 from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
 from dialgauge.lab.lab_config import (
     ASKS_OTHERS,
@@ -42,18 +34,10 @@ from dialgauge.lab.lab_config import (
     make_lab_config,
     speaks_freely,
 )
-from dialgauge.lab.self_reports import (
-    BROKEN_POLICY,
-    FROM_WORDS,
-    cost_tables,
-    coverage_tables,
-    judged_by_acts,
-    labels_note,
-    report_tables,
-)
+from dialgauge.lab.lab_results import LabRuns
+from dialgauge.lab.self_reports import BROKEN_POLICY, FROM_WORDS
 from dialgauge.measures import Resampling, Score, Scores, Signature, parse_measure, ratio_row, ratio_row_intervals
 from dialgauge.rankers import code_of, files_named
-from dialgauge.report import Cell, Column, RunSet, Table, numbered
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
 from dialgauge.tasks import (
@@ -62,7 +46,6 @@ from dialgauge.tasks import (
     JudgedConversations,
     judge_outcomes,
     outcome_frames,
-    outcome_tables,
     score_outcomes,
     uneven_trials,
 )
@@ -75,87 +58,15 @@ from dialgauge.worlds.domain import Domain
 LAB_KIND = "lab"
 #: The profile under which states of the lab are compared: both sides write values alike.
 _PROFILE = "verbatim"
-_TRACKING = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
-
-
-class LabRuns(RunSet):
-    """Conversations of systems with simulated users, scored in every way."""
-
-    def __init__(self, runs: Iterable[Run], refused: Sequence[tuple[str, str]] = ()) -> None:
-        """``refused`` are goals that could not be pursued, with the reason."""
-        super().__init__(runs)
-        self.refused = list(refused)
-
-    @property
-    def complete(self) -> bool:
-        """Was every conversation held, for every goal?"""
-        return not self.refused and not any(run.notes for run in self.runs)
-
-    @property
-    def notes(self) -> list[str]:
-        """What a reader of the scores should know, and which goals were skipped."""
-        if not self.refused:
-            return super().notes
-        (name, why), more = self.refused[0], len(self.refused) - 1
-        rest = f"; {more:,} more, see 'dialgauge lab goals'" if more else ""
-        return [*super().notes, f"skipped goal {name}: {why}{rest}"]
-
-    def tables(self, *, detail: bool = False) -> list[Table]:
-        """Verdicts on task, tracker and user, and whose fault failures were; how conversations went."""
-        return [table for run in self.runs for table in lab_tables(run, detail=detail)]
-
-    def document(self) -> dict[str, Any]:
-        """The JSON that ``dialgauge lab run --json`` writes; of several runs a list of them."""
-        runs = [
-            {
-                "run": run.id,
-                "signature": run.signature,
-                "scores": {name: msgspec.to_builtins(score) for name, score in run.scores.items()},
-                "coverage": msgspec.to_builtins(run.coverage),
-                "config": run.manifest.config,
-                "blame": blame_document(run)["blame"],
-            }
-            for run in self.runs
-        ]
-        return runs[0] if len(runs) == 1 else {"runs": runs}
-
-    def _explained(self, run: Run, dialogue: str) -> list[Table]:
-        return blame_explanation(run, dialogue)
-
-    def figures(self) -> Mapping[str, Callable[[], Any]]:
-        """The scores of task, tracker, user and conversation, and whose fault failures were."""
-        from dialgauge.report import run_figures
-
-        # The sum over all causes is 100% whatever the system does.
-        talkers = dict(zip(numbered([_talkers(run) for run in self.runs]), self.runs, strict=True))
-        return run_figures(talkers, parts=_PARTS, sections=_SECTIONS, names=_NAMES, without=("Blame",))
-
-
-#: What the parts of measures are that have no domains. Failures have a cause and a side at fault: two ways to divide
-#: the same failures, and the last two are both.
-_CAUSE, _SIDE = "cause", "side at fault"
-_PARTS: dict[str, str | tuple[str, ...]] = {
-    "Blame": _CAUSE, "Blame[user]": _SIDE, "Blame[system]": _SIDE, "Blame[world]": _SIDE, "Blame[limit]": _SIDE,
-    "Blame[infrastructure]": (_CAUSE, _SIDE), "Blame[unclear]": (_CAUSE, _SIDE), "Erred": "side that erred",
-}  # fmt: skip
-_NAMES = {"Blame": "share of the failed conversations (Blame)", "Erred": "share of all conversations (Erred)"}
-#: What the families of measures are about.
-_SECTIONS = {
-    "outcomes": "task", "tasks": "task", "trials": "task", "tracking": "tracker", "users": "user",
-    "lab": "conversation",
-}  # fmt: skip
-
-
-def _talkers(run: Run) -> str:
-    """Who talked to whom, in words: the run's own name joins them with all their settings."""
-    talked = Signature.parse(run.signature)
-    if not {"system", "user"} <= talked.keys():
-        return run.name
-    names = []
-    for agent in (AgentSpec.parse(talked[side]) for side in ("system", "user")):
-        settings = ",".join(f"{name}: {value}" for name, value in agent.options.items()).replace("=", ": ")
-        names.append(f"{agent.name} ({settings})" if settings else agent.name)
-    return " with ".join(names)
+#: The measures of a tracker.
+TRACKED = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+_FAILED = ("agent_failed", "ended because an agent failed")
+#: Ends that a reader is told of: the kind of the note, and what happened.
+_TOLD_ENDS = {
+    AGENT_ERROR: _FAILED,
+    TIME_BUDGET: _FAILED,
+    TOKEN_BUDGET: ("budget_spent", "ended early or never began"),
+}
 
 
 def converse(
@@ -183,9 +94,9 @@ def converse(
     """Put a system in front of a simulated user, once for every goal, and score what they say in every way there is.
 
     Agents are named as in ``dialgauge lab run``, with settings as ``AgentSpec(name, settings)``. The options are those
-    of that command; a ``Sitting`` in place of the system has all that decide what is said. With a ``store`` the run is
-    stored, and what is finished outlives the process until it is. Conversations that infrastructure broke are left out
-    of success with ``broken="leave-out"``, and failed with ``"fail"``.
+    of that command; a ``LabConfig`` in place of the system has all that decide what is said. With a ``store`` the run
+    is stored, and what is finished outlives the process until it is. Conversations that infrastructure broke are left
+    out of success with ``broken="leave-out"``, and failed with ``"fail"``.
 
     >>> from dialgauge import converse
     >>> results = converse("rule-system", "agenda", count=2, resamples=0)
@@ -237,27 +148,14 @@ def run_lab(
     check_setting(sitting, loaded.search.domain)
     # Nothing that our own agents make is garbage before the run is scored; what others make may be.
     ours = all(spec.name in BUILT_IN and spec.name not in ASKS_OTHERS for spec in (sitting.user, sitting.system))
-    with bulk_load() if ours else nullcontext():
-        return _run_lab(loaded, sitting, store, workers, resamples, on_unit, broken)
-
-
-def _run_lab(
-    loaded: LoadedDomain,
-    sitting: LabConfig,
-    store: Store | None,
-    workers: Workers,
-    resamples: int,
-    on_unit: Callable[[int], None] | None,
-    broken: Broken,
-) -> Run:
-    if store is None or held_at_once(loaded.goals, sitting):
-        held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, on_unit=on_unit)
-        run = scored_run(list(held), loaded, sitting, broken=broken, resamples=resamples)
-        return run if store is None else store.add(run)
-    with lab_workbench(store, LAB_KIND, loaded, sitting) as folder:
+    workbench: AbstractContextManager[Path | None] = nullcontext()
+    if store is not None and not held_at_once(loaded.goals, sitting):
+        workbench = lab_workbench(store, LAB_KIND, loaded, sitting)
+    with bulk_load() if ours else nullcontext(), workbench as folder:
         done = Parts(folder / "conversations") if folder is not None else None
         held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, done=done, on_unit=on_unit)
-        return store.add(scored_run(list(held), loaded, sitting, broken=broken, resamples=resamples))
+        run = scored_run(list(held), loaded, sitting, broken=broken, resamples=resamples)
+        return run if store is None else store.add(run)
 
 
 def lab_workbench(
@@ -285,19 +183,12 @@ def scored_run(
     signature = lab_signature(loaded, sitting).with_(broken=broken)
     judged = judged_conversations(held, loaded, broken)
     blamed = blame_conversations(judged)
-    scores = _joined(
-        [
-            score_outcomes(judged, resamples=resamples, seed=sitting.seed),
-            *(
-                _over_goals(family, resamples, sitting)
-                for family in (
-                    *_tracking(held, loaded, sitting.seed, resamples),
-                    *_users(held, loaded, sitting.seed, resamples),
-                )
-            ),
-            score_blame(blamed, resamples=resamples, seed=sitting.seed),
-        ]
-    )
+    families = [
+        score_outcomes(judged, resamples=resamples, seed=sitting.seed),
+        *(_over_goals(scores, resamples, sitting) for scores in _tracker_and_user(held, loaded, sitting, resamples)),
+        score_blame(blamed, resamples=resamples, seed=sitting.seed),
+    ]
+    scores = reduce(Scores.joined, families)
     scores = replace(scores, scores={name: _signed(score, signature) for name, score in scores.scores.items()})
     return new_run(
         kind=LAB_KIND,
@@ -385,21 +276,20 @@ def _files(spec: AgentSpec) -> str:
     )
 
 
-def _tracking(held: Sequence[Dialogue], loaded: LoadedDomain, seed: int, resamples: int) -> list[Scores]:
-    """The system's tracker against what the user said; nothing where the system shows no states."""
-    if not any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
-        return []
-    return [tracking_scores(held, loaded, resamples=resamples, seed=seed)]
+def _tracker_and_user(
+    held: Sequence[Dialogue], loaded: LoadedDomain, sitting: LabConfig, resamples: int
+) -> Iterator[Scores]:
+    """The system's tracker against what the user said, where it shows states; how the user expressed its goals, where
+    it has acts."""
+    if any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
+        yield tracking_scores(held, loaded, resamples=resamples, seed=sitting.seed)
+    if any(turn.acts for dialogue in held for turn in dialogue.turns if turn.speaker == "user"):
+        domain = loaded.search.domain
+        options = UserOptions(profile=None if domain.multiwoz else domain_profile(domain))
+        yield user_scores(held, options, resamples=resamples, seed=sitting.seed)
 
 
-def tracking_scores(
-    held: Sequence[Dialogue],
-    loaded: LoadedDomain,
-    *,
-    measures: Sequence[str] = _TRACKING,
-    resamples: int = 0,
-    seed: int = 0,
-) -> Scores:
+def tracking_scores(held: Sequence[Dialogue], loaded: LoadedDomain, *, resamples: int = 0, seed: int = 0) -> Scores:
     """The states that the system believed in against those that follow from what the user said.
 
     Values are compared as the domain compares them: 9:00 is 09:00, true is yes.
@@ -410,7 +300,7 @@ def tracking_scores(
     # A turn after which the system shows no state is no turn that it got right.
     study = PreparedInputs(held, {"system": held}, coverage="empty", ontology=loaded.search.tracked)
     resampling = Resampling(resamples, seed) if resamples else None
-    [scores] = state_scores(study, chosen_measures(measures), profile_named(_PROFILE), resampling=resampling)
+    [scores] = state_scores(study, chosen_measures(TRACKED), profile_named(_PROFILE), resampling=resampling)
     return scores
 
 
@@ -445,15 +335,6 @@ def outcome_of(held: Sequence[Dialogue], loaded: LoadedDomain) -> NDArray[np.flo
     return np.array([float(done[dialogue.id]) if dialogue.id in done else np.nan for dialogue in held])
 
 
-def _users(held: Sequence[Dialogue], loaded: LoadedDomain, seed: int, resamples: int) -> list[Scores]:
-    """How the user expressed its goals; nothing where it has no acts."""
-    if not any(turn.acts for dialogue in held for turn in dialogue.turns if turn.speaker == "user"):
-        return []
-    domain = loaded.search.domain
-    profile = None if domain.multiwoz else domain_profile(domain)
-    return [user_scores(held, UserOptions(profile=profile), resamples=resamples, seed=seed)]
-
-
 def _over_goals(scores: Scores, resamples: int, sitting: LabConfig) -> Scores:
     """The same scores with intervals that resample goals: trials of one goal are not independent."""
     about = [dialogue.rpartition("#")[0] for dialogue in scores.dialogues]
@@ -472,15 +353,6 @@ def _over_goals(scores: Scores, resamples: int, sitting: LabConfig) -> Scores:
     return replace(scores, scores={**scores.scores, **limited.scores})
 
 
-def _joined(parts: Sequence[Scores]) -> Scores:
-    if not parts:
-        return Scores(dialogues=(), sums={}, scores={})
-    scores, *others = parts
-    for other in others:
-        scores = scores.joined(other)
-    return scores
-
-
 def _signed(run_score: Score, lab: Signature) -> Score:
     """A score whose signature also says how the conversations came about."""
     own = Signature.parse(run_score.signature)
@@ -489,96 +361,12 @@ def _signed(run_score: Score, lab: Signature) -> Score:
 
 def _notes(held: Sequence[Dialogue]) -> list[str]:
     """What failed, once for each reason."""
-    why = Counter(
-        dialogue.outcome.details.get(EXPLANATION, "")
+    ends = Counter(
+        (*_TOLD_ENDS[outcome.reason], outcome.details.get(EXPLANATION, ""))
         for dialogue in held
-        if dialogue.outcome and dialogue.outcome.reason in (AGENT_ERROR, TIME_BUDGET)
-    )
-    spent = Counter(
-        dialogue.outcome.details.get(EXPLANATION, "")
-        for dialogue in held
-        if dialogue.outcome and dialogue.outcome.reason == TOKEN_BUDGET
+        if (outcome := dialogue.outcome) and outcome.reason in _TOLD_ENDS
     )
     return [
         Note(kind, f"{counted(count, 'conversation')} {ended}: {reason}")
-        for kind, ended, reasons in (
-            ("agent_failed", "ended because an agent failed", why),
-            ("budget_spent", "ended early or never began", spent),
-        )
-        for reason, count in reasons.items()
+        for (kind, ended, reason), count in sorted(ends.items(), key=lambda end: end[0][0])
     ]
-
-
-def write_conversations(run: Run, folder: Path, domain: Domain, ontology: Ontology) -> list[Path]:
-    """The conversations as native JSONL and as the GCDF1 evaluator reads them, with the schema of the domain.
-
-    The success in an outcome is what the user believes; the verdict by the strict rules stands beside it.
-    """
-    verdicts = _verdicts(run)
-    held = [_with_verdict(dialogue, verdicts) for dialogue in run.dialogues()]
-    files = [folder / "conversations.jsonl", folder / "gcdf1" / "dialogues_001.json", folder / "schema.json"]
-    with together():
-        write(held, files[0], format="native")
-        write(held, files[1], format="gcdf1")
-        with atomic(files[2]) as scratch:
-            scratch.write_bytes(msgspec.json.format(msgspec.json.encode(_schema(domain, ontology)), indent=1) + b"\n")
-    return files
-
-
-def _verdicts(run: Run) -> dict[str, bool | None]:
-    """By dialogue, whether all was done that was asked for."""
-    return dict(run.table(BLAME_SIDES).select("dialogue", "success").iter_rows())
-
-
-def _with_verdict(dialogue: Dialogue, verdicts: Mapping[str, bool | None]) -> Dialogue:
-    if dialogue.outcome is None:
-        return dialogue
-    words = {True: "done", False: "failed", None: "not judged"}[verdicts.get(dialogue.id)]
-    outcome = msgspec.structs.replace(dialogue.outcome, details={**dialogue.outcome.details, "verdict": words})
-    return msgspec.structs.replace(dialogue, outcome=outcome)
-
-
-def _schema(domain: Domain, ontology: Ontology) -> list[dict[str, Any]]:
-    """Services with their slots and values, as the schema beside the GCDF1 paper's conversations has them."""
-    return [
-        {
-            "service_name": name,
-            "slots": [
-                {
-                    "name": f"{name}-{slot}",
-                    "description": spec.description or f"{slot} of the {name}",
-                    "possible_values": list(spec.values),
-                    "is_categorical": domain.is_choice(name, slot),
-                }
-                for slot, spec in slots.items()
-            ],
-            "intents": [{"name": f"find_{name}", "required_slots": [], "optional_slots": {}}],
-        }
-        for name, slots in ontology.domains.items()
-    ]
-
-
-def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
-    """The verdicts on task, tracker and user, and whose fault failures were; with ``detail`` also how conversations
-    went and what was misheard."""
-    verdicts = [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
-    verdicts[0].signature = run.signature
-    return [*coverage_tables(run), *verdicts, *report_tables(run), *cost_tables(run)]
-
-
-def _parts(run: Run) -> Table:
-    parts = Table(
-        "Tracker and user",
-        ["what", "measure", Column("score", digits=2, percent=True)],
-        notes=[
-            "The tracker against what the user said; the user against its goal."
-            + (" Success is judged by the acts behind the words." if judged_by_acts(run) else "")
-            + labels_note(run)
-        ],
-    )
-    for what, names in {"tracker": ("JGA", "F1", "SA", "FGA@0.5"), "user": ("I-GCDF1", "R-GCDF1")}.items():
-        for name in names:
-            if name in run.scores:
-                score = run.scores[name]
-                parts.add(what, name, Cell(score.value, score.low, score.high))
-    return parts

@@ -22,7 +22,7 @@ from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.domain_source import LoadedDomain
 from dialgauge.lab.lab_config import AgentSpec, LabConfig, check_setting, hold_conversations
-from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
+from dialgauge.lab.lab_run import TRACKED, lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
 from dialgauge.report import LINES, Cell, Column, Table, data, styled
 from dialgauge.report import altair as chart_library
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 STUDY_KIND = "study"
 SUCCESS = "Success(rules=strict)"
-TRACKED = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
 #: What is heard wrongly, and how often.
 ERRORS = ("drop", "value", "relabel", "insert")
 RATES = (0.02, 0.05, 0.1, 0.2, 0.4)
@@ -134,7 +133,7 @@ def _rows(held: Sequence[Dialogue], loaded: LoadedDomain) -> dict[str, Floats]:
         raise DialgaugeError("the system shows no states, so there is no tracker to score; choose one that does")
     places = {dialogue.id: index for index, dialogue in enumerate(held)}
     rows = {name: np.full(len(held), np.nan) for name in TRACKED}
-    scores = tracking_scores(held, loaded, measures=TRACKED)
+    scores = tracking_scores(held, loaded)
     for name in (name for name in TRACKED if name in scores.sums):  # some need slots that somebody filled
         above, below = scores.sums[name]
         at = [places[dialogue] for dialogue in scores.dialogues]

@@ -6,7 +6,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.users.analyses import CAUSES, Confusion, Loop, expression_pattern, misheard
     from dialgauge.users.behaviour_features import FEATURES, Feature, UserTalk, user_talk
     from dialgauge.users.beside_people import Likeness, likeness, likeness_document, likeness_table
     from dialgauge.users.config import GcdfConfig, load_config, with_overrides
@@ -48,8 +47,11 @@ if TYPE_CHECKING:
     )
     from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, load_database
     from dialgauge.users.labels import LABELS, REASONS, meaning
+    from dialgauge.users.loops import CAUSES, Loop
     from dialgauge.users.map_builder import BuiltMap, Unplaced, build_map
     from dialgauge.users.measures import FAULTS, UserEvidence, score_name
+    from dialgauge.users.mishearing import Confusion, misheard
+    from dialgauge.users.patterns import expression_pattern
     from dialgauge.users.presentation import as_system, failure_sentences, score_tables, warnings
     from dialgauge.users.profile import domain_profile, load_profile
     from dialgauge.users.queries import Query, find, several_meanings

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec import Struct, structs
 
-from dialgauge.dialogue import Dialogue, Turn, dialogue_key
+from dialgauge.dialogue import Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Corpus, read
 from dialgauge.report import Column, Table
@@ -92,14 +93,13 @@ def _acts_by_dialogue(corpus: Corpus, options: UserOptions) -> dict[str, list[li
     known = structs.replace(options, profile=None) if corpus.format in PROFILES else options
     profile = ScorerSettings.load(known, corpus.format).profile
     lexicon = ActLexicon(profile, merge_values=True, strict=False)
-    dialogues = {dialogue_key(dialogue.id): _turns(dialogue, lexicon) for dialogue in corpus.dialogues}
+    dialogues = {
+        dialogue_key(dialogue.id): [_said(turn, lexicon) for turn in dialogue.user_turns()]
+        for dialogue in corpus.dialogues
+    }
     if not any(turn for turns in dialogues.values() for turn in turns):
         raise DialgaugeError("no user turn has dialogue acts", file=corpus.source)
     return dialogues
-
-
-def _turns(dialogue: Dialogue, lexicon: ActLexicon) -> list[list[SaidAct]]:
-    return [_said(turn, lexicon) for turn in dialogue.user_turns()]
 
 
 def _said(turn: Turn, lexicon: ActLexicon) -> list[SaidAct]:
@@ -209,8 +209,4 @@ def _with_interval(overlap: ActOverlap) -> str | None:
 
 def likeness_document(users: Sequence[Likeness], corpus: str) -> dict[str, Any]:
     """For JSON: shares as fractions."""
-    return {"corpus": corpus, "users": [structs.asdict(user) | _parts(user) for user in users]}
-
-
-def _parts(user: Likeness) -> dict[str, Any]:
-    return {"acts": structs.asdict(user.acts), "values": structs.asdict(user.values)}
+    return {"corpus": corpus, "users": [msgspec.to_builtins(user) for user in users]}

@@ -41,7 +41,9 @@ def dialogue_parts(source: str | Path, options: UserOptions, notes: Notes | None
     for part in parts:
         alike = _DIGITS.sub("#", part.name)
         if alike not in known:
-            known[alike] = None if len(parts) > 1 and _is_result(part) else _format(part, options)
+            known[alike] = None
+            if len(parts) == 1 or not _is_result(part):
+                known[alike] = format_named(options.format) if options.format else recognise(part)
         chosen = known[alike]
         if chosen is None and notes is not None:
             notes.add(f"{part.stem} skipped: results of the reference evaluator, no conversations")
@@ -50,10 +52,6 @@ def dialogue_parts(source: str | Path, options: UserOptions, notes: Notes | None
             yield part, chosen.name
     if none:
         raise DialgaugeError("it holds no conversations", file=os.fspath(source))
-
-
-def _format(part: Part, options: UserOptions) -> AnyFormat:
-    return format_named(options.format) if options.format else recognise(part)
 
 
 def _is_result(part: Part) -> bool:

@@ -14,9 +14,9 @@ from dialgauge.dialogue import Act, Dialogue, Goal, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Column, Table, plain
 from dialgauge.runs import Run
-from dialgauge.users.analyses import CAUSES
 from dialgauge.users.conversation_files import nearest_id
 from dialgauge.users.labels import meaning
+from dialgauge.users.loops import CAUSES
 from dialgauge.users.point_causes import LIMIT, LOOP, STUCK
 from dialgauge.users.records import COMBINED, MEASURES, MeasureName
 from dialgauge.users.turns import EQUALS

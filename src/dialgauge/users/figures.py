@@ -18,8 +18,9 @@ from dialgauge.report import INK, SHADES, Column, Table, altair, data, styled
 from dialgauge.runs import Run
 from dialgauge.stats import share_interval
 from dialgauge.text import counted
-from dialgauge.users.analyses import CAUSES, PATTERNS
 from dialgauge.users.labels import OUTSIDE, OUTSIDE_BARS, REPEATED, REPEATED_REQUESTS, REPETITION_BARS, REQUEST_BARS
+from dialgauge.users.loops import CAUSES
+from dialgauge.users.patterns import PATTERNS
 from dialgauge.users.records import MEASURES, VERDICTS, MeasureName
 from dialgauge.users.sentences import misheard_sentences
 

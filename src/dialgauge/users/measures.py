@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.measures import Card, Measure, Rows, Settings
-from dialgauge.users.analyses import Cause
+from dialgauge.users.loops import Cause
 from dialgauge.users.records import COMBINED, MEASURES, DialogueScore, MeasureName, PrfScore
 
 ASPECTS = ("f1", "precision", "recall")
@@ -46,7 +46,14 @@ _SYMBOLS = {
     "FN": "parts of the goal that the user never expresses",
 }
 _USED = {"f1": ("P", "R", "TP", "FP", "FN"), "precision": ("TP", "FP"), "recall": ("TP", "FN")}
-_WHOSE = {"user NLU": "the user's understanding", "user policy": "the user's policy", "system": "the system"}
+#: Who caused something, in words.
+WHOSE = {
+    "user NLU": "the user's understanding",
+    "user policy": "the user's policy",
+    "system NLU": "the system's understanding",
+    "system policy": "the system's policy",
+    "system": "the system",
+}
 _SUMMARIES = {
     "f1": "Does the user express all {what} of its goal and no others, repetitions excused by the context?",
     "precision": "Which share of the {what} the user expresses belongs to its goal or is warranted by the context?",
@@ -199,8 +206,8 @@ def _loss_card(measure: MeasureName, fault: str) -> Card[UserEvidence]:
     return Card(
         name=f"{measure} lost to {fault}",
         family="users",
-        title=f"what {measure} loses to {_WHOSE[fault]}",
-        summary=f"How much of {measure} is lost to {_WHOSE[fault]}? With {measure}, the three losses sum to 1.",
+        title=f"what {measure} loses to {WHOSE[fault]}",
+        summary=f"How much of {measure} is lost to {WHOSE[fault]}? With {measure}, the three losses sum to 1.",
         formula="mean over dialogues of lost points of that fault / (2 TP + FP + FN)",
         symbols=_symbols("TP", "FP", "FN"),
         source="dialgauge; 1 - F1 = (FP + FN) / (2 TP + FP + FN) is a sum over lost points",

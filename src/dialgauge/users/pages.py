@@ -1,17 +1,13 @@
-"""Pages of users runs: what was said against what was heard, every verdict with its reason, loops and their causes."""
+"""Pages of users runs: scores by domain, what each fault takes, verdicts, behaviours, loops and their causes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-from msgspec import Struct
-
 from dialgauge.presentation import (
     NAMED,
-    Badge,
     Breakdown,
     DialogueRows,
     DialogueView,
@@ -19,8 +15,6 @@ from dialgauge.presentation import (
     Glossary,
     RunPages,
     RunTables,
-    Tone,
-    TurnView,
     columns,
     first_scores,
     known,
@@ -32,33 +26,21 @@ from dialgauge.presentation import (
 )
 from dialgauge.report import Table, plain, stacked_bars
 from dialgauge.text import counted
-from dialgauge.users.analyses import misheard
-from dialgauge.users.conversations import act_text, because, loop_cause, loop_turns
+from dialgauge.users.dialogue_page import ENDS, dialogue_view
 from dialgauge.users.figures import confusion_table, loop_table, verdict_table
 from dialgauge.users.labels import LABELS, meaning
-from dialgauge.users.measures import FAULTS
+from dialgauge.users.measures import FAULTS, WHOSE
 from dialgauge.users.presentation import score_tables
-from dialgauge.users.records import COMBINED, MEASURES, VERDICTS
+from dialgauge.users.records import COMBINED, MEASURES
 from dialgauge.users.sentences import sentence_table
-from dialgauge.users.turns import EQUALS
+from dialgauge.users.tables import LOST
 
 if TYPE_CHECKING:
-    from dialgauge.dialogue import Act, Dialogue, Turn
+    from dialgauge.dialogue import Dialogue
     from dialgauge.runs import Run
-
-Row = Mapping[str, Any]
 
 _VERDICTS, _BEHAVIOURS, _LOOPS, _FACTS = "verdicts", "behaviours", "loops", "conversation_facts"
 _COLUMNS = 6
-_COUNTS = ("tp", "fp", "fn")
-#: Faults of hearing to the kinds of rows that a page marks.
-_HEARD = {"missed": "missed", "invented": "spurious"}
-#: How conversations end.
-_ENDS = {
-    "loop": Badge("ends in a loop", "bad", "when the user last spoke of anything, it was in a loop"),
-    "goodbye": Badge("ends with a goodbye", "good", "the user said goodbye"),
-    "open": Badge("ends open", "warn", "neither with the user's goodbye nor in a loop"),
-}
 #: Domains that a chart tells apart.
 _MOST_DOMAINS = 4
 _OTHER = "other domains"
@@ -77,75 +59,6 @@ def _in_words(label: str) -> str:
 
 
 _BEHAVIOUR_WORDS = {label: _in_words(label) for label in LABELS}
-_LOST = {fault: f"lost_{fault.lower().replace(' ', '_')}" for fault in FAULTS}
-
-
-class ActRow(Struct, frozen=True):
-    """An act, said beside heard; ``kind`` is ``right``, ``wrong``, ``missed`` or ``spurious`` (heard, never said)."""
-
-    kind: str
-    said: str
-    heard: str
-    word: str
-
-
-class Ruling(Struct, frozen=True):
-    """Verdicts of one turn, or of none, that differ in the item only, with the points that they gave and took."""
-
-    measure: str
-    domain: str
-    items: tuple[str, ...]
-    verdict: str
-    meaning: str
-    points: str
-    fault: str
-    reason: str
-    tone: Tone
-
-
-class LoopMark(Struct, frozen=True):
-    """A loop: where it stands, how often the same was said, and why."""
-
-    turns: str
-    repeats: int
-    acts: str
-    fault: str
-    cause: str
-
-
-class TalkCell(Struct, frozen=True):
-    """What stands beside a turn; ``loop`` where one begins, ``inside`` one or not."""
-
-    acts: tuple[ActRow, ...]
-    listener: str
-    recorded: bool
-    rulings: tuple[Ruling, ...]
-    loop: LoopMark | None
-    inside: bool
-
-
-class ScoreRow(Struct, frozen=True):
-    """F1 of a measure in a domain, the counts behind it, and the lost points by fault."""
-
-    measure: str
-    domain: str
-    values: tuple[float | None, ...]
-    counts: tuple[int | None, ...]
-    lost: tuple[int | None, ...]
-
-
-class Overview(Struct, frozen=True):
-    """What is true of the whole conversation."""
-
-    scores: tuple[ScoreRow, ...]
-    faults: tuple[str, ...]
-    unsaid: tuple[Ruling, ...]
-    loops: tuple[LoopMark, ...]
-    end: Badge | None
-    notes: tuple[str, ...]
-    behaviours: tuple[Row, ...]
-    patterns: tuple[Row, ...]
-    values: tuple[Row, ...]
 
 
 class UsersPages(RunPages):
@@ -162,7 +75,7 @@ class UsersPages(RunPages):
             "end",
             _FACTS,
             ("end",),
-            words={code: badge.text for code, badge in _ENDS.items()},
+            words={code: badge.text for code, badge in ENDS.items()},
             absent="not recorded",
         ),
         Facet("slot", "slot", _VERDICTS, ("domain", "slot")),
@@ -180,24 +93,7 @@ class UsersPages(RunPages):
 
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
         """The words; beside each turn said against heard, the verdicts and the loop it is part of."""
-        loops = _spans(library.rows(run, _LOOPS, dialogue.id))
-        verdicts = library.rows(run, _VERDICTS, dialogue.id)
-        by_turn: dict[int | None, list[Row]] = {}
-        for row in verdicts:
-            by_turn.setdefault(row["turn"], []).append(row)
-        turns = []
-        repetitions = [0] * len(loops)
-        for index, turn in enumerate(dialogue.turns):
-            inside = [number for number, loop in enumerate(loops) if loop["first_turn"] <= index <= loop["last_turn"]]
-            if turn.speaker == "user":
-                for number in inside:
-                    repetitions[number] += 1
-            marks = [(loops[number], repetitions[number]) for number in inside]
-            turns.append(_turn(index, turn, by_turn.get(index, []), loops, marks))
-        known = set(range(len(dialogue.turns)))
-        unsaid = [row for turn, rows in by_turn.items() if turn not in known for row in rows]
-        overview = _overview(library, run, dialogue.id, unsaid, loops)
-        return DialogueView(self.template, turns, overview, list(_summary(library, run, dialogue.id, verdicts)))
+        return dialogue_view(self.template, library, run, dialogue)
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """By domain, what each fault takes, verdicts, behaviours, loops, confusions and the sentences behind them."""
@@ -256,163 +152,6 @@ class UsersPages(RunPages):
         return ", ".join(f"{count:,} {plain(verdict)}" for verdict, count in bad[:3])
 
 
-def _spans(rows: Iterable[Row]) -> list[Row]:
-    """The loops that say where they stand."""
-    return [row for row in rows if row["first_turn"] is not None and row["last_turn"] is not None]
-
-
-def _turn(
-    number: int, turn: Turn, verdicts: Sequence[Row], loops: Sequence[Row], marks: Sequence[tuple[Row, int]]
-) -> TurnView:
-    acts = tuple(_acts(turn.acts or (), turn.heard))
-    rulings = tuple(_rulings(verdicts, loops))
-    begun = next((_mark(loop) for loop, _ in marks if loop["first_turn"] == number), None)
-    listener = "system" if turn.speaker == "user" else "user"
-    badges = [*_points(verdicts), *_hearing(acts, listener), *_looping(turn, marks)]
-    cell = None
-    if acts or rulings or marks:
-        cell = TalkCell(acts, listener, turn.heard is not None, rulings, begun, bool(marks))
-    return TurnView(number, turn.speaker, turn.text, badges, cell)
-
-
-def _acts(said: Sequence[Act], heard: Sequence[Act] | None) -> Iterator[ActRow]:
-    """Acts in the order in which they were said, each with what was heard for it; then what nobody said."""
-    if heard is None:
-        yield from (ActRow("plain", act_text(act), "", "") for act in said)
-        return
-    errors = list(misheard(said, heard))
-    for act in said:
-        error = next((mishearing for mishearing in errors if mishearing.said == act), None)
-        if error is None:
-            yield ActRow("right", act_text(act), act_text(act), "understood")
-            continue
-        errors.remove(error)
-        text = "" if error.heard is None else act_text(error.heard)
-        word = "missed" if error.heard is None else f"another {error.fault}"
-        yield ActRow(_HEARD.get(error.fault, "wrong"), act_text(act), text, word)
-    yield from (
-        ActRow("spurious", "", act_text(mishearing.heard), "never said")
-        for mishearing in errors
-        if mishearing.heard is not None
-    )
-
-
-def _rulings(rows: Iterable[Row], loops: Sequence[Row]) -> Iterator[Ruling]:
-    """Verdicts with what they have in common told once, the lost points first."""
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        reason = because(row["behaviours"] or (), [] if row["turn"] is None else [row["turn"]], loops)
-        key = (row["measure"], row["domain"], row["verdict"], row.get("fault"), reason)
-        groups.setdefault(key, []).append(row)
-    ruled = [_ruling(group, *key) for key, group in groups.items()]
-    yield from sorted(ruled, key=lambda ruling: ruling.tone != "bad")
-
-
-def _ruling(rows: Sequence[Row], measure: str, domain: str, verdict: str, fault: str | None, reason: str) -> Ruling:
-    sums = {name: sum(row[name] or 0 for row in rows) for name in _COUNTS}
-    lost = sums["fp"] + sums["fn"] > 0
-    return Ruling(
-        measure=measure or "",
-        domain=domain or "",
-        items=tuple((row["item"] or "").replace(EQUALS, " = ") for row in rows),
-        verdict=verdict or "",
-        meaning=next((words for name, words in VERDICTS.items() if name == verdict), ""),
-        points=", ".join(f"{name.upper()} {count}" for name, count in sums.items() if count).replace("-", "−"),
-        fault=fault or "",
-        reason=reason,
-        tone="bad" if lost else "good" if sums["tp"] else "plain",
-    )
-
-
-def _mark(loop: Row) -> LoopMark:
-    return LoopMark(
-        loop_turns(loop), loop["repeats"] or 0, ", ".join(loop["acts"] or ()), loop["cause"] or "", loop_cause(loop)
-    )
-
-
-def _lost(rows: Iterable[Row]) -> int:
-    return sum((row["fp"] or 0) + (row["fn"] or 0) for row in rows)
-
-
-def _points(rows: Sequence[Row]) -> Iterator[Badge]:
-    if lost := _lost(rows):
-        yield Badge(f"{lost:,} wrong or missing", "bad", "false positives and false negatives of this turn")
-    elif won := sum(row["tp"] or 0 for row in rows):
-        yield Badge(f"{counted(won, 'point')} won", "good", "true positives of this turn")
-
-
-def _hearing(acts: Iterable[ActRow], listener: str) -> Iterator[Badge]:
-    if wrong := sum(row.kind not in ("right", "plain") for row in acts):
-        yield Badge("misheard", "warn", f"the {listener} understood {counted(wrong, 'act')} otherwise")
-
-
-def _looping(turn: Turn, marks: Iterable[tuple[Row, int]]) -> Iterator[Badge]:
-    for loop, number in marks:
-        text = f"↻ {number} of {loop['repeats']} in a loop" if turn.speaker == "user" else "↻ inside a loop"
-        yield Badge(text, "plain", f"{loop_turns(loop)}, {loop['cause']}: {loop_cause(loop)}")
-
-
-def _summary(library: RunTables, run: Run, dialogue: str, verdicts: Sequence[Row]) -> Iterator[Badge]:
-    for failure in library.rows(run, "failures", dialogue):
-        yield Badge("not scored", "bad", failure["reason"] or "")
-    if verdicts:
-        lost = _lost(verdicts)
-        yield Badge(f"{lost:,} wrong or missing", "bad") if lost > 0 else Badge("nothing wrong or missing", "good")
-
-
-def _overview(library: RunTables, run: Run, dialogue: str, unsaid: Sequence[Row], loops: Sequence[Row]) -> Overview:
-    facts = next(iter(library.rows(run, _FACTS, dialogue)), {})
-    failures = [f"not scored: {row['reason']}" for row in library.rows(run, "failures", dialogue) if row["reason"]]
-    end = facts.get("end")
-    behaviours = library.rows(run, _BEHAVIOURS, dialogue)
-    return Overview(
-        scores=tuple(_scores(library.rows(run, "domain_scores", dialogue))),
-        faults=tuple(FAULTS),
-        unsaid=tuple(_rulings(unsaid, loops)),
-        loops=tuple(map(_mark, loops)),
-        end=_ENDS.get(end, Badge(f"ends: {end}")) if end else None,
-        notes=(*failures, *_notes(facts)),
-        behaviours=tuple(_behaviour(row) for row in behaviours),
-        patterns=tuple(library.rows(run, "patterns", dialogue)),
-        values=tuple(library.rows(run, "normalisation", dialogue)),
-    )
-
-
-def _scores(rows: Iterable[Row]) -> Iterator[ScoreRow]:
-    ordered = sorted(rows, key=lambda row: (row["measure"] or "", row["domain"] == COMBINED))
-    for row in ordered:
-        lost = (row.get(f"lost_{fault.lower().replace(' ', '_')}") for fault in FAULTS)
-        yield ScoreRow(
-            row["measure"] or "", row["domain"] or "", tuple(row[name] for name in ("f1", "precision", "recall")),
-            tuple(row[name] for name in _COUNTS), tuple(lost),
-        )  # fmt: skip
-
-
-def _notes(facts: Row) -> Iterator[str]:
-    if facts.get("goal_source") == "derived":
-        yield "the goal is derived from the conversation's own states"
-    if removed := ", ".join(facts.get("requests_removed") or ()):
-        yield f"the search failed, so {removed} requests are not scored"
-    try:
-        yield from msgspec.json.decode(facts.get("warnings") or "[]", type=list[str])
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        yield "the warnings of this conversation are damaged"
-
-
-def _behaviour(row: Row) -> Row:
-    label, item = row["behaviour"] or "", (row["item"] or "").replace(EQUALS, " = ")
-    return {
-        **row,
-        "behaviour": label,
-        "item": item,
-        "meaning": meaning(label),
-        "at_turns": ", ".join(map(str, row["at_turns"] or ())),
-    }
-
-
-# The page of a run
-
-
 def _behaviour_table(library: RunTables, run: Run) -> Table:
     import polars as pl
 
@@ -426,7 +165,7 @@ def _behaviour_table(library: RunTables, run: Run) -> Table:
 
 def lost_charts(library: RunTables, run: Run) -> Iterator[tuple[str, Callable[[], Any]]]:
     """A chart of lost points for each measure that lost any."""
-    if "domain_scores" not in run.tables or not set(_LOST.values()) <= set(library.table(run, "domain_scores").columns):
+    if "domain_scores" not in run.tables or not LOST.keys() <= set(library.table(run, "domain_scores").columns):
         return
     for measure in MEASURES:
         bars = library.of_run(f"lost points {measure}", run, partial(_lost_points, library, run, measure))
@@ -440,8 +179,8 @@ def _lost_points(library: RunTables, run: Run, measure: str) -> dict[str, dict[s
 
     rows = library.table(run, "domain_scores").drop_nulls("domain")
     rows = rows.filter(pl.col("measure") == measure, pl.col("domain") != COMBINED)
-    sums = rows.group_by("domain").agg(pl.col(*_LOST.values()).sum())
-    return {row["domain"]: {fault: row[column] for fault, column in _LOST.items()} for row in sums.to_dicts()}
+    sums = rows.group_by("domain").agg(pl.col(*LOST).sum())
+    return {row["domain"]: {fault: row[column] for column, fault in LOST.items()} for row in sums.to_dicts()}
 
 
 def _lost_chart(bars: dict[str, dict[str, int]], measure: str) -> Any:
@@ -466,14 +205,6 @@ def behaviour_chart(library: RunTables, run: Run) -> Any:
     return stacked_bars(bars, groups, title="Behaviours by domain", value="dialogues, counted once for each domain")
 
 
-#: Who caused something, in words.
-_BLAMED = {
-    "user NLU": "the user's understanding",
-    "user policy": "the user's policy",
-    "system NLU": "the system's understanding",
-    "system policy": "the system's policy",
-    "system": "the system",
-}
 #: Verdicts on what the user did not say.
 _NEVER_SAID = ("missing", "pre-empted", "excused", "pooled")
 _SAYS = {"I-GCDF1": "constraints", "R-GCDF1": "requests"}
@@ -490,7 +221,7 @@ def _causes(run: Run) -> str:
 
 
 def _fault(name: str) -> str:
-    return _BLAMED.get(name, plain(name))
+    return WHOSE.get(name, plain(name))
 
 
 def _repetitions(run: Run) -> Iterator[str]:

@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from dialgauge.users.analyses import Cause, End, Loop, Misheard
 from dialgauge.users.labels import REPEATED, REPEATED_REQUESTS
+from dialgauge.users.loops import Cause, End, Loop
+from dialgauge.users.mishearing import Misheard
 from dialgauge.users.turns import RECOMMEND, REQUEST, PreparedTurn, Said
 
 #: The labels of a lost point, and its cause.

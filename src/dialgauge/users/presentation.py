@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Score
 from dialgauge.report import Cell, Column, Table, score_cell, score_column
 from dialgauge.runs import Run
 from dialgauge.users.fit import fit_line
@@ -50,7 +49,7 @@ def score_tables(run: Run) -> list[Table]:
             count = scored[measure].get(domain, 0)
             for index, aspect in enumerate(aspect for of, aspect in shown if of == measure):
                 score = run.scores.get(score_name(measure, aspect, domain)) if count else None
-                cells.append(_value(score) if index else score_cell(score))
+                cells.append(getattr(score, "value", None) if index else score_cell(score))
             cells.append(count or None)
         table.add(domain, *cells)
     table.notes += _notes(run)
@@ -196,7 +195,3 @@ def _per_dialogue(run: Run) -> dict[str, dict[str, dict[str, dict[str, float]]]]
     ):
         scores[dialogue][measure][domain] = dict(zip(ASPECTS, values, strict=True))
     return scores
-
-
-def _value(score: Score | None) -> float | None:
-    return None if score is None else score.value

@@ -14,8 +14,8 @@ from msgspec import Struct
 from dialgauge.errors import DialgaugeError
 from dialgauge.errors import nearest as nearest_name
 from dialgauge.runs import Run
-from dialgauge.users.analyses import CAUSES, ENDS
 from dialgauge.users.labels import LABELS, REASONS, matching_labels
+from dialgauge.users.loops import CAUSES, ENDS
 from dialgauge.users.measures import score_name
 from dialgauge.users.records import COMBINED, MEASURES, REPEATED, VERDICTS
 
@@ -106,17 +106,13 @@ def _scored(run: Run, query: Query) -> polars.DataFrame:
     columns = {str(measure): f"{measure}{part}" for measure in MEASURES}
     if query.measure not in columns:
         columns[query.measure] = _measure_name(run, query.measure, part)
-    elif _limited(query):
+    elif query.min_score is not None or query.max_score is not None:
         _measure_name(run, query.measure, part)
     for column, measure in columns.items():
         scores = run.table("dialogue_scores").filter(pl.col("measure") == measure)
         value = (pl.col("num") / pl.col("den")).alias(column)
         facts = facts.join(scores.select("dialogue", value), on="dialogue", how="left", maintain_order="left")
     return facts
-
-
-def _limited(query: Query) -> bool:
-    return query.min_score is not None or query.max_score is not None
 
 
 def _measure_name(run: Run, measure: str, part: str) -> str:

@@ -9,8 +9,10 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Goal, Speaker, Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.analyses import Cause, End, Loop, Occurrence, Pattern
+from dialgauge.users.loops import Cause, End, Loop
+from dialgauge.users.mishearing import Occurrence
 from dialgauge.users.normalise import Attempt
+from dialgauge.users.patterns import Pattern
 
 COMBINED = "combined"
 

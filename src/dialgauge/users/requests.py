@@ -210,7 +210,8 @@ class _DomainScorer:
             labels.append(f"{REPEATED_REQUESTS}/system_req_nlu_failure")
         if checks.validate_policy:
             answer = next((turn for turn in span if self._answers(request, turn)), None)
-            labels.append(ANSWERED if answer is not None else self._unanswered(span))
+            asked_back = "user_prempted_request" if self._signals.requests(span[-1]) else "delayed_response"
+            labels.append(f"{REPEATED_REQUESTS}/{asked_back}" if answer is None else ANSWERED)
         return tuple(labels), answer
 
     def _slot(self, request: str) -> str:
@@ -222,10 +223,6 @@ class _DomainScorer:
             return True
         acts = user.heard.services.get(self._domain, ())
         return any(act.families & REQUEST and act.slot == self._slot(request) for act in acts)
-
-    def _unanswered(self, span: list[PreparedTurn]) -> str:
-        asked_back = self._signals.requests(span[-1])
-        return f"{REPEATED_REQUESTS}/{'user_prempted_request' if asked_back else 'delayed_response'}"
 
     def _answers(self, request: str, turn: PreparedTurn) -> bool:
         if self._is_reference(request) and self._signals.confirms_booking(turn):

@@ -9,12 +9,14 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.analyses import Hearing, Misheard, conversation_end, loops, patterns
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.constraints import score_constraints
 from dialgauge.users.context import DialogueContext, refusal
 from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, live_goal, spelling_map
+from dialgauge.users.loops import conversation_end, loops
+from dialgauge.users.mishearing import Hearing, Misheard
 from dialgauge.users.normalise import Matching, Normaliser, SharedMemory
+from dialgauge.users.patterns import patterns
 from dialgauge.users.point_causes import Blame
 from dialgauge.users.profile import DatasetProfile, load_profile
 from dialgauge.users.records import (

@@ -92,18 +92,17 @@ class ActLexicon:
 
     def __init__(self, profile: DatasetProfile, *, merge_values: bool, strict: bool) -> None:
         self._merge, self._strict = merge_values, strict
-        self._expressions = [self._compile(profile, family, repaired=not strict) for family in FAMILIES]
+        repaired = {} if strict else profile.acts_repaired
+        self._expressions = [
+            [re.compile(expression) for acts in (profile.acts, repaired) for expression in acts.get(family, ())]
+            for family in FAMILIES
+        ]
         self._request = self._expressions[FAMILIES.index("request")]
         self._general = profile.general_service
         self._slot_names = profile.slot_names
         self._families: dict[str, int] = {}
         self._utterances: dict[tuple[Said, ...], Utterance] = {}
         self._acts: dict[Act, Said] = {}
-
-    @staticmethod
-    def _compile(profile: DatasetProfile, family: str, *, repaired: bool) -> list[re.Pattern[str]]:
-        expressions = [*profile.acts.get(family, ()), *(profile.acts_repaired.get(family, ()) if repaired else ())]
-        return [re.compile(expression) for expression in expressions]
 
     def families(self, name: str) -> int:
         """The families an act's name belongs to, as bits."""

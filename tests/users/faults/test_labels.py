@@ -9,17 +9,14 @@ from types import ModuleType
 
 import msgspec
 import pytest
+from tools.measure_user_faults import draw, draw_fresh, labeller_agreement, measure
 
 from dialgauge.users.faults import (
     KINDS,
     cohen_kappa,
-    draw,
-    draw_fresh,
-    labeller_agreement,
     load_earlier,
     load_labels,
     load_record,
-    measure,
     share,
 )
 

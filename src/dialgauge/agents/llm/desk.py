@@ -43,13 +43,13 @@ Result = dict[str, Any]
 class Desk:
     """Uses the tools, and remembers what the last search of each service found."""
 
-    def __init__(self, backend: object, vocabulary: Vocabulary | None = None, *, rows: int = 5) -> None:
+    def __init__(self, backend: object, *, rows: int = 5) -> None:
         if not isinstance(backend, DomainBackend):
             raise DialgaugeError("there is no search and booking to make tools of; this conversation has none")
         self._backend, self._most = backend, rows
         #: Who the system works for, and what it must and must not do.
         self.title, self.policy = backend.domain.title, backend.domain.policy
-        self._vocabulary = vocabulary or Vocabulary(backend.domain)
+        self._vocabulary = Vocabulary(backend.domain)
         #: By service: the wishes of the last search, and what was last given to book.
         self.state: State = {}
         self._found: dict[str, tuple[Entity, ...]] = {}
@@ -137,7 +137,7 @@ class Desk:
         booking = self._backend.book(service.name, given, row)
         self._believe(service.name, given, tuple(spec.takes), tuple(service.wishes))
         answer: Result = {"outcome": booking.outcome, "message": booking.sentence(service)}
-        answer |= _spelled(service, booking.gives)
+        answer |= {slot.replace(" ", "_"): value for slot, value in booking.gives.items() if slot in service.slots}
         return answer | ({"total": booking.total} if booking.total else {})
 
     def _row(self, service: Service, name: str) -> Entity:
@@ -160,10 +160,6 @@ class Desk:
         known = {slot: values for slot, values in before.items() if slot in kept and slot not in slots}
         known |= {slot: (given[slot].lower(),) for slot in slots if slot in given}
         self.state = {**self.state, service: known}
-
-
-def _spelled(service: Service, values: Mapping[str, str]) -> dict[str, str]:
-    return {slot.replace(" ", "_"): value for slot, value in values.items() if slot in service.slots}
 
 
 def _cells(service: Service, values: Mapping[str, str]) -> dict[str, str | None]:

@@ -12,16 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from dialgauge.agents.speech.domain_grammar import (
-    GENERAL_WAYS,
-    NOTHING,
-    WAYS,
-    DomainGrammar,
-    ItemList,
-    Quote,
-    ServiceGrammar,
-)
+from dialgauge.agents.speech.domain_grammar import GENERAL_WAYS, NOTHING, WAYS, DomainGrammar, ServiceGrammar
 from dialgauge.agents.speech.nlg import Wording
+from dialgauge.agents.speech.slot_wording import ItemList, Quote
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.draws import Draws
 from dialgauge.intents import INFORM, NO_BOOK, NO_OFFER, REQUEST, SELECT

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dialgauge.dialogue import Ontology
+from dialgauge.worlds.domain import DAYS
 from dialgauge.worlds.town import spoken_town
 
 #: Characters of an utterance that are looked at.
@@ -32,7 +33,6 @@ _WORDS = spoken_town()
 SLOT_KINDS = _WORDS.slot_kinds
 _NAME_ENDS = tuple(tuple(end.split()) for end in _WORDS.name_ends)
 _BEFORE_PLACE = frozenset(("from", "to", "at", "leave", "leaves", "leaving", "reach", "visit"))
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = {
     word: str(number)
     for number, word in enumerate(
@@ -242,7 +242,7 @@ def _shortened(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield from _variants(short)
 
 
-_WORDED = frozenset((*_DAYS, *_NUMBERS, "noon", "midnight", *(f"{day}s" for day in _DAYS)))
+_WORDED = frozenset((*DAYS, *_NUMBERS, "noon", "midnight", *(f"{day}s" for day in DAYS)))
 
 
 def _shaped(words: list[str], index: int, raw: str) -> tuple[int, str, str, str] | None:

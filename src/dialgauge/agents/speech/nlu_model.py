@@ -99,7 +99,8 @@ class NluModel(Struct, frozen=True):
         except FileNotFoundError as error:
             raise DialgaugeError("there is no such file", file=name) from error
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, msgspec.MsgspecError) as error:
-            raise DialgaugeError(f"it is no NLU model ({_short(error)})", file=name) from error
+            why = " ".join(str(error).split())[:120] or type(error).__name__
+            raise DialgaugeError(f"it is no NLU model ({why})", file=name) from error
         return NluModel(parts, head.recipe)
 
     @property
@@ -152,7 +153,3 @@ def _scorer(arrays: Any, prefix: str) -> LinearScorer:
     weights = np.zeros(shape, np.int16)
     weights[rows, columns] = values
     return LinearScorer(words.features, words.labels, weights)
-
-
-def _short(error: Exception) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__

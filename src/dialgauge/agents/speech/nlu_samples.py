@@ -6,7 +6,7 @@ agents say in their usual order, half are any act with any slots, so that an age
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from dialgauge.agents.speech.phrase_book import NO_SLOT
 from dialgauge.dialogue import DONTCARE, Act, Dialogue, Ontology, SlotSpec, Speaker
 from dialgauge.draws import Draws
 from dialgauge.intents import INFORM, INTENTS, RECOMMEND, REQUEST, service_of
+from dialgauge.worlds.domain import DAYS
 from dialgauge.worlds.town import (
     ASKED,
     BOOK_SLOTS,
@@ -45,7 +46,25 @@ _BOOKED = tuple(name for name in BOOK_SLOTS if name not in _RIDES)
 _GENERAL = ("general", "booking")
 _YES_NO = ("parking", "internet")
 _SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+#: How values are drawn that no list has.
+_DRAWN: dict[str, Callable[[Draws], str]] = {
+    **dict.fromkeys(("people", "stay"), lambda draws: str(draws.integer(1, 8))),
+    **dict.fromkeys(
+        ("time", "leaveAt", "arriveBy"),
+        lambda draws: f"{draws.integer(5, 23):02}:{draws.pick(('00', '15', '29', '30', '45', '51'))}",
+    ),
+    **dict.fromkeys(_YES_NO, lambda draws: draws.pick(("yes", "yes", "no"))),
+    "stars": lambda draws: str(draws.integer(0, 5)),
+    CHOICE: lambda draws: str(draws.integer(1, 40)),
+    "day": lambda draws: draws.pick(DAYS),
+    REFERENCE: lambda draws: "".join(draws.pick(_SIGNS) for _ in range(7)) + draws.pick("ABCDEFGHIJ"),
+    "trainID": lambda draws: f"TR{draws.integer(0, 9999):04}",
+    "phone": lambda draws: f"01{draws.integer(100000000, 999999999)}",
+    "postcode": lambda draws: f"cb{draws.integer(1, 29)}{draws.integer(1, 9)}{draws.pick('abd')}{draws.pick('efg')}",
+    "price": lambda draws: f"{draws.integer(4, 90)}.{draws.integer(10, 99)} pounds",
+    "duration": lambda draws: f"{draws.integer(17, 170)} minutes",
+    "entrance fee": lambda draws: draws.pick(("free", "5 pounds", "2.50 pounds", "4 pounds")),
+}
 
 #: A town just large enough to practise in: the NLU sees kinds of values, not the values.
 PRACTICE_ONTOLOGY = Ontology(
@@ -56,12 +75,10 @@ PRACTICE_ONTOLOGY = Ontology(
 )
 
 
-def practice_samples(
-    count: int, ontology: Ontology | None = None, *, seed: int = 0, nlg: TemplateNlg | None = None
-) -> Iterator[NluSample]:
+def practice_samples(count: int, *, seed: int = 0) -> Iterator[NluSample]:
     """Made-up turns in the words of our NLG, a third of them users'; half as our agents speak."""
-    words = nlg or TemplateNlg(strict=True)
-    practice = _Practice(ontology or PRACTICE_ONTOLOGY, words)
+    words = TemplateNlg(strict=True)
+    practice = _Practice(PRACTICE_ONTOLOGY, words)
     for number in range(count):
         draws = Draws(seed, "nlu practice", number)
         speaker: Speaker = "system" if number % 3 else "user"  # systems have twice as much to say
@@ -136,32 +153,8 @@ class _Practice:
 
     def value(self, domain: str, slot: str, draws: Draws) -> str:
         """A value that a slot could have."""
-        if slot in ("people", "stay"):
-            return str(draws.integer(1, 8))
-        if slot == "stars":
-            return str(draws.integer(0, 5))
-        if slot == CHOICE:
-            return str(draws.integer(1, 40))
-        if slot in ("time", "leaveAt", "arriveBy"):
-            return f"{draws.integer(5, 23):02}:{draws.pick(('00', '15', '29', '30', '45', '51'))}"
-        if slot == "day":
-            return draws.pick(_DAYS)
-        if slot in _YES_NO:
-            return draws.pick(("yes", "yes", "no"))
-        if slot == "Ref":
-            return "".join(draws.pick(_SIGNS) for _ in range(7)) + draws.pick("ABCDEFGHIJ")
-        if slot == "trainID":
-            return f"TR{draws.integer(0, 9999):04}"
-        if slot == "phone":
-            return f"01{draws.integer(100000000, 999999999)}"
-        if slot == "postcode":
-            return f"cb{draws.integer(1, 29)}{draws.integer(1, 9)}{draws.pick('abd')}{draws.pick('efg')}"
-        if slot == "price":
-            return f"{draws.integer(4, 90)}.{draws.integer(10, 99)} pounds"
-        if slot == "duration":
-            return f"{draws.integer(17, 170)} minutes"
-        if slot == "entrance fee":
-            return draws.pick(("free", "5 pounds", "2.50 pounds", "4 pounds"))
+        if slot in _DRAWN:
+            return _DRAWN[slot](draws)
         if slot in ("departure", "destination") and domain in _RIDES:
             names = [name for venue in VENUE_DOMAINS for name in self._own[venue, "name"]]
             return draws.pick((*names, *self._values["departure"], *spoken_town().ends_of_rides))

@@ -40,16 +40,9 @@ class NluSample(Struct, frozen=True, kw_only=True):
 
 
 def train_nlu(
-    samples: Iterable[NluSample],
-    ontology: Ontology,
-    *,
-    epochs: int = 5,
-    seed: int = 0,
-    rare: int = 1,
-    recipe: str = "",
-    margin: int = _MARGIN,
+    samples: Iterable[NluSample], ontology: Ontology, *, epochs: int = 5, seed: int = 0, recipe: str = ""
 ) -> NluModel:
-    """Learn from samples. Features seen fewer than ``rare`` times are left out."""
+    """Learn from samples."""
     finder = MentionFinder(ontology)
     tables: dict[Speaker, tuple[_SampleTable, _SampleTable]] = {
         "user": (_SampleTable(), _SampleTable()),
@@ -64,10 +57,8 @@ def train_nlu(
     parts: dict[Speaker, SpeakerPart] = {}
     for speaker, (utterances, mentions) in tables.items():
         parts[speaker] = SpeakerPart(
-            _learned(
-                utterances, _LabelSets(utterances, margin), epochs, Draws(seed, "nlu", speaker, "utterance"), rare
-            ),
-            _learned(mentions, _OneLabel(mentions, margin), epochs, Draws(seed, "nlu", speaker, "mentions"), rare),
+            _learned(utterances, _LabelSets(utterances), epochs, Draws(seed, "nlu", speaker, "utterance")),
+            _learned(mentions, _OneLabel(mentions), epochs, Draws(seed, "nlu", speaker, "mentions")),
         )
     return NluModel(parts, recipe)
 
@@ -128,23 +119,13 @@ class _SampleTable:
 
     def __init__(self) -> None:
         self.features: dict[str, int] = {}
-        self.counts: list[int] = []
         self.rows: list[NDArray[np.intp]] = []
         self.targets: list[set[Label]] = []
         self.kinds: list[str] = []
-        self._kept: dict[tuple[int, ...], NDArray[np.intp]] = {}
 
     def add(self, features: list[str], labels: set[Label], kind: str = "") -> None:
-        known, counts = self.features, self.counts
-        row = []
-        for feature in features:
-            index = known.get(feature)
-            if index is None:
-                index = known[feature] = len(counts)
-                counts.append(0)
-            counts[index] += 1
-            row.append(index)
-        self.rows.append(np.array(row, np.intp))
+        known = self.features
+        self.rows.append(np.array([known.setdefault(feature, len(known)) for feature in features], np.intp))
         self.targets.append(labels)
         self.kinds.append(kind)
 
@@ -156,9 +137,8 @@ class _SampleTable:
 class _LabelSets:
     """Any number of labels for a sample: each is a yes or no of its own."""
 
-    def __init__(self, table: _SampleTable, margin: int) -> None:
+    def __init__(self, table: _SampleTable) -> None:
         self.labels = table.labels(least=2)
-        self.margin = margin
         index_of = {label: number for number, label in enumerate(self.labels)}
         self._signs: list[NDArray[np.int32]] = []
         kept: dict[tuple[int, ...], NDArray[np.int32]] = {}
@@ -174,16 +154,15 @@ class _LabelSets:
         """Labels to change, and by what."""
         signs = self._signs[number]
         # A label that is rarely right must win by more, or the many samples without it would drown it.
-        wrong = np.flatnonzero(scores * signs < self.margin * (1 + _BOLD * (signs > 0)))
+        wrong = np.flatnonzero(scores * signs < _MARGIN * (1 + _BOLD * (signs > 0)))
         return (wrong, signs[wrong]) if len(wrong) else None
 
 
 class _OneLabel:
     """One label for a sample, of those that fit its kind."""
 
-    def __init__(self, table: _SampleTable, margin: int) -> None:
+    def __init__(self, table: _SampleTable) -> None:
         self.labels = table.labels(_NONE)
-        self.margin = margin
         index_of = {label: number for number, label in enumerate(self.labels)}
         self._gold = [index_of[next(iter(target))] for target in table.targets]
         self._kinds = table.kinds
@@ -204,29 +183,23 @@ class _OneLabel:
         right = int(scores[gold])
         own[fitting == gold] = -(1 << 30)
         rival = int(fitting[int(own.argmax())])
-        if right - int(scores[rival]) >= self.margin:
+        if right - int(scores[rival]) >= _MARGIN:
             return None
         return np.array([gold, rival], np.intp), np.array([1, -1], np.int32)
 
 
-def _learned(
-    table: _SampleTable, decision: _LabelSets | _OneLabel, epochs: int, draws: Draws, rare: int
-) -> LinearScorer:
+def _learned(table: _SampleTable, decision: _LabelSets | _OneLabel, epochs: int, draws: Draws) -> LinearScorer:
     """Averaged perceptron: the mean of the weights over all steps, in whole numbers.
 
     The mean is had without summing: a change made at step t counts for all steps but the first t.
     """
-    keep = [feature for feature, position in table.features.items() if table.counts[position] >= rare]
-    renamed = np.full(len(table.features), -1, np.intp)
-    renamed[[table.features[feature] for feature in keep]] = np.arange(len(keep))
-    rows = [kept[kept >= 0] for kept in (renamed[row] for row in table.rows)]
-    weights = np.zeros((len(keep), len(decision.labels)), np.int32)
+    weights = np.zeros((len(table.features), len(decision.labels)), np.int32)
     late = np.zeros(weights.shape, np.int64)
     step: Callable[[int, NDArray[np.int32]], tuple[NDArray[np.intp], NDArray[np.int32]] | None] = decision.step
     steps = 0
     for epoch in range(epochs):
-        for number in draws.shuffled(range(len(rows))):
-            row = rows[number]
+        for number in draws.shuffled(range(len(table.rows))):
+            row = table.rows[number]
             change = step(number, weights[row].sum(axis=0, dtype=np.int32))
             if change is not None:
                 columns, amounts = change
@@ -236,14 +209,14 @@ def _learned(
             steps += 1
         if not epoch and epochs > 1:  # the first round is practice: what counts is learned after it
             steps, late[:] = 0, 0
-    return _rounded(keep, decision, weights.astype(np.int64) * steps - late, max(steps, 1))
+    return _rounded(list(table.features), decision, weights.astype(np.int64) * steps - late, max(steps, 1))
 
 
 def _rounded(
     features: Sequence[str], decision: _LabelSets | _OneLabel, total: NDArray[np.int64], steps: int
 ) -> LinearScorer:
     """Mean weights with the margin as ``SCALE``; features that changed nothing are left out."""
-    unit = steps * decision.margin
+    unit = steps * _MARGIN
     weights = np.clip((total * (SCALE * 2) + unit) // (2 * unit), -32767, 32767).astype(np.int16)
     used = np.flatnonzero(weights.any(axis=1)).tolist()
     return LinearScorer([features[index] for index in used], decision.labels, np.ascontiguousarray(weights[used]))

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
     from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
     from dialgauge.agents.town.channel import Channel, ChannelRates, Damage, kind_of
-    from dialgauge.agents.town.channel_counting import agreement, count_rates
     from dialgauge.agents.town.pipeline import TownSystem, TownUser
     from dialgauge.agents.town.policy import RuleSystem
     from dialgauge.agents.town.tracker import Belief
@@ -26,8 +25,6 @@ __all__ = [
     "RuleSystem",
     "TownSystem",
     "TownUser",
-    "agreement",
-    "count_rates",
     "kind_of",
 ]
 

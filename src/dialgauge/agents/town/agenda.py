@@ -185,7 +185,8 @@ class AgendaUser:
         if contradicted:
             self._now += [errand.tell(slot) for slot in contradicted]
         elif not CONFIRMING.isdisjoint(intents):
-            self._confirmed(errand)
+            if errand.pending and not errand.reference:
+                self._now += errand.confirm()
         elif OFFER_BOOK in intents or any(each.domain in self._booking_acts and each.intent == INFORM for each in acts):
             self._offered_booking(errand)
 
@@ -212,10 +213,6 @@ class AgendaUser:
         elif each.slot in errand.open and each.slot != CHOICE:
             value = each.values[0] if each.values else ""
             errand.answered(each.slot, UNKNOWN if value.lower() in _NO_ANSWER else value)
-
-    def _confirmed(self, errand: TaskProgress) -> None:
-        if errand.pending and not errand.reference:
-            self._now += errand.confirm()
 
     def _choose(self, errand: TaskProgress, named: list[str]) -> None:
         """Pick one of several, once all is said that could rule it out."""
@@ -272,7 +269,8 @@ class AgendaUser:
         if errand is not self._active or not errand.opened:
             self._open(errand)
         if errand.unsaid:
-            self._now += [errand.tell(slot) for slot in errand.unsaid[: self._initiative()]]
+            count = self._options.initiative or 1 + self._draws.weighted(_INITIATIVE)
+            self._now += [errand.tell(slot) for slot in errand.unsaid[:count]]
         elif errand.open:
             self._ask(errand)
         elif errand.booking is not None and not errand.reference:
@@ -291,9 +289,6 @@ class AgendaUser:
         said_by_wishes = errand.service.rows is None or errand.service.requires
         if not (said_by_wishes and errand.unsaid):
             self._now.append(act(errand.inform))
-
-    def _initiative(self) -> int:
-        return self._options.initiative or 1 + self._draws.weighted(_INITIATIVE)
 
     def _ask(self, errand: TaskProgress) -> None:
         worn = [slot for slot, tries in errand.open.items() if tries >= self._options.request_tries]

@@ -214,7 +214,11 @@ class BaselineUser:
             if matter is None:
                 continue
             if intent in REFUSING:
-                if not (self._no_offer(matter) if intent == NO_OFFER else self._no_book(matter)):
+                if intent == NO_OFFER and matter.first:
+                    self._react(matter.second_choice())
+                elif intent != NO_OFFER and matter.book_first:
+                    self._react(matter.second_booking())
+                elif intent != NO_OFFER or matter.task.requests:
                     return False
             elif intent == REQUEST:
                 for each in acts:
@@ -224,18 +228,6 @@ class BaselineUser:
             elif intent in TELLING:
                 self._told(matter, intent, acts)
         return True
-
-    def _no_offer(self, matter: _Matter) -> bool:
-        if matter.first:
-            self._react(matter.second_choice())
-            return True
-        return not matter.task.requests
-
-    def _no_book(self, matter: _Matter) -> bool:
-        if matter.book_first:
-            self._react(matter.second_booking())
-            return True
-        return False
 
     def _told(self, matter: _Matter, intent: str, acts: list[Act]) -> None:
         constraints = any(item.name == matter.inform and item.slot in matter.info for item in self._stack)

@@ -147,7 +147,9 @@ class _Pipeline:
         channel = self._channel.within(domain)
         understanding, nlg = None, None
         speech = DomainSpeech.of(domain, context.ontology)
-        if context.level == "text" and (self._free(context) or not domain.multiwoz):
+        # Where the other side speaks as it likes, the lab's own model does not understand it.
+        free = isinstance(context, UserContext) and context.free
+        if context.level == "text" and (free or not domain.multiwoz):
             understanding = speech.listener(self._partner)
         words = context.level == "text" or self._render
         if words and not domain.multiwoz:
@@ -157,11 +159,6 @@ class _Pipeline:
         )
         self._mouth = Renderer(self.side, streams, self._style, nlg) if words else None
         self._own: tuple[Act, ...] = ()
-
-    @staticmethod
-    def _free(context: UserContext | SystemContext) -> bool:
-        """Does the other side speak as it likes, so that the lab's own model does not understand it?"""
-        return isinstance(context, UserContext) and context.free
 
     def _turn(self, acts: tuple[Act, ...]) -> Turn:
         turn = _wordless(self.side, acts)
@@ -260,6 +257,11 @@ def _shares(**settings: float) -> None:
             raise DialgaugeError(f"the setting {name} must be from 0 to 1 (got {value:g})")
 
 
+def _speech(channel: str, style: str, render: bool, nlu: str) -> dict[str, Any]:
+    """How an agent hears and speaks, as :class:`_Pipeline` takes it."""
+    return {"channel": Channel.named(channel), "style": style, "render": render, "nlu": nlu}
+
+
 def agenda(
     *,
     channel: str = "clean",
@@ -273,28 +275,14 @@ def agenda(
     booking_tries: int = 3,
 ) -> TownUser:
     """The agenda user."""
-    _at_least_zero(
-        initiative=initiative,
-        patience=patience,
-        request_tries=request_tries,
-        correction_tries=correction_tries,
-        booking_tries=booking_tries,
-    )
-    options = AgendaOptions(
-        initiative=initiative,
-        patience=patience,
-        request_tries=request_tries,
-        correction_tries=correction_tries,
-        booking_tries=booking_tries,
-    )
-    return TownUser(
-        "agenda",
-        lambda goal, domain, draws: AgendaUser(goal, domain, draws, options),
-        channel=Channel.named(channel),
-        style=style,
-        render=render,
-        nlu=nlu,
-    )
+    numbers = {
+        "initiative": initiative, "patience": patience, "request_tries": request_tries,
+        "correction_tries": correction_tries, "booking_tries": booking_tries,
+    }  # fmt: skip
+    _at_least_zero(**numbers)
+    options = AgendaOptions(**numbers)
+    speech = _speech(channel, style, render, nlu)
+    return TownUser("agenda", lambda goal, domain, draws: AgendaUser(goal, domain, draws, options), **speech)
 
 
 def agenda_baseline(
@@ -312,14 +300,8 @@ def agenda_baseline(
     _at_least_zero(at_once=at_once - 1, limit=limit)
     _shares(anaphors=anaphors)
     options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=insist)
-    return TownUser(
-        "agenda-baseline",
-        lambda goal, domain, draws: BaselineUser(goal, domain, draws, options),
-        channel=Channel.named(channel),
-        style=style,
-        render=render,
-        nlu=nlu,
-    )
+    speech = _speech(channel, style, render, nlu)
+    return TownUser("agenda-baseline", lambda goal, domain, draws: BaselineUser(goal, domain, draws, options), **speech)
 
 
 def rule_system(
@@ -342,10 +324,7 @@ def rule_system(
         lambda backend, draws: RuleSystem(
             backend, draws, ask_above=ask_above, attributes=attributes, select=select, exact=exact, more=more
         ),
-        channel=Channel.named(channel),
-        style=style,
-        render=render,
-        nlu=nlu,
+        **_speech(channel, style, render, nlu),
     )
 
 
@@ -357,8 +336,5 @@ def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool
         lambda backend, draws: RuleSystem(
             backend, draws, ask_above=_NEVER, select=0.0, exact=0.0, more=0.0, terse=True
         ),
-        channel=Channel.named(channel),
-        style=style,
-        render=render,
-        nlu=nlu,
+        **_speech(channel, style, render, nlu),
     )

@@ -118,14 +118,10 @@ class RuleSystem:
             self._answer(domain, asked, acts)
             if any(slot in service.takes for slot in given):
                 self._book(domain, acts)
-        elif self._wants_booking(service, given, affirmed):
+        elif any(slot in service.takes for slot in given) or (affirmed and service.takes and domain in self._focus):
             self._book(domain, acts)
         else:
             self._offer(service, acts, affirmed)
-
-    def _wants_booking(self, service: Service, given: dict[str, str], affirmed: bool) -> bool:
-        named = bool(service.takes) and service.name in self._focus
-        return any(slot in service.takes for slot in given) or (affirmed and named)
 
     # Searching
 
@@ -256,15 +252,12 @@ class RuleSystem:
         service, self._settled = self._services[domain], True
         for slot in dict.fromkeys(asked):
             if slot in service.gives and slot not in service.columns:
-                self._tell_given(service, slot, acts)
+                if domain in self._booked:
+                    acts.append(act(service.act_name("inform"), slot, self._booked[domain][2].gives[slot]))
+                else:
+                    self._book(domain, acts)
             else:
                 acts.append(act(service.act_name("inform"), slot, row.get(slot)))
-
-    def _tell_given(self, service: Service, slot: str, acts: list[Act]) -> None:
-        if service.name in self._booked:
-            acts.append(act(service.act_name("inform"), slot, self._booked[service.name][2].gives[slot]))
-        else:
-            self._book(service.name, acts)
 
     def _tell_at_once(self, service: Service, asked: list[str], acts: list[Act]) -> None:
         rows = self._search(service, acts)

@@ -7,16 +7,14 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.blame.blame_scores import BlameEvidence
-    from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF
+    from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF, Cause
     from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, partly_lost_exchanges
-    from dialgauge.lab.blame.validation import TRUE_CAUSES, blame_confusion
 
 __all__ = [
     "CAUSES",
     "SIDE_OF",
-    "TRUE_CAUSES",
     "BlameEvidence",
-    "blame_confusion",
+    "Cause",
     "fully_lost_exchanges",
     "partly_lost_exchanges",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dialgauge.dialogue import Dialogue
 from dialgauge.users.faults.conversation_view import ConversationView
 from dialgauge.users.faults.fact_checks import invented, withheld
@@ -11,7 +13,7 @@ from dialgauge.users.faults.mention_checks import disobeyed
 from dialgauge.users.faults.message_checks import empty, leaked, repeated, role_swap
 from dialgauge.users.faults.wish_checks import contradicted, early_end
 
-_OF_TEXTS = {
+_OF_TEXTS: dict[FaultKind, Callable[[ConversationView], FaultFindings]] = {
     "early_end": early_end,
     "invented": invented,
     "contradicted": contradicted,
@@ -39,6 +41,9 @@ def check_user(dialogue: Dialogue) -> CheckedConversation:
         findings = {kind: not_checked(kind, "no_user") for kind in KINDS}
     elif view.has_acts:
         findings = goal_findings(view)
+    if not view.has_texts:
+        for kind in _OF_TEXTS.keys() - {"empty"}:
+            findings.setdefault(kind, not_checked(kind, "no_texts"))
     return CheckedConversation(
         id=dialogue.id,
         findings=tuple(findings[kind] if kind in findings else _OF_TEXTS[kind](view) for kind in KINDS),

@@ -35,8 +35,6 @@ _DETAIL = re.compile(
 
 def invented(view: ConversationView) -> FaultFindings:
     """Addresses, ids, days and places that neither instruction nor agent gave, and guesses among listed bookings."""
-    if not view.has_texts:
-        return not_checked("invented", "no_texts")
     if not view.instruction:
         return not_checked("invented", "no_instruction")
     if _LICENCE.search(view.instruction):
@@ -114,8 +112,6 @@ _OFFERED = re.compile(r"\b(?:look up|find|retrieve|locate|search for|using|with 
 
 def withheld(view: ConversationView) -> FaultFindings:
     """An id, number or address that the instruction gives is asked for, and the answer lacks it."""
-    if not view.has_texts:
-        return not_checked("withheld", "no_texts")
     if not view.instruction:
         return not_checked("withheld", "no_giving_instruction")
     every, kept = known_things(view.instruction), kept_back(view.instruction)

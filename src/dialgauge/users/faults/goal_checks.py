@@ -111,14 +111,10 @@ def _withheld(goal: GoalView) -> Iterator[UserFault]:
     for before, turn in pairwise(goal.users):
         given = {act.slot.lower() for act in goal.view.acts(turn)}
         for system in range(before + 1, turn):
-            for act in _questions(goal, system):
-                if act.slot.lower() not in given and _has(goal, act):
+            for act in _heard(goal, system):
+                asked = act.intent == REQUEST and act.slot
+                if asked and act.slot.lower() not in given and _has(goal, act):
                     yield goal.fault("withheld", turn, "slot_not_given", act.slot)
-
-
-def _questions(goal: GoalView, turn: int) -> list[Act]:
-    """What the system asked for and the user heard it ask for."""
-    return [act for act in _heard(goal, turn) if act.intent == REQUEST and act.slot]
 
 
 def _heard(goal: GoalView, turn: int) -> list[Act]:

@@ -9,10 +9,8 @@ examples from outside: docs/explanation/user-fault-checks.md tells what no longe
 
 from __future__ import annotations
 
-import math
-import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, TypeAlias
 
@@ -25,13 +23,8 @@ from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, Fau
 #: What tells conversations apart: file, task, trial.
 ConversationKey: TypeAlias = tuple[str, str, int]
 
-#: How conversations were drawn, and where the halves part: numbers below are for development.
-SEED, DRAWN, DEVELOPMENT = 16, 120, 60
-#: How the fresh part was drawn, from what was left.
-FRESH_SEED, FRESH_DRAWN = 17, 30
 FIRST, SECOND, FRESH, RECORD, EARLIER = "first.jsonl", "second.jsonl", "fresh.jsonl", "record.json", "earlier.jsonl"
 PARTS = ("development", "held_out", "fresh")
-_Z = 1.959963984540054
 
 
 class FaultLabel(Struct, frozen=True, omit_defaults=True):
@@ -116,24 +109,6 @@ class CheckMeasurement(Struct, frozen=True):
     agreement: dict[str, LabellerAgreement]
 
 
-def draw(conversations: Iterable[ConversationKey]) -> list[ConversationKey]:
-    """The conversations that were labelled, in the order of the draw."""
-    return random.Random(SEED).sample(sorted(conversations), DRAWN)  # noqa: S311
-
-
-def draw_fresh(conversations: Iterable[ConversationKey]) -> list[ConversationKey]:
-    """The conversations of the fresh part: none of those that were drawn before."""
-    every = list(conversations)
-    return random.Random(FRESH_SEED).sample(sorted({*every} - {*draw(every)}), FRESH_DRAWN)  # noqa: S311
-
-
-def labels_of(part: str) -> list[LabelledConversation]:
-    """The labels of a part, by the labeller that counts as the truth."""
-    if part == "fresh":
-        return load_labels(FRESH)
-    return [load_label for load_label in load_labels() if (load_label.number < DEVELOPMENT) == (part == "development")]
-
-
 def load_labels(name: str = FIRST) -> list[LabelledConversation]:
     """The labels that are kept with the checks, of the first or the second labeller, or of the fresh part."""
     lines = resources.files(__package__).joinpath("labels", name).read_bytes().splitlines()
@@ -150,24 +125,6 @@ def load_earlier() -> list[dict[str, Any]]:
     """Earlier measurements on the held-out half, of rules that have changed since: counts that cannot be made again."""
     lines = resources.files(__package__).joinpath("labels", EARLIER).read_bytes().splitlines()
     return [msgspec.json.decode(line) for line in lines if line.strip()]
-
-
-def measure(
-    checked: Mapping[ConversationKey, CheckedConversation], *, on: str, parts: Sequence[str] = PARTS
-) -> CheckMeasurement:
-    """The record of checks on the labelled conversations; ``on`` is the date."""
-    first, second = load_labels(FIRST), load_labels(SECOND)
-    labels = {part: labels_of(part) for part in parts}
-    return CheckMeasurement(
-        measured=on,
-        seed=SEED,
-        fresh_seed=FRESH_SEED,
-        conversations={part: len(labels[part]) for part in parts} | {"twice": len(second)},
-        checks={part: check_records(checked, labels[part]) for part in parts},
-        overall=check_records(checked, [label for part in parts for label in labels[part]]),
-        against_second=check_records(checked, second) if {*parts} == {*PARTS} else {},
-        agreement=labeller_agreement(first, second),
-    )
 
 
 def check_records(
@@ -207,39 +164,8 @@ def share(count: int, n: int) -> Share:
     >>> share(9, 10)
     Share(value=0.9, low=0.5958, high=0.9821, n=10)
     """
-    if not n:
-        return Share(None, 0.0, 1.0, 0)
-    middle = (count + _Z**2 / 2) / (n + _Z**2)
-    half = _Z / (n + _Z**2) * math.sqrt(count * (n - count) / n + _Z**2 / 4)
-    return Share(round(count / n, 4), round(max(middle - half, 0.0), 4), round(min(middle + half, 1.0), 4), n)
-
-
-def labeller_agreement(
-    first: Sequence[LabelledConversation], second: Sequence[LabelledConversation]
-) -> dict[str, LabellerAgreement]:
-    """Agreement on every kind, and on blame in the conversations that at least one of them blames somebody for."""
-    others = {labelled.key: labelled for labelled in second}
-    pairs = [(labelled, others[labelled.key]) for labelled in first if labelled.key in others]
-    agreed: dict[str, LabellerAgreement] = {}
-    for kind in KINDS:
-        agreed[kind] = _agreement([(labelled.has(kind), other.has(kind)) for labelled, other in pairs], bool)
-    failed = [
-        (labelled.blame, other.blame)
-        for labelled, other in pairs
-        if labelled.blame is not None or other.blame is not None
-    ]
-    agreed["blame"] = _agreement(failed, lambda blame: blame is not None)
-    return agreed
-
-
-def _agreement(pairs: Sequence[tuple[object, object]], marked: Callable[[object], bool]) -> LabellerAgreement:
-    return LabellerAgreement(
-        kappa=cohen_kappa(pairs),
-        conversations=len(pairs),
-        agreed=sum(label == other for label, other in pairs),
-        first=sum(marked(label) for label, _ in pairs),
-        second=sum(marked(other) for _, other in pairs),
-    )
+    low, high = stats.share_interval(count, n)
+    return Share(round(count / n, 4) if n else None, round(low, 4), round(high, 4), n)
 
 
 def cohen_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:

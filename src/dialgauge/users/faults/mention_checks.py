@@ -79,8 +79,6 @@ class _Orders(Struct, frozen=True):
 
 def disobeyed(view: ConversationView) -> FaultFindings:
     """Mentions by itself what it was told not to mention."""
-    if not view.has_texts:
-        return not_checked("disobeyed", "no_texts")
     orders = _orders(view.instruction)
     if not orders.phrases:
         return not_checked("disobeyed", "orders_unclear" if orders.left else "no_orders", left=orders.left)

@@ -13,7 +13,7 @@ from dialgauge.users.faults.conversation_view import (
     weighty,
     words,
 )
-from dialgauge.users.faults.fault_records import FaultFindings, FaultKind, UserFault, not_checked, runs_of
+from dialgauge.users.faults.fault_records import FaultFindings, FaultKind, UserFault, runs_of
 
 #: Consecutive words of an instruction that no user says by chance.
 _LEAKED_WORDS = 5
@@ -78,8 +78,6 @@ def empty(view: ConversationView) -> FaultFindings:
 
 def leaked(view: ConversationView) -> FaultFindings:
     """Words about the instruction, five words in a row of what it says of itself, tool syntax, text after a stop."""
-    if not view.has_texts:
-        return not_checked("leaked", "no_texts")
     runs = _meta_runs(view.instruction)
     faults = []
     for index, turn in enumerate(view.turns):
@@ -123,8 +121,6 @@ def _meta_runs(instruction: str) -> frozenset[tuple[str, ...]]:
 
 def role_swap(view: ConversationView) -> FaultFindings:
     """Phrases that only an agent says. What goes to the user's own tools is no swap: it was not said to the agent."""
-    if not view.has_texts:
-        return not_checked("role_swap", "no_texts")
     faults = [
         _fault(view, "role_swap", exchange.turn, "agent_phrase", match[0].strip().lower())
         for exchange in view.exchanges
@@ -135,8 +131,6 @@ def role_swap(view: ConversationView) -> FaultFindings:
 
 def repeated(view: ConversationView) -> FaultFindings:
     """A message with nearly the same weighty words as an earlier one, answered since and not asked for again."""
-    if not view.has_texts:
-        return not_checked("repeated", "no_texts")
     faults = []
     earlier: list[RecordedExchange] = []
     for exchange in view.exchanges:

@@ -90,8 +90,6 @@ _ANYTHING_ELSE = re.compile(
 
 def early_end(view: ConversationView) -> FaultFindings:
     """Stops instead of answering, stops with its own confirmation, or never speaks of an expected action's matter."""
-    if not view.has_texts:
-        return not_checked("early_end", "no_texts")
     last = view.exchanges[-1] if view.exchanges else None
     if last is None or not last.last:
         return not_checked("early_end", "no_last_words")
@@ -253,14 +251,13 @@ _DENIED = re.compile(r"\b(?:no|not|none|never|without|cannot)\b|n't\b|\?|\bif\b"
 
 def contradicted(view: ConversationView) -> FaultFindings:
     """Says yes to more than its limit or to what it does without, or gives up a nonstop flight."""
-    if not view.has_texts:
-        return not_checked("contradicted", "no_texts")
     if not view.instruction:
         return not_checked("contradicted", "no_instruction")
     limit = _LIMIT.search(view.instruction)
     without = [(what, shown) for what, (name, shown) in _WITHOUT.items() if _refuses(view.instruction, what, name)]
     nonstop = _NONSTOP.search(view.instruction) is not None and not _STOPS_ALLOWED.search(view.instruction)
-    flights = _expected_flights(view)
+    # What the user would have chosen had it kept to its instruction.
+    flights = {flight for _, arguments in _expected(view) for flight in _FLIGHT.findall(arguments)}
     derived = (
         *(["limit"] if limit else []),
         *(what for what, _ in without),
@@ -272,7 +269,8 @@ def contradicted(view: ConversationView) -> FaultFindings:
     faults: list[UserFault] = []
     for exchange in view.exchanges:
         fault = partial(UserFault, "contradicted", exchange.turn, view.message(exchange.turn))
-        if _assents(exchange) and _CONFIRMATION.search(exchange.asked):
+        assents = _YES.match(exchange.plain) and not _BUT.search(exchange.plain)
+        if assents and _CONFIRMATION.search(exchange.asked):
             if limit and (cost := _over(view.instruction, exchange.asked, limit)):
                 faults.append(fault("over_limit", about="limit", given=(f"{cost:g}",), wanted=(limit[1],)))
             faults += [
@@ -285,11 +283,6 @@ def contradicted(view: ConversationView) -> FaultFindings:
         if flights and (other := _other_flight(exchange, flights)):
             faults.append(fault("other_flight", about="flight", given=(other,)))
     return FaultFindings("contradicted", "part", "wishes", runs_of([*faults, *_said_before(view, faults)]), derived)
-
-
-def _expected_flights(view: ConversationView) -> set[str]:
-    """The flights of expected actions: what the user would have chosen had it kept to its instruction."""
-    return {flight for _, arguments in _expected(view) for flight in _FLIGHT.findall(arguments)}
 
 
 def _other_flight(exchange: RecordedExchange, expected: set[str]) -> str:
@@ -323,10 +316,6 @@ def _said_before(view: ConversationView, faults: list[UserFault]) -> Iterator[Us
             if exchange.turn < turn and any(not _DENIED.search(sentence) for sentence in taking):
                 number = view.message(exchange.turn)
                 yield UserFault("contradicted", exchange.turn, number, "unwanted_taken", about=about)
-
-
-def _assents(exchange: RecordedExchange) -> bool:
-    return _YES.match(exchange.plain) is not None and not _BUT.search(exchange.plain)
 
 
 def _over(instruction: str, message: str, limit: re.Match[str]) -> float | None:

@@ -8,22 +8,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.worlds.domain.backend import Booking, DomainBackend
     from dialgauge.worlds.domain.checking import DomainCheck, check_domain, shares_table
+    from dialgauge.worlds.domain.document_reader import DOMAIN_FILE
     from dialgauge.worlds.domain.drawing import DrawnGoals, DrawnShares, draw_goals, shares_of
     from dialgauge.worlds.domain.goals import DomainGoal, GoalFindings, ServiceTask, declared_goal, read_goals
-    from dialgauge.worlds.domain.loader import (
-        DOMAIN_FILE,
-        domain_names,
-        domain_of,
-        is_folder,
-        load_domain,
-        read_domain,
-        slot_id,
-    )
+    from dialgauge.worlds.domain.loader import domain_names, domain_of, is_folder, load_domain, read_domain
     from dialgauge.worlds.domain.matching import (
         DAYS,
         MATCHES,
         ORDERED,
         Match,
+        clock_text,
         comparable,
         fits,
         members,
@@ -33,26 +27,21 @@ if TYPE_CHECKING:
         truth,
     )
     from dialgauge.worlds.domain.rows_file import RowsFile, read_rows
-    from dialgauge.worlds.domain.schema import (
+    from dialgauge.worlds.domain.schema import FEW, GENERAL, Domain, GoalDraw, Inventory, SlotWords
+    from dialgauge.worlds.domain.search import DomainSearch, Entity, Found, ServiceTable, either
+    from dialgauge.worlds.domain.service import (
         ASKED,
         BOOK,
         CHOICE,
-        FEW,
-        GENERAL,
         SEARCH,
         UNKNOWN,
         BookSpec,
-        Domain,
-        GoalDraw,
-        Inventory,
         Role,
         SearchSlot,
         Service,
         SlotType,
-        SlotWords,
         act,
     )
-    from dialgauge.worlds.domain.search import DomainSearch, Entity, Found, ServiceTable, either
     from dialgauge.worlds.domain.starting import new_domain
 
 __all__ = [
@@ -92,6 +81,7 @@ __all__ = [
     "SlotWords",
     "act",
     "check_domain",
+    "clock_text",
     "comparable",
     "declared_goal",
     "domain_names",
@@ -111,7 +101,6 @@ __all__ = [
     "read_rows",
     "shares_of",
     "shares_table",
-    "slot_id",
     "truth",
 ]
 

@@ -16,8 +16,9 @@ from dialgauge.dialogue import Call
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.domain.goals import DomainGoal
-from dialgauge.worlds.domain.schema import Domain, Service
+from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.search import DomainSearch, Entity, Found
+from dialgauge.worlds.domain.service import Service
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SIGNS = f"{_LETTERS}0123456789"

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.domain.goals import DomainGoal, ServiceTask
-from dialgauge.worlds.domain.matching import DAYS, ORDERED, comparable, members, minutes, number, truth
-from dialgauge.worlds.domain.schema import BookSpec, Domain, SearchSlot, Service, SlotType
+from dialgauge.worlds.domain.matching import DAYS, ORDERED, clock_text, comparable, members, minutes, number, truth
+from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.search import DomainSearch, Entity
+from dialgauge.worlds.domain.service import BookSpec, SearchSlot, Service, SlotType
 
 _PURPOSE = "domain-goals"
 #: Draws of a goal before distinct ones are held to have run out, and of each goal after that.
@@ -219,9 +220,9 @@ def _beyond(known: SearchSlot) -> Iterator[str]:
     times = [minute for value in known.values if (minute := minutes(value)) is not None]
     if times and len(times) == len(known.values):
         if known.match != "at-most" and max(times) < _LATEST:
-            yield _clock(min(max(times) + _QUARTER, _LATEST))
+            yield clock_text(min(max(times) + _QUARTER, _LATEST))
         if known.match == "at-most" and min(times) > 0:
-            yield _clock(max(min(times) - _QUARTER, 0))
+            yield clock_text(max(min(times) - _QUARTER, 0))
         return
     numbers = [value for text in known.values if (value := number(text)) is not None]
     if numbers and len(numbers) == len(known.values) and known.match in (*ORDERED, "same"):
@@ -251,7 +252,7 @@ def _values(draws: Draws, kind: SlotType, slot: str) -> Sequence[str]:
             return [str(draws.integer(low, high)) for _ in range(_MOST)]
         return [str(value) for value in range(low, high + 1)]
     if kind.kind == "time":
-        return [_clock(_QUARTER * quarter) for quarter in range(_FIRST, _LAST + 1)]
+        return [clock_text(_QUARTER * quarter) for quarter in range(_FIRST, _LAST + 1)]
     if kind.kind == "day":
         return DAYS
     if kind.kind == "words":
@@ -261,7 +262,3 @@ def _values(draws: Draws, kind: SlotType, slot: str) -> Sequence[str]:
 
 def _bounds(kind: SlotType) -> tuple[int, int]:
     return (1, _MOST) if kind.low is None or kind.high is None else (kind.low, kind.high)
-
-
-def _clock(minute: int) -> str:
-    return f"{minute // 60:02}:{minute % 60:02}"

@@ -12,8 +12,9 @@ from dialgauge.dialogue import DONTCARE, Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.domain.matching import comparable, plain
 from dialgauge.worlds.domain.rows_file import decode_json, read_text
-from dialgauge.worlds.domain.schema import Domain, Service
+from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.search import DomainSearch
+from dialgauge.worlds.domain.service import SearchSlot, Service, SlotType
 
 _GOAL = ("id", "tasks", "satisfiable")
 _TASK = ("service", "want", "first", "book", "book_first", "ask", "refers")
@@ -133,7 +134,8 @@ class _GoalReader:
             if task.domain in tasks:
                 self.refuse(f"the service '{task.domain}' appears twice in the goal")
             tasks[task.domain] = task
-            if not self._finds(task, task.info):
+            service = self._domain.services[task.domain]
+            if service.rows is not None and not self._search.find(task.domain, task.info).rows:
                 unsatisfiable.append(task.domain)
                 if possible == "true":
                     wish = ", ".join(f"{slot} {value}" for slot, value in task.info.items())
@@ -146,27 +148,26 @@ class _GoalReader:
             findings=GoalFindings(unsatisfiable=tuple(unsatisfiable)),
         )
 
-    def _finds(self, task: ServiceTask, wishes: Mapping[str, str]) -> bool:
-        return self._domain.services[task.domain].rows is None or bool(self._search.find(task.domain, wishes).rows)
-
     def _task(self, content: Any, earlier: Mapping[str, ServiceTask]) -> ServiceTask:
         given = self._mapping(content, "a task", _TASK)
         named = given.get("service")
-        services = {name: name for name in self._domain.services}
+        services = self._domain.services
         name = named.lower() if isinstance(named, str) else ""
         if name not in services:
             self.refuse(f"the domain has no service '{named}'.{nearest(str(named), services)}")
-        service = self._domain.services[name]
+        service = services[name]
         want = self._slots(given, "want", service, service.wishes, "to search by")
-        self._check_wishes(service, want)
+        self._check(service, want, service.wishes)
         book = None
         if given.get("book") is not None:
             if service.book is None:
                 self.refuse(f"{name} cannot be booked")
             book = self._slots(given, "book", service, service.booking_slots, "to book with")
         links = self._links(given, service, book, want, earlier)
-        if book is not None:
-            self._check_booking(service, book, links)
+        if book is not None and service.book is not None:
+            self._check(service, book, service.book.takes)
+            if missing := service.book.missing({**book, **links}):
+                self.refuse(f"the booking of {name} is incomplete: there is no '{service.declared(missing[0])}'")
         if service.rows is None and book is None:
             self.refuse(f"{name} has no rows: there is nothing to do but book it, and the task has no 'book'")
         asked = given.get("ask") or []
@@ -187,7 +188,7 @@ class _GoalReader:
         if given.get("first") is None:
             return None
         changed = self._slots(given, "first", service, service.wishes, "to search by")
-        self._check_wishes(service, changed)
+        self._check(service, changed, service.wishes)
         if not _differs(changed, want):
             self.refuse(f"'first' of {service.name} differs in nothing from 'want'")
         first = {**want, **changed}
@@ -203,7 +204,7 @@ class _GoalReader:
         if service.book is None or book is None:
             self.refuse(f"{service.name} has 'book_first' but no 'book'")
         changed = self._slots(given, "book_first", service, service.book.takes, "to book with")
-        self._check_types(service, changed)
+        self._check(service, changed, service.book.takes)
         if not _differs(changed, book):
             self.refuse(f"'book_first' of {service.name} differs in nothing from 'book'")
         return {**book, **changed}
@@ -232,20 +233,12 @@ class _GoalReader:
             links[slot] = other
         return links
 
-    def _check_wishes(self, service: Service, wishes: Mapping[str, str]) -> None:
-        for slot, value in wishes.items():
-            if fault := service.wishes[slot].fault(value):
+    def _check(
+        self, service: Service, given: Mapping[str, str], rules: Mapping[str, SearchSlot] | Mapping[str, SlotType]
+    ) -> None:
+        for slot, value in given.items():
+            if fault := rules[slot].fault(value):
                 self.refuse(f"{service.name}: {service.declared(slot)} {fault} (got '{value}')")
-
-    def _check_types(self, service: Service, booking: Mapping[str, str]) -> None:
-        for slot, value in booking.items():
-            if service.book is not None and (fault := service.book.takes[slot].fault(value)):
-                self.refuse(f"{service.name}: {service.declared(slot)} {fault} (got '{value}')")
-
-    def _check_booking(self, service: Service, book: Mapping[str, str], links: Mapping[str, str]) -> None:
-        self._check_types(service, book)
-        if service.book is not None and (missing := service.book.missing({**book, **links})):
-            self.refuse(f"the booking of {service.name} is incomplete: there is no '{service.declared(missing[0])}'")
 
     def _slots(
         self, given: Mapping[str, Any], key: str, service: Service, known: Mapping[str, Any], use: str

@@ -57,6 +57,11 @@ def minutes(text: str) -> int | None:
     return None if minute is None or minute > _LATEST else minute
 
 
+def clock_text(minute: int) -> str:
+    """A minute since midnight as HH:MM."""
+    return f"{minute // 60:02}:{minute % 60:02}"
+
+
 def truth(text: str) -> bool | None:
     """Yes and true, no and false; None for anything else."""
     return _TRUTHS.get(plain(text))
@@ -82,7 +87,7 @@ def spelled(text: str) -> str:
     ('09:05', '7.5', 'monday')
     """
     if (minute := minutes(text)) is not None:
-        return f"{minute // 60:02}:{minute % 60:02}"
+        return clock_text(minute)
     value = number(text)
     return plain(text) if value is None else f"{value.normalize():f}"
 

@@ -162,12 +162,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         if key in content:
             raise DialgaugeError(f"the key '{key[:80]}' appears twice")
-        content[key] = value if isinstance(value, dict | list) else _scalar(value)
+        content[key] = ("true" if value else "false") if isinstance(value, bool) else value
     return content
-
-
-def _scalar(value: Any) -> str | None:
-    return ("true" if value else "false") if isinstance(value, bool) else value
 
 
 def _not_a_number(name: str) -> str:

@@ -15,7 +15,8 @@ from msgspec import Struct
 from dialgauge.dialogue import DONTCARE, Ontology
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.domain.matching import comparable, fits
-from dialgauge.worlds.domain.schema import UNKNOWN, Domain, SearchSlot, Service
+from dialgauge.worlds.domain.schema import Domain
+from dialgauge.worlds.domain.service import UNKNOWN, SearchSlot, Service
 
 if TYPE_CHECKING:
     from dialgauge.draws import Draws

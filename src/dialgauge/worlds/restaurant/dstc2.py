@@ -248,7 +248,9 @@ class Lexicon:
 
     def __init__(self, ontology: Dstc2Ontology, venues: Venues) -> None:
         values = {slot: ontology.informable.get(slot, []) for slot in (*CONSTRAINTS, "name")}
-        several = [entity for slot in ("food", "name") for entity in values[slot] if _is_joined(entity)]
+        several = [
+            entity for slot in ("food", "name") for entity in values[slot] if 1 < len(entity.split()) <= LONGEST_JOINED
+        ]
         self._several = _any_of(several)
         self._venues = {one_word(name) for name in values["name"]} | set(venues)
         served = {venue.get(CONSTRAINTS["food"]) for venue in venues.values()}
@@ -274,10 +276,6 @@ class Lexicon:
     def names_venue(self, reply: str) -> bool:
         """Does a reply name a venue as one word?"""
         return reply != WELCOME and not self._venues.isdisjoint(reply.split())
-
-
-def _is_joined(entity: str) -> bool:
-    return 1 < len(entity.split()) <= LONGEST_JOINED
 
 
 def _any_of(entities: Iterable[str], end: str = "") -> re.Pattern[str]:

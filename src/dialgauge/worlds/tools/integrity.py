@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -237,20 +237,18 @@ def _users_in(result: str) -> Iterator[str]:
         yield result.strip().strip('"')
     elif '"user_id"' in result:
         try:
-            yield from _user_ids(msgspec.json.decode(result))
+            for value in _nested(msgspec.json.decode(result)):
+                if isinstance(value, dict) and isinstance(value.get("user_id"), str):
+                    yield value["user_id"]
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return
 
 
-def _user_ids(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        if isinstance(value.get("user_id"), str):
-            yield value["user_id"]
-        for each in value.values():
-            yield from _user_ids(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _user_ids(each)
+def _nested(value: Any) -> Iterator[Any]:
+    """A value and all that it holds, however deep."""
+    yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _nested(each)
 
 
 class _TaskCard:
@@ -259,7 +257,10 @@ class _TaskCard:
     def __init__(self, task: ToolTask) -> None:
         self.task = task
         self.told = _told(task.instruction)
-        texts = [text for gold in task.golds for call in gold for text in _texts(call.arguments)]
+        values = [value for gold in task.golds for call in gold for value in _nested(call.arguments)]
+        texts = [str(value) for value in values if not isinstance(value, dict | list | None)]
+        #: Trials of a task name the same identifiers.
+        self._has = cache(self._occurs)
         self._text = f" {task.instruction.lower()} \n" + "\n".join(texts).lower() + " "
         self._names = {
             (str(call.arguments["first_name"]).lower(), str(call.arguments["last_name"]).lower())
@@ -276,11 +277,6 @@ class _TaskCard:
         """Whether one of the identifiers occurs in the task."""
         return any(map(self._has, identifiers))
 
-    @cached_property
-    def _has(self) -> Callable[[str], bool]:
-        """Trials of a task name the same identifiers."""
-        return cache(self._occurs)
-
     def _occurs(self, identifier: str) -> bool:
         wanted = identifier.lower()
         if _whole_word(wanted, self._text) or (wanted.startswith("#") and _whole_word(wanted[1:], self._text)):
@@ -290,17 +286,6 @@ class _TaskCard:
             return False
         first, last = parts[0], parts[1]
         return (first, last) in self._names or _whole_word(f"{first} {last}", self.told)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
-    elif value is not None:
-        yield str(value)
 
 
 def _whole_word(word: str, text: str) -> bool:

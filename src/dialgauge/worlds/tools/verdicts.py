@@ -104,7 +104,10 @@ def _tau2(task: ToolTask, conduct: Conduct) -> TaskVerdict:
         elif part == COMMUNICATE:
             parts[part] = all(outputs.values())
         elif part == ACTION:
-            parts[part] = any(_actions_made(gold, conduct.calls) for gold in task.golds)
+            parts[part] = any(
+                all(any(_is_action(expected, call) for call in conduct.calls) for expected in gold)
+                for gold in task.golds
+            )
         elif part == ENV_ASSERTION:
             parts[part] = None if task.env_assertions else True
         else:
@@ -133,10 +136,6 @@ def _occurs(output: str, texts: Sequence[AgentText], *, beside_calls: bool) -> b
     """The benchmarks' rule: a substring, in any case, of a text without its commas."""
     wanted = output.lower()
     return any(wanted in each.text.lower().replace(",", "") for each in texts if beside_calls or not each.with_call)
-
-
-def _actions_made(gold: Sequence[GoldCall], calls: Sequence[ToolCall]) -> bool:
-    return all(any(_is_action(expected, call) for call in calls) for expected in gold)
 
 
 def _is_action(expected: GoldCall, call: ToolCall) -> bool:

@@ -156,7 +156,11 @@ class TownDatabase:
     @cached_property
     def raw(self) -> dict[str, list[dict[str, Any]]]:
         """The rows as they were read, by table; ``hospital`` and ``police`` are empty where there are none."""
-        return self._rows | {name: self._side_table(name) for name in _SIDE_TABLES if name not in self._rows}
+        return self._rows | {
+            name: [] if (path := self._side_file(name)) is None else _load(path, name)
+            for name in _SIDE_TABLES
+            if name not in self._rows
+        }
 
     @cached_property
     def taxi(self) -> dict[str, list[str]]:
@@ -165,10 +169,6 @@ class TownDatabase:
             return {name: list(values) for name, values in self._taxi.items()}
         path = self._side_file("taxi")
         return _PLAIN_TAXI if path is None else _load_taxi(path)
-
-    def _side_table(self, name: str) -> list[dict[str, Any]]:
-        path = self._side_file(name)
-        return [] if path is None else _load(path, name)
 
     def _side_file(self, name: str) -> Path | None:
         return None if self._folder is None else _present(self._folder, name)

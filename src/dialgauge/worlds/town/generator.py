@@ -16,7 +16,7 @@ import msgspec
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import write_all
-from dialgauge.worlds.domain import DAYS
+from dialgauge.worlds.domain import DAYS, clock_text
 from dialgauge.worlds.town.database import TownDatabase
 from dialgauge.worlds.town.likeness import LikeTexts, alike
 from dialgauge.worlds.town.town_words import town_words
@@ -265,7 +265,7 @@ def _trains(seed: int, stations: int) -> list[Row]:
         for departure, destination in ((words.town_name, other), (other, words.town_name)):
             ends = {"departure": departure, "destination": destination}
             times = [
-                {"leaveAt": _clock(minute), "arriveBy": _arrival(minute + length)}
+                {"leaveAt": clock_text(minute), "arriveBy": _arrival(minute + length)}
                 for minute in _departures(draws.integer(0, 59), interval)
             ]
             for day in DAYS:
@@ -292,13 +292,9 @@ def _departures(past_the_hour: int, interval: int) -> Iterator[int]:
     return iter(range(first, 60 * (_LAST_HOUR + 1), interval))
 
 
-def _clock(minute: int) -> str:
-    return f"{minute // 60:02}:{minute % 60:02}"
-
-
 def _arrival(minute: int) -> str:
     """The hour after midnight is written 24:xx, as MultiWOZ has it, and later ones 01:xx."""
-    return _clock(minute if minute < _DAY_MINUTES + 60 else minute - _DAY_MINUTES)
+    return clock_text(minute if minute < _DAY_MINUTES + 60 else minute - _DAY_MINUTES)
 
 
 def _hospital(departments: int, places: _Places) -> list[Row]:

@@ -16,7 +16,7 @@ from dialgauge.dialogue import Goal, Task
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.values import normal_slot
-from dialgauge.worlds.domain import DAYS
+from dialgauge.worlds.domain import DAYS, clock_text
 from dialgauge.worlds.town.database import VENUE_DOMAINS, TownDatabase
 from dialgauge.worlds.town.goal_messages import messages
 from dialgauge.worlds.town.likeness import minutes
@@ -231,9 +231,9 @@ class _GoalSource:
         row = draws.pick(self._trains[draft.day])
         info = {slot: row[slot] for slot in ("departure", "destination", "day")}
         if draws.unit() < 0.61:
-            info["arriveBy"] = _clock(-(-minutes(row["arriveBy"]) // _QUARTER) * _QUARTER)
+            info["arriveBy"] = clock_text(-(-minutes(row["arriveBy"]) // _QUARTER) * _QUARTER)
         else:
-            info["leaveAt"] = _clock(minutes(row["leaveAt"]) // _QUARTER * _QUARTER)
+            info["leaveAt"] = clock_text(minutes(row["leaveAt"]) // _QUARTER * _QUARTER)
         task: RawTask = {"info": info, "fail_info": {}}
         if draws.unit() < _BOOKED[domain]:
             return task | {"book": {"people": draft.people, "invalid": False}, "fail_book": {}}
@@ -243,7 +243,7 @@ class _GoalSource:
         """Between two places, or between the two venues of the goal: then only the time and the way are given."""
         task: RawTask = {"info": {}, "fail_info": {}, "reqt": draws.shuffled(("car type", "phone"))}
         booked = draft.tasks.get("restaurant", {}).get("book")
-        time = _clock(_QUARTER * draws.integer(6 * 4, 23 * 4))
+        time = clock_text(_QUARTER * draws.integer(6 * 4, 23 * 4))
         if booked:
             draft.way = "restaurant"
             return task | {"info": {"arriveBy": booked["time"]}}
@@ -270,7 +270,7 @@ def _searched(draws: Draws, domain: str, row: Mapping[str, Any]) -> Sequence[str
 def _booking(draws: Draws, domain: str, draft: _Draft) -> RawTask:
     book: dict[str, Any] = {"people": draft.people, "day": draft.day}
     if domain == "restaurant":
-        book["time"] = _clock(_QUARTER * draws.integer(11 * 4, 20 * 4))
+        book["time"] = clock_text(_QUARTER * draws.integer(11 * 4, 20 * 4))
     else:
         book["stay"] = str(draws.integer(1, 4) if draws.unit() < 0.9 else 5)
     refused: Info = {}
@@ -284,7 +284,7 @@ def _booking(draws: Draws, domain: str, draft: _Draft) -> RawTask:
 
 def _other_booking(draws: Draws, slot: str, value: str) -> str:
     if slot == "time":
-        return _clock(minutes(value) + draws.pick((-60, 60)))
+        return clock_text(minutes(value) + draws.pick((-60, 60)))
     choices = DAYS if slot == "day" else "12345"
     return draws.pick([choice for choice in choices if choice != value])
 
@@ -300,7 +300,3 @@ def _weighted_order(draws: Draws, weights: Mapping[str, float]) -> list[str]:
         order.append(list(left)[draws.weighted(list(left.values()))])
         del left[order[-1]]
     return order
-
-
-def _clock(minute: int) -> str:
-    return f"{minute // 60:02}:{minute % 60:02}"

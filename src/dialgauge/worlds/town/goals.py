@@ -150,14 +150,10 @@ def _links(info: Mapping[str, str], domains: list[str], text: list[str]) -> dict
         return {}
     for sentence in text:
         if leaving := _LEAVING.search(sentence):
-            return _ends(departure=leaving[1], places=places)
+            return {"departure": leaving[1], "destination": _other(leaving[1], places)}
         if arriving := _ARRIVING.search(sentence):
             return {"departure": _other(arriving[1], places), "destination": arriving[1]}
     return {}
-
-
-def _ends(departure: str, places: list[str]) -> dict[str, str]:
-    return {"departure": departure, "destination": _other(departure, places)}
 
 
 def _other(place: str, places: list[str]) -> str:

@@ -11,15 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias, get_args
 
-from msgspec.structs import replace
-
-from dialgauge.agents import Agent, Level, Reply, Scenario, SystemContext, UserContext, converse
-from dialgauge.agents.town import AgendaUser, Channel, RuleSystem, TownSystem, TownUser
-from dialgauge.dialogue import Act, Dialogue, Ontology, Speaker, Turn
-from dialgauge.draws import Draws
-from dialgauge.intents import REFUSING, REQUEST, SELECT
-from dialgauge.lab.domain_source import LoadedDomain
-from dialgauge.lab.faulty_systems import (
+from faulty_systems import (
     IgnoringPolicy,
     InjectedFaults,
     LatePolicy,
@@ -29,7 +21,14 @@ from dialgauge.lab.faulty_systems import (
     faulty_core,
     other_values,
 )
-from dialgauge.lab.lab_config import LAB_LIMITS, AgentSpec, LabConfig, lab_scenario, with_states
+from msgspec.structs import replace
+
+from dialgauge.agents import Agent, Level, Reply, Scenario, SystemContext, UserContext, converse
+from dialgauge.agents.town import AgendaUser, Channel, RuleSystem, TownSystem, TownUser
+from dialgauge.dialogue import Act, Dialogue, Ontology, Speaker, Turn
+from dialgauge.draws import Draws
+from dialgauge.intents import REFUSING, REQUEST, SELECT
+from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, LoadedDomain, lab_scenario, with_states
 from dialgauge.worlds.domain import Domain, DomainBackend, DomainGoal, ServiceTask, act
 
 #: Who forgets, mishears, ignores, errs, refuses or breaks down.

@@ -1,15 +1,13 @@
-"""What else a conversation shows: loops and their cause, confusions of language understanding, expression patterns.
+"""What was said against what was heard: the errors of both sides' language understanding.
 
-Loops: the user says the very same acts in three or more of its turns running. In the paper most lost points come from
-loops: the user mishears the booking reference and states its booking constraints until the session ends. A loop's cause
-follows from what was said and heard inside it.
+Acts said and acts heard in a turn are compared without regard to order. What is left over on both sides is paired: acts
+that differ only in the value, then only in the name, then only in the slot; the rest was missed or invented.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -17,10 +15,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Act, Speaker, Task
+from dialgauge.dialogue import Act, Speaker
 from dialgauge.users.turns import (
     BOOK,
-    EQUALS,
     NOBOOK,
     NOOFFER,
     OFFERBOOKED,
@@ -31,128 +28,8 @@ from dialgauge.users.turns import (
     PreparedTurn,
     Said,
     TurnActs,
-    Utterance,
     folded,
 )
-
-MIN_REPEATS = 3
-_GOODBYE = "bye"
-
-#: How a conversation ends: in a loop, with the user's goodbye, or just so.
-End: TypeAlias = Literal["loop", "goodbye", "open"]
-ENDS: tuple[End, ...] = ("loop", "goodbye", "open")
-
-Cause: TypeAlias = Literal["user NLU", "system NLU", "system policy", "user policy"]
-
-CAUSES: dict[Cause, str] = {
-    "user NLU": "the user did not understand the system's answers",
-    "system NLU": "the system did not understand the user",
-    "system policy": "the system understood and gave no answer in the domain",
-    "user policy": "both sides understood each other, and the user still repeated itself",
-}
-
-
-class Loop(Struct, frozen=True, array_like=True, gc=False):
-    """The same acts in the user turns ``first`` to ``last``: how often, and why; ``detail`` is the main confusion."""
-
-    first: int
-    last: int
-    repeats: int
-    acts: tuple[str, ...]
-    domains: tuple[str, ...]
-    cause: Cause
-    detail: str = ""
-
-
-def loops(turns: Sequence[PreparedTurn], misheard: Misheard, booking_service: str = "") -> Iterator[Loop]:
-    """The loops of a dialogue, in order. Pleasantries alone are no loop."""
-    users = turns[::2]
-    start = 0
-    for end in range(1, len(users) + 1):
-        if end < len(users) and _same(users[end].said, users[end - 1].said):
-            continue
-        if end - start >= MIN_REPEATS:
-            acts = [act for act in users[start].said.acts if act.about is not None]
-            if acts:
-                yield _loop(turns, range(2 * start, 2 * end, 2), acts, misheard, booking_service)
-        start = end
-
-
-def _same(utterance: Utterance, other: Utterance) -> bool:
-    """Are these the same acts, in whatever order?"""
-    if utterance is other:
-        return True
-    if (
-        utterance.families != other.families
-        or len(utterance.acts) != len(other.acts)
-        or {*utterance.acts} != {*other.acts}
-    ):
-        return False
-    return Counter(utterance.acts) == Counter(other.acts)
-
-
-def _loop(
-    turns: Sequence[PreparedTurn], places: range, acts: list[Said], misheard: Misheard, booking_service: str
-) -> Loop:
-    domains = tuple(dict.fromkeys([act.act.domain for act in acts]))
-    services = (*domains, booking_service) if booking_service else domains
-    slots = frozenset([act.slot for act in acts if act.act.slot])
-    cause, detail = _cause(turns, places[:-1], misheard, services, slots)
-    return Loop(
-        first=places[0],
-        last=places[-1],
-        repeats=len(places),
-        acts=tuple(dict.fromkeys([describe(act.act, with_value=True) for act in acts])),
-        domains=domains,
-        cause=cause,
-        detail=detail,
-    )
-
-
-def _cause(
-    turns: Sequence[PreparedTurn], repeated: range, misheard: Misheard, services: tuple[str, ...], slots: frozenset[str]
-) -> tuple[Cause, str]:
-    """The side whose understanding failed in at least half of the repetitions, or else the side that stands still.
-
-    Of the answers that the user misheard only those count in which it missed something that bears on what it repeats.
-    """
-    answers = [position + 1 for position in repeated]
-    sides: tuple[tuple[Cause, list[tuple[Confusion, ...]]], ...] = (
-        ("system NLU", [misheard.confusions[position] for position in repeated]),
-        ("user NLU", [misheard.bearing_on(answer, services, slots) for answer in answers]),
-    )
-    for cause, errors in sides:
-        failed = [each for each in errors if each]
-        if failed and 2 * len(failed) >= len(errors):
-            return cause, _commonest([confusion for each in failed for confusion in each])
-    answered = [answer for answer in answers if not turns[answer].services.keys().isdisjoint(services)]
-    return ("user policy" if 2 * len(answered) >= len(answers) else "system policy"), ""
-
-
-def _commonest(confusions: list[Confusion]) -> str:
-    (confusion, _), *_ = Counter(confusions).most_common(1)
-    return f"{confusion.said or 'nothing'} heard as {confusion.heard or 'nothing'}"
-
-
-def conversation_end(turns: Sequence[PreparedTurn], repeats: Sequence[Loop]) -> End:
-    """How the conversation ends: still in a loop when the user last spoke of anything, with a goodbye, or otherwise."""
-    goodbye = False
-    for turn in reversed(turns[::2]):
-        acts = turn.said.acts
-        goodbye = goodbye or any(_GOODBYE in act.folded[0] for act in acts)
-        if any(act.about is not None for act in acts):
-            if repeats and repeats[-1].last == turn.position:
-                return "loop"
-            break
-        if not goodbye:
-            break
-    return "goodbye" if goodbye else "open"
-
-
-# What was said against what was heard: the errors of both sides' language understanding.
-#
-# Acts said and acts heard in a turn are compared without regard to order. What is left over on both sides is paired:
-# acts that differ only in the value, then only in the name, then only in the slot; the rest was missed or invented.
 
 Fault: TypeAlias = Literal["value", "act", "slot", "missed", "invented"]
 
@@ -353,69 +230,3 @@ def describe(act: Act, with_value: bool = False) -> str:
     slot = act.slot.lower()
     inside = f"{slot}={', '.join(act.values).lower()}" if with_value and act.values else slot
     return f"{act.name.lower()}({inside})"
-
-
-# How a user brings its goal across: all at once or bit by bit, completely or not (Figures 4 and 6a of the paper). For
-# each part of a goal with several constraints (or requests): ``miss_all`` when none was said; otherwise ``miss`` or
-# ``no_miss`` (is any left unsaid?) and ``one`` or ``mult`` (do those said share a turn?).
-
-PatternKind: TypeAlias = Literal["search", "booking", "request"]
-
-PARTS: dict[str, PatternKind] = {"info": "search", "fail_info": "search", "book": "booking", "fail_book": "booking"}
-PATTERNS = ("no_miss_one", "no_miss_mult", "miss_one", "miss_mult", "miss_all")
-
-
-class Pattern(Struct, frozen=True, array_like=True, gc=False):
-    """The pattern of one part of a goal: which part of which domain, how many things it wants, and the pattern."""
-
-    kind: PatternKind
-    domain: str
-    part: str
-    wanted: int
-    pattern: str
-
-
-def patterns(
-    tasks: dict[str, Task], spoken: Sequence[PreparedTurn], mentioned: dict[str, dict[str, list[int]]]
-) -> Iterator[Pattern]:
-    """The patterns of all parts of the goal that want more than one thing; ``said``: the user's normalised informs."""
-    for domain, task in tasks.items():
-        informed = mentioned.get(domain, {})
-        for part, kind in PARTS.items():
-            stated: dict[str, str] = getattr(task, part)
-            constraints = _constraints(stated) if len(stated) > 1 else ()
-            if len(constraints) > 1:
-                turns = [informed.get(constraint, ()) for constraint in constraints]
-                yield Pattern(kind, domain, part, len(constraints), expression_pattern(turns))
-        requests = dict.fromkeys([slot.lower() for slot in task.requests])
-        if len(requests) > 1:
-            requested = _requested(spoken, domain)
-            turns = [requested.get(slot, ()) for slot in requests]
-            yield Pattern("request", domain, "reqt", len(requests), expression_pattern(turns))
-
-
-def expression_pattern(turns: Collection[Collection[int]]) -> str:
-    """The pattern of several things, each given by the turns it was said in.
-
-    >>> expression_pattern([[0, 4], [4]]), expression_pattern([[0], [2], []]), expression_pattern([[], []])
-    ('no_miss_one', 'miss_mult', 'miss_all')
-    """
-    expressed = [set(each) for each in turns if each]
-    if not expressed:
-        return "miss_all"
-    completeness = "no_miss" if len(expressed) == len(turns) else "miss"
-    return f"{completeness}_{'one' if set.intersection(*expressed) else 'mult'}"
-
-
-def _constraints(stated: dict[str, str]) -> Collection[str]:
-    return dict.fromkeys([f"{slot}{EQUALS}{value}".lower() for slot, value in stated.items()])
-
-
-def _requested(spoken: Sequence[PreparedTurn], domain: str) -> dict[str, list[int]]:
-    """The slots of the user's request acts in a domain, with their turns."""
-    requested: dict[str, list[int]] = {}
-    for turn in spoken[::2]:
-        for act in turn.services.get(domain, ()):
-            if act.families & REQUEST and act.slot:
-                requested.setdefault(act.slot, []).append(turn.position)
-    return requested
