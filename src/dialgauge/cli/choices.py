@@ -10,6 +10,7 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from dialgauge import data, measures, report, users
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import split_at_commas
 
@@ -71,14 +72,10 @@ def measures_of(*chosen: str, check: Sequence[str] | None = None, several: bool 
     """The measures of some families; with ``check``, only those of the first one or of these lists may be named."""
 
     def names() -> list[str]:
-        from dialgauge.measures import cards, families
-
-        return list(dict.fromkeys(name for family in chosen or families() for name in cards(family)))
+        return list(dict.fromkeys(name for family in chosen or measures.families() for name in measures.cards(family)))
 
     def parse(text: str) -> object:
-        from dialgauge.measures import parse_measure
-
-        return None if text.lower() in (check or ()) else parse_measure(text, chosen[0])
+        return None if text.lower() in (check or ()) else measures.parse_measure(text, chosen[0])
 
     return KnownNames(names, False, several, None if check is None else parse, ending)
 
@@ -90,27 +87,19 @@ def _writable() -> list[str]:
 
 
 def _datasets() -> list[str]:
-    from dialgauge.data import catalogue
-
-    return catalogue().names()
+    return data.catalogue().names()
 
 
 def _figure_formats() -> list[str]:
-    from dialgauge.report import ENDINGS
-
-    return [ending.removeprefix(".") for ending in ENDINGS]
+    return [ending.removeprefix(".") for ending in report.ENDINGS]
 
 
 def _families_and_measures() -> list[str]:
-    from dialgauge.measures import cards, families
-
-    return [*families(), *cards()]
+    return [*measures.families(), *measures.cards()]
 
 
 def _behaviours() -> list[str]:
-    from dialgauge.users import LABELS, REASONS
-
-    return [*LABELS, *REASONS]
+    return [*users.LABELS, *users.REASONS]
 
 
 AGENTS = names_of("agents", "agent_names", closed=False)

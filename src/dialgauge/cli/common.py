@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Struct
 
+from dialgauge import engine, formats, report, runs
 from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, WORLDS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import Screen, err, out
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.engine import WorkPlace
-    from dialgauge.report import Table, Value
-    from dialgauge.runs import Run, Store
+    from dialgauge.runs import Run
 
 
 T = TypeVar("T")
@@ -71,9 +71,7 @@ def _json(value: Any) -> bytes:
     except orjson.JSONEncodeError:  # a name that is no UTF-8, or a number of more than 64 bits
         import msgspec
 
-        from dialgauge.runs import plain as as_json
-
-        return msgspec.json.format(msgspec.json.encode(as_json(value)), indent=2) + b"\n"
+        return msgspec.json.format(msgspec.json.encode(runs.plain(value)), indent=2) + b"\n"
 
 
 @contextmanager
@@ -217,13 +215,11 @@ WorkersOption = Annotated[int | None, _WORKERS]
 ProcessesOption = Annotated[int, _WORKERS]
 
 
-def working_store(store: Path | None) -> Store:
+def working_store(store: Path | None) -> runs.Store:
     """Where half-done work is kept that no run was asked for: the store that was named, or the user's cache."""
     import platformdirs
 
-    from dialgauge.runs import Store
-
-    return Store(store if store is not None else Path(platformdirs.user_cache_dir("dialgauge")) / "work")
+    return runs.Store(store if store is not None else Path(platformdirs.user_cache_dir("dialgauge")) / "work")
 
 
 # Gold files and predictions.
@@ -289,16 +285,14 @@ class TableOutput(Struct, frozen=True):
     def __post_init__(self) -> None:
         out.wide = self.wide
         if self.table is not None:
-            from dialgauge.report import format_of
-
-            format_of(self.table)  # an ending that says no format is refused
+            report.format_of(self.table)  # an ending that says no format is refused
 
     @property
     def on_screen(self) -> bool:
         """Whether tables are printed: not when JSON takes standard output."""
         return on_screen(self.json)
 
-    def show(self, tables: Sequence[Table], *, in_file: Sequence[Table] | None = None) -> None:
+    def show(self, tables: Sequence[report.Table], *, in_file: Sequence[report.Table] | None = None) -> None:
         """Tables on the screen, unless JSON takes it, and into a file, if one was named; files may have longer ones."""
         if self.on_screen:
             print_tables(tables)
@@ -321,33 +315,27 @@ class DrawnOutput(TableOutput, frozen=True):
 
     def _endings(self) -> list[str]:
         """The formats that ``--figure-format`` names and what draws them, checked before any work is done."""
-        from dialgauge.report import ENDINGS, check_ending
-
         endings = list(dict.fromkeys(f".{kind.strip()}" for kind in self.figure_format.split(",")))
         for ending in endings:
-            if ending not in ENDINGS:
-                known = [name.removeprefix(".") for name in ENDINGS]
+            if ending not in report.ENDINGS:
+                known = [name.removeprefix(".") for name in report.ENDINGS]
                 raise DialgaugeError(f"unknown --figure-format '{ending[1:]}'.{nearest(ending[1:], known)}")
             if self.figures is not None:
-                check_ending(self.figures / f"figure{ending}")
+                report.check_ending(self.figures / f"figure{ending}")
         return endings
 
     def draw(self, figures: Mapping[str, Callable[[], Any]]) -> None:
         """Draw figures, if a folder was named for them, and say which."""
         if self.figures is None:
             return
-        from dialgauge.report import save_all
-
         files = {self.figures / f"{name}{ending}": draw for name, draw in figures.items() for ending in self._endings()}
-        for path in save_all(files):
+        for path in report.save_all(files):
             err.print(f"drew {path}")
 
     def draw_scores(self, runs: Sequence[Run]) -> None:
         """Draw the scores of runs, if a folder was named for them."""
         if self.figures is not None:
-            from dialgauge.report import run_figures
-
-            self.draw(run_figures(runs))
+            self.draw(report.run_figures(runs))
 
 
 class Inputs(Struct, frozen=True):
@@ -370,15 +358,11 @@ class Placement(Struct, frozen=True):
     workers: WorkersOption = None
 
     def __post_init__(self) -> None:
-        from dialgauge.engine import checked_place
-
-        checked_place(self.place)
+        engine.checked_place(self.place)
 
     @property
     def place(self) -> WorkPlace:
-        from dialgauge.engine import WorkPlace
-
-        return WorkPlace(self.engine, self.workers, self.address)
+        return engine.WorkPlace(self.engine, self.workers, self.address)
 
 
 class AlwaysStored(Struct, frozen=True):
@@ -408,7 +392,7 @@ def on_screen(json: Path | None) -> bool:
     return str(json) != "-"
 
 
-def print_tables(tables: Iterable[Table]) -> None:
+def print_tables(tables: Iterable[report.Table]) -> None:
     """Tables on the screen, a line apart."""
     for index, each in enumerate(tables):
         if index:
@@ -418,12 +402,10 @@ def print_tables(tables: Iterable[Table]) -> None:
 
 def named_systems(arguments: Sequence[str]) -> list[str] | dict[str, str]:
     """Files of systems; by name where one is given as NAME=FILE and nothing is called so as a whole."""
-    from dialgauge.formats import system_names
-
     parts = [_name_and_file(text) for text in arguments]
     if not any(name for name, _ in parts):
         return list(arguments)
-    own = system_names([file for _, file in parts])
+    own = formats.system_names([file for _, file in parts])
     names = [name or usual for (name, _), usual in zip(parts, own, strict=True)]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise DialgaugeError(f"two systems are called '{twice}'; give each a name of its own (NAME=FILE)")
@@ -441,9 +423,7 @@ def _name_and_file(text: str) -> tuple[str, str]:
 
 def print_sentence(text: str, screen: Screen = out) -> None:
     """A sentence of any length, folded so that a pipe shows it as a terminal does."""
-    from dialgauge.report import fold_sentence
-
-    for line in fold_sentence(text, 80):
+    for line in report.fold_sentence(text, 80):
         screen.print(line)
 
 
@@ -461,15 +441,13 @@ def typed_command(command: str, folder: Path = Path()) -> str:
     return command.replace("dialgauge", str(program if folder == Path() else absolute), 1)
 
 
-def write_table_file(tables: Sequence[Table], path: Path | None) -> None:
+def write_table_file(tables: Sequence[report.Table], path: Path | None) -> None:
     """Tables into a file, if one was named."""
     if path is not None:
-        from dialgauge.report import write_tables
-
-        write_tables(tables, path, intervals=out.wide)
+        report.write_tables(tables, path, intervals=out.wide)
 
 
-def tables_document(tables: Iterable[Table]) -> dict[str, Any]:
+def tables_document(tables: Iterable[report.Table]) -> dict[str, Any]:
     """Tables as JSON, for commands whose answer is nothing but tables."""
     return {"tables": [{"title": table.title, "rows": table.records()} for table in tables]}
 
@@ -477,14 +455,12 @@ def tables_document(tables: Iterable[Table]) -> dict[str, Any]:
 # Polars frames on the screen and in files.
 
 
-def frame_table(title: str, frame: polars.DataFrame) -> Table:
+def frame_table(title: str, frame: polars.DataFrame) -> report.Table:
     """The frame as a table: numbers and texts as they are, dates and nested values as text."""
-    from dialgauge.report import Table
-
-    return Table(title, frame.columns, ([_shown(cell) for cell in row] for row in frame.iter_rows()))
+    return report.Table(title, frame.columns, ([_shown(cell) for cell in row] for row in frame.iter_rows()))
 
 
-def _shown(cell: Any) -> Value:
+def _shown(cell: Any) -> report.Value:
     """SQL's sums of integers are decimals; people read them as integers. Lists of texts are joined by commas."""
     from decimal import Decimal
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Struct
 
+from dialgauge import comparison, formats, report, runs, stats, tasks, values
 from dialgauge.cli.choices import PROFILES, measures_of, names_of
 from dialgauge.cli.common import (
     DrawnOutput,
@@ -31,7 +32,6 @@ from dialgauge.text import note_kind, split_at_commas
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, ComparisonOptions
-    from dialgauge.report import Table
     from dialgauge.runs import Run
 
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
@@ -162,15 +162,13 @@ class ComparisonOutput(DrawnOutput, frozen=True):
     store: StoreOption = None
 
     def __post_init__(self) -> None:
-        from dialgauge.report import FORMATS
-
         super().__post_init__()
         if self.view:
             from dialgauge.cli.explore import require_explorer
 
             require_explorer()
-        if self.to not in FORMATS:
-            raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, FORMATS)}")
+        if self.to not in report.FORMATS:
+            raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, report.FORMATS)}")
 
 
 class StoredComparisonOutput(ComparisonOutput, frozen=True):
@@ -181,9 +179,7 @@ class StoredComparisonOutput(ComparisonOutput, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.run:
-            from dialgauge.runs import Store
-
-            Store(self.store).check_writable()
+            runs.Store(self.store).check_writable()
 
 
 class Request(Struct, frozen=True):
@@ -200,19 +196,19 @@ class Request(Struct, frozen=True):
 
     def correlations(self) -> tuple[str, ...]:
         """The names of the correlations."""
-        from dialgauge.stats import CORRELATIONS
-
         if self.correlation is None or self.correlation == "all":
-            return tuple(CORRELATIONS) if self.correlation else ()
+            return tuple(stats.CORRELATIONS) if self.correlation else ()
         return (self.correlation,)
 
-    def options(self, systems: tuple[str, ...]) -> ComparisonOptions:
+    def options(self, systems: tuple[str, ...]) -> comparison.ComparisonOptions:
         """The same, checked against the systems."""
-        from dialgauge.comparison import ComparisonOptions, assigned, read_ratings
-
-        ratings = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
+        ratings = (
+            comparison.assigned(comparison.read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
+        )
         extras = ("sweep",) if self.sweep else ()
-        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings, self.pairs, self.detail)
+        return comparison.ComparisonOptions(
+            self.correlations(), extras, self.show, self.show_by, ratings, self.pairs, self.detail
+        )
 
 
 @app.command()
@@ -279,14 +275,13 @@ def main(
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
     from dialgauge import compare
-    from dialgauge.values import DEFAULT_PROFILE
 
     with err.status("scoring and comparing"):
         comparison = compare(
             files[0],
             named_systems(files[1:]),
             measures=testing.measures or None,
-            profile=profile or DEFAULT_PROFILE,
+            profile=profile or values.DEFAULT_PROFILE,
             coverage=inputs.coverage,
             missing=testing.missing,
             exclude=inputs.exclude or (),
@@ -301,7 +296,7 @@ def main(
         )
     for name, each in comparison.runs.items():
         notes = [note for note in each.notes if note_kind(note) in _READ]
-        err.print("; ".join([f"{name} ({profile or DEFAULT_PROFILE}): {each.coverage.sentence()}", *notes]))
+        err.print("; ".join([f"{name} ({profile or values.DEFAULT_PROFILE}): {each.coverage.sentence()}", *notes]))
     return present(comparison, request.options(comparison.systems), output)
 
 
@@ -330,30 +325,25 @@ def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
 
 def _is_stored(name: str, store: Path | None = None) -> bool:
     """Whether the store has a run of this name: a system's, a tag, ``latest``."""
-    from dialgauge.runs import Store
-
     try:
-        return bool(Store(store).resolve(name))
+        return bool(runs.Store(store).resolve(name))
     except DialgaugeError:
         return name.partition(":")[0] == "latest"
 
 
 def _require_files(files: Sequence[str]) -> None:
-    from dialgauge.formats import expand
-
     for name in files:
         if name != "self":
-            expand(name)
+            formats.expand(name)
 
 
 def _are_results(names: Sequence[str], store: Path | None) -> bool:
     """Whether logs of agents are named, some stored runs among them perhaps; the content of the first says it."""
     from dialgauge.api import is_input
-    from dialgauge.tasks import are_results
 
     inputs = [name for name in names if is_input(name)]
     others = [name for name in names if name not in inputs]
-    if not inputs or not all(_is_stored(name, store) for name in others) or not are_results(inputs):
+    if not inputs or not all(_is_stored(name, store) for name in others) or not tasks.are_results(inputs):
         return False
     for name in inputs:
         if _is_stored(name, store):
@@ -362,12 +352,17 @@ def _are_results(names: Sequence[str], store: Path | None) -> bool:
 
 
 def _present_systems(path: Path, output: ComparisonOutput) -> None:
-    from dialgauge.comparison import read_system_table, spread_figure, system_table_json, system_tables
-
-    read = read_system_table(path)
-    figures = {"mean_spread": lambda: spread_figure(read)}
-    tables = system_tables(read)
-    _write(lambda: tables, lambda: tables, lambda: system_table_json(read), lambda: figures, output, "compare-systems")
+    read = comparison.read_system_table(path)
+    figures = {"mean_spread": lambda: comparison.spread_figure(read)}
+    tables = comparison.system_tables(read)
+    _write(
+        lambda: tables,
+        lambda: tables,
+        lambda: comparison.system_table_json(read),
+        lambda: figures,
+        output,
+        "compare-systems",
+    )
 
 
 def present(comparison: Comparison, options: ComparisonOptions, output: ComparisonOutput) -> int:
@@ -410,18 +405,16 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
 
 
 def _write(
-    tables: Callable[[], Sequence[Table]],
-    screen: Callable[[], Sequence[Table]],
+    tables: Callable[[], Sequence[report.Table]],
+    screen: Callable[[], Sequence[report.Table]],
     content: Callable[[], dict[str, Any]],
     figures: Callable[[], Mapping[str, Callable[[], Any]]],
     output: ComparisonOutput,
     schema: str,
 ) -> None:
     """Tables to the screen and to a file, JSON, and figures, as far as each was asked for."""
-    from dialgauge.report import render_tables, write_tables
-
     if output.table is not None:
-        write_tables(tables(), output.table, intervals=out.wide)
+        report.write_tables(tables(), output.table, intervals=out.wide)
     if output.json is not None:
         output.document(schema, content())
     if output.figures is not None:
@@ -429,7 +422,7 @@ def _write(
     if not output.on_screen:
         return
     if output.to != "terminal":
-        out.write(render_tables(tables(), output.to, intervals=out.wide))
+        out.write(report.render_tables(tables(), output.to, intervals=out.wide))
         return
     for table in screen():
         out.print(table.render("terminal"))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge import explorer
 from dialgauge.cli.common import (
     StoreOption,
 )
@@ -55,9 +56,7 @@ def explore(
     if read is not None:
         if len(chosen) != 1:
             raise DialgaugeError("--read opens a conversation of one run: name that run")
-        from dialgauge.explorer import Library, reading_address
-
-        path = reading_address(Library(opened), chosen[0], read)
+        path = explorer.reading_address(explorer.Library(opened), chosen[0], read)
     show_pages(opened, chosen, path=path, host=host, port=port, allow_remote=allow_remote, browser=not no_open)
 
 
@@ -72,7 +71,6 @@ def show_pages(
     browser: bool = True,
 ) -> None:
     """Serve the explorer, opened at some runs or at a page of its own, until the keyboard stops it."""
-    from dialgauge.explorer import page_address, serve
 
     def ready(address: str) -> None:
         out.print(f"Explorer of {store.folder} at {address}")
@@ -82,8 +80,8 @@ def show_pages(
 
             webbrowser.open(address)
 
-    opened = path or page_address([run.id for run in runs])
-    serve(store, host=host, port=port, allow_remote=allow_remote, path=opened, ready=ready)
+    opened = path or explorer.page_address([run.id for run in runs])
+    explorer.serve(store, host=host, port=port, allow_remote=allow_remote, path=opened, ready=ready)
 
 
 def _has_screen() -> bool:

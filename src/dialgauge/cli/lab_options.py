@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from dialgauge import lab
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.options import Option, WholeNumber
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
-
-if TYPE_CHECKING:
-    from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain
+from dialgauge.worlds import tools
 
 Failures: TypeAlias = Literal["live", "paper", "masked"]
 
@@ -128,15 +127,11 @@ class Town(Struct, frozen=True):
         """Is it a domain of tools over records, whose tasks take the place of goals?"""
         if self.domain == "town":
             return False
-        from dialgauge.worlds.tools import names_tool_domain
+        return tools.names_tool_domain(self.domain)
 
-        return names_tool_domain(self.domain)
-
-    def open(self, count: int | None = None, failures: Failures = "live") -> LoadedDomain:
+    def open(self, count: int | None = None, failures: Failures = "live") -> lab.LoadedDomain:
         """Read it, or make it."""
-        from dialgauge.lab import open_domain
-
-        return open_domain(
+        return lab.open_domain(
             self.domain,
             self.goals,
             database=self.database,
@@ -168,10 +163,8 @@ def lab_config_from(
     render: bool,
     asked: Mapping[str, str] | None = None,
     **how: Any,
-) -> LabConfig:
+) -> lab.LabConfig:
     """Who talks to whom, and how, as the options say it."""
-    from dialgauge.lab import make_lab_config
-
     sides = {"user": user, "system": system}
     specs = {
         side: agent_spec(name, given, side, channel, render=render, asked=asked)
@@ -181,10 +174,10 @@ def lab_config_from(
     for spec in specs.values():
         if channel != _CLEAN and "channel" not in spec.options:
             err.print(f"--channel has no effect on {spec.name}, which does its own understanding")
-    return make_lab_config(specs["user"], specs["system"], level=level, **how)
+    return lab.make_lab_config(specs["user"], specs["system"], level=level, **how)
 
 
-def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, AgentSpec]) -> None:
+def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, lab.AgentSpec]) -> None:
     named = [name for name, text in (asked or {}).items() if text]
     if named and not any(spec.name in _MODELS for spec in specs.values()):
         option = named[0].replace("_", "-")
@@ -201,10 +194,8 @@ def agent_spec(
     *,
     render: bool,
     asked: Mapping[str, str] | None = None,
-) -> AgentSpec:
+) -> lab.AgentSpec:
     """An agent with its settings; ``asked`` are those of language models on either side that were not set for one."""
-    from dialgauge.lab import AgentSpec
-
     options = named_settings(given, f"--{side}-set")
     if name in _MODELS:
         options = {**{setting: text for setting, text in (asked or {}).items() if text}, **options}
@@ -213,7 +204,7 @@ def agent_spec(
             options.setdefault("channel", channel)
         if render:
             options.setdefault("render", "true")
-    return AgentSpec(name, options)
+    return lab.AgentSpec(name, options)
 
 
 def named_settings(given: Sequence[str] | None, option: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge import explorer
 from dialgauge.cli.choices import KINDS
 from dialgauge.cli.common import (
     StoreOption,
@@ -35,8 +36,6 @@ def leaderboard(
 
     Exit code: 0 done, 1 damaged runs were left out, 2 nothing could be written.
     """
-    from dialgauge.explorer import write_leaderboard
-
     opened = Store(folder or store)
     if not opened.folder.is_dir():
         raise DialgaugeError("this run store does not exist; name it with --store", file=str(opened.folder))
@@ -50,7 +49,7 @@ def leaderboard(
             f"this store holds no {wanted}; 'dialgauge score GOLD PRED --run' stores one", file=str(opened.folder)
         )
     with err.status("comparing runs"):
-        write_leaderboard(html, runs, title=title)
+        explorer.write_leaderboard(html, runs, title=title)
     out.print(f"Open {html.resolve().as_uri()}")
     if survey.problems:
         raise SystemExit(EXIT_INCOMPLETE)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from dialgauge import comparison, presentation, report, runs
 from dialgauge.cli.common import (
     AlwaysRunOption,
     DrawnOutput,
@@ -24,7 +25,6 @@ from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.cli.gates import Checks
-    from dialgauge.report import RunSet, Table
     from dialgauge.runs import Run
 
 
@@ -54,9 +54,7 @@ class Output(DrawnOutput, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.run or self.always:
-            from dialgauge.runs import Store
-
-            Store(self.store).check_writable()
+            runs.Store(self.store).check_writable()
 
     @property
     def always(self) -> bool:
@@ -65,12 +63,12 @@ class Output(DrawnOutput, frozen=True):
 
     def present(
         self,
-        results: RunSet,
+        results: report.RunSet,
         schema: str,
         *,
-        tables: Sequence[Table],
-        texts: Sequence[Table | str] = (),
-        in_files: Callable[[], Sequence[Table]] | None = None,
+        tables: Sequence[report.Table],
+        texts: Sequence[report.Table | str] = (),
+        in_files: Callable[[], Sequence[report.Table]] | None = None,
         document: Callable[[], Mapping[str, Any]] | None = None,
         checks: Checks | None = None,
         verdict: bool = False,
@@ -100,11 +98,9 @@ class Output(DrawnOutput, frozen=True):
             self.draw(results.figures())
         return results.runs
 
-    def save(self, results: RunSet) -> RunSet:
+    def save(self, results: report.RunSet) -> report.RunSet:
         """Store the runs, and say which."""
-        from dialgauge.runs import Store
-
-        store = Store(self.store)
+        store = runs.Store(self.store)
         stored = results.save(store)
         for run in stored.runs:
             err.print(f"stored as run {run.id} in {store.folder}")
@@ -137,7 +133,7 @@ class ViewedOutput(Output, frozen=True):
     def always(self) -> bool:
         return self.view
 
-    def present(self, results: RunSet, schema: str, **how: Any) -> list[Run]:
+    def present(self, results: report.RunSet, schema: str, **how: Any) -> list[Run]:
         """The same, and then the explorer."""
         runs = super().present(results, schema, **how)
         if self.view:
@@ -150,13 +146,9 @@ class ViewedOutput(Output, frozen=True):
 def _verdict(runs: Sequence[Run]) -> str:
     """What the runs come to, in one sentence: the best of several with how sure that is, or what one run says."""
     if len(runs) == 1:
-        from dialgauge.presentation import run_verdict
-
-        return run_verdict(runs[0])
-    from dialgauge.comparison import compare_runs
-
+        return presentation.run_verdict(runs[0])
     try:
-        return f"{compare_runs(runs).verdict}."
+        return f"{comparison.compare_runs(runs).verdict}."
     except DialgaugeError as why:
         return f"No verdict: {why}"
 

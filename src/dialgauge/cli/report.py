@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge import explorer
 from dialgauge.cli.common import (
     StoreOption,
     on_screen,
@@ -49,17 +50,15 @@ def report(
     Several runs of one kind are compared, with their dialogues side by side, biggest differences first. Charts need the
     extra 'figures'.
     """
-    from dialgauge.explorer import redacted_runs, report_markdown, write_report
-
     opened = Store(store)
     chosen = list({run.id: run for run in (opened.open(name) for name in runs)}.values())
     if redact:
-        chosen, redactor = redacted_runs(chosen)
+        chosen, redactor = explorer.redacted_runs(chosen)
         err.print(plain(redactor.sentence()))
     with err.status("writing the report"):
-        write_report(html, chosen, dialogues=dialogues, only=dialogue or (), title=title)
+        explorer.write_report(html, chosen, dialogues=dialogues, only=dialogue or (), title=title)
     if markdown is not None:
-        write_file(markdown, report_markdown(chosen).encode())
+        write_file(markdown, explorer.report_markdown(chosen).encode())
     size = html.stat().st_size
     err.print(f"{html}: {size / 1e6:.1f} MB")
     if size > _MAILABLE:

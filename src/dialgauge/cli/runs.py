@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from dialgauge import agents, explorer, lab, presentation, tasks, users
 from dialgauge.cli import compare as comparing
 from dialgauge.cli.choices import KINDS
 from dialgauge.cli.common import (
@@ -26,6 +27,7 @@ from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, sco
 from dialgauge.runs import Annotations, Manifest, Run, Store
 from dialgauge.runs import plain as as_json
 from dialgauge.text import counted
+from dialgauge.users import faults
 
 if TYPE_CHECKING:
     import polars
@@ -75,14 +77,12 @@ def show(
     output: TableOutput,
 ) -> None:
     """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
-    from dialgauge.presentation import run_verdict
-
     opened = Store(store)
     stored = opened.open(run)
     stored.verify()
     annotated = _Annotated(opened)
     written = annotated[stored.id]
-    verdict = run_verdict(stored)
+    verdict = presentation.run_verdict(stored)
     output.document("runs-show", {**as_json(stored.manifest), "verdict": verdict, "annotations": as_json(written)})
     tables = run_tables(stored)
     facts, annotations = tables.pop("run"), _annotation_tables(written)
@@ -198,9 +198,7 @@ def export(
     opened = Store(store)
     chosen = list({run.id: run for run in (opened.open(name) for name in runs)}.values())
     if redact:
-        from dialgauge.explorer import redacted_runs
-
-        chosen, redactor = redacted_runs(chosen)
+        chosen, redactor = explorer.redacted_runs(chosen)
         _say(redactor.sentence())
     for run in chosen:
         _say(f"{target / Store(target).add(run).id}")
@@ -322,14 +320,16 @@ def _heads(run: Run, rows: int) -> list[Table]:
 
 def _code_notes(frames: Iterable[polars.DataFrame]) -> list[str]:
     """The codes in tables in words, where somebody has words for them: once for all of them."""
-    from dialgauge.agents import END_WORDS
-    from dialgauge.lab import CAUSE_WORDS
-    from dialgauge.tasks import REASON_GROUPS
-    from dialgauge.users import BAR_WORDS, LABELS, REASONS
-    from dialgauge.users.faults import KINDS
-
     known: dict[str, str] = {}
-    for words in (BAR_WORDS, KINDS, CAUSE_WORDS, LABELS, REASONS, END_WORDS, REASON_GROUPS):
+    for words in (
+        users.BAR_WORDS,
+        faults.KINDS,
+        lab.CAUSE_WORDS,
+        users.LABELS,
+        users.REASONS,
+        agents.END_WORDS,
+        tasks.REASON_GROUPS,
+    ):
         # A code of one word needs no other.
         known |= {str(code): text for code, text in words.items() if {"_", "/"} & set(code)}
     cells = (cell for frame in frames for row in frame.iter_rows() for cell in row)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
+from dialgauge import report, runs, stats, tracking
 from dialgauge.cli.choices import PROFILES, measures_of
 from dialgauge.cli.common import (
     FromRunsOption,
@@ -28,11 +29,6 @@ from dialgauge.cli.output import OnScreen, ViewedOutput
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.report import Table
-    from dialgauge.runs import Run
-    from dialgauge.tracking import SgdScoring, TrackingRuns
 
 #: In place of GOLD: each prediction file brings its own gold.
 SELF = "self"
@@ -125,16 +121,14 @@ class Views(Struct, frozen=True):
                 raise DialgaugeError(f"--lambda expects DOMAIN=RATE, a rate of 0 or more: train=0.25 (got '{text}')")
         return rates
 
-    def correlations(self, results: TrackingRuns) -> list[Table]:
+    def correlations(self, results: tracking.TrackingRuns) -> list[report.Table]:
         """The tables of --correlation."""
-        from dialgauge.stats import CORRELATIONS
-
         if self.correlation is None:
             return []
-        kinds = CORRELATIONS if self.correlation == "all" else (self.correlation,)
+        kinds = stats.CORRELATIONS if self.correlation == "all" else (self.correlation,)
         return [table for table in results.correlations(*kinds) if not isinstance(table, str)]
 
-    def texts(self, results: TrackingRuns) -> list[Table | str]:
+    def texts(self, results: tracking.TrackingRuns) -> list[report.Table | str]:
         """Single dialogues, turn by turn."""
         worst = results.worst(self.worst, self.worst_by) if self.worst else ()
         return [*worst, *(text for dialogue in self.dialogue or () for text in results.explain(dialogue))]
@@ -168,14 +162,14 @@ class SgdOptions(Struct, frozen=True):
         Option("--sgd-across-turn", needs="--schema", help="Multiply SGD joint scores over the services of a turn."),
     ] = False
 
-    def scoring(self) -> SgdScoring | None:
+    def scoring(self) -> tracking.SgdScoring | None:
         """How they are computed, if they are asked for."""
         if self.schema is None:
             return None
-        from dialgauge.tracking import SgdScoring
-
         matching = self.sgd_matching or ("exact" if self.sgd_exact else "")
-        return SgdScoring.read(self.schema, self.train_schema, matching=matching, across_turn=self.sgd_across_turn)
+        return tracking.SgdScoring.read(
+            self.schema, self.train_schema, matching=matching, across_turn=self.sgd_across_turn
+        )
 
 
 class Intervals(Struct, frozen=True):
@@ -252,18 +246,15 @@ def score(
     3 a --fail-under or --fail-on-drop check failed.
     """
     numpy_first()
-    from dialgauge.runs import Store
-    from dialgauge.tracking import TrackingRuns, chosen_measures, ranking_measure, score
-
     gate = gates.gate(
         output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None, scores_files=not from_runs
     )
     where, rates = placement.place, views.domain_rates()
-    score_file: Callable[[str], Run] | None = None
+    score_file: Callable[[str], runs.Run] | None = None
     if views.worst_by:
-        ranking_measure(views.worst_by)
+        tracking.ranking_measure(views.worst_by)
     if from_runs:
-        results = TrackingRuns(Store(output.store).open(from_run) for from_run in from_runs)
+        results = tracking.TrackingRuns(runs.Store(output.store).open(from_run) for from_run in from_runs)
         if looks := [name for name, value in views.named.items() if value]:
             results.require_turns(", ".join(looks))
     else:
@@ -276,14 +267,14 @@ def score(
                     f"{', '.join(given)}: with --engine only sums come back from the workers; leave it out, or --engine"
                 )
         if sgd.schema is None:
-            gate.require(chosen_measures(measures or None))
+            gate.require(tracking.chosen_measures(measures or None))
         gold, *systems = files or [SELF]
         if not systems:
             gold, systems = SELF, [name for name in files or () if name != SELF]
         if not systems:
             raise DialgaugeError("name the gold file and at least one prediction file: dialgauge score GOLD PRED...")
         scored = partial(
-            score,
+            tracking.score,
             gold,
             measures=measures or None,
             profile=profile or None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from dialgauge import report
 from dialgauge.cli.common import (
     GivenLimitOption,
     StoreOption,
@@ -28,8 +29,6 @@ from dialgauge.runs import Store
 
 if TYPE_CHECKING:
     import polars
-
-    from dialgauge.report import Table
 
 app = application("SQL over all stored runs.")
 
@@ -101,19 +100,15 @@ def _asked() -> str:
 
 def frame_csv(frame: polars.DataFrame) -> bytes:
     """The frame as CSV; dates as ISO 8601, nested values as JSON, nothing for null and NaN."""
-    from dialgauge.report import csv_text, inert
-
     encode = _json_encoder()
     rows = ([_csv_cell(cell, encode) for cell in row] for row in frame.iter_rows())
-    return csv_text(chain([map(inert, frame.columns)], rows)).encode()
+    return report.csv_text(chain([map(report.inert, frame.columns)], rows)).encode()
 
 
-def _written(frame: polars.DataFrame) -> Table:
+def _written(frame: polars.DataFrame) -> report.Table:
     """The frame as a table for a file, whose dates and nested values are as in :func:`frame_csv`."""
-    from dialgauge.report import Table
-
     encode = _json_encoder()
-    return Table("", frame.columns, ([_cell(cell, encode) for cell in row] for row in frame.iter_rows()))
+    return report.Table("", frame.columns, ([_cell(cell, encode) for cell in row] for row in frame.iter_rows()))
 
 
 def frame_json(frame: polars.DataFrame) -> bytes:
@@ -126,10 +121,8 @@ def _json_encoder() -> Callable[[Any], bytes]:
 
 
 def _csv_cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:
-    from dialgauge.report import inert
-
     written = _cell(cell, encode)
-    return inert(written) if isinstance(written, str) else written
+    return report.inert(written) if isinstance(written, str) else written
 
 
 def _cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:

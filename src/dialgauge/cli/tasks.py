@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from dialgauge import report, runs, tasks
 from dialgauge.cli import tasks_audit
 from dialgauge.cli.choices import measures_of, names_of
 from dialgauge.cli.common import (
@@ -33,9 +34,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
-    from dialgauge.report import RunSet
     from dialgauge.runs import Run
-    from dialgauge.tasks import TaskRuns
 
 app = application(
     "Was the job done? Responses scored against the user's goal and the database; agent results over trials.",
@@ -231,7 +230,7 @@ def score(
 class _Scored(NamedTuple):
     """Runs, the schema of their document, whether all of them stand, and what scores one more file as they were."""
 
-    results: RunSet
+    results: report.RunSet
     schema: str
     stands: bool
     score_file: Callable[[str], Run] | None
@@ -240,13 +239,12 @@ class _Scored(NamedTuple):
 def _scored_results(stored: Sequence[Run], files: Sequence[str], how: Mapping[str, Any]) -> _Scored:
     """Logs of agents."""
     from dialgauge.api import log_findings
-    from dialgauge.tasks import TrialRuns, per_task_stands, score_results
 
-    def scored(results_files: Sequence[str] | Mapping[str, str]) -> TrialRuns:
-        return score_results(results_files, findings=log_findings, **how)
+    def scored(results_files: Sequence[str] | Mapping[str, str]) -> tasks.TrialRuns:
+        return tasks.score_results(results_files, findings=log_findings, **how)
 
-    results = scored(named_systems(files)) if files else TrialRuns(stored)
-    stands = results.complete and results.trials_stand and all(map(per_task_stands, results.runs))
+    results = scored(named_systems(files)) if files else tasks.TrialRuns(stored)
+    stands = results.complete and results.trials_stand and all(map(tasks.per_task_stands, results.runs))
     return _Scored(results, "tasks-trials", stands, (lambda file: scored([file]).runs[0]) if files else None)
 
 
@@ -254,24 +252,20 @@ def _scored_responses(
     stored: Sequence[Run], files: Sequence[str] | None, by: str | None, how: Mapping[str, Any]
 ) -> _Scored:
     """Responses to the turns of a corpus."""
-    from dialgauge.tasks import TaskRuns, score_tasks
-
     if stored:
-        results = _with_domains(TaskRuns(stored), by)
+        results = _with_domains(tasks.TaskRuns(stored), by)
         return _Scored(results, "tasks-score", results.complete, None)
     gold, systems = _named(files)
 
-    def scored(answers: Sequence[str] | Mapping[str, str]) -> TaskRuns:
-        return score_tasks(gold, answers, **how)
+    def scored(answers: Sequence[str] | Mapping[str, str]) -> tasks.TaskRuns:
+        return tasks.score_tasks(gold, answers, **how)
 
     results = scored(named_systems(systems))
     return _Scored(results, "tasks-score", results.complete, lambda file: scored([file]).runs[0])
 
 
 def _print_coverage(runs: Sequence[Run], screen: Screen) -> None:
-    from dialgauge.tasks import coverage_sentences
-
-    for sentence in coverage_sentences(runs):
+    for sentence in tasks.coverage_sentences(runs):
         screen.print(sentence)
     for run in runs:
         for note in run.notes:
@@ -297,8 +291,6 @@ def explain(
     dialgauge tasks explain test.json augpt.json MUL0003, or from a stored run:
     dialgauge tasks explain MUL0003 --from RUN
     """
-    from dialgauge.tasks import TaskRuns, score_tasks
-
     *files, dialogue = names
     if len(files) != (2 if from_run is None else 0):
         raise DialgaugeError(
@@ -306,10 +298,10 @@ def explain(
             "stored run (dialgauge tasks explain DIALOGUE --from RUN)"
         )
     if from_run is not None:
-        results = TaskRuns(_opened([from_run], store))
+        results = tasks.TaskRuns(_opened([from_run], store))
     else:
         gold, systems = _named(files)
-        results = score_tasks(
+        results = tasks.score_tasks(
             gold,
             systems,
             database=reading.database,
@@ -328,21 +320,17 @@ def explain(
 
 
 def _opened(ids: Sequence[str], store: Path | None) -> list[Run]:
-    from dialgauge.runs import Store
-
-    return [Store(store).open(name) for name in ids]
+    return [runs.Store(store).open(name) for name in ids]
 
 
 def _are_results(files: Sequence[str]) -> bool:
     """Are the files results of agents? What can be read only once is not looked at before; GOLD never comes alone."""
-    from dialgauge.tasks import are_results
-
     once = len(files) == 1 and (files[0] == "-" or Path(files[0]).is_fifo())
     named = named_systems(files)
-    return once or are_results(list(named.values()) if isinstance(named, dict) else named, native=True)
+    return once or tasks.are_results(list(named.values()) if isinstance(named, dict) else named, native=True)
 
 
-def _with_domains(results: TaskRuns, by: str | None) -> TaskRuns:
+def _with_domains(results: tasks.TaskRuns, by: str | None) -> tasks.TaskRuns:
     for run in results.runs:
         if by and not any("[" in name for name in run.scores):
             raise DialgaugeError(f"the run {run.id} has no scores by domain; rescore the files with --by domain")
@@ -352,9 +340,7 @@ def _with_domains(results: TaskRuns, by: str | None) -> TaskRuns:
 def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
     """The gold file, and the prediction files."""
     if not files or len(files) < 2:
-        from dialgauge.tasks import refuse_unreadable
-
-        formats = [refuse_unreadable(file) for file in files or ()]
+        formats = [tasks.refuse_unreadable(file) for file in files or ()]
         usage = "give the gold file and at least one response file: dialgauge tasks score GOLD PRED..."
         if not files:
             raise DialgaugeError(usage)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from dialgauge import tasks
 from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
 from dialgauge.cli.options import Argument, Option, command
 
@@ -34,8 +35,6 @@ def judges(
 
     With --truth, sensitivity and specificity of each other grader, and the pass rate corrected for its errors.
     """
-    from dialgauge.tasks import judge_document, judge_figures, judge_tables, read_verdicts
-
-    figures = judge_figures(read_verdicts(verdicts), truth=truth, resamples=resamples, seed=seed)
-    output.show(judge_tables(figures))
-    output.document("tasks-judges", judge_document(figures))
+    figures = tasks.judge_figures(tasks.read_verdicts(verdicts), truth=truth, resamples=resamples, seed=seed)
+    output.show(tasks.judge_tables(figures))
+    output.document("tasks-judges", tasks.judge_document(figures))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from dialgauge import formats, measures, report, users
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.common import (
     DrawnOutput,
@@ -29,9 +30,6 @@ from dialgauge.cli.output import OnScreen, Output
 from dialgauge.cli.screen import out
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored, opened
 from dialgauge.errors import DialgaugeError
-
-if TYPE_CHECKING:
-    from dialgauge.report import Table
 
 app = application(
     "Simulated users: do they express their whole goal, ask everything they should, and why do they repeat themselves?",
@@ -79,15 +77,12 @@ def score(
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
     numpy_first()
-    from dialgauge.formats import bulk_load
-    from dialgauge.users import score_users
-
     gate = gates.gate(output.store, kinds=("users",), family="users", scores_files=True)
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; give one source")
-    with bulk_load():
+    with formats.bulk_load():
         scored = partial(
-            score_users,
+            users.score_users,
             options=scoring.options(),
             measures=measures or ["default"],
             workers=placement.place,
@@ -107,9 +102,7 @@ def score(
             verdict=True,
         )
         if reference is not None:
-            from dialgauge.users import reference_report
-
-            write_json(reference, reference_report(results[0]))
+            write_json(reference, users.reference_report(results[0]))
     return checks.exit_code(finish(runs))
 
 
@@ -129,36 +122,24 @@ def figures(
     output: DrawnOutput,
 ) -> int:
     """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
-    from dialgauge.measures import Signature
-    from dialgauge.users import (
-        confusion_table,
-        draw,
-        figure_numbers,
-        figure_table,
-        loop_table,
-        paper_figures,
-        sentence_table,
-        slot_table,
-    )
-
     presented = fresh_or_stored(conversations, from_run, store, scoring.options(), workers)
-    analyses = paper_figures(presented)
-    tables = [figure_table(figure) for figure in analyses]
+    analyses = users.paper_figures(presented)
+    tables = [users.figure_table(figure) for figure in analyses]
     if tables:
         # Nothing here has an interval, so how a stored run made its own is no part of it.
-        tables[0].signature = Signature.parse(presented.signature).with_(interval="").long()
+        tables[0].signature = measures.Signature.parse(presented.signature).with_(interval="").long()
     if by_slot:
-        tables += [slot_table(figure) for figure in analyses if figure.slots]
+        tables += [users.slot_table(figure) for figure in analyses if figure.slots]
 
-    def lists(rows: int) -> list[Table]:
-        sentences = [sentence_table(presented, rows)] if by_sentence else []
-        return [confusion_table(presented, rows), *sentences, loop_table(presented, rows)]
+    def lists(rows: int) -> list[report.Table]:
+        sentences = [users.sentence_table(presented, rows)] if by_sentence else []
+        return [users.confusion_table(presented, rows), *sentences, users.loop_table(presented, rows)]
 
     whole = [*tables, *lists(row_limit(0))] if output.table else None
     output.show([*tables, *lists(row_limit(limit))], in_file=whole)
     if output.json is not None:
-        output.document("users-figures", figure_numbers(presented))
-    output.draw({analysis.name: partial(draw, analysis) for analysis in analyses})
+        output.document("users-figures", users.figure_numbers(presented))
+    output.draw({analysis.name: partial(users.draw, analysis) for analysis in analyses})
     return finish([presented])
 
 
@@ -183,20 +164,18 @@ def explain(
     dialgauge users explain talks/ PMUL2009 --talk, or from a stored run:
     dialgauge users explain PMUL2009 --from RUN
     """
-    from dialgauge.users import conversation_named, explanation, explanation_record, transcript, users_scored
-
     *source, dialogue = names
     if len(source) != (from_run is None):
         raise DialgaugeError("give the conversations and the dialogue, or the dialogue and a stored run (--from RUN)")
     if from_run is not None:
         presented = opened(from_run, store)
     else:
-        conversation, chosen = conversation_named(source[0], dialogue, scoring.options())
-        presented = users_scored([conversation], chosen, resamples=0, name=source[0])
-    tables = explanation(presented, dialogue)
+        conversation, chosen = users.conversation_named(source[0], dialogue, scoring.options())
+        presented = users.users_scored([conversation], chosen, resamples=0, name=source[0])
+    tables = users.explanation(presented, dialogue)
     if talk and output.on_screen:
-        for line in transcript(presented, dialogue):
+        for line in users.transcript(presented, dialogue):
             out.print(line)
     output.show(tables)
     if output.json is not None:
-        output.document("users-explain", explanation_record(presented, dialogue, talk=talk))
+        output.document("users-explain", users.explanation_record(presented, dialogue, talk=talk))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge import formats
 from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
 from dialgauge.cli.options import Argument, Option, command
 from dialgauge.cli.users_options import Scoring
@@ -29,12 +30,16 @@ def likeness(
     output: TableOutput,
 ) -> None:
     """Compare users with people: acts turn by turn, distributions of acts and lengths, and GCDF1."""
-    from dialgauge.formats import named_files
     from dialgauge.users import likeness as measured
     from dialgauge.users import likeness_document, likeness_table
 
     users = measured(
-        corpus, named_files(conversations), scoring.options(), smoothing=smoothing, resamples=resamples, seed=seed
+        corpus,
+        formats.named_files(conversations),
+        scoring.options(),
+        smoothing=smoothing,
+        resamples=resamples,
+        seed=seed,
     )
     output.show([likeness_table(users, corpus.name)])
     if output.json is not None:

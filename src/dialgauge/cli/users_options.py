@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Struct
 
+from dialgauge import engine, runs, users
 from dialgauge.cli.choices import words
 from dialgauge.cli.common import FormatOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -18,9 +19,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.report import plain
 
 if TYPE_CHECKING:
-    from dialgauge.engine import WorkPlace
     from dialgauge.runs import Run
-    from dialgauge.users import UserOptions
 
 #: How many warnings and failures are printed one by one.
 _MOST = 10
@@ -100,11 +99,9 @@ class Scoring(Struct, frozen=True):
     schema: SchemaFile = None
     format: FormatOption = None
 
-    def options(self) -> UserOptions:
+    def options(self) -> users.UserOptions:
         """The same as the library has it."""
-        from dialgauge.users import UserOptions
-
-        return UserOptions(
+        return users.UserOptions(
             canonical_map=self.canonical_map,
             config=self.config,
             overrides=(*(self.override or ()), *([f"mode={self.mode}"] if self.mode else ())),
@@ -117,21 +114,21 @@ class Scoring(Struct, frozen=True):
 
 def scored(
     source: str,
-    options: UserOptions,
-    workers: WorkPlace | int,
+    options: users.UserOptions,
+    workers: engine.WorkPlace | int,
     measures: Sequence[str] = ("default",),
 ) -> Run:
     """Score a source, with a progress bar, and say what reading left out."""
-    from dialgauge.users import score_users
-
-    return score_users(source, options=options, measures=measures, workers=workers, resamples=0, progress=OnScreen())[0]
+    return users.score_users(
+        source, options=options, measures=measures, workers=workers, resamples=0, progress=OnScreen()
+    )[0]
 
 
 def fresh_or_stored(
     conversations: str | None,
     from_run: str | None,
     store: Path | None,
-    options: UserOptions,
+    options: users.UserOptions,
     workers: int,
     measures: Sequence[str] = ("default",),
 ) -> Run:
@@ -145,24 +142,19 @@ def fresh_or_stored(
 
 def opened(run: str, store: Path | None) -> Run:
     """A stored run of conversations."""
-    from dialgauge.runs import Store
-    from dialgauge.users import UserRuns
-
-    return UserRuns([Store(store).open(run)])[0]
+    return users.UserRuns([runs.Store(store).open(run)])[0]
 
 
 def finish(runs: Sequence[Run]) -> int:
     """Say what failed or looked odd, in fresh runs and stored ones alike; incomplete results are exit code 1."""
-    from dialgauge.users import failure_sentences, warnings
-
     incomplete = False
     for run in runs:
-        odd = warnings(run)
+        odd = users.warnings(run)
         for dialogue, warning in odd[:_MOST]:
             err.print(plain(f"{run.name}: dialogue {dialogue}: {warning}"))
         if len(odd) > _MOST:
             err.print(f"{run.name}: ... and {len(odd) - _MOST} more warnings")
-        failures = failure_sentences(run)
+        failures = users.failure_sentences(run)
         if failures:
             incomplete = True
             total = run.coverage["dialogues"].expected
