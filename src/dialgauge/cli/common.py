@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -432,8 +431,10 @@ def typed_command(command: str, folder: Path = Path()) -> str:
 
     ``folder`` is the one it is to be typed in.
     """
+    from shutil import which
+
     program = Path(sys.argv[0])
-    if program.name != "dialgauge" or shutil.which("dialgauge") == str(program.absolute()):
+    if program.name != "dialgauge" or which("dialgauge") == str(program.absolute()):
         return command
     absolute = program.absolute()
     if absolute.is_relative_to(Path.cwd()):
