@@ -8,18 +8,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from dialgauge import data, formats, lab, rankers, report
+from dialgauge.cli import common
 from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
 from dialgauge.cli.choices import words
-from dialgauge.cli.common import (
-    AcceptOption,
-    JsonOption,
-    MinResultsOption,
-    TableOutput,
-    WorldOption,
-    on_screen,
-    write_document,
-    write_json,
-)
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, WholeNumber, application
 from dialgauge.cli.screen import err, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError
@@ -52,9 +43,9 @@ def simulate(
     dialogs: Annotated[
         int, WholeNumber("--dialogues", of="dialogues", min=1, help="Dialogues per task and split.")
     ] = 1000,
-    world: WorldOption = "restaurant",
-    accept: AcceptOption = 0.25,
-    min_results: MinResultsOption = "3",
+    world: common.WorldOption = "restaurant",
+    accept: common.AcceptOption = 0.25,
+    min_results: common.MinResultsOption = "3",
     pool_share: Annotated[float, Option(min=0, max=1, help="Share of requests that training may use.")] = 0.5,
     fields: Annotated[str, Option(help="Fields in the first request per task, for example 1:0-4,5:1-3.")] = "",
     updates: Annotated[str, Option(help="Updates per task, for example 2:1-4,5:1-3.")] = "",
@@ -67,7 +58,7 @@ def simulate(
     ] = "babi",
     force: Annotated[bool, Option("--force", help="Replace another simulation in the folder.")] = False,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the released format.
 
@@ -131,7 +122,7 @@ def convert_dstc2(
         Literal["babi", "native"],
         Option("--to", help="Output format. babi: as in task 6; native: JSONL with the labelled states."),
     ] = "babi",
-    json: JsonOption = None,
+    json: common.JsonOption = None,
 ) -> None:
     """Convert DSTC2 as published (a folder per call, an ontology) to the task 6 format."""
     given = [folder, *(path for path in (ontology, listed, kb) if path is not None)]
@@ -146,9 +137,11 @@ def convert_dstc2(
     calls = sum(t.text.startswith("api_call ") for d in dialogues for t in d.turns if t.speaker == "system")
     if candidates:
         _write_candidates(candidates, replies)
-    if on_screen(json):
+    if common.on_screen(json):
         out.print(f"{target}: dialogs {len(dialogues)}, API calls {calls}, different replies {len(replies)}")
-    write_document(json, "babi-convert-dstc2", {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)})
+    common.write_document(
+        json, "babi-convert-dstc2", {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)}
+    )
 
 
 @app.command()
@@ -170,7 +163,7 @@ def anonymise(
         Option("--to", help="Output format. babi joins consecutive user messages, so that bots can be evaluated."),
     ] = "chat-log",
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Replace names, places, dates, numbers, phones and e-mail addresses in chat logs by tokens such as `<person>`.
 
@@ -191,7 +184,7 @@ def anonymise(
         _write_candidates(candidates, rankers.operator_candidates(dialogues))
     if report:
         replaced = sorted((kind, text, count) for (kind, text), count in anonymiser.replaced.items())
-        write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in replaced])
+        common.write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in replaced])
     replacements = Table(f"Replacements in {counted(len(dialogues), 'conversation')}", ["token", "times"])
     for kind, count in anonymiser.counts().items():
         replacements.add(f"<{kind}>", count)

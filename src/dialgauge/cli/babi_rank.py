@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from dialgauge import agents, lab, rankers, report, responses
+from dialgauge.cli import common
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     DataOption,
@@ -22,13 +23,6 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.choices import WORLDS, measures_of, names_of, words
-from dialgauge.cli.common import (
-    AlwaysStored,
-    DrawnOutput,
-    Placement,
-    TableOutput,
-    tables_document,
-)
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Option, OutputFolder, WholeNumber, command
 from dialgauge.cli.screen import err, out, progress_bar
@@ -45,7 +39,7 @@ PAGE_TITLE = "Response selection on the dialog bAbI tasks"
 
 
 @command()
-def models(output: TableOutput) -> None:
+def models(output: common.TableOutput) -> None:
     """List the available models, and what the others need."""
     listing = rankers.ranker_listing()
     made = report.Table("Models", [report.Column("name", exact=True), "what it is", "seeds matter", "settings"])
@@ -53,7 +47,7 @@ def models(output: TableOutput) -> None:
         if entry.content is not None:
             made.add(entry.name, entry.content.summary, entry.content.seeded, " ".join(entry.content.settable))
     output.show([made])
-    output.document("tables", tables_document([made]))
+    output.document("tables", common.tables_document([made]))
     for entry in listing:
         if entry.reason is not None:
             err.print(entry.reason)
@@ -117,9 +111,9 @@ def evaluate(
     *,
     replies: Replies,
     training: TrainingSettings,
-    output: DrawnOutput,
+    output: common.DrawnOutput,
     gates: Gates,
-    stored: AlwaysStored,
+    stored: common.AlwaysStored,
 ) -> int:
     """Evaluate a model or an agent: per-response, per-dialog, hits@10, MRR, by class of reply. Runs are always stored.
 
@@ -243,9 +237,9 @@ def table(
     no_statistics: Annotated[bool, Option("--no-statistics", help="Leave out the paper's Table 1.")] = False,
     *,
     training: TrainingSettings,
-    output: DrawnOutput,
-    stored: AlwaysStored,
-    placement: Placement,
+    output: common.DrawnOutput,
+    stored: common.AlwaysStored,
+    placement: common.Placement,
 ) -> None:
     """The paper's Table 2: every model on every task, ours next to theirs. Cells are always stored, and reused."""
     wanted = task_numbers(tasks, most=6)

@@ -10,19 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Struct
 
 from dialgauge import comparison, formats, report, runs, stats, tasks, values
+from dialgauge.cli import common
 from dialgauge.cli.choices import PROFILES, measures_of, names_of
-from dialgauge.cli.common import (
-    DrawnOutput,
-    Inputs,
-    RunOption,
-    SeedOption,
-    StoreOption,
-    ViewOption,
-    keep_shown,
-    named_systems,
-    numpy_first,
-    print_sentence,
-)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
 from dialgauge.cli.output import refuse
@@ -144,7 +133,7 @@ class Testing(Struct, frozen=True):
 
     measures: MeasuresOption = None
     resamples: ResamplesOption = 10_000
-    seed: SeedOption = 0
+    seed: common.SeedOption = 0
     confidence: ConfidenceOption = 0.95
     missing: MissingOption = "shared"
 
@@ -154,12 +143,12 @@ class Testing(Struct, frozen=True):
         return [name.strip() for text in self.measures or () for name in split_at_commas(text) if name.strip()]
 
 
-class ComparisonOutput(DrawnOutput, frozen=True):
+class ComparisonOutput(common.DrawnOutput, frozen=True):
     """Where a comparison goes. What cannot be written is refused before the work begins."""
 
     to: ToOption = "terminal"
-    view: ViewOption = False
-    store: StoreOption = None
+    view: common.ViewOption = False
+    store: common.StoreOption = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -174,7 +163,7 @@ class ComparisonOutput(DrawnOutput, frozen=True):
 class StoredComparisonOutput(ComparisonOutput, frozen=True):
     """The same where the runs that are compared can be stored."""
 
-    run: RunOption = False
+    run: common.RunOption = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -243,7 +232,7 @@ def main(
         ),
     ] = None,
     *,
-    inputs: Inputs,
+    inputs: common.Inputs,
     testing: Testing,
     request: Request,
     output: StoredComparisonOutput,
@@ -260,7 +249,7 @@ def main(
             "nothing to compare: give a gold file and two or more prediction files (dialgauge compare GOLD PRED PRED), "
             "or stored runs (dialgauge compare RUN RUN)"
         )
-    numpy_first()
+    common.numpy_first()
     scored = {
         "--profile": profile, "--exclude": inputs.exclude, "--gold-format": inputs.gold_format,
         "--pred-format": inputs.pred_format, "--coverage": inputs.coverage != "intersection",
@@ -279,7 +268,7 @@ def main(
     with err.status("scoring and comparing"):
         comparison = compare(
             files[0],
-            named_systems(files[1:]),
+            common.named_systems(files[1:]),
             measures=testing.measures or None,
             profile=profile or values.DEFAULT_PROFILE,
             coverage=inputs.coverage,
@@ -375,7 +364,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         screen_tables,
     )
 
-    keep_shown(comparison)
+    common.keep_shown(comparison)
     screen = out if output.on_screen and output.to == "terminal" else err
     missing = missing_sentences(comparison)
     if missing:
@@ -388,7 +377,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         output,
         "compare",
     )
-    print_sentence(f"{comparison.verdict}.", screen)
+    common.print_sentence(f"{comparison.verdict}.", screen)
     runs = list(comparison.runs.values())
     if isinstance(output, StoredComparisonOutput) and output.run:
         from dialgauge.runs import Store

@@ -8,15 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge import data, formats, report
+from dialgauge.cli import common
 from dialgauge.cli.choices import DATASETS, FORMATS, WRITABLE_FORMATS
-from dialgauge.cli.common import (
-    FormatOption,
-    JsonOption,
-    TableOutput,
-    on_screen,
-    write_document,
-    write_table_file,
-)
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
@@ -41,11 +34,11 @@ def check(
         Option(metavar="FILE", help="Gold file: also report coverage, and what 'score' would stop at or note."),
     ] = None,
     ontology: Annotated[str | None, Option(metavar="FILE", help="Ontology to check values against.")] = None,
-    format: FormatOption = None,
+    format: common.FormatOption = None,
     places: Annotated[int, Option(min=0, help="Number of locations to list per finding.")] = 5,
     max_bytes: Limit = DEFAULT_LIMIT,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Report what a file is, what is in it, and what is wrong with it.
 
@@ -85,7 +78,7 @@ def check(
         first, *others = report.unread
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
         raise DialgaugeError(f"{first.why}{more}", file=first.file, example=first.example)
-    write_table_file([item for item in data.show(report) if isinstance(item, Table)], output.table)
+    common.write_table_file([item for item in data.show(report) if isinstance(item, Table)], output.table)
     if output.on_screen:
         for item in data.show(report, sum(len(each.foreign) for each in checked.values())):
             out.print(item.render("terminal") if isinstance(item, Table) else item)
@@ -105,7 +98,7 @@ def _has_services_only(folder: Path) -> bool:
     return (folder / "domain.yaml").is_file() and not tools.is_tool_domain(folder)
 
 
-def _check_domain(folder: str, output: TableOutput) -> None:
+def _check_domain(folder: str, output: common.TableOutput) -> None:
     checked = domain.check_domain(folder)
     output.document("data-check-domain", checked.document())
     output.show(checked.tables())
@@ -123,14 +116,14 @@ def convert(
         str,
         Option("--to", metavar="NAME", known=WRITABLE_FORMATS, help="Output format (see 'dialgauge data formats')."),
     ],
-    format: FormatOption = None,
+    format: common.FormatOption = None,
     original_ids: Annotated[
         str | None,
         Option(metavar="FILE", help="ConvLab-3 data file whose original_id replaces ids such as multiwoz21-test-0."),
     ] = None,
     force: Annotated[bool, Option("--force", help="Overwrite the target.")] = False,
     max_bytes: Limit = DEFAULT_LIMIT,
-    json: JsonOption = None,
+    json: common.JsonOption = None,
 ) -> None:
     """Convert dialogues to another format, and report what was kept and what was lost."""
     if str(target) == str(json) == "-":
@@ -147,7 +140,7 @@ def convert(
             advance=advance,
         )
     _write_record(json, "data-convert", done)
-    if not on_screen(json):
+    if not common.on_screen(json):
         return
     console = err if str(target) == "-" else out
     target_name = "standard output" if done.target == "-" else done.target
@@ -165,7 +158,7 @@ def convert(
 def list_formats(
     name: Annotated[str | None, Argument(known=FORMATS, help="Show a whole small file in this format.")] = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """List the known formats, including plugins, or show what a file in one of them looks like."""
     if name is not None:
@@ -189,7 +182,7 @@ def list_formats(
 
 
 @app.command("list")
-def list_datasets(output: TableOutput) -> None:
+def list_datasets(output: common.TableOutput) -> None:
     """List the datasets that can be downloaded, and which are present."""
     folder = data.data_folder()
     items = data.listing(data.catalogue(), folder)
@@ -236,7 +229,7 @@ def path(name: Name) -> None:
 def verify(
     name: Annotated[str | None, Argument(known=DATASETS, help="Dataset name. Default: all that are present.")] = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Check every file of a dataset against its checksum. Exit code 1 if one is changed or missing."""
     known, folder = data.catalogue(), data.data_folder()
@@ -290,7 +283,7 @@ def _write_check(
 
         integrity = [{"file": file, **tools.integrity_document(each)} for file, each in checked.items()]
         content = {"domains": msgspec.to_builtins(domains), "integrity": integrity}
-        write_document(path, "data-check", {**msgspec.to_builtins(report), **content})
+        common.write_document(path, "data-check", {**msgspec.to_builtins(report), **content})
 
 
 def _write_record(path: Path | None, schema: str, record: object, name: str = "") -> None:
@@ -299,7 +292,7 @@ def _write_record(path: Path | None, schema: str, record: object, name: str = ""
         import msgspec
 
         content = msgspec.to_builtins(record)
-        write_document(path, schema, {name: content} if name else content)
+        common.write_document(path, schema, {name: content} if name else content)
 
 
 def domain_reports(sources: Sequence[str]) -> tuple[list[tools.DomainReport], list[str]]:

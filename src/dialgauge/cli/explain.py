@@ -6,12 +6,8 @@ import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge import report, users, values
+from dialgauge.cli import common
 from dialgauge.cli.choices import BEHAVIOURS, EXPLAINED_MEASURES, PROFILES
-from dialgauge.cli.common import (
-    TableOutput,
-    tables_document,
-    write_table_file,
-)
 from dialgauge.cli.options import Argument, application
 from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError, nearest
@@ -34,7 +30,7 @@ def profile(
         Argument(metavar="[NAME|FILE]", known=PROFILES, help="Profile name or YAML file. Default: list all."),
     ] = (None),
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Print the value-matching rules of a profile, or list the profiles. 'explain profiles' is the same."""
     if name is None:
@@ -47,8 +43,8 @@ def profile(
     lines = report.Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
     if output.on_screen:
         out.print(text)
-    write_table_file([lines], output.table)
-    output.document("tables", tables_document([lines]))
+    common.write_table_file([lines], output.table)
+    output.document("tables", common.tables_document([lines]))
 
 
 @app.command()
@@ -62,7 +58,7 @@ def measures(
         ),
     ] = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """List the measures with parameters, formula and meaning, including plugins, or explain one of them.
 
@@ -82,7 +78,7 @@ def behaviours(
         str | None, Argument(metavar="[NAME]", known=BEHAVIOURS, help="Name of a behaviour. Default: list all.")
     ] = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """List the behaviours of simulated users and the reasons for lost points, as 'users find' takes them.
 
@@ -159,6 +155,6 @@ def _measures_of(family: str) -> report.Table:
     return table
 
 
-def _present(tables: Sequence[report.Table], output: TableOutput) -> None:
+def _present(tables: Sequence[report.Table], output: common.TableOutput) -> None:
     output.show(tables)
-    output.document("tables", tables_document(tables))
+    output.document("tables", common.tables_document(tables))

@@ -7,18 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dialgauge import comparison, presentation, report, runs
-from dialgauge.cli.common import (
-    AlwaysRunOption,
-    DrawnOutput,
-    RunOption,
-    StoreOption,
-    ViewOption,
-    keep_shown,
-    kept_for_good,
-    print_sentence,
-    write_document,
-    write_table_file,
-)
+from dialgauge.cli import common
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
 from dialgauge.errors import DialgaugeError
@@ -41,15 +30,15 @@ class OnScreen(Progress):
 
     @contextmanager
     def reading(self, total: int | None = None) -> Iterator[Callable[[int], None]]:
-        with kept_for_good(), progress_bar("reading", total) as advance:
+        with common.kept_for_good(), progress_bar("reading", total) as advance:
             yield advance
 
 
-class Output(DrawnOutput, frozen=True):
+class Output(common.DrawnOutput, frozen=True):
     """Where results go. What cannot be written is refused before the work begins."""
 
-    run: RunOption = False
-    store: StoreOption = None
+    run: common.RunOption = False
+    store: common.StoreOption = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -78,7 +67,7 @@ class Output(DrawnOutput, frozen=True):
         ``in_files`` are the tables of ``--table``, where they are longer than those on the screen. With ``verdict``,
         the last line says what it comes to.
         """
-        keep_shown(results)
+        common.keep_shown(results)
         if self.on_screen:
             for index, part in enumerate((*tables, *texts)):
                 if index:
@@ -86,12 +75,12 @@ class Output(DrawnOutput, frozen=True):
                 out.print(part if isinstance(part, str) else part.render("terminal"))
             if verdict and len({run.name for run in results.runs}) == len(results.runs) > 0:
                 out.print()
-                print_sentence(_verdict(results.runs))
+                common.print_sentence(_verdict(results.runs))
         if self.table is not None:
-            write_table_file(in_files() if in_files else tables, self.table)
+            common.write_table_file(in_files() if in_files else tables, self.table)
         if self.json is not None:
             checked = checks.document() if checks else {}
-            write_document(self.json, schema, {**(document or results.document)(), **checked})
+            common.write_document(self.json, schema, {**(document or results.document)(), **checked})
         if (self.run or self.always) and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:
@@ -110,7 +99,7 @@ class Output(DrawnOutput, frozen=True):
 class AlwaysStoredOutput(Output, frozen=True):
     """The same for a command that always stores its runs."""
 
-    run: AlwaysRunOption = False
+    run: common.AlwaysRunOption = False
 
     @property
     def always(self) -> bool:
@@ -120,7 +109,7 @@ class AlwaysStoredOutput(Output, frozen=True):
 class ViewedOutput(Output, frozen=True):
     """The same for a command that also opens its runs in the explorer, which must be stored for that."""
 
-    view: ViewOption = False
+    view: common.ViewOption = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,17 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge import agents, explorer, lab, presentation, tasks, users
+from dialgauge.cli import common
 from dialgauge.cli import compare as comparing
 from dialgauge.cli.choices import KINDS
-from dialgauge.cli.common import (
-    RunArgument,
-    StoreOption,
-    TableOutput,
-    frame_table,
-    print_tables,
-    row_limit,
-    write_table_file,
-)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFolder, application
 from dialgauge.cli.screen import confirm, err, out
@@ -44,9 +36,9 @@ _LONGEST = 36
 @app.command("list")
 def list_runs(
     kind: Annotated[str | None, Option(known=KINDS, help="Only runs of this kind, for example tracking.")] = None,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """List all runs, oldest first, and name damaged ones."""
     opened = Store(store)
@@ -68,13 +60,13 @@ def list_runs(
 
 @app.command()
 def show(
-    run: RunArgument,
+    run: common.RunArgument,
     limit: Annotated[
         int, Option("--limit", metavar="N", min=0, help="Rows to show of each table; 0 for all. Files have as many.")
     ] = 5,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
     opened = Store(store)
@@ -87,22 +79,22 @@ def show(
     tables = run_tables(stored)
     facts, annotations = tables.pop("run"), _annotation_tables(written)
     facts.add("verdict", verdict)
-    heads = _heads(stored, row_limit(limit))
+    heads = _heads(stored, common.row_limit(limit))
     if output.on_screen:
         shown = tables if out.wide else {name: table for name, table in tables.items() if name != "settings"}
         if len(shown) < len(tables):  # they are longer than all others
             shown["scores"].notes.append("--wide and files have the settings of each score.")
         kept = _without(facts, _WHOLE if out.wide else {*_WHOLE, "signature"})
-        print_tables([kept, *annotations, *shown.values(), *(heads if out.wide else map(_cut_table, heads))])
+        common.print_tables([kept, *annotations, *shown.values(), *(heads if out.wide else map(_cut_table, heads))])
         _print_whole(facts)
-    write_table_file([facts, *annotations, *tables.values(), *heads], output.table)
+    common.write_table_file([facts, *annotations, *tables.values(), *heads], output.table)
     if annotated.damaged:
         raise SystemExit(EXIT_INCOMPLETE)
 
 
 @app.command()
 def annotate(
-    run: RunArgument,
+    run: common.RunArgument,
     tag: Annotated[
         list[str] | None, Option("--tag", metavar="TAG", not_with=("--dialogue",), help="Tag for the run; repeatable.")
     ] = None,
@@ -114,7 +106,7 @@ def annotate(
         Option("--label", metavar="LABEL", needs="--dialogue", help="Label for the dialogue; repeatable."),
     ] = None,
     note: Annotated[str | None, Option("--note", metavar="TEXT", help="Note on the run or the dialogue.")] = None,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Tag and annotate a run, or label and annotate one of its dialogues.
 
@@ -136,9 +128,9 @@ def annotate(
 
 @app.command()
 def tag(
-    run: RunArgument,
+    run: common.RunArgument,
     tags: Annotated[list[str], Argument(metavar="TAG...", help="Tags to add to the run.")],
-    store: StoreOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Give a run a name of your own. Commands accept the tag in place of a run, meaning the newest one that has it.
 
@@ -166,7 +158,7 @@ def rm(
         list[str], Argument(metavar="RUN", help="Runs (ids, systems, tags or latest), or names of unfinished work.")
     ],
     yes: Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Delete runs permanently."""
     opened = Store(store)
@@ -189,7 +181,7 @@ def export(
             help="Replace personal data, found by its shape, by field names in tool calls, and by what users know.",
         ),
     ] = False,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Copy runs with their dialogues to another run store, to share them.
 
@@ -205,7 +197,7 @@ def export(
 
 
 @app.command()
-def path(run: RunArgument, store: StoreOption = None) -> None:
+def path(run: common.RunArgument, store: common.StoreOption = None) -> None:
     """Print the folder of a run."""
     opened = Store(store)
     out.print(str(opened.folder / opened.resolve(run)))
@@ -311,7 +303,8 @@ def _heads(run: Run, rows: int) -> list[Table]:
     """The beginning of every table that has rows, as SQL sees it, with the meaning of their codes below the last."""
     frames = {name: run.table(name).head(min(rows, info.rows)) for name, info in run.tables.items() if info.rows}
     heads = [
-        frame_table(f"Table {name}: {counted(run.tables[name].rows, 'row')}", frame) for name, frame in frames.items()
+        common.frame_table(f"Table {name}: {counted(run.tables[name].rows, 'row')}", frame)
+        for name, frame in frames.items()
     ]
     if heads:
         heads[-1].notes += _code_notes(frames.values())

@@ -10,18 +10,8 @@ from typing import Annotated, Literal
 from msgspec import Struct
 
 from dialgauge import report, runs, stats, tracking
+from dialgauge.cli import common
 from dialgauge.cli.choices import PROFILES, measures_of
-from dialgauge.cli.common import (
-    FromRunsOption,
-    Inputs,
-    Placement,
-    ResamplesOption,
-    SeedOption,
-    WorstOption,
-    named_systems,
-    numpy_first,
-    working_store,
-)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
@@ -52,7 +42,7 @@ class Views(Struct, frozen=True):
         ),
     ] = None
     faults: Annotated[bool, Option("--faults", help="Show errors by slot, confused values and first errors.")] = False
-    worst: WorstOption = 0
+    worst: common.WorstOption = 0
     worst_by: Annotated[
         str | None,
         Option(
@@ -178,8 +168,8 @@ class Intervals(Struct, frozen=True):
     no_intervals: Annotated[
         bool, Option("--no-intervals", not_with=("--from",), help="Skip confidence intervals, as --resamples 0 does.")
     ] = False
-    resamples: ResamplesOption = 1000
-    seed: SeedOption = 0
+    resamples: common.ResamplesOption = 1000
+    seed: common.SeedOption = 0
 
 
 @app.command()
@@ -194,7 +184,7 @@ def score(
             "precedence.",
         ),
     ] = None,
-    from_runs: FromRunsOption = None,
+    from_runs: common.FromRunsOption = None,
     measures: Annotated[
         list[str] | None,
         Option(
@@ -230,12 +220,12 @@ def score(
     ] = None,
     *,
     views: Views,
-    inputs: Inputs,
+    inputs: common.Inputs,
     sgd: SgdOptions,
     intervals: Intervals,
     output: ViewedOutput,
     gates: Gates,
-    placement: Placement,
+    placement: common.Placement,
 ) -> int:
     """Score trackers: every measure the papers report, with intervals and signatures.
 
@@ -245,7 +235,7 @@ def score(
     Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored,
     3 a --fail-under or --fail-on-drop check failed.
     """
-    numpy_first()
+    common.numpy_first()
     gate = gates.gate(
         output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None, scores_files=not from_runs
     )
@@ -292,10 +282,10 @@ def score(
             rename=inputs.rename,
             accept=inputs.accept or (),
             workers=where if where.asked else None,
-            store=working_store(output.store) if where.asked else None,
+            store=common.working_store(output.store) if where.asked else None,
             progress=OnScreen(),
         )
-        results, score_file = scored(named_systems(systems)), lambda file: scored([file]).runs[0]
+        results, score_file = scored(common.named_systems(systems)), lambda file: scored([file]).runs[0]
     checks = gate.check(results.runs, score_file)
     by = views.by or ()
     rated = results.rated(views.ratings, views.rated, by_domain="domain" in by) if views.ratings else None

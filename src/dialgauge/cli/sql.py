@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from dialgauge import report
-from dialgauge.cli.common import (
-    GivenLimitOption,
-    StoreOption,
-    TableOutput,
-    frame_table,
-    row_limit,
-    write_file,
-    write_table_file,
-)
+from dialgauge.cli import common
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, OutputFile, application
 from dialgauge.cli.screen import err, out
@@ -40,10 +32,10 @@ def sql(
     query: Annotated[str, Argument(metavar="QUERY", help="One SELECT (DuckDB SQL); - to read it from stdin.")],
     csv: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as CSV; - for stdout.")] = None,
     parquet: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as Parquet; - for stdout.")] = None,
-    limit: GivenLimitOption = None,
-    store: StoreOption = None,
+    limit: common.GivenLimitOption = None,
+    store: common.StoreOption = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Query all stored runs with one SELECT.
 
@@ -64,11 +56,11 @@ def sql(
     frame = Store(store).sql(_asked() if query == "-" else query, on_problem=problems.append)
     for file, encode in files:
         if file is not None:
-            write_file(file, encode(frame))
+            common.write_file(file, encode(frame))
     if output.table is not None:
-        write_table_file([_written(frame)], output.table)
+        common.write_table_file([_written(frame)], output.table)
     if not to_files:
-        _show(frame, _SHOWN if limit is None else row_limit(limit))
+        _show(frame, _SHOWN if limit is None else common.row_limit(limit))
     for problem in problems:
         err.print(f"left out: {problem}")
     if problems:
@@ -76,7 +68,7 @@ def sql(
 
 
 def _show(frame: polars.DataFrame, rows: int) -> None:
-    out.print(frame_table("", frame.head(min(rows, frame.height))).render("terminal"))
+    out.print(common.frame_table("", frame.head(min(rows, frame.height))).render("terminal"))
     if frame.height > rows:
         err.print(
             f"{rows:,} of {frame.height:,} rows; show more with --limit, or write all with --csv, --json or --parquet"

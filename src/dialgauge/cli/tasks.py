@@ -10,21 +10,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from dialgauge import report, runs, tasks
-from dialgauge.cli import tasks_audit
+from dialgauge.cli import common, tasks_audit
 from dialgauge.cli.choices import measures_of, names_of
-from dialgauge.cli.common import (
-    FromOption,
-    FromRunsOption,
-    Placement,
-    ResamplesOption,
-    SeedOption,
-    StoreOption,
-    TableOutput,
-    WorstOption,
-    named_systems,
-    tables_document,
-    working_store,
-)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, application
@@ -180,15 +167,15 @@ def score(
     by: Annotated[
         Literal["domain"] | None, Option(metavar="domain", help="Break Inform and Success down by domain.")
     ] = None,
-    worst: WorstOption = 0,
-    from_runs: FromRunsOption = None,
-    resamples: ResamplesOption = 1000,
-    seed: SeedOption = 0,
+    worst: common.WorstOption = 0,
+    from_runs: common.FromRunsOption = None,
+    resamples: common.ResamplesOption = 1000,
+    seed: common.SeedOption = 0,
     *,
     responses: Responses,
     output: Output,
     gates: Gates,
-    placement: Placement,
+    placement: common.Placement,
 ) -> int:
     """Score logs of agents (pass^k, rewards, costs), or MultiWOZ responses (Inform, Success, BLEU, Combined).
 
@@ -206,7 +193,7 @@ def score(
         "resamples": resamples,
         "seed": seed,
         "workers": where if where.asked else None,
-        "store": working_store(output.store) if where.asked else None,
+        "store": common.working_store(output.store) if where.asked else None,
         "progress": OnScreen(),
     }
     stored = _opened(from_runs or (), output.store)
@@ -243,7 +230,7 @@ def _scored_results(stored: Sequence[Run], files: Sequence[str], how: Mapping[st
     def scored(results_files: Sequence[str] | Mapping[str, str]) -> tasks.TrialRuns:
         return tasks.score_results(results_files, findings=log_findings, **how)
 
-    results = scored(named_systems(files)) if files else tasks.TrialRuns(stored)
+    results = scored(common.named_systems(files)) if files else tasks.TrialRuns(stored)
     stands = results.complete and results.trials_stand and all(map(tasks.per_task_stands, results.runs))
     return _Scored(results, "tasks-trials", stands, (lambda file: scored([file]).runs[0]) if files else None)
 
@@ -260,7 +247,7 @@ def _scored_responses(
     def scored(answers: Sequence[str] | Mapping[str, str]) -> tasks.TaskRuns:
         return tasks.score_tasks(gold, answers, **how)
 
-    results = scored(named_systems(systems))
+    results = scored(common.named_systems(systems))
     return _Scored(results, "tasks-score", results.complete, lambda file: scored([file]).runs[0])
 
 
@@ -280,11 +267,11 @@ def explain(
             metavar="[GOLD PRED] DIALOGUE", help="The files, unless --from names a stored run, and the dialogue id."
         ),
     ],
-    from_run: FromOption = None,
-    store: StoreOption = None,
+    from_run: common.FromOption = None,
+    store: common.StoreOption = None,
     *,
     reading: ResponseReading,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Explain the verdicts on one dialogue: per domain, what was offered when, what is wrong, which request was unmet.
 
@@ -316,7 +303,7 @@ def explain(
     for note in results.notes:
         err.print(plain(note))
     output.show(tables)
-    output.document("tables", tables_document(tables))
+    output.document("tables", common.tables_document(tables))
 
 
 def _opened(ids: Sequence[str], store: Path | None) -> list[Run]:
@@ -326,7 +313,7 @@ def _opened(ids: Sequence[str], store: Path | None) -> list[Run]:
 def _are_results(files: Sequence[str]) -> bool:
     """Are the files results of agents? What can be read only once is not looked at before; GOLD never comes alone."""
     once = len(files) == 1 and (files[0] == "-" or Path(files[0]).is_fifo())
-    named = named_systems(files)
+    named = common.named_systems(files)
     return once or tasks.are_results(list(named.values()) if isinstance(named, dict) else named, native=True)
 
 

@@ -7,23 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge import formats, measures, report, users
+from dialgauge.cli import common
 from dialgauge.cli.choices import measures_of
-from dialgauge.cli.common import (
-    DrawnOutput,
-    FromOption,
-    LimitOption,
-    Placement,
-    ProcessesOption,
-    ResamplesOption,
-    SeedOption,
-    StoreOption,
-    TableOutput,
-    named_systems,
-    numpy_first,
-    row_limit,
-    working_store,
-    write_json,
-)
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.output import OnScreen, Output
@@ -57,8 +42,8 @@ def score(
         ),
     ] = None,
     verdicts: Annotated[bool, Option("--verdicts", help="Show how often each verdict was given.")] = False,
-    resamples: ResamplesOption = 1000,
-    seed: SeedOption = 0,
+    resamples: common.ResamplesOption = 1000,
+    seed: common.SeedOption = 0,
     per_dialogue: Annotated[
         bool, Option("--per-dialogue", help="Include precision, recall and F1 of every dialogue in --json.")
     ] = False,
@@ -69,14 +54,14 @@ def score(
     scoring: Scoring,
     output: Output,
     gates: Gates,
-    placement: Placement,
+    placement: common.Placement,
 ) -> int:
     """I-GCDF1 and R-GCDF1 with intervals, per domain and combined.
 
     Exit code: 0 all dialogues were scored, 1 some could not be (each is named with the reason), 2 nothing could be
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
-    numpy_first()
+    common.numpy_first()
     gate = gates.gate(output.store, kinds=("users",), family="users", scores_files=True)
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; give one source")
@@ -88,10 +73,10 @@ def score(
             workers=placement.place,
             resamples=resamples,
             seed=seed,
-            store=working_store(output.store) if placement.engine else None,
+            store=common.working_store(output.store) if placement.engine else None,
             progress=OnScreen(),
         )
-        results = scored(named_systems(conversations))
+        results = scored(common.named_systems(conversations))
         checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
         runs = output.present(
             results,
@@ -102,24 +87,24 @@ def score(
             verdict=True,
         )
         if reference is not None:
-            write_json(reference, users.reference_report(results[0]))
+            common.write_json(reference, users.reference_report(results[0]))
     return checks.exit_code(finish(runs))
 
 
 @app.command()
 def figures(
     conversations: Source = None,
-    from_run: FromOption = None,
-    store: StoreOption = None,
+    from_run: common.FromOption = None,
+    store: common.StoreOption = None,
     by_slot: Annotated[bool, Option("--by-slot", help="Also break behaviours down by slot.")] = False,
     by_sentence: Annotated[
         bool, Option("--by-sentence", help="Also list the sentences that were misheard, and what was heard instead.")
     ] = False,
-    limit: LimitOption = 15,
-    workers: ProcessesOption = 1,
+    limit: common.LimitOption = 15,
+    workers: common.ProcessesOption = 1,
     *,
     scoring: Scoring,
-    output: DrawnOutput,
+    output: common.DrawnOutput,
 ) -> int:
     """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
     presented = fresh_or_stored(conversations, from_run, store, scoring.options(), workers)
@@ -135,8 +120,8 @@ def figures(
         sentences = [users.sentence_table(presented, rows)] if by_sentence else []
         return [users.confusion_table(presented, rows), *sentences, users.loop_table(presented, rows)]
 
-    whole = [*tables, *lists(row_limit(0))] if output.table else None
-    output.show([*tables, *lists(row_limit(limit))], in_file=whole)
+    whole = [*tables, *lists(common.row_limit(0))] if output.table else None
+    output.show([*tables, *lists(common.row_limit(limit))], in_file=whole)
     if output.json is not None:
         output.document("users-figures", users.figure_numbers(presented))
     output.draw({analysis.name: partial(users.draw, analysis) for analysis in analyses})
@@ -152,12 +137,12 @@ def explain(
             help="The conversations, unless --from names a stored run, and the dialogue id.",
         ),
     ],
-    from_run: FromOption = None,
-    store: StoreOption = None,
+    from_run: common.FromOption = None,
+    store: common.StoreOption = None,
     talk: Annotated[bool, Option("--talk", help="Show the conversation first, with what was understood.")] = False,
     *,
     scoring: Scoring,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Explain where every point of one dialogue's scores was won or lost.
 
