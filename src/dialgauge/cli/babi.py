@@ -22,15 +22,13 @@ app = application(
     "The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.", parts=__name__
 )
 
-CandidatesOut = Annotated[
-    Path | None, OutputFile("--candidates-out", metavar="FILE", help="Also write all replies as candidates.")
-]
+CandidatesOut = Annotated[Path | None, OutputFile("--candidates-out", help="Also write all replies as candidates.")]
 Seed = Annotated[int, Option(help="Random seed; the same seed gives the same bytes.")]
 
 
 @app.command()
 def simulate(
-    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder to write to.")],
+    folder: Annotated[Path, OutputFolder("--out", help="Folder to write to.")],
     seed: Seed = 0,
     tasks: Annotated[str, Option(help="Tasks from 1 to 5, for example 1-5 or 1,3.")] = "1-5",
     splits: Annotated[
@@ -54,9 +52,9 @@ def simulate(
     ] = "0.25,0.25,0.5",
     to: Annotated[
         Literal["babi", "native", "both"],
-        Option("--to", help="Output format. babi: as released; native: JSONL with acts and belief states."),
+        Option(help="Output format. babi: as released; native: JSONL with acts and belief states."),
     ] = "babi",
-    force: Annotated[bool, Option("--force", help="Replace another simulation in the folder.")] = False,
+    force: Annotated[bool, Option(help="Replace another simulation in the folder.")] = False,
     *,
     output: common.TableOutput,
 ) -> None:
@@ -108,19 +106,15 @@ def simulate(
 @app.command("convert-dstc2")
 def convert_dstc2(
     folder: Annotated[Path, Argument(help="Folder of calls (each with log.json and label.json).")],
-    target: Annotated[Path, OutputFile("--out", metavar="FILE", help="File to write.")],
+    target: Annotated[Path, OutputFile("--out", help="File to write.")],
     ontology: Annotated[Path | None, Option(help="Ontology. Default: ontology*.json in the folder.")] = None,
-    listed: Annotated[
-        Path | None, Option("--list", metavar="FILE", help="Only these calls, in this order: one path per line.")
-    ] = None,
-    kb: Annotated[
-        Path | None, Option(metavar="FILE", help="Knowledge base (babi-kb). Default: venues the systems mentioned.")
-    ] = None,
+    listed: Annotated[Path | None, Option("--list", help="Only these calls, in this order: one path per line.")] = None,
+    kb: Annotated[Path | None, Option(help="Knowledge base (babi-kb). Default: venues the systems mentioned.")] = None,
     candidates: CandidatesOut = None,
     seed: Seed = 0,
     to: Annotated[
         Literal["babi", "native"],
-        Option("--to", help="Output format. babi: as in task 6; native: JSONL with the labelled states."),
+        Option(help="Output format. babi: as in task 6; native: JSONL with the labelled states."),
     ] = "babi",
     json: common.JsonOption = None,
 ) -> None:
@@ -147,20 +141,18 @@ def convert_dstc2(
 @app.command()
 def anonymise(
     log: Annotated[str, Argument(help="Chat logs: JSONL with speaker and text, or any known format.")],
-    target: Annotated[Path, OutputFile("--out", metavar="FILE", help="File to write.")],
+    target: Annotated[Path, OutputFile("--out", help="File to write.")],
     gazetteer: Annotated[
-        list[str] | None,
-        Option("--gazetteer", metavar="KIND=FILE", help="List of names, one per line: person=staff.txt; repeatable."),
+        list[str] | None, Option(metavar="KIND=FILE", help="List of names, one per line: person=staff.txt; repeatable.")
     ] = None,
-    no_built_in: Annotated[bool, Option("--no-built-in", help="Do not use the built-in lists of names.")] = False,
+    no_built_in: Annotated[bool, Option(help="Do not use the built-in lists of names.")] = False,
     candidates: CandidatesOut = None,
     report: Annotated[
-        Path | None,
-        OutputFile(metavar="FILE", help="Write what was replaced, verbatim, as JSON. Keep this file private."),
+        Path | None, OutputFile(help="Write what was replaced, verbatim, as JSON. Keep this file private.")
     ] = None,
     to: Annotated[
         Literal["chat-log", "babi", "native"],
-        Option("--to", help="Output format. babi joins consecutive user messages, so that bots can be evaluated."),
+        Option(help="Output format. babi joins consecutive user messages, so that bots can be evaluated."),
     ] = "chat-log",
     *,
     output: common.TableOutput,

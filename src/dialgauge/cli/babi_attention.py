@@ -18,9 +18,7 @@ from dialgauge.text import counted
 @command()
 def attention(
     folder: Annotated[Path, Option("--load", metavar="FOLDER", help="Folder of the trained memory network.")],
-    dialogue: Annotated[
-        int, Option("--dialogue", min=1, help="Dialogue to show: its number within the split, from 1.")
-    ] = 1,
+    dialogue: Annotated[int, Option(min=1, help="Dialogue to show: its number within the split, from 1.")] = 1,
     turn: Annotated[int | None, Option(min=1, help="Reply number, from 1. Default: all.")] = None,
     split: Annotated[
         Literal["trn", "dev", "tst", "tst-OOV"], Option(metavar="TEXT", help="trn, dev, tst or tst-OOV.")

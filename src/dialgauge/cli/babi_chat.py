@@ -34,9 +34,7 @@ def chat(
     folder: LoadOption = None,
     url: UrlOption = None,
     seed: Annotated[int | None, Option(min=0, help="Random seed for the model. Default: 0.")] = None,
-    raw: Annotated[
-        bool, Option("--raw", help="Pass your input unchanged instead of lower-cased without punctuation.")
-    ] = False,
+    raw: Annotated[bool, Option(help="Pass your input unchanged instead of lower-cased without punctuation.")] = False,
     *,
     settings: ModelSettings,
 ) -> None:

@@ -15,9 +15,9 @@ from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 
-DataOption = Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")]
+DataOption = Annotated[Path, Option(metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")]
 MaybeDataOption = Annotated[
-    Path | None, Option("--data", metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")
+    Path | None, Option(metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")
 ]
 #: What is fitted when neither --model nor --load is given.
 DEFAULT_MODEL = "rules"
@@ -64,40 +64,21 @@ DeviceOption = Annotated[
 ]
 UrlOption = Annotated[
     str | None,
-    Option(
-        "--url", metavar="URL", alone="--url names the bot", help="Use the bot at this HTTP address instead of a model."
-    ),
+    Option(metavar="URL", alone="--url names the bot", help="Use the bot at this HTTP address instead of a model."),
 ]
 LogsOption = Annotated[
     str | None,
-    Option(
-        "--logs",
-        metavar="FILE",
-        help="Recorded dialogues in any format, instead of --data; all replies become candidates.",
-    ),
+    Option(metavar="FILE", help="Recorded dialogues in any format, instead of --data; all replies become candidates."),
 ]
-CandidatesOption = Annotated[
-    Path | None,
-    Option("--candidates", metavar="FILE", needs="--logs", help="With --logs: candidate replies, one per line."),
-]
+CandidatesOption = Annotated[Path | None, Option(needs="--logs", help="With --logs: candidate replies, one per line.")]
 FactsOption = Annotated[
-    Path | None,
-    Option(
-        "--facts",
-        metavar="FILE",
-        needs="--logs",
-        help="With --logs: knowledge base with tab-separated entity, relation, value.",
-    ),
+    Path | None, Option(needs="--logs", help="With --logs: knowledge base with tab-separated entity, relation, value.")
 ]
 
 
 MessagesOption = Annotated[
     Literal["joined", "apart"],
-    Option(
-        "--messages",
-        needs="--logs",
-        help="With --logs: join consecutive messages of a user, or make each a memory of its own.",
-    ),
+    Option(needs="--logs", help="With --logs: join consecutive messages of a user, or make each a memory of its own."),
 ]
 
 

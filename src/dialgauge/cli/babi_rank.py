@@ -65,11 +65,7 @@ def evaluate(
     folder: LoadOption = None,
     transfer: Annotated[
         bool,
-        Option(
-            "--transfer",
-            needs="--load",
-            help="Evaluate the loaded model on candidates, facts or tasks it was not trained on.",
-        ),
+        Option(needs="--load", help="Evaluate the loaded model on candidates, facts or tasks it was not trained on."),
     ] = False,
     world: Annotated[
         str | None,
@@ -85,8 +81,7 @@ def evaluate(
     ] = 200,
     world_seed: Annotated[int, Option(min=0, help="With --world: random seed.")] = 0,
     save: Annotated[
-        Path | None,
-        OutputFolder(metavar="FOLDER", not_with=("--url", "--load"), help="Save the trained model in this folder."),
+        Path | None, OutputFolder(not_with=("--url", "--load"), help="Save the trained model in this folder.")
     ] = None,
     seed: Annotated[
         int | None,
@@ -233,8 +228,8 @@ def table(
         str, Option(known=words("dev tst tst-OOV", several=True), help="Splits, comma-separated.")
     ] = "dev,tst,tst-OOV",
     seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Seeds per model that uses random numbers.")] = 1,
-    fresh: Annotated[bool, Option("--fresh", help="Recompute everything, including stored results.")] = False,
-    no_statistics: Annotated[bool, Option("--no-statistics", help="Leave out the paper's Table 1.")] = False,
+    fresh: Annotated[bool, Option(help="Recompute everything, including stored results.")] = False,
+    no_statistics: Annotated[bool, Option(help="Leave out the paper's Table 1.")] = False,
     *,
     training: TrainingSettings,
     output: common.DrawnOutput,

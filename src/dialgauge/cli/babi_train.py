@@ -14,13 +14,13 @@ from dialgauge.cli.options import Option, OutputFolder, command
 
 @command()
 def train(
-    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder for the model and its checkpoint.")],
+    folder: Annotated[Path, OutputFolder("--out", help="Folder for the model and its checkpoint.")],
     model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
     seed: Annotated[
         int, Option(min=0, help="Random seed for the model and, with --logs, for the train/test split.")
     ] = 0,
-    force: Annotated[bool, Option("--force", help="Replace the finished model in the folder.")] = False,
+    force: Annotated[bool, Option(help="Replace the finished model in the folder.")] = False,
     *,
     replies: Replies,
     training: TrainingSettings,

@@ -101,24 +101,18 @@ SCORED = ("--from", "--systems")
 _STORED = "--from shows a run that is already scored"
 
 ViewOption = Annotated[
-    bool,
-    Option(
-        "--view", not_with=("--systems",), help="Store the results and open them in the explorer (Ctrl-C stops it)."
-    ),
+    bool, Option(not_with=("--systems",), help="Store the results and open them in the explorer (Ctrl-C stops it).")
 ]
 RunOption = Annotated[
-    bool,
-    Option(
-        "--run", not_with=SCORED, help="Store the results in the run store, one run per system. --store implies it."
-    ),
+    bool, Option(not_with=SCORED, help="Store the results in the run store, one run per system. --store implies it.")
 ]
 AlwaysRunOption = Annotated[
-    bool, AlwaysOn("--run", help="Store the results in the run store. This command always does, with or without --run.")
+    bool, AlwaysOn(help="Store the results in the run store. This command always does, with or without --run.")
 ]
 StoreOption = Annotated[
-    Path | None, Option("--store", metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
+    Path | None, Option(metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
 ]
-WideOption = Annotated[bool, Option("--wide", help="Show every column, however wide the table gets.")]
+WideOption = Annotated[bool, Option(help="Show every column, however wide the table gets.")]
 FromOption = Annotated[
     str | None,
     Option(
@@ -137,62 +131,36 @@ FromRunsOption = Annotated[
         help="Show a stored run instead of scoring (id, system, tag or latest); repeatable.",
     ),
 ]
-RunArgument = Annotated[str, Argument(metavar="RUN", help="Run id, system, tag or latest.")]
-JsonOption = Annotated[
-    Path | None, OutputFile("--json", metavar="FILE", help="Write JSON to FILE; - for stdout, without tables.")
-]
+RunArgument = Annotated[str, Argument(help="Run id, system, tag or latest.")]
+JsonOption = Annotated[Path | None, OutputFile(help="Write JSON to FILE; - for stdout, without tables.")]
 TableOption = Annotated[
     Path | None,
-    OutputFile(
-        "--table",
-        metavar="FILE",
-        help="Write tables to FILE: .md, .html, .csv or .json; .tex: the first (--wide: with intervals).",
-    ),
+    OutputFile(help="Write tables to FILE: .md, .html, .csv or .json; .tex: the first (--wide: with intervals)."),
 ]
-FiguresOption = Annotated[Path | None, OutputFolder("--figures", metavar="FOLDER", help="Draw figures into FOLDER.")]
+FiguresOption = Annotated[Path | None, OutputFolder(help="Draw figures into FOLDER.")]
 FigureFormatOption = Annotated[
     str,
-    Option(
-        "--figure-format",
-        metavar="FORMAT",
-        known=FIGURE_FORMATS,
-        help="svg, png, pdf or json (Vega-Lite); several, comma-separated.",
-    ),
+    Option(metavar="FORMAT", known=FIGURE_FORMATS, help="svg, png, pdf or json (Vega-Lite); several, comma-separated."),
 ]
 FormatOption = Annotated[
     str | None,
-    Option(
-        "--format",
-        metavar="NAME",
-        known=FORMATS,
-        not_with=("--from",),
-        help="Input format; overrides format detection.",
-    ),
+    Option(metavar="NAME", known=FORMATS, not_with=("--from",), help="Input format; overrides format detection."),
 ]
-_LIMIT = Option("--limit", metavar="N", min=0, help="Rows to show of each list; 0 for all. Files have all.")
+_LIMIT = Option(min=0, help="Rows to show of each list; 0 for all. Files have all.")
 LimitOption = Annotated[int, _LIMIT]
 #: For a command that has to know whether it was given.
 GivenLimitOption = Annotated[int | None, _LIMIT]
 ResamplesOption = Annotated[
     int,
-    WholeNumber(
-        "--resamples",
-        of="resamples",
-        min=0,
-        not_with=SCORED,
-        help="Bootstrap resamples for the 95% intervals; 0 for none.",
-    ),
+    WholeNumber(of="resamples", min=0, not_with=SCORED, help="Bootstrap resamples for the 95% intervals; 0 for none."),
 ]
-WorstOption = Annotated[
-    int, Option("--worst", metavar="N", min=0, help="Show the N worst dialogues, and what is wrong in each.")
-]
+WorstOption = Annotated[int, Option(min=0, help="Show the N worst dialogues, and what is wrong in each.")]
 SeedOption = Annotated[int, Option(min=0, not_with=("--from",), help="Random seed for resampling.")]
 
 # Where the work runs.
 EngineOption = Annotated[
     str | None,
     Option(
-        "--engine",
         metavar="NAME",
         known=names_of("engine", "ENGINES"),
         help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
@@ -201,14 +169,11 @@ EngineOption = Annotated[
 AddressOption = Annotated[
     str | None,
     Option(
-        "--address",
         metavar="HOST:PORT",
         help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
     ),
 ]
-_WORKERS = WholeNumber(
-    "--workers", of="workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it."
-)
+_WORKERS = WholeNumber(of="workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it.")
 WorkersOption = Annotated[int | None, _WORKERS]
 #: For commands that work here, in processes.
 ProcessesOption = Annotated[int, _WORKERS]
@@ -254,11 +219,7 @@ TurnsOption = Annotated[
 ]
 RenameOption = Annotated[
     Path | None,
-    Option(
-        metavar="FILE",
-        not_with=SCORED,
-        help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD.",
-    ),
+    Option(not_with=SCORED, help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD."),
 ]
 AcceptFindingOption = Annotated[
     list[str] | None,

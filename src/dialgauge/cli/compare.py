@@ -48,7 +48,6 @@ ResamplesOption = Annotated[
 ConfidenceOption = Annotated[
     float,
     Option(
-        "--confidence",
         metavar="LEVEL",
         min=0,
         max=1,
@@ -73,14 +72,11 @@ MissingOption = Annotated[
         "states, 'without' drops the system, 'refuse' stops.",
     ),
 ]
-PairsOption = Annotated[bool, Option("--pairs", help="Print every pair of systems; files always list them.")]
-SweepOption = Annotated[
-    bool, Option("--sweep", not_with=("--systems",), help="Show FGA over λ, and where the ranking changes.")
-]
+PairsOption = Annotated[bool, Option(help="Print every pair of systems; files always list them.")]
+SweepOption = Annotated[bool, Option(not_with=("--systems",), help="Show FGA over λ, and where the ranking changes.")]
 ShowOption = Annotated[
     int,
     Option(
-        metavar="N",
         not_with=("--systems",),
         min=0,
         help="Show the N dialogues where the first system differs most from each other one, and the turn.",
@@ -97,24 +93,16 @@ ShowByOption = Annotated[
 ]
 RatingsOption = Annotated[
     Path | None,
-    Option(
-        metavar="FILE",
-        not_with=("--systems",),
-        help="Correlate with human ratings: CSV with columns dialogue, rater, rating.",
-    ),
+    Option(not_with=("--systems",), help="Correlate with human ratings: CSV with columns dialogue, rater, rating."),
 ]
 RatedOption = Annotated[
     str | None,
     Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
 ]
-DetailOption = Annotated[
-    bool,
-    Option("--detail", help="Also show resolution, spread and ranks; files always have them."),
-]
+DetailOption = Annotated[bool, Option(help="Also show resolution, spread and ranks; files always have them.")]
 ToOption = Annotated[
     str,
     Option(
-        "--to",
         metavar="FORMAT",
         known=names_of("report", "FORMATS"),
         help="Output format: terminal, markdown, latex, html, csv or json.",
@@ -215,7 +203,6 @@ def main(
     systems: Annotated[
         Path | None,
         Option(
-            metavar="FILE",
             alone="--systems compares only a table of scores",
             help="Instead of files: a CSV table of systems and scores, as printed in papers.",
         ),

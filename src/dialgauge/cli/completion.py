@@ -161,7 +161,7 @@ def _typed_arguments(before: Sequence[str], options: Mapping[str, CommandParamet
 
 def _values(asked: CommandParameter, before: Sequence[str], start: str) -> list[str]:
     """What an option or argument may be, where that is known: names, or ids of runs."""
-    metavar = str(asked.declaration.settings.get("metavar", ""))
+    metavar = asked.value_name
     if get_origin(asked.type) is Literal:
         return _fitting(start, [str(value) for value in get_args(asked.type)])
     if choice := asked.declaration.settings.get("known"):

@@ -19,7 +19,7 @@ from dialgauge.worlds import domain, tools
 
 app = application("Inspect and convert dialogue files, and download datasets.", parts=__name__)
 
-Limit = Annotated[int, Option("--max-bytes", min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
+Limit = Annotated[int, Option(min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
 Name = Annotated[str, Argument(known=DATASETS, help="Dataset name (see 'dialgauge data list').")]
 
 
@@ -113,15 +113,14 @@ def convert(
     source: Annotated[str, Argument(help="File, folder, pattern, archive, or - for stdin.")],
     target: Annotated[Path, Argument(help="File to write, - for stdout; gzipped if the name ends in .gz.")],
     to: Annotated[
-        str,
-        Option("--to", metavar="NAME", known=WRITABLE_FORMATS, help="Output format (see 'dialgauge data formats')."),
+        str, Option(metavar="NAME", known=WRITABLE_FORMATS, help="Output format (see 'dialgauge data formats').")
     ],
     format: common.FormatOption = None,
     original_ids: Annotated[
         str | None,
         Option(metavar="FILE", help="ConvLab-3 data file whose original_id replaces ids such as multiwoz21-test-0."),
     ] = None,
-    force: Annotated[bool, Option("--force", help="Overwrite the target.")] = False,
+    force: Annotated[bool, Option(help="Overwrite the target.")] = False,
     max_bytes: Limit = DEFAULT_LIMIT,
     json: common.JsonOption = None,
 ) -> None:
@@ -193,10 +192,8 @@ def list_datasets(output: common.TableOutput) -> None:
 @app.command()
 def get(
     name: Name,
-    offline: Annotated[bool, Option("--offline", help="Do not use the network.")] = False,
-    accept_change: Annotated[
-        bool, Option("--accept-change", help="Accept files that differ from the first download.")
-    ] = False,
+    offline: Annotated[bool, Option(help="Do not use the network.")] = False,
+    accept_change: Annotated[bool, Option(help="Accept files that differ from the first download.")] = False,
 ) -> None:
     """Download, verify and unpack a dataset, all or nothing; downloads resume."""
     dataset = data.catalogue().find(name)

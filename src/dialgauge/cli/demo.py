@@ -23,9 +23,7 @@ _MARK = ".dialgauge-demo"
 
 @app.command()
 def demo(
-    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder to write to.")] = Path(
-        "dialgauge-demo"
-    ),
+    folder: Annotated[Path, OutputFolder("--out", help="Folder to write to.")] = Path("dialgauge-demo"),
     dialogs: Annotated[int, Option("--dialogues", min=10, max=2000, help="Dialogues per task and split.")] = 150,
     seed: Annotated[int, Option(min=0, help="Random seed for simulation and resampling.")] = 0,
 ) -> None:

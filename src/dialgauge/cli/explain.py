@@ -74,9 +74,7 @@ def measures(
 
 @app.command()
 def behaviours(
-    name: Annotated[
-        str | None, Argument(metavar="[NAME]", known=BEHAVIOURS, help="Name of a behaviour. Default: list all.")
-    ] = None,
+    name: Annotated[str | None, Argument(known=BEHAVIOURS, help="Name of a behaviour. Default: list all.")] = None,
     *,
     output: common.TableOutput,
 ) -> None:

@@ -30,8 +30,7 @@ def explore(
         Argument(metavar="[RUN...]", help="Open this run, or compare these (ids, systems, tags or latest)."),
     ] = None,
     read: Annotated[
-        int | None,
-        Option("--read", metavar="N", min=1, max=1000, help="Open the N-th conversation that RUN says to read first."),
+        int | None, Option(min=1, max=1000, help="Open the N-th conversation that RUN says to read first.")
     ] = None,
     port: Annotated[
         int | None, Option(min=0, max=65535, help="Port to listen on. Default: 8642, or the next free one.")
@@ -39,10 +38,8 @@ def explore(
     host: Annotated[
         str, Option(metavar="ADDRESS", help="Address to listen on; non-local addresses need --allow-remote.")
     ] = "127.0.0.1",
-    allow_remote: Annotated[
-        bool, Option("--allow-remote", help="Accept other machines; the URL then carries a token.")
-    ] = False,
-    no_open: Annotated[bool, Option("--no-open", help="Do not open a browser.")] = False,
+    allow_remote: Annotated[bool, Option(help="Accept other machines; the URL then carries a token.")] = False,
+    no_open: Annotated[bool, Option(help="Do not open a browser.")] = False,
     store: StoreOption = None,
 ) -> None:
     """Browse runs: scores, charts, dialogues, comparisons, SQL.

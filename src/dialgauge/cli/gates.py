@@ -35,7 +35,6 @@ _DROP = "fail-on-drop"
 FailUnderOption = Annotated[
     list[str] | None,
     Option(
-        "--fail-under",
         metavar="MEASURE=VALUE",
         known=measures_of(several=False, ending="="),
         help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
@@ -44,7 +43,6 @@ FailUnderOption = Annotated[
 FailOnDropOption = Annotated[
     str | None,
     Option(
-        "--fail-on-drop",
         metavar="RUN|FILE",
         help="Exit with code 3 if significantly worse than this stored run, or than this file scored the same way.",
     ),
@@ -59,17 +57,13 @@ class Gates(Struct, frozen=True):
     margin: Annotated[
         float,
         Option(
-            "--margin",
             metavar="POINTS",
             min=0,
             needs="--fail-on-drop",
             help="Tolerate drops up to this: percentage points of a share, otherwise the measure's unit.",
         ),
     ] = 0.0
-    junit: Annotated[
-        Path | None,
-        OutputFile("--junit", metavar="FILE", help="Write the checks as JUnit XML, one test case per check."),
-    ] = None
+    junit: Annotated[Path | None, OutputFile(help="Write the checks as JUnit XML, one test case per check.")] = None
 
     def gate(
         self,

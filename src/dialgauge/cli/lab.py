@@ -44,8 +44,7 @@ class LanguageModel(Struct, frozen=True):
     model: ModelOption = ""
     key_env: KeyOption = ""
     cassette: Annotated[
-        Path | None,
-        Option("--cassette", metavar="FILE", help="File that records requests to language models and their answers."),
+        Path | None, Option(help="File that records requests to language models and their answers.")
     ] = None
 
     def asked(self) -> dict[str, str]:
@@ -73,16 +72,13 @@ def run(
     channel: ChannelOption = "clean",
     failures: FailuresOption = "live",
     broken: BrokenOption = None,
-    render: Annotated[bool, Option("--render", help="At act level, also render the acts as text.")] = False,
+    render: Annotated[bool, Option(help="At act level, also render the acts as text.")] = False,
     seed: LabSeedOption = 0,
     resamples: ResamplesOption = 1000,
     export: Annotated[
-        Path | None,
-        OutputFolder("--out", metavar="FOLDER", help="Also export the conversations as native JSONL and GCDF1."),
+        Path | None, OutputFolder("--out", help="Also export the conversations as native JSONL and GCDF1.")
     ] = None,
-    detail: Annotated[
-        bool, Option("--detail", help="Also show belief states, efficiency, and what was misunderstood.")
-    ] = False,
+    detail: Annotated[bool, Option(help="Also show belief states, efficiency, and what was misunderstood.")] = False,
     *,
     agents: Agents,
     town: Town,
@@ -144,7 +140,7 @@ def run(
 
 @app.command("new")
 def new(
-    name: Annotated[str, Argument(metavar="NAME", help="The folder to write; its name becomes the domain's.")],
+    name: Annotated[str, Argument(help="The folder to write; its name becomes the domain's.")],
 ) -> None:
     """Write the folder of a small, commented domain that runs as it is: a start for your own."""
     written = domain.new_domain(name)
@@ -157,12 +153,11 @@ def new(
 def show_goals(
     count: CountOption = None,
     failures: FailuresOption = "live",
-    goal: Annotated[str | None, Option("--goal", metavar="ID", help="Show one goal in full.")] = None,
+    goal: Annotated[str | None, Option(metavar="ID", help="Show one goal in full.")] = None,
     folder: Annotated[
         Path | None,
         OutputFolder(
             "--out",
-            metavar="FOLDER",
             help="Write the goals: of your own domain as goals.jsonl, of the synthetic town as database and goals in "
             "MultiWOZ format.",
         ),

@@ -14,7 +14,7 @@ from dialgauge.cli.screen import out
 def blame(
     run: RunArgument,
     dialogue: Annotated[
-        str | None, Option("--dialogue", metavar="ID", help="Show one conversation, with the turns that are evidence.")
+        str | None, Option(metavar="ID", help="Show one conversation, with the turns that are evidence.")
     ] = None,
     limit: LimitOption = 20,
     store: StoreOption = None,

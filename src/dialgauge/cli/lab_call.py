@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dialgauge.cli.output import Output
 
 _DOMAIN = Option(
-    "--domain",
     metavar="NAME|FOLDER",
     known=names_of("worlds.tools", "installed_domains", closed=False),
     help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
@@ -42,9 +41,7 @@ def call(
         Path, Argument(metavar="CALLS.json", help='A JSON list of {"name": …, "arguments": {…}}; - for stdin.')
     ],
     domain: ToolDomainOption,
-    task: Annotated[
-        str | None, Option("--task", metavar="ID", help="Begin with the state in which this task starts.")
-    ] = None,
+    task: Annotated[str | None, Option(metavar="ID", help="Begin with the state in which this task starts.")] = None,
     *,
     output: TableOutput,
 ) -> None:

@@ -25,10 +25,8 @@ _ENDLESS = 1_000_000
 
 @command()
 def chat(
-    me: Annotated[
-        Literal["user", "system"], Option("--as", metavar="user|system", help="Which side you play.")
-    ] = "user",
-    goal: Annotated[str | None, Option("--goal", metavar="ID", help="The goal. Default: the first.")] = None,
+    me: Annotated[Literal["user", "system"], Option("--as", help="Which side you play.")] = "user",
+    goal: Annotated[str | None, Option(metavar="ID", help="The goal. Default: the first.")] = None,
     channel: ChannelOption = "clean",
     seed: LabSeedOption = 0,
     wide: WideOption = False,

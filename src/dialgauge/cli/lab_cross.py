@@ -13,7 +13,7 @@ from dialgauge.cli.options import Argument, Option, command
 def cross(
     runs: Annotated[list[str], Argument(metavar="RUN...", help="Lab runs: one for each user and system.")],
     measure: Annotated[
-        str, Option("--measure", metavar="NAME", help="What a cell shows; any measure of the runs.")
+        str, Option(metavar="NAME", help="What a cell shows; any measure of the runs.")
     ] = "Success(rules=strict)",
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,

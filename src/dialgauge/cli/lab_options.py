@@ -20,16 +20,14 @@ Failures: TypeAlias = Literal["live", "paper", "masked"]
 BrokenOption = Annotated[
     Literal["leave-out", "fail"] | None,
     Option(
-        "--broken",
         help="Conversations that an agent's error, the time limit or a spent budget ended: left out of success, or "
-        "failed. Default: judged by what was done, and left out where the user failed.",
+        "failed. Default: judged by what was done, and left out where the user failed."
     ),
 ]
 
 SystemOption = Annotated[
     str,
     Option(
-        "--system",
         metavar="AGENT",
         known=AGENTS,
         help="System agent: rule-system, llm-system, http, corpus-system, ... or a plugin.",
@@ -38,54 +36,33 @@ SystemOption = Annotated[
 UserOption = Annotated[
     str,
     Option(
-        "--user",
         metavar="AGENT",
         known=AGENTS,
         help="User agent: agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin.",
     ),
 ]
-UserSetting = Annotated[
-    list[str] | None, Option("--user-set", metavar="NAME=VALUE", help="User agent setting; repeatable.")
-]
-SystemSetting = Annotated[
-    list[str] | None, Option("--system-set", metavar="NAME=VALUE", help="System agent setting; repeatable.")
-]
+UserSetting = Annotated[list[str] | None, Option(metavar="NAME=VALUE", help="User agent setting; repeatable.")]
+SystemSetting = Annotated[list[str] | None, Option(metavar="NAME=VALUE", help="System agent setting; repeatable.")]
 DomainOption = Annotated[
     str,
-    Option(
-        "--domain",
-        metavar="NAME|FOLDER",
-        help="town, airline, retail, depot, another installed domain, or a folder: ./mine.",
-    ),
+    Option(metavar="NAME|FOLDER", help="town, airline, retail, depot, another installed domain, or a folder: ./mine."),
 ]
 GoalsOption = Annotated[
     str,
-    Option("--goals", metavar="FILE", help="Goals of a domain (JSON Lines); for the town dialogues with goals "
-           "(MultiWOZ). Default: the domain's, or drawn."),
+    Option(metavar="FILE", help="Goals of a domain (JSON Lines); for the town dialogues with goals "
+           "(MultiWOZ). Default: the domain's, or drawn.")
 ]  # fmt: skip
 DatabaseOption = Annotated[
-    Path | None,
-    Option("--database", metavar="FOLDER", help="Database folder. Default: the folder db next to the goals."),
+    Path | None, Option(metavar="FOLDER", help="Database folder. Default: the folder db next to the goals.")
 ]
 CountOption = Annotated[
     int | None,
-    WholeNumber(
-        "--count",
-        "-n",
-        of="goals",
-        metavar="N",
-        min=1,
-        help="Number of goals. Default: all, or 200 drawn ones.",
-    ),
+    WholeNumber("--count", "-n", of="goals", min=1, help="Number of goals. Default: all, or 200 drawn ones."),
 ]
-LevelOption = Annotated[
-    Literal["act", "text"],
-    Option("--level", metavar="act|text", help="What the agents exchange: dialogue acts or text."),
-]
+LevelOption = Annotated[Literal["act", "text"], Option(help="What the agents exchange: dialogue acts or text.")]
 ChannelOption = Annotated[
     str,
     Option(
-        "--channel",
         metavar="NAME|FILE",
         known=words("clean mild paper2021", closed=False),
         help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file.",
@@ -93,20 +70,17 @@ ChannelOption = Annotated[
 ]
 FailuresOption = Annotated[
     Failures,
-    Option("--failures", metavar="MODE", help="Goals whose first try should fail but would succeed: live drops the "
-           "first try, paper keeps it, masked makes it fail."),
+    Option(metavar="MODE", help="Goals whose first try should fail but would succeed: live drops the "
+           "first try, paper keeps it, masked makes it fail.")
 ]  # fmt: skip
 EndpointOption = Annotated[
-    str,
-    Option("--endpoint", metavar="URL|local", help="Language model endpoint: an OpenAI-compatible URL, or local."),
+    str, Option(metavar="URL|local", help="Language model endpoint: an OpenAI-compatible URL, or local.")
 ]
-ModelOption = Annotated[str, Option("--model", metavar="NAME", help="Model name at the endpoint.")]
-KeyOption = Annotated[str, Option("--key-env", metavar="NAME", help="Environment variable that holds the API key.")]
+ModelOption = Annotated[str, Option(metavar="NAME", help="Model name at the endpoint.")]
+KeyOption = Annotated[str, Option(metavar="NAME", help="Environment variable that holds the API key.")]
 ExchangesOption = Annotated[int, WholeNumber(of="exchanges", min=1, help="Maximum exchanges per conversation.")]
 LabSeedOption = Annotated[int, Option(min=0, help="Random seed for conversations and resampling.")]
-TownSeedOption = Annotated[
-    int, Option("--town-seed", min=0, help="Random seed for the synthetic town and for drawn goals.")
-]
+TownSeedOption = Annotated[int, Option(min=0, help="Random seed for the synthetic town and for drawn goals.")]
 
 _CLEAN = "clean"
 #: Language models, and agents of ours that have a use for a channel.

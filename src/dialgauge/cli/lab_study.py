@@ -16,23 +16,16 @@ from dialgauge.errors import DialgaugeError
 class StudiedAgents(Agents, frozen=True):
     """The agents, of which the system is made to misunderstand."""
 
-    system: Annotated[
-        str, Option("--system", metavar="AGENT", known=AGENTS, help="System whose understanding is degraded.")
-    ] = "rule-system"
+    system: Annotated[str, Option(metavar="AGENT", known=AGENTS, help="System whose understanding is degraded.")] = (
+        "rule-system"
+    )
 
 
 @command()
 def study(
     count: Annotated[
         int | None,
-        WholeNumber(
-            "--count",
-            "-n",
-            of="goals",
-            metavar="N",
-            min=2,
-            help="Number of goals. Default: all, or 200 drawn ones.",
-        ),
+        WholeNumber("--count", "-n", of="goals", min=2, help="Number of goals. Default: all, or 200 drawn ones."),
     ] = None,
     errors: Annotated[
         str,

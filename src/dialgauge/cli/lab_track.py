@@ -17,14 +17,13 @@ from dialgauge.text import counted
 
 @command()
 def track(
-    corpus: Annotated[str, Argument(metavar="CORPUS", help="Dialogues, in any known format.")],
-    predictions: Annotated[Path, OutputFile("--out", metavar="FILE", help="Predictions file to write (.jsonl).")],
+    corpus: Annotated[str, Argument(help="Dialogues, in any known format.")],
+    predictions: Annotated[Path, OutputFile("--out", help="Predictions file to write (.jsonl).")],
     endpoint: EndpointOption = "local",
     model: ModelOption = "",
     key_env: KeyOption = "",
     cassette: Annotated[
-        Path | None,
-        Option("--cassette", metavar="FILE", help="File that records requests and answers. Default: next to --out."),
+        Path | None, Option(help="File that records requests and answers. Default: next to --out.")
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -34,10 +33,7 @@ def track(
         str | None, Option(metavar="FILE", help="Slots and values. Default: the slots in the annotated states.")
     ] = None,
     count: Annotated[
-        int | None,
-        WholeNumber(
-            "--count", "-n", of="dialogues read", metavar="N", min=1, help="Number of dialogues. Default: all."
-        ),
+        int | None, WholeNumber("--count", "-n", of="dialogues read", min=1, help="Number of dialogues. Default: all.")
     ] = None,
     seed: Annotated[int, Option(min=0, help="Random seed passed to the model.")] = 0,
     workers: ProcessesOption = 1,

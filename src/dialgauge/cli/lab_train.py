@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 @command()
 def train(
-    dialogues: Annotated[
-        list[str], Argument(metavar="DIALOGUES...", help="Annotated dialogues (MultiWOZ with dialogue acts).")
-    ],
-    model: Annotated[Path, OutputFile("--out", metavar="FILE", help="Model file to write (.npz).")],
+    dialogues: Annotated[list[str], Argument(help="Annotated dialogues (MultiWOZ with dialogue acts).")],
+    model: Annotated[Path, OutputFile("--out", help="Model file to write (.npz).")],
     database: DatabaseOption = None,
     practice: Annotated[
         int, WholeNumber(of="turns", min=0, help="Template-generated turns to add to the training data.")

@@ -22,14 +22,11 @@ app = application("All runs of a store as one static page; only runs measured th
 @app.command()
 def leaderboard(
     folder: Annotated[
-        Path | None,
-        Argument(metavar="[FOLDER]", not_with=("--store",), help="Run store folder; the same as --store FOLDER."),
+        Path | None, Argument(not_with=("--store",), help="Run store folder; the same as --store FOLDER.")
     ] = None,
-    html: Annotated[Path, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write.")] = Path(
-        "leaderboard.html"
-    ),
+    html: Annotated[Path, OutputFile("--out", "-o", help="HTML file to write.")] = Path("leaderboard.html"),
     kind: Annotated[str | None, Option(known=KINDS, help="Only runs of this kind, for example tracking.")] = None,
-    title: Annotated[str, Option(metavar="TEXT", help="Title of the page.")] = "Leaderboard",
+    title: Annotated[str, Option(help="Title of the page.")] = "Leaderboard",
     store: StoreOption = None,
 ) -> None:
     """Write a leaderboard: runs with the same signature in one table, with intervals, significance letters and ranks.

@@ -20,10 +20,8 @@ _MAILABLE = 5_000_000
 @app.command()
 def report(
     runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids, systems, tags or latest).")],
-    html: Annotated[Path, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write.")] = Path("report.html"),
-    markdown: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Also write a Markdown page; - for stdout.")
-    ] = None,
+    html: Annotated[Path, OutputFile("--out", "-o", help="HTML file to write.")] = Path("report.html"),
+    markdown: Annotated[Path | None, OutputFile(help="Also write a Markdown page; - for stdout.")] = None,
     dialogues: Annotated[
         int, Option("--dialogues", "-n", min=0, max=5000, help="Number of dialogues to include.")
     ] = 40,
@@ -31,13 +29,10 @@ def report(
         list[str] | None,
         Option(metavar="ID", help="Include this dialogue instead of selected ones; repeatable."),
     ] = None,
-    title: Annotated[str, Option(metavar="TEXT", help="Title of the page.")] = "",
+    title: Annotated[str, Option(help="Title of the page.")] = "",
     redact: Annotated[
         bool,
-        Option(
-            "--redact",
-            help="Replace personal data, found by its shape, by field names in tool calls, and by what users know.",
-        ),
+        Option(help="Replace personal data, found by its shape, by field names in tool calls, and by what users know."),
     ] = False,
     store: common.StoreOption = None,
 ) -> None:

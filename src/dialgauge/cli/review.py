@@ -41,20 +41,15 @@ def review(
     domain: Annotated[
         str | None,
         Option(
-            "--domain",
             metavar="NAME|FOLDER",
             known=names_of("worlds.tools", "installed_domains", closed=False),
             help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
         ),
     ] = None,
-    tasks: Annotated[
-        Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
-    ] = None,
-    detail: Annotated[
-        bool, Option("--detail", help="The whole review of every log, however many lines that takes.")
-    ] = False,
+    tasks: Annotated[Path | None, Option(help="Tasks to judge by. Default: those of the log or domain.")] = None,
+    detail: Annotated[bool, Option(help="The whole review of every log, however many lines that takes.")] = False,
     page: Annotated[
-        Path | None, OutputFile("--out", "-o", metavar="FILE", help="The page. Default: review-NAME.html in the store.")
+        Path | None, OutputFile("--out", "-o", help="The page. Default: review-NAME.html in the store.")
     ] = None,
     store: StoreOption = None,
     json: JsonOption = None,

@@ -61,9 +61,7 @@ def list_runs(
 @app.command()
 def show(
     run: common.RunArgument,
-    limit: Annotated[
-        int, Option("--limit", metavar="N", min=0, help="Rows to show of each table; 0 for all. Files have as many.")
-    ] = 5,
+    limit: Annotated[int, Option(min=0, help="Rows to show of each table; 0 for all. Files have as many.")] = 5,
     store: common.StoreOption = None,
     *,
     output: common.TableOutput,
@@ -96,16 +94,13 @@ def show(
 def annotate(
     run: common.RunArgument,
     tag: Annotated[
-        list[str] | None, Option("--tag", metavar="TAG", not_with=("--dialogue",), help="Tag for the run; repeatable.")
+        list[str] | None, Option(metavar="TAG", not_with=("--dialogue",), help="Tag for the run; repeatable.")
     ] = None,
-    dialogue: Annotated[
-        str | None, Option("--dialogue", metavar="ID", help="Annotate this dialogue instead of the run.")
-    ] = None,
+    dialogue: Annotated[str | None, Option(metavar="ID", help="Annotate this dialogue instead of the run.")] = None,
     label: Annotated[
-        list[str] | None,
-        Option("--label", metavar="LABEL", needs="--dialogue", help="Label for the dialogue; repeatable."),
+        list[str] | None, Option(metavar="LABEL", needs="--dialogue", help="Label for the dialogue; repeatable.")
     ] = None,
-    note: Annotated[str | None, Option("--note", metavar="TEXT", help="Note on the run or the dialogue.")] = None,
+    note: Annotated[str | None, Option(help="Note on the run or the dialogue.")] = None,
     store: common.StoreOption = None,
 ) -> None:
     """Tag and annotate a run, or label and annotate one of its dialogues.
@@ -173,13 +168,10 @@ def rm(
 @app.command()
 def export(
     runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids or unique prefixes).")],
-    target: Annotated[Path, OutputFolder("--out", "-o", metavar="FOLDER", help="Run store to copy them to.")],
+    target: Annotated[Path, OutputFolder("--out", "-o", help="Run store to copy them to.")],
     redact: Annotated[
         bool,
-        Option(
-            "--redact",
-            help="Replace personal data, found by its shape, by field names in tool calls, and by what users know.",
-        ),
+        Option(help="Replace personal data, found by its shape, by field names in tool calls, and by what users know."),
     ] = False,
     store: common.StoreOption = None,
 ) -> None:

@@ -41,7 +41,7 @@ class Views(Struct, frozen=True):
             help="Also show FGA with this λ for the domain, for example train=0.25; repeatable.",
         ),
     ] = None
-    faults: Annotated[bool, Option("--faults", help="Show errors by slot, confused values and first errors.")] = False
+    faults: Annotated[bool, Option(help="Show errors by slot, confused values and first errors.")] = False
     worst: common.WorstOption = 0
     worst_by: Annotated[
         str | None,
@@ -53,9 +53,9 @@ class Views(Struct, frozen=True):
         ),
     ] = None
 
-    dialogue: Annotated[
-        list[str] | None, Option("--dialogue", metavar="ID", help="Show this dialogue turn by turn; repeatable.")
-    ] = None
+    dialogue: Annotated[list[str] | None, Option(metavar="ID", help="Show this dialogue turn by turn; repeatable.")] = (
+        None
+    )
     correlation: Annotated[
         Literal["pearson", "spearman", "kendall", "all"] | None,
         Option(
@@ -64,10 +64,7 @@ class Views(Struct, frozen=True):
     ] = None
     ratings: Annotated[
         Path | None,
-        Option(
-            metavar="FILE",
-            help="Human ratings (CSV: dialogue, rater, rating): which measure, and which λ, fits them best.",
-        ),
+        Option(help="Human ratings (CSV: dialogue, rater, rating): which measure, and which λ, fits them best."),
     ] = None
     rated: Annotated[
         str | None,
@@ -76,11 +73,7 @@ class Views(Struct, frozen=True):
 
     sheets: Annotated[
         Path | None,
-        OutputFolder(
-            "--rating-sheets",
-            metavar="FOLDER",
-            help="Write sheets of sampled dialogues for people to rate, and a table.",
-        ),
+        OutputFolder("--rating-sheets", help="Write sheets of sampled dialogues for people to rate, and a table."),
     ] = None
     sample: Annotated[
         int, WholeNumber(of="dialogues", min=1, needs="--rating-sheets", help="Dialogues to draw for --rating-sheets.")
@@ -128,12 +121,10 @@ class SgdOptions(Struct, frozen=True):
     """The official scores of SGD."""
 
     schema: Annotated[
-        Path | None,
-        Option(metavar="FILE", not_with=("--from",), help="SGD schema: also compute the official SGD scores."),
+        Path | None, Option(not_with=("--from",), help="SGD schema: also compute the official SGD scores.")
     ] = None
     train_schema: Annotated[
-        Path | None,
-        Option(metavar="FILE", needs="--schema", help="SGD training schema: separates seen from unseen services."),
+        Path | None, Option(needs="--schema", help="SGD training schema: separates seen from unseen services.")
     ] = None
     sgd_matching: Annotated[
         Literal["levenshtein", "difflib", "exact"] | None,
@@ -144,12 +135,10 @@ class SgdOptions(Struct, frozen=True):
         ),
     ] = None
     sgd_exact: Annotated[
-        bool,
-        Option("--sgd-exact", needs="--schema", not_with=("--sgd-matching",), help="Short for --sgd-matching exact."),
+        bool, Option(needs="--schema", not_with=("--sgd-matching",), help="Short for --sgd-matching exact.")
     ] = False
     sgd_across_turn: Annotated[
-        bool,
-        Option("--sgd-across-turn", needs="--schema", help="Multiply SGD joint scores over the services of a turn."),
+        bool, Option(needs="--schema", help="Multiply SGD joint scores over the services of a turn.")
     ] = False
 
     def scoring(self) -> tracking.SgdScoring | None:
@@ -166,7 +155,7 @@ class Intervals(Struct, frozen=True):
     """How intervals are made."""
 
     no_intervals: Annotated[
-        bool, Option("--no-intervals", not_with=("--from",), help="Skip confidence intervals, as --resamples 0 does.")
+        bool, Option(not_with=("--from",), help="Skip confidence intervals, as --resamples 0 does.")
     ] = False
     resamples: common.ResamplesOption = 1000
     seed: common.SeedOption = 0
@@ -210,13 +199,12 @@ def score(
     sensitivity: Annotated[
         bool,
         Option(
-            "--sensitivity",
             not_with=("--from",),
             help="Score the first measure under plain, canon and their variants too; show what each rule changes.",
         ),
     ] = False,
     ontology: Annotated[
-        Path | None, Option(metavar="FILE", not_with=("--from",), help="Slot inventory for profiles without one.")
+        Path | None, Option(not_with=("--from",), help="Slot inventory for profiles without one.")
     ] = None,
     *,
     views: Views,

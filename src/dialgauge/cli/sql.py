@@ -29,9 +29,9 @@ _SHOWN = 100
 
 @app.command()
 def sql(
-    query: Annotated[str, Argument(metavar="QUERY", help="One SELECT (DuckDB SQL); - to read it from stdin.")],
-    csv: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as CSV; - for stdout.")] = None,
-    parquet: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as Parquet; - for stdout.")] = None,
+    query: Annotated[str, Argument(help="One SELECT (DuckDB SQL); - to read it from stdin.")],
+    csv: Annotated[Path | None, OutputFile(help="Write all rows as CSV; - for stdout.")] = None,
+    parquet: Annotated[Path | None, OutputFile(help="Write all rows as Parquet; - for stdout.")] = None,
     limit: common.GivenLimitOption = None,
     store: common.StoreOption = None,
     *,

@@ -31,17 +31,11 @@ app = application(
 
 DatabaseFolder = Annotated[
     Path | None,
-    Option(
-        "--database",
-        not_with=("--from",),
-        metavar="FOLDER",
-        help="MultiWOZ database. Default: the folder db next to GOLD.",
-    ),
+    Option(not_with=("--from",), metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."),
 ]
 Domains = Annotated[
     Literal["file", "state", "placeholders"] | None,
     Option(
-        "--domains",
         not_with=("--from",),
         metavar="MODE",
         help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
@@ -50,16 +44,10 @@ Domains = Annotated[
 ]
 UnansweredOption = Annotated[
     Literal["skip", "fail"],
-    Option(
-        "--unanswered",
-        not_with=("--from",),
-        metavar="HOW",
-        help="Dialogues without responses: skip (as mwzeval does) or fail.",
-    ),
+    Option(not_with=("--from",), metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail."),
 ]
 Strict = Annotated[
-    bool,
-    Option("--strict", not_with=("--from",), help="Reject files where only some turns have states or active_domains."),
+    bool, Option(not_with=("--from",), help="Reject files where only some turns have states or active_domains.")
 ]
 
 
@@ -76,10 +64,7 @@ class Responses(ResponseReading, frozen=True):
 
     unanswered: UnansweredOption = "skip"
     references: Annotated[
-        Path | None,
-        Option(
-            metavar="FILE", not_with=("--from",), help="Your own BLEU references (JSON): dialogue id to list of texts."
-        ),
+        Path | None, Option(not_with=("--from",), help="Your own BLEU references (JSON): dialogue id to list of texts.")
     ] = None
     references_are: Annotated[
         Literal["raw", "clean"] | None,
@@ -89,9 +74,7 @@ class Responses(ResponseReading, frozen=True):
             help="Kind of --references: raw (placeholders in brackets) or clean (used as is).",
         ),
     ] = None
-    no_human: Annotated[
-        bool, Option("--no-human", not_with=("--from",), help="Leave out the scores of the human responses.")
-    ] = False
+    no_human: Annotated[bool, Option(not_with=("--from",), help="Leave out the scores of the human responses.")] = False
 
     @property
     def named(self) -> dict[str, object]:
@@ -139,8 +122,6 @@ def score(
     tasks: Annotated[
         Path | None,
         Option(
-            "--tasks",
-            metavar="FILE",
             not_with=("--from", "--measures", "--by", "--worst", "--run"),
             help="Grade agent results again under another version of their tasks, and show what flips.",
         ),
@@ -148,7 +129,6 @@ def score(
     domain: Annotated[
         str | None,
         Option(
-            "--domain",
             metavar="NAME|FOLDER",
             known=names_of("worlds.tools", "installed_domains", closed=False),
             needs="--tasks",
@@ -158,15 +138,12 @@ def score(
     judge: Annotated[
         list[str] | None,
         Option(
-            "--judge",
             metavar="FILE",
             not_with=("--from", "--tasks"),
             help="Verdicts of graders on agent results (as for 'tasks judges'): pass^k under each, and the log's.",
         ),
     ] = None,
-    by: Annotated[
-        Literal["domain"] | None, Option(metavar="domain", help="Break Inform and Success down by domain.")
-    ] = None,
+    by: Annotated[Literal["domain"] | None, Option(help="Break Inform and Success down by domain.")] = None,
     worst: common.WorstOption = 0,
     from_runs: common.FromRunsOption = None,
     resamples: common.ResamplesOption = 1000,

@@ -19,23 +19,17 @@ from dialgauge.worlds import tools
 @command()
 def audit(
     results: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="[RESULTS...]", help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone."
-        ),
+        list[str] | None, Argument(help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone.")
     ] = None,
     domain: Annotated[
         str | None,
         Option(
-            "--domain",
             metavar="NAME|FOLDER",
             known=names_of("worlds.tools", "installed_domains", closed=False),
             help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
         ),
     ] = None,
-    tasks: Annotated[
-        Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
-    ] = None,
+    tasks: Annotated[Path | None, Option(help="Tasks to judge by. Default: those of the log or domain.")] = None,
     limit: LimitOption = 20,
     *,
     output: TableOutput,

@@ -18,23 +18,17 @@ from dialgauge.worlds import tools
 
 @command()
 def blame(
-    results: Annotated[list[str], Argument(metavar="RESULTS...", help="Agent result files (tau-bench, tau2-bench).")],
-    dialogue: Annotated[
-        str | None, Option("--dialogue", metavar="ID", help="Show all evidence on one failure (task#trial).")
-    ] = None,
+    results: Annotated[list[str], Argument(help="Agent result files (tau-bench, tau2-bench).")],
+    dialogue: Annotated[str | None, Option(metavar="ID", help="Show all evidence on one failure (task#trial).")] = None,
     domain: Annotated[
         str | None,
         Option(
-            "--domain",
             metavar="NAME|FOLDER",
             known=names_of("worlds.tools", "installed_domains", closed=False),
             help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
         ),
     ] = None,
-    sheets: Annotated[
-        Path | None,
-        OutputFolder("--sheets", metavar="FOLDER", help="Write each unlabelled failure as a text for labellers."),
-    ] = None,
+    sheets: Annotated[Path | None, OutputFolder(help="Write each unlabelled failure as a text for labellers.")] = None,
     limit: LimitOption = 20,
     *,
     output: TableOutput,

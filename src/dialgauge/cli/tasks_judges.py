@@ -14,16 +14,13 @@ def judges(
     verdicts: Annotated[
         list[str],
         Argument(
-            metavar="VERDICTS...",
-            help="CSV or JSON Lines with conversation (or task and trial), verdict, and optionally grader, replicate.",
+            help="CSV or JSON Lines with conversation (or task and trial), verdict, and optionally grader, replicate."
         ),
     ],
     truth: Annotated[
         str | None,
         Option(
-            "--truth",
-            metavar="GRADER",
-            help="Grader to take as correct; the others' pass rates are corrected by its verdicts.",
+            metavar="GRADER", help="Grader to take as correct; the others' pass rates are corrected by its verdicts."
         ),
     ] = None,
     resamples: ResamplesOption = 1000,

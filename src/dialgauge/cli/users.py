@@ -25,11 +25,7 @@ app = application(
 @app.command()
 def score(
     conversations: Annotated[
-        list[str],
-        Argument(
-            metavar="CONVERSATIONS...",
-            help="Recorded conversations: one source (file, folder, NAME=FILE, ...) per user model.",
-        ),
+        list[str], Argument(help="Recorded conversations: one source (file, folder, NAME=FILE, ...) per user model.")
     ],
     measures: Annotated[
         list[str] | None,
@@ -41,14 +37,12 @@ def score(
             help="Measures, comma-separated; 'all' includes plugins.",
         ),
     ] = None,
-    verdicts: Annotated[bool, Option("--verdicts", help="Show how often each verdict was given.")] = False,
+    verdicts: Annotated[bool, Option(help="Show how often each verdict was given.")] = False,
     resamples: common.ResamplesOption = 1000,
     seed: common.SeedOption = 0,
-    per_dialogue: Annotated[
-        bool, Option("--per-dialogue", help="Include precision, recall and F1 of every dialogue in --json.")
-    ] = False,
+    per_dialogue: Annotated[bool, Option(help="Include precision, recall and F1 of every dialogue in --json.")] = False,
     reference: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Write results in the reference evaluator's JSON layout.")
+        Path | None, OutputFile(help="Write results in the reference evaluator's JSON layout.")
     ] = None,
     *,
     scoring: Scoring,
@@ -96,9 +90,9 @@ def figures(
     conversations: Source = None,
     from_run: common.FromOption = None,
     store: common.StoreOption = None,
-    by_slot: Annotated[bool, Option("--by-slot", help="Also break behaviours down by slot.")] = False,
+    by_slot: Annotated[bool, Option(help="Also break behaviours down by slot.")] = False,
     by_sentence: Annotated[
-        bool, Option("--by-sentence", help="Also list the sentences that were misheard, and what was heard instead.")
+        bool, Option(help="Also list the sentences that were misheard, and what was heard instead.")
     ] = False,
     limit: common.LimitOption = 15,
     workers: common.ProcessesOption = 1,
@@ -139,7 +133,7 @@ def explain(
     ],
     from_run: common.FromOption = None,
     store: common.StoreOption = None,
-    talk: Annotated[bool, Option("--talk", help="Show the conversation first, with what was understood.")] = False,
+    talk: Annotated[bool, Option(help="Show the conversation first, with what was understood.")] = False,
     *,
     scoring: Scoring,
     output: common.TableOutput,

@@ -30,12 +30,11 @@ def faults(
     ],
     format: FormatOption = None,
     dialogue: Annotated[
-        str | None, Option("--dialogue", metavar="ID", help="Show everything the checks found in one conversation.")
+        str | None, Option(metavar="ID", help="Show everything the checks found in one conversation.")
     ] = None,
     limit: LimitOption = 20,
     detail: Annotated[
-        bool,
-        Option("--detail", help="Also show how the checks were measured, by parts and earlier; files always have it."),
+        bool, Option(help="Also show how the checks were measured, by parts and earlier; files always have it.")
     ] = False,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,

@@ -19,17 +19,9 @@ from dialgauge.users import faults
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue
 
-JudgeOption = Annotated[
-    str,
-    Option("--judge", metavar="URL|local", help="Also ask a language model, which only adds faults."),
-]
+JudgeOption = Annotated[str, Option(metavar="URL|local", help="Also ask a language model, which only adds faults.")]
 JudgeSettings = Annotated[
-    list[str] | None,
-    Option(
-        "--judge-set",
-        metavar="NAME=VALUE",
-        help="Judge setting: model, key_env, cassette, ...; repeatable.",
-    ),
+    list[str] | None, Option(metavar="NAME=VALUE", help="Judge setting: model, key_env, cassette, ...; repeatable.")
 ]
 #: Letters enough for a verdict with several faults.
 _DEFAULTS = {"max_tokens": "1000"}

@@ -13,16 +13,9 @@ from dialgauge.cli.users_options import Scoring
 
 @command()
 def likeness(
-    conversations: Annotated[
-        list[str],
-        Argument(metavar="CONVERSATIONS...", help="Recorded conversations: one source per user model."),
-    ],
-    corpus: Annotated[
-        Path, Option("--corpus", metavar="FILE", help="People's dialogues with user acts and the same ids (MultiWOZ).")
-    ],
-    smoothing: Annotated[
-        float, Option("--smoothing", metavar="X", min=0, help="Added to each count for Kullback–Leibler.")
-    ] = 0.5,
+    conversations: Annotated[list[str], Argument(help="Recorded conversations: one source per user model.")],
+    corpus: Annotated[Path, Option(help="People's dialogues with user acts and the same ids (MultiWOZ).")],
+    smoothing: Annotated[float, Option(metavar="X", min=0, help="Added to each count for Kullback–Leibler.")] = 0.5,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     *,

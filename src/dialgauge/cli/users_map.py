@@ -14,7 +14,7 @@ from dialgauge.cli.users_options import Scoring
 @command("map")
 def canonical_map(
     source: Annotated[str, Argument(metavar="ONTOLOGY|FOLDER", help="An ontology or schema, or a domain's folder.")],
-    to: Annotated[Path, OutputFile("--out", metavar="FILE", help="The map to write (JSON).")],
+    to: Annotated[Path, OutputFile("--out", help="The map to write (JSON).")],
     dialogues: Annotated[
         str | None, Option(metavar="FILE", help="Dialogues with acts, from which to add spellings of values.")
     ] = None,

@@ -26,20 +26,10 @@ _MOST = 10
 
 Source = Annotated[
     str | None,
-    Argument(
-        metavar="[CONVERSATIONS]",
-        help="Recorded conversations (folder, file, pattern or archive), unless --from names a stored run.",
-    ),
+    Argument(help="Recorded conversations (folder, file, pattern or archive), unless --from names a stored run."),
 ]
-Map = Annotated[
-    Path | None,
-    Option(
-        "--canonical-map", not_with=("--from",), metavar="FILE", help="Canonical values and their paraphrases (JSON)."
-    ),
-]
-ConfigFile = Annotated[
-    Path | None, Option("--config", not_with=("--from",), metavar="FILE", help="Scoring options (YAML).")
-]
+Map = Annotated[Path | None, Option(not_with=("--from",), help="Canonical values and their paraphrases (JSON).")]
+ConfigFile = Annotated[Path | None, Option(not_with=("--from",), help="Scoring options (YAML).")]
 Overrides = Annotated[
     list[str] | None,
     Option(
@@ -60,7 +50,6 @@ Mode = Annotated[
 DatasetProfile = Annotated[
     str | None,
     Option(
-        "--dataset",
         not_with=("--from",),
         metavar="NAME|FILE",
         known=words("multiwoz21 multiwoz21-people sgd", closed=False),
@@ -70,20 +59,13 @@ DatasetProfile = Annotated[
 DatabaseFolder = Annotated[
     Path | None,
     Option(
-        "--database",
         not_with=("--from",),
         metavar="FOLDER",
         help="Folder of DOMAIN_db.json files: shows which goal failures are real.",
     ),
 ]
 SchemaFile = Annotated[
-    Path | None,
-    Option(
-        "--schema",
-        not_with=("--from",),
-        metavar="FILE",
-        help="Services and slots (JSON): describes domains, checks goals.",
-    ),
+    Path | None, Option(not_with=("--from",), help="Services and slots (JSON): describes domains, checks goals.")
 ]
 
 

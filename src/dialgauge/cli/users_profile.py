@@ -13,14 +13,11 @@ from dialgauge.cli.options import Argument, Option, command
 @command()
 def profile(
     conversations: Annotated[
-        list[str],
-        Argument(metavar="CONVERSATIONS...", help="Conversations of people or of simulated users: one source each."),
+        list[str], Argument(help="Conversations of people or of simulated users: one source each.")
     ],
     beside: Annotated[
         Path | None,
-        Option(
-            "--beside", metavar="SOURCE", help="Reference conversations, usually people's, to measure distances from."
-        ),
+        Option(metavar="SOURCE", help="Reference conversations, usually people's, to measure distances from."),
     ] = None,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
