@@ -86,30 +86,15 @@ def _writable() -> list[str]:
     return [name for name, format_ in formats().items() if isinstance(format_, DialogueFormat) and format_.writes]
 
 
-def _datasets() -> list[str]:
-    return data.catalogue().names()
-
-
-def _figure_formats() -> list[str]:
-    return [ending.removeprefix(".") for ending in report.ENDINGS]
-
-
-def _families_and_measures() -> list[str]:
-    return [*measures.families(), *measures.cards()]
-
-
-def _behaviours() -> list[str]:
-    return [*users.LABELS, *users.REASONS]
-
-
 AGENTS = names_of("agents", "agent_names", closed=False)
-BEHAVIOURS = KnownNames(_behaviours, closed=False)
-DATASETS = KnownNames(_datasets)
-EXPLAINED_MEASURES = KnownNames(_families_and_measures, closed=False)
-FIGURE_FORMATS = KnownNames(_figure_formats, several=True)
+BEHAVIOURS = KnownNames(lambda: [*users.LABELS, *users.REASONS], closed=False)
+DATASETS = KnownNames(lambda: data.catalogue().names())
+EXPLAINED_MEASURES = KnownNames(lambda: [*measures.families(), *measures.cards()], closed=False)
+FIGURE_FORMATS = KnownNames(lambda: [ending.removeprefix(".") for ending in report.ENDINGS], several=True)
 FORMATS = names_of("formats", "formats", check="format_named")
 KINDS = names_of("kinds", "run_kinds", closed=False)
 MODELS = names_of("rankers", "ranker_names", closed=False)
 PROFILES = names_of("values", "profile_names", check="profile_named")
+TOOL_DOMAINS = names_of("worlds.tools", "installed_domains", closed=False)
 WORLDS = words("restaurant bakery", closed=False)
 WRITABLE_FORMATS = KnownNames(_writable)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from msgspec import Struct
 
 from dialgauge import engine, formats, report, runs
-from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, WORLDS, names_of
+from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, TOOL_DOMAINS, WORLDS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import Screen, err, out
 from dialgauge.errors import DialgaugeError, nearest
@@ -142,6 +142,19 @@ FigureFormatOption = Annotated[
     str,
     Option(metavar="FORMAT", known=FIGURE_FORMATS, help="svg, png, pdf or json (Vega-Lite); several, comma-separated."),
 ]
+RedactOption = Annotated[
+    bool,
+    Option(help="Replace personal data, found by its shape, by field names in tool calls, and by what users know."),
+]
+ReplayDomainOption = Annotated[
+    str | None,
+    Option(
+        metavar="NAME|FOLDER",
+        known=TOOL_DOMAINS,
+        help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
+    ),
+]
+JudgedTasksOption = Annotated[Path | None, Option(help="Tasks to judge by. Default: those of the log or domain.")]
 FormatOption = Annotated[
     str | None,
     Option(metavar="NAME", known=FORMATS, not_with=("--from",), help="Input format; overrides format detection."),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Struct
 
 from dialgauge import data, engine, lab, report, runs
-from dialgauge.cli.choices import names_of
+from dialgauge.cli.choices import TOOL_DOMAINS
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import named_settings
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _DOMAIN = Option(
     metavar="NAME|FOLDER",
-    known=names_of("worlds.tools", "installed_domains", closed=False),
+    known=TOOL_DOMAINS,
     help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
 )
 ToolDomainOption = Annotated[str, _DOMAIN]

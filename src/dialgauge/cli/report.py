@@ -30,10 +30,7 @@ def report(
         Option(metavar="ID", help="Include this dialogue instead of selected ones; repeatable."),
     ] = None,
     title: Annotated[str, Option(help="Title of the page.")] = "",
-    redact: Annotated[
-        bool,
-        Option(help="Replace personal data, found by its shape, by field names in tool calls, and by what users know."),
-    ] = False,
+    redact: common.RedactOption = False,
     store: common.StoreOption = None,
 ) -> None:
     """Write runs as one self-contained HTML file: answers, scores, charts and selected dialogues.

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge import explorer, formats, report, runs
-from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import JsonOption, StoreOption, on_screen, typed_command, write_document
+from dialgauge.cli import common
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.explore import missing_explorer
 from dialgauge.cli.options import Argument, Option, OutputFile, application
@@ -38,21 +37,14 @@ def review(
         list[str],
         Argument(metavar="LOG...", help="Logs of agents in any known format: tau, chat messages, inspect, ..."),
     ],
-    domain: Annotated[
-        str | None,
-        Option(
-            metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
-        ),
-    ] = None,
-    tasks: Annotated[Path | None, Option(help="Tasks to judge by. Default: those of the log or domain.")] = None,
+    domain: common.ReplayDomainOption = None,
+    tasks: common.JudgedTasksOption = None,
     detail: Annotated[bool, Option(help="The whole review of every log, however many lines that takes.")] = False,
     page: Annotated[
         Path | None, OutputFile("--out", "-o", help="The page. Default: review-NAME.html in the store.")
     ] = None,
-    store: StoreOption = None,
-    json: JsonOption = None,
+    store: common.StoreOption = None,
+    json: common.JsonOption = None,
 ) -> int:
     """Store a log as a run, write its page, and print at most 25 lines: how complete and consistent the log is, how
     often the agent passes, which tasks are unfair, whose fault failures were, and which conversations to read first.
@@ -70,8 +62,8 @@ def review(
     page = page or opened.folder / f"review-{_page_name(named)}.html"
     last = [f"Page: {page}{' (in place of an older one)' if page.exists() else ''}"]
     explorer.write_report(page, [each.run for each in reviews], title="Review")
-    write_document(json, "review", {"logs": [each.document() for each in reviews]})
-    if on_screen(json):
+    common.write_document(json, "review", {"logs": [each.document() for each in reviews]})
+    if common.on_screen(json):
         same = [f"{' and '.join(names)} are the same log under different names." for names in same_reviews(reviews)]
         last = [*_folded(same), *last]
         if detail or len(reviews) == 1:
@@ -160,7 +152,7 @@ def _commands(review: Review, opened: runs.Store, store: Path | None) -> list[st
     run, where = opened.short_id(review.run.id), f" --store {shlex.quote(str(store))}" if store else ""
     numbers = range(1, len(review.readings) + 1)
     each = [f"dialgauge explore {run} --read {number}{where}" for number in numbers]
-    return [f"    {typed_command(command)}" for command in each or [f"dialgauge explore {run}{where}"]]
+    return [f"    {common.typed_command(command)}" for command in each or [f"dialgauge explore {run}{where}"]]
 
 
 def several_lines(reviews: Sequence[Review], opened: runs.Store, store: Path | None, room: int) -> list[str]:

@@ -169,10 +169,7 @@ def rm(
 def export(
     runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids or unique prefixes).")],
     target: Annotated[Path, OutputFolder("--out", "-o", help="Run store to copy them to.")],
-    redact: Annotated[
-        bool,
-        Option(help="Replace personal data, found by its shape, by field names in tool calls, and by what users know."),
-    ] = False,
+    redact: common.RedactOption = False,
     store: common.StoreOption = None,
 ) -> None:
     """Copy runs with their dialogues to another run store, to share them.

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from dialgauge import report, runs, tasks
 from dialgauge.cli import common, tasks_audit
-from dialgauge.cli.choices import measures_of, names_of
+from dialgauge.cli.choices import TOOL_DOMAINS, measures_of
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, application
@@ -130,7 +130,7 @@ def score(
         str | None,
         Option(
             metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
+            known=TOOL_DOMAINS,
             needs="--tasks",
             help="Tool domain for --tasks. Default: airline or retail, if the log is from there.",
         ),

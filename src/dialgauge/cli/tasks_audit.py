@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge import data, formats
-from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import LimitOption, TableOutput
+from dialgauge.cli import common
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, command
+from dialgauge.cli.options import Argument, command
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds import tools
@@ -21,18 +20,11 @@ def audit(
     results: Annotated[
         list[str] | None, Argument(help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone.")
     ] = None,
-    domain: Annotated[
-        str | None,
-        Option(
-            metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
-        ),
-    ] = None,
-    tasks: Annotated[Path | None, Option(help="Tasks to judge by. Default: those of the log or domain.")] = None,
-    limit: LimitOption = 20,
+    domain: common.ReplayDomainOption = None,
+    tasks: common.JudgedTasksOption = None,
+    limit: common.LimitOption = 20,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> int:
     """Replay recorded calls without a language model, and report what a pass rate hides.
 
@@ -76,7 +68,7 @@ def audit(
 
 
 def grade_again(
-    files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: TableOutput
+    files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: common.TableOutput
 ) -> int:
     """``dialgauge tasks score RESULTS --tasks FILE``: recorded logs under another version of their tasks."""
     import msgspec

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge import data, formats, tasks
-from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import LimitOption, TableOutput
+from dialgauge.cli import common
 from dialgauge.cli.options import Argument, Option, OutputFolder, command
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.users import faults
@@ -20,18 +19,11 @@ from dialgauge.worlds import tools
 def blame(
     results: Annotated[list[str], Argument(help="Agent result files (tau-bench, tau2-bench).")],
     dialogue: Annotated[str | None, Option(metavar="ID", help="Show all evidence on one failure (task#trial).")] = None,
-    domain: Annotated[
-        str | None,
-        Option(
-            metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
-        ),
-    ] = None,
+    domain: common.ReplayDomainOption = None,
     sheets: Annotated[Path | None, OutputFolder(help="Write each unlabelled failure as a text for labellers.")] = None,
-    limit: LimitOption = 20,
+    limit: common.LimitOption = 20,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Say whose fault each failure was: agent, user, both, task, infrastructure, or unclear. No language model is used.
 
