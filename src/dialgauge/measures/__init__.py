@@ -30,13 +30,12 @@ if TYPE_CHECKING:
         Moments,
         RatioRow,
         Resampling,
-        few_units_interval,
         intervals,
         ratio_row,
         ratio_row_intervals,
     )
     from dialgauge.measures.scores import Scores, SystemEvidence, score_systems, sums_table
-    from dialgauge.measures.signature import Signature, screen_form, short_form
+    from dialgauge.measures.signature import Signature, screen_form
 
 __all__ = [
     "NO_INTERVAL",
@@ -66,7 +65,6 @@ __all__ = [
     "card_named",
     "cards",
     "families",
-    "few_units_interval",
     "intervals",
     "measure_names",
     "measure_of_kind",
@@ -76,7 +74,6 @@ __all__ = [
     "ratio_row_intervals",
     "score_systems",
     "screen_form",
-    "short_form",
     "sums_table",
 ]
 

@@ -31,12 +31,9 @@ if TYPE_CHECKING:
         INTERVAL_METHODS,
         BootstrapDraws,
         IntervalMethod,
-        bootstrap_draws,
         group_mean_interval,
-        interval_method,
         ratio_intervals,
         share_interval,
-        studentised_intervals,
     )
     from dialgauge.stats.one_more_unit import (
         amount_difference_interval,
@@ -54,7 +51,6 @@ if TYPE_CHECKING:
         quantiles,
         swap_masks,
         varied,
-        weighted_sums,
     )
     from dialgauge.stats.significance import (
         PairedBootstrap,
@@ -82,7 +78,6 @@ __all__ = [
     "amount_difference_interval",
     "amount_difference_p",
     "amount_mean_interval",
-    "bootstrap_draws",
     "bootstrap_several",
     "bootstrap_weights",
     "cohen_kappa",
@@ -99,7 +94,6 @@ __all__ = [
     "group_mean_interval",
     "histogram",
     "holm",
-    "interval_method",
     "kendall",
     "krippendorff_alpha",
     "kullback_leibler",
@@ -116,11 +110,9 @@ __all__ = [
     "share_interval",
     "share_mean_interval",
     "spearman",
-    "studentised_intervals",
     "swap_masks",
     "unit_differences",
     "varied",
-    "weighted_sums",
     "win_tie_loss",
 ]
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         trained_cells,
         write_kept,
     )
-    from dialgauge.reproduce.babi.layout import in_layout
     from dialgauge.reproduce.babi.reasons import CELLS, why_untrained
     from dialgauge.reproduce.babi.tables import LEARNED, UNTRAINED, nearness, reproduce
 
@@ -54,7 +53,6 @@ __all__ = [
     "attention_of",
     "attention_tables",
     "digest",
-    "in_layout",
     "kept_results",
     "nearness",
     "printed",
