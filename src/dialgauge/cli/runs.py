@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge import agents, explorer, lab, presentation, tasks, users
-from dialgauge.cli import common
-from dialgauge.cli import compare as comparing
+from dialgauge.cli import common, compare as comparing
 from dialgauge.cli.choices import KINDS
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFolder, application
@@ -16,8 +15,7 @@ from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
 from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, score_column
-from dialgauge.runs import Annotations, Manifest, Run, Store
-from dialgauge.runs import plain as as_json
+from dialgauge.runs import Annotations, Manifest, Run, Store, plain as as_json
 from dialgauge.text import counted
 from dialgauge.users import faults
 

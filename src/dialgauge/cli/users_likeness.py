@@ -23,8 +23,7 @@ def likeness(
     output: TableOutput,
 ) -> None:
     """Compare users with people: acts turn by turn, distributions of acts and lengths, and GCDF1."""
-    from dialgauge.users import likeness as measured
-    from dialgauge.users import likeness_document, likeness_table
+    from dialgauge.users import likeness as measured, likeness_document, likeness_table
 
     users = measured(
         corpus,

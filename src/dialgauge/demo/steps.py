@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from dialgauge import lab
 from dialgauge.agents import make_agent
-from dialgauge.comparison import Comparison, compare_runs
-from dialgauge.comparison import divergences as diverging_dialogues
+from dialgauge.comparison import Comparison, compare_runs, divergences as diverging_dialogues
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.formats import read, write
 from dialgauge.rankers import load_task, ranker_class

@@ -8,8 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialgauge.agents.town import Channel, ChannelRates, Damage, agreement, count_rates, kind_of
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
