@@ -10,8 +10,7 @@ import duckdb
 import numpy as np
 import polars
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialgauge.columns import ColumnKind, ColumnTable, PiecedTable, TableColumn, chosen_texts, column
 from support.soak import examples

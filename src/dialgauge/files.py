@@ -199,8 +199,7 @@ def _lock_now(path: Path) -> FileLock | None:
 
 
 def _lock_by_package(path: Path) -> FileLock | None:
-    from filelock import FileLock as PackageLock
-    from filelock import Timeout
+    from filelock import FileLock as PackageLock, Timeout
 
     lock = PackageLock(path)
     try:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec import Struct
 
 from dialgauge.agents import EXPLANATION, Limits, Reply, Scenario, SystemContext, Usage, UserContext, converse

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.comparison import Comparison, PairedScores, compare_scores, letters, order, standing_tables, standings
 from dialgauge.measures import Score

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.data import Anonymiser, Gazetteer, check_kind, read_gazetteer
 from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialgauge.data import Report, check, show
 from dialgauge.data.checking import GroupReport, verdict

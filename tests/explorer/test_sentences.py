@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.comparison import Comparison, PairedScores, compare_runs, compare_scores, standings
 from dialgauge.explorer import comparison_sentences, run_sentences

@@ -6,8 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError

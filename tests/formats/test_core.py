@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, Span, Task, Turn
 from dialgauge.errors import DialgaugeError

@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 import polars
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import dialgauge
 from dialgauge import Act, DialgaugeError, Dialogue, Fact, Goal, Task, Turn

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.dialogue import Fact
 from dialgauge.rankers import Point, TypedEntities, WordIndex, history_bags, matches, tokens, utterance_bags

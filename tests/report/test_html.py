@@ -3,8 +3,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.report import Cell, Column, Table, write_tables
 

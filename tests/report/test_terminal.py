@@ -7,8 +7,7 @@ import math
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from msgspec import structs
 from rich.cells import cell_len
 from rich.console import Console

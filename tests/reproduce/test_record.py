@@ -3,8 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.reproduce import PrintedNumber, Reproduction, as_json, as_markdown, item_tables, missing_table
 

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import Episode, Line, Point, Ranker, RankingTask, ScoreMatrix, Tell, silent

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dialgauge.dialogue import Dialogue, Turn

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import polars
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
-from dialgauge.runs import Annotations, DialogueNote, Run, Store, new_run
-from dialgauge.runs import annotations as annotations_file
+from dialgauge.runs import Annotations, DialogueNote, Run, Store, annotations as annotations_file, new_run
 from support.soak import examples
 
 HOSTILE = [

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError

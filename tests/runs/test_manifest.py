@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage, Score
-from dialgauge.runs import Input, Manifest, TableInfo, draft, plain
-from dialgauge.runs import manifest as module
+from dialgauge.runs import Input, Manifest, TableInfo, draft, manifest as module, plain
 from dialgauge.runs.manifest import encode, is_run_id, load, new_id, slug
 from support.soak import examples
 

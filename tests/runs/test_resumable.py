@@ -5,8 +5,7 @@ from typing import Any
 
 import polars
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Parts, Store

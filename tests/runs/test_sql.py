@@ -8,8 +8,7 @@ from pathlib import Path
 
 import polars
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError

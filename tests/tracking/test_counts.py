@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Turn, dialogue_key

@@ -6,12 +6,10 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Card, Measure, cards
-from dialgauge.measures import parse_measure as parse_any
+from dialgauge.measures import Card, Measure, cards, parse_measure as parse_any
 from dialgauge.reproduce import published
 from dialgauge.tracking import ALL_MEASURES, DEFAULT_MEASURES, chosen_measures
 

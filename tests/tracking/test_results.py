@@ -8,8 +8,7 @@ from typing import Any
 
 import polars
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import dialgauge
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import msgspec
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
 from dialgauge.users import (

@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.values import Candidates, CanonicalMap, sorted_tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 from tools.reference.markdown import code, prose, sections, table
 from tools.reference.page_examples import example_of
@@ -69,16 +69,10 @@ def _example(name: str) -> str:
 
 
 def _argument(one: CommandParameter) -> tuple[str, str]:
-    return code(one.declaration.settings.get("metavar") or one.name.upper()), one.declaration.settings.get("help", "")
+    return code(one.value_name), one.declaration.settings.get("help", "")
 
 
 def _option(one: CommandParameter) -> tuple[str, str, str]:
-    value = "" if one.type is bool else f" {one.declaration.settings.get('metavar') or _kind_word(one.type)}"
+    value = "" if one.type is bool else f" {one.value_name}"
     shown = "" if one.default is None or one.default is False or one.required else code(one.default)
     return code(", ".join(one.options) + value), shown, one.declaration.settings.get("help", "")
-
-
-def _kind_word(kind: Any) -> str:
-    if get_origin(kind) is Literal:
-        return "|".join(map(str, get_args(kind)))
-    return {int: "N", float: "NUMBER"}.get(kind, "VALUE")

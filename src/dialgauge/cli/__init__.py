@@ -19,64 +19,37 @@ from dialgauge.errors import Terminated, terminate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.cli.common import frame_table
-    from dialgauge.cli.completion import completions
-    from dialgauge.cli.dispatch import stores_by_name
-    from dialgauge.cli.gates import Threshold
-    from dialgauge.cli.help_pages import command_page
+    from dialgauge.cli.common import frame_table as frame_table
+    from dialgauge.cli.completion import completions as completions
+    from dialgauge.cli.dispatch import stores_by_name as stores_by_name
+    from dialgauge.cli.gates import Threshold as Threshold
+    from dialgauge.cli.help_pages import command_page as command_page
     from dialgauge.cli.options import (
-        AlwaysOn,
-        Argument,
-        CommandGroup,
-        Declaration,
-        Option,
-        OutputFile,
-        OutputFolder,
-        application,
+        AlwaysOn as AlwaysOn,
+        Argument as Argument,
+        CommandGroup as CommandGroup,
+        Declaration as Declaration,
+        Option as Option,
+        OutputFile as OutputFile,
+        OutputFolder as OutputFolder,
+        application as application,
     )
     from dialgauge.cli.parse import (
-        CommandParameter,
-        check_together,
-        command_parameters,
-        given_values,
-        keyword_arguments,
-        read_words,
+        CommandParameter as CommandParameter,
+        check_together as check_together,
+        command_parameters as command_parameters,
+        given_values as given_values,
+        keyword_arguments as keyword_arguments,
+        read_words as read_words,
     )
-    from dialgauge.cli.project_file import SHARED, TYPED_ONLY, find_project_file
-    from dialgauge.cli.screen import confirm
-    from dialgauge.cli.sql import frame_csv, frame_json
+    from dialgauge.cli.project_file import (
+        SHARED as SHARED,
+        TYPED_ONLY as TYPED_ONLY,
+        find_project_file as find_project_file,
+    )
+    from dialgauge.cli.screen import confirm as confirm
+    from dialgauge.cli.sql import frame_csv as frame_csv, frame_json as frame_json
 
-__all__ = [
-    "COMMANDS",
-    "SHARED",
-    "TYPED_ONLY",
-    "AlwaysOn",
-    "Argument",
-    "CommandGroup",
-    "CommandParameter",
-    "Declaration",
-    "Option",
-    "OutputFile",
-    "OutputFolder",
-    "Threshold",
-    "application",
-    "check_together",
-    "command_page",
-    "command_parameters",
-    "completions",
-    "confirm",
-    "find_project_file",
-    "frame_csv",
-    "frame_json",
-    "frame_table",
-    "given_values",
-    "keyword_arguments",
-    "main",
-    "overview",
-    "program",
-    "read_words",
-    "stores_by_name",
-]
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {

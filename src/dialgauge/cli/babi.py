@@ -5,42 +5,30 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
+from dialgauge import data, formats, lab, rankers, report
+from dialgauge.cli import common
 from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
 from dialgauge.cli.choices import words
-from dialgauge.cli.common import (
-    AcceptOption,
-    JsonOption,
-    MinResultsOption,
-    TableOutput,
-    WorldOption,
-    on_screen,
-    write_document,
-    write_json,
-)
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, WholeNumber, application
 from dialgauge.cli.screen import err, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.worlds.restaurant import Range
+from dialgauge.worlds import restaurant
 
 app = application(
     "The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.", parts=__name__
 )
 
-CandidatesOut = Annotated[
-    Path | None, OutputFile("--candidates-out", metavar="FILE", help="Also write all replies as candidates.")
-]
+CandidatesOut = Annotated[Path | None, OutputFile("--candidates-out", help="Also write all replies as candidates.")]
 Seed = Annotated[int, Option(help="Random seed; the same seed gives the same bytes.")]
 
 
 @app.command()
 def simulate(
-    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder to write to.")],
+    folder: Annotated[Path, OutputFolder("--out", help="Folder to write to.")],
     seed: Seed = 0,
     tasks: Annotated[str, Option(help="Tasks from 1 to 5, for example 1-5 or 1,3.")] = "1-5",
     splits: Annotated[
@@ -53,9 +41,9 @@ def simulate(
     dialogs: Annotated[
         int, WholeNumber("--dialogues", of="dialogues", min=1, help="Dialogues per task and split.")
     ] = 1000,
-    world: WorldOption = "restaurant",
-    accept: AcceptOption = 0.25,
-    min_results: MinResultsOption = "3",
+    world: common.WorldOption = "restaurant",
+    accept: common.AcceptOption = 0.25,
+    min_results: common.MinResultsOption = "3",
     pool_share: Annotated[float, Option(min=0, max=1, help="Share of requests that training may use.")] = 0.5,
     fields: Annotated[str, Option(help="Fields in the first request per task, for example 1:0-4,5:1-3.")] = "",
     updates: Annotated[str, Option(help="Updates per task, for example 2:1-4,5:1-3.")] = "",
@@ -64,11 +52,11 @@ def simulate(
     ] = "0.25,0.25,0.5",
     to: Annotated[
         Literal["babi", "native", "both"],
-        Option("--to", help="Output format. babi: as released; native: JSONL with acts and belief states."),
+        Option(help="Output format. babi: as released; native: JSONL with acts and belief states."),
     ] = "babi",
-    force: Annotated[bool, Option("--force", help="Replace another simulation in the folder.")] = False,
+    force: Annotated[bool, Option(help="Replace another simulation in the folder.")] = False,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the released format.
 
@@ -77,15 +65,11 @@ def simulate(
     """
     from msgspec import to_builtins
 
-    from dialgauge.lab import Form, splits_of, write_release
-    from dialgauge.report import Column, Table
-    from dialgauge.worlds.restaurant import Parameters, load_world
-
-    loaded = load_world(world)
+    loaded = restaurant.load_world(world)
     numbers = sorted(task_numbers(tasks, most=5))
     named = tuple(dict.fromkeys(split.strip() for split in splits.split(",")))
-    names = named if splits else splits_of(loaded)
-    parameters = Parameters(
+    names = named if splits else lab.splits_of(loaded)
+    parameters = restaurant.Parameters(
         seed=seed,
         accept=accept,
         min_results=least_results(min_results),
@@ -94,9 +78,9 @@ def simulate(
         updates=_ranges(updates, "--updates"),
         info=_shares(info),
     )
-    forms: tuple[Form, ...] = ("babi", "native") if to == "both" else (to,)
+    forms: tuple[lab.Form, ...] = ("babi", "native") if to == "both" else (to,)
     with progress_bar("simulating", dialogs * len(numbers) * len(names) * len(forms)) as made:
-        written = write_release(
+        written = lab.write_release(
             loaded,
             folder,
             tasks=numbers,
@@ -107,8 +91,9 @@ def simulate(
             force=force,
             made=made,
         )
-    files = Table(
-        f"{loaded.title}, seed {seed}", ["file", "dialogs", "turns", "facts", Column("turns per dialog", digits=2)]
+    files = report.Table(
+        f"{loaded.title}, seed {seed}",
+        ["file", "dialogs", "turns", "facts", report.Column("turns per dialog", digits=2)],
     )
     for item in written:
         files.add(item.file, item.dialogs, item.turns, item.facts, item.turns / item.dialogs)
@@ -121,94 +106,77 @@ def simulate(
 @app.command("convert-dstc2")
 def convert_dstc2(
     folder: Annotated[Path, Argument(help="Folder of calls (each with log.json and label.json).")],
-    target: Annotated[Path, OutputFile("--out", metavar="FILE", help="File to write.")],
+    target: Annotated[Path, OutputFile("--out", help="File to write.")],
     ontology: Annotated[Path | None, Option(help="Ontology. Default: ontology*.json in the folder.")] = None,
-    listed: Annotated[
-        Path | None, Option("--list", metavar="FILE", help="Only these calls, in this order: one path per line.")
-    ] = None,
-    kb: Annotated[
-        Path | None, Option(metavar="FILE", help="Knowledge base (babi-kb). Default: venues the systems mentioned.")
-    ] = None,
+    listed: Annotated[Path | None, Option("--list", help="Only these calls, in this order: one path per line.")] = None,
+    kb: Annotated[Path | None, Option(help="Knowledge base (babi-kb). Default: venues the systems mentioned.")] = None,
     candidates: CandidatesOut = None,
     seed: Seed = 0,
     to: Annotated[
         Literal["babi", "native"],
-        Option("--to", help="Output format. babi: as in task 6; native: JSONL with the labelled states."),
+        Option(help="Output format. babi: as in task 6; native: JSONL with the labelled states."),
     ] = "babi",
-    json: JsonOption = None,
+    json: common.JsonOption = None,
 ) -> None:
     """Convert DSTC2 as published (a folder per call, an ontology) to the task 6 format."""
-    from dialgauge.formats import load_kb, write
-    from dialgauge.worlds.restaurant import (
-        Lexicon,
-        convert,
-        read_ontology,
-        read_sessions,
-        venues_mentioned,
-        venues_of,
-    )
-
     given = [folder, *(path for path in (ontology, listed, kb) if path is not None)]
     keep_inputs({"--out": target, "--candidates-out": candidates, "--json": json}, given)
-    words = read_ontology(folder, ontology)
-    sessions = list(tracked(read_sessions(folder, listed), "reading calls"))
-    venues = venues_of(load_kb(kb)) if kb else venues_mentioned(sessions)
-    lexicon = Lexicon(words, venues)
-    dialogues = [convert(session, venues, lexicon, seed=seed) for session in sessions]
-    write(dialogues, target, format=to)
+    words = restaurant.read_ontology(folder, ontology)
+    sessions = list(tracked(restaurant.read_sessions(folder, listed), "reading calls"))
+    venues = restaurant.venues_of(formats.load_kb(kb)) if kb else restaurant.venues_mentioned(sessions)
+    lexicon = restaurant.Lexicon(words, venues)
+    dialogues = [restaurant.convert(session, venues, lexicon, seed=seed) for session in sessions]
+    formats.write(dialogues, target, format=to)
     replies = list(dict.fromkeys(t.text for d in dialogues for t in d.turns if t.speaker == "system"))
     calls = sum(t.text.startswith("api_call ") for d in dialogues for t in d.turns if t.speaker == "system")
     if candidates:
         _write_candidates(candidates, replies)
-    if on_screen(json):
+    if common.on_screen(json):
         out.print(f"{target}: dialogs {len(dialogues)}, API calls {calls}, different replies {len(replies)}")
-    write_document(json, "babi-convert-dstc2", {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)})
+    common.write_document(
+        json, "babi-convert-dstc2", {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)}
+    )
 
 
 @app.command()
 def anonymise(
     log: Annotated[str, Argument(help="Chat logs: JSONL with speaker and text, or any known format.")],
-    target: Annotated[Path, OutputFile("--out", metavar="FILE", help="File to write.")],
+    target: Annotated[Path, OutputFile("--out", help="File to write.")],
     gazetteer: Annotated[
-        list[str] | None,
-        Option("--gazetteer", metavar="KIND=FILE", help="List of names, one per line: person=staff.txt; repeatable."),
+        list[str] | None, Option(metavar="KIND=FILE", help="List of names, one per line: person=staff.txt; repeatable.")
     ] = None,
-    no_built_in: Annotated[bool, Option("--no-built-in", help="Do not use the built-in lists of names.")] = False,
+    no_built_in: Annotated[bool, Option(help="Do not use the built-in lists of names.")] = False,
     candidates: CandidatesOut = None,
     report: Annotated[
-        Path | None,
-        OutputFile(metavar="FILE", help="Write what was replaced, verbatim, as JSON. Keep this file private."),
+        Path | None, OutputFile(help="Write what was replaced, verbatim, as JSON. Keep this file private.")
     ] = None,
     to: Annotated[
         Literal["chat-log", "babi", "native"],
-        Option("--to", help="Output format. babi joins consecutive user messages, so that bots can be evaluated."),
+        Option(help="Output format. babi joins consecutive user messages, so that bots can be evaluated."),
     ] = "chat-log",
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Replace names, places, dates, numbers, phones and e-mail addresses in chat logs by tokens such as `<person>`.
 
     Names are found with lists: a name on no list stays. The input logs are never overwritten.
     """
-    from dialgauge.data import Anonymiser
-    from dialgauge.formats import read, write
-    from dialgauge.rankers import joined_messages, operator_candidates
     from dialgauge.report import Table
 
-    anonymiser = Anonymiser(_gazetteers(gazetteer or []), with_built_in=not no_built_in)
-    corpus = read(log)
+    anonymiser = data.Anonymiser(_gazetteers(gazetteer or []), with_built_in=not no_built_in)
+    corpus = formats.read(log)
     lists = [item.partition("=")[2] for item in gazetteer or ()]
     keep_inputs(
         {"--out": target, "--candidates-out": candidates, "--report": report, "--json": output.json},
         [*corpus.files, *lists],
     )
     dialogues = list(tracked(anonymiser.dialogues(corpus.dialogues), "anonymising", len(corpus.dialogues)))
-    notes = write(map(joined_messages, dialogues) if to == "babi" else dialogues, target, format=to)
+    notes = formats.write(map(rankers.joined_messages, dialogues) if to == "babi" else dialogues, target, format=to)
     if candidates:
-        _write_candidates(candidates, operator_candidates(dialogues))
+        _write_candidates(candidates, rankers.operator_candidates(dialogues))
     if report:
         replaced = sorted((kind, text, count) for (kind, text), count in anonymiser.replaced.items())
-        write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in replaced])
+        common.write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in replaced])
     replacements = Table(f"Replacements in {counted(len(dialogues), 'conversation')}", ["token", "times"])
     for kind, count in anonymiser.counts().items():
         replacements.add(f"<{kind}>", count)
@@ -231,9 +199,9 @@ def _sample(words: Counter[str], most: int = 8) -> str:
     return f"{shown} and {len(words) - most} more" if len(words) > most else shown
 
 
-def _ranges(text: str, option: str) -> dict[int, Range]:
+def _ranges(text: str, option: str) -> dict[int, restaurant.Range]:
     """``1:0-4,5:1-3`` as task to range."""
-    ranges: dict[int, Range] = {}
+    ranges: dict[int, restaurant.Range] = {}
     for piece in filter(None, text.split(",")):
         parts = re.fullmatch(r"\s*(\d+):(\d+)(?:-(\d+))?\s*", piece)
         if not parts:
@@ -251,19 +219,15 @@ def _shares(text: str) -> tuple[float, float, float]:
 
 
 def _gazetteers(given: list[str]) -> dict[str, list[str]]:
-    from dialgauge.data import check_kind, read_gazetteer
-
     lists: dict[str, list[str]] = {}
     for item in given:
         kind, equals, name = item.partition("=")
         if not equals:
             raise DialgaugeError(f"--gazetteer expects KIND=FILE, for example person=staff.txt (got '{item}')")
-        lists.setdefault(check_kind(kind), []).extend(read_gazetteer(Path(name)))
+        lists.setdefault(data.check_kind(kind), []).extend(data.read_gazetteer(Path(name)))
     return lists
 
 
 def _write_candidates(path: Path, texts: list[str]) -> None:
-    from dialgauge.formats import write_candidates
-
     with atomic(path) as scratch, scratch.open("wb") as opened:
-        write_candidates(texts, opened)
+        formats.write_candidates(texts, opened)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from dialgauge import agents, rankers
 from dialgauge.cli.babi_interact import system_named
 from dialgauge.cli.babi_options import (
     DataOption,
@@ -17,6 +18,7 @@ from dialgauge.cli.babi_options import (
 from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError
+from dialgauge.worlds import restaurant
 
 #: A person may talk as long as they like.
 _ENDLESS = 1_000_000
@@ -32,9 +34,7 @@ def chat(
     folder: LoadOption = None,
     url: UrlOption = None,
     seed: Annotated[int | None, Option(min=0, help="Random seed for the model. Default: 0.")] = None,
-    raw: Annotated[
-        bool, Option("--raw", help="Pass your input unchanged instead of lower-cased without punctuation.")
-    ] = False,
+    raw: Annotated[bool, Option(help="Pass your input unchanged instead of lower-cased without punctuation.")] = False,
     *,
     settings: ModelSettings,
 ) -> None:
@@ -44,39 +44,25 @@ def chat(
     speaks again. A bot that knows none of your words says so. `restart` starts a new dialog; `exit` or end of input
     quits.
     """
-    from dialgauge.agents import (
-        AGENT_ERROR,
-        EXPLANATION,
-        RESTART,
-        KeyboardUser,
-        Limits,
-        ModelBot,
-        RuleAgent,
-        Scenario,
-        converse,
-    )
-    from dialgauge.rankers import ReplyModel, load_task
-    from dialgauge.worlds.restaurant import FactDatabase
-
-    loaded = load_task(data, task_of(folder, task, 5), ("trn", "dev"))
+    loaded = rankers.load_task(data, task_of(folder, task, 5), ("trn", "dev"))
     chosen = system_named(model, url, folder, seed, settings.options(), lambda: loaded)
-    system = ModelBot(chosen, asks_back=True) if isinstance(chosen, ReplyModel) else chosen
-    if isinstance(system, RuleAgent):
+    system = agents.ModelBot(chosen, asks_back=True) if isinstance(chosen, rankers.ReplyModel) else chosen
+    if isinstance(system, agents.RuleAgent):
         system.asks_back = True
-    database = FactDatabase(loaded.facts)
-    scenario = Scenario(
+    database = restaurant.FactDatabase(loaded.facts)
+    scenario = agents.Scenario(
         dialogue_id="chat",
         database=database,
         environment=database,
         candidates=loaded.candidates,
         task=loaded.number,
-        limits=Limits(exchanges=_ENDLESS),
+        limits=agents.Limits(exchanges=_ENDLESS),
     )
-    person = KeyboardUser(line_reader("you> "), out.print, raw=raw)
+    person = agents.KeyboardUser(line_reader("you> "), out.print, raw=raw)
     tell(f"{system.name}, task {loaded.number}. Empty line: silence; 'restart': new dialogue; 'exit': quit.")
-    reason = RESTART
-    while reason == RESTART:
-        outcome = converse(person, system, scenario).outcome
+    reason = agents.RESTART
+    while reason == agents.RESTART:
+        outcome = agents.converse(person, system, scenario).outcome
         reason = outcome.reason if outcome else ""
-        if outcome and reason == AGENT_ERROR:
-            raise DialgaugeError(outcome.details[EXPLANATION])
+        if outcome and reason == agents.AGENT_ERROR:
+            raise DialgaugeError(outcome.details[agents.EXPLANATION])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from dialgauge import agents, lab, rankers, runs
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     LoadOption,
@@ -23,13 +24,10 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Option, WholeNumber, command
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
+from dialgauge.worlds import restaurant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from dialgauge.agents import Agent
-    from dialgauge.rankers import RankingTask, ReplyModel
-    from dialgauge.runs import Run
 
 #: The task that cannot be simulated.
 REAL_CALLS = 6
@@ -62,52 +60,46 @@ def interact(
     The world is generated from the seed; a model gets its candidates and knowledge base without retraining. The exit
     code is 1 if conversations ended because an agent failed.
     """
-    from dialgauge.lab import failed, interaction_table, move_to
-    from dialgauge.lab import interact as hold
-    from dialgauge.rankers import ReplyModel
     from dialgauge.runs import Store
-    from dialgauge.worlds.restaurant import Parameters, load_world
 
     number = _task(folder, task)
     if folder is None:
         _refuse_training(model, url, {"--data": data, "--model-seed": model_seed})
     system = system_named(model, url, folder, model_seed, settings.options(), lambda: _training_data(data, number))
-    loaded = load_world(world)
-    parameters = Parameters(seed=seed, accept=accept, min_results=least_results(min_results))
-    if isinstance(system, ReplyModel):
-        move_to(system, loaded, seed)
+    loaded = restaurant.load_world(world)
+    parameters = restaurant.Parameters(seed=seed, accept=accept, min_results=least_results(min_results))
+    if isinstance(system, rankers.ReplyModel):
+        lab.move_to(system, loaded, seed)
     runs = []
     for name in half or [halve.name for halve in loaded.halves]:
         tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
-        runs.append(Store(stored.store).add(hold(system, loaded, number, name, dialogs, parameters, source=world)))
+        runs.append(
+            Store(stored.store).add(lab.interact(system, loaded, number, name, dialogs, parameters, source=world))
+        )
     title = f"{system.name} in conversation: {loaded.title}, seed {seed}"
-    output.show([interaction_table(runs, title)])
+    output.show([lab.interaction_table(runs, title)])
     for run in runs:
         tell(f"stored as run {run.id}")
     output.document("babi-interact", {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
     output.draw_scores(runs)
-    return EXIT_INCOMPLETE if any(failed(run) for run in runs) else 0
+    return EXIT_INCOMPLETE if any(lab.failed(run) for run in runs) else 0
 
 
-def _record(run: Run) -> dict[str, Any]:
-    from dialgauge.lab import failures
-
+def _record(run: runs.Run) -> dict[str, Any]:
     facts = {name: run.manifest.config[name] for name in ("model", "options", "task", "half", "dialogs")}
     scores = {name: score.as_dict() for name, score in run.scores.items()}
-    return {"name": run.name, "run": run.id, **facts, "scores": scores, "failures": failures(run)}
+    return {"name": run.name, "run": run.id, **facts, "scores": scores, "failures": lab.failures(run)}
 
 
 def _task(folder: Path | None, given: int | None) -> int:
     """The task to meet users of."""
-    from dialgauge.rankers import check_task
-
     number = task_of(folder, given, 5)
     if number == REAL_CALLS:
         raise DialgaugeError(
             "the model was trained on task 6 (real calls), which cannot be simulated", file=str(folder)
         )
     if folder is not None:
-        check_task(folder, number)
+        rankers.check_task(folder, number)
     return number
 
 
@@ -120,10 +112,8 @@ def _refuse_training(model: str | None, url: str | None, training: dict[str, obj
         raise DialgaugeError(f"{who} is not trained; drop {' and '.join(named)}, or choose a model with --model")
 
 
-def _training_data(data: Path | None, number: int) -> RankingTask | None:
-    from dialgauge.rankers import load_task
-
-    return None if data is None else load_task(data, number, ("trn", "dev"))
+def _training_data(data: Path | None, number: int) -> rankers.RankingTask | None:
+    return None if data is None else rankers.load_task(data, number, ("trn", "dev"))
 
 
 def system_named(
@@ -132,19 +122,17 @@ def system_named(
     folder: Path | None,
     seed: int | None,
     options: dict[str, str],
-    task: Callable[[], RankingTask | None],
-) -> Agent | ReplyModel:
+    task: Callable[[], rankers.RankingTask | None],
+) -> agents.Agent | rankers.ReplyModel:
     """The system that the command line names: an endpoint, a fitted model, an agent, or a model to be fitted."""
-    from dialgauge.agents import HttpBot, Rules, make_agent
-
     if url is not None:
-        return HttpBot(url)
+        return agents.HttpBot(url)
     if folder is not None:
         loaded = loaded_ranker(folder, model, seed, options, task())
-        return loaded.agent if isinstance(loaded, Rules) else loaded
+        return loaded.agent if isinstance(loaded, agents.Rules) else loaded
     name = model or DEFAULT_MODEL
     if _is_agent(name):
-        return make_agent(name, options)
+        return agents.make_agent(name, options)
     data = task()
     if data is None:
         raise DialgaugeError(f"give --data FOLDER (dialogues to train {name} on) or --load FOLDER (a trained model)")
@@ -154,11 +142,10 @@ def system_named(
 def _is_agent(name: str) -> bool:
     """Agents and models share one list of names."""
     from dialgauge.agents import BUILT_IN, agent_names
-    from dialgauge.rankers import ranker_names
 
     if name in BUILT_IN:
         return True
-    models, agents = ranker_names(), agent_names()
+    models, agents = rankers.ranker_names(), agent_names()
     if name not in models and name not in agents:
         raise DialgaugeError(f"unknown model or agent '{name}'.{nearest(name, {*models, *agents})}")
     return name not in models

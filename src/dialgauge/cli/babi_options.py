@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
+from dialgauge import rankers
 from dialgauge.cli.choices import MODELS, words
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 
-if TYPE_CHECKING:
-    from dialgauge.rankers import RankingTask, ReplyModel
-
-DataOption = Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")]
+DataOption = Annotated[Path, Option(metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")]
 MaybeDataOption = Annotated[
-    Path | None, Option("--data", metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")
+    Path | None, Option(metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")
 ]
 #: What is fitted when neither --model nor --load is given.
 DEFAULT_MODEL = "rules"
@@ -66,40 +64,21 @@ DeviceOption = Annotated[
 ]
 UrlOption = Annotated[
     str | None,
-    Option(
-        "--url", metavar="URL", alone="--url names the bot", help="Use the bot at this HTTP address instead of a model."
-    ),
+    Option(metavar="URL", alone="--url names the bot", help="Use the bot at this HTTP address instead of a model."),
 ]
 LogsOption = Annotated[
     str | None,
-    Option(
-        "--logs",
-        metavar="FILE",
-        help="Recorded dialogues in any format, instead of --data; all replies become candidates.",
-    ),
+    Option(metavar="FILE", help="Recorded dialogues in any format, instead of --data; all replies become candidates."),
 ]
-CandidatesOption = Annotated[
-    Path | None,
-    Option("--candidates", metavar="FILE", needs="--logs", help="With --logs: candidate replies, one per line."),
-]
+CandidatesOption = Annotated[Path | None, Option(needs="--logs", help="With --logs: candidate replies, one per line.")]
 FactsOption = Annotated[
-    Path | None,
-    Option(
-        "--facts",
-        metavar="FILE",
-        needs="--logs",
-        help="With --logs: knowledge base with tab-separated entity, relation, value.",
-    ),
+    Path | None, Option(needs="--logs", help="With --logs: knowledge base with tab-separated entity, relation, value.")
 ]
 
 
 MessagesOption = Annotated[
     Literal["joined", "apart"],
-    Option(
-        "--messages",
-        needs="--logs",
-        help="With --logs: join consecutive messages of a user, or make each a memory of its own.",
-    ),
+    Option(needs="--logs", help="With --logs: join consecutive messages of a user, or make each a memory of its own."),
 ]
 
 
@@ -114,18 +93,16 @@ class Replies(Struct, frozen=True):
 
     def task(
         self, task: int | None, seed: int, *, folder: Path | None = None, splits: tuple[str, ...] | None = None
-    ) -> RankingTask:
+    ) -> rankers.RankingTask:
         """A task of the bAbI files (the one asked for, else that of the model in the folder, else 1), or of logs."""
-        from dialgauge.rankers import SPLITS, load_task, log_task
-
         if (self.data is None) == (self.logs is None):
             raise DialgaugeError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
         if self.data is not None:
-            return load_task(self.data, task_of(folder, task, 1), splits or SPLITS)
+            return rankers.load_task(self.data, task_of(folder, task, 1), splits or rankers.SPLITS)
         if task is not None:
             raise DialgaugeError("--task only applies to --data; chat logs have no tasks")
         apart = self.messages == "apart"
-        return log_task(str(self.logs), candidates=self.candidates, facts=self.facts, seed=seed, apart=apart)
+        return rankers.log_task(str(self.logs), candidates=self.candidates, facts=self.facts, seed=seed, apart=apart)
 
 
 class ModelSettings(Struct, frozen=True):
@@ -208,38 +185,32 @@ def _same_file(path: Path, other: Path) -> bool:
         return path.resolve() == other.resolve()
 
 
-def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> ReplyModel:
+def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> rankers.ReplyModel:
     """A model that is still to be fitted, with the options given."""
-    from dialgauge.rankers import options_by_model, ranker_class
-
-    ranker = ranker_class(model)(seed)
-    ranker.options = options_by_model([model], options)[model]
+    ranker = rankers.ranker_class(model)(seed)
+    ranker.options = rankers.options_by_model([model], options)[model]
     return ranker
 
 
 def fitted_ranker(
-    task: RankingTask, model: str | None, folder: Path | None, seed: int | None, options: dict[str, str]
-) -> ReplyModel:
+    task: rankers.RankingTask, model: str | None, folder: Path | None, seed: int | None, options: dict[str, str]
+) -> rankers.ReplyModel:
     """The model in the folder, or else a new one fitted on the task."""
     if folder is not None:
         return loaded_ranker(folder, model, seed, options, task)
-    from dialgauge.rankers import fit_model
-
     ranker = fresh_ranker(model or DEFAULT_MODEL, seed or 0, options)
-    fit_model(ranker, task, tell)
+    rankers.fit_model(ranker, task, tell)
     return ranker
 
 
 def loaded_ranker(
-    folder: Path, model: str | None, seed: int | None, options: dict[str, str], task: RankingTask | None = None
-) -> ReplyModel:
+    folder: Path, model: str | None, seed: int | None, options: dict[str, str], task: rankers.RankingTask | None = None
+) -> rankers.ReplyModel:
     """The model in the folder; nothing but the device can be chosen for it any more."""
-    from dialgauge.rankers import load_ranker
-
     name = next((name for name in options if name != "device"), None)
     if name is not None:
         raise DialgaugeError(f"the loaded model is already trained; '{name}' can no longer be set")
-    ranker = load_ranker(folder, task=task, options=options)
+    ranker = rankers.load_ranker(folder, task=task, options=options)
     if model not in (None, ranker.name):
         raise DialgaugeError(f"the folder holds the model {ranker.name}, not {model}; drop --model", file=str(folder))
     if seed not in (None, ranker.seed):
@@ -249,10 +220,8 @@ def loaded_ranker(
 
 def task_of(folder: Path | None, given: int | None, default: int) -> int:
     """The task asked for, else the one the model in the folder was fitted on, else the default."""
-    from dialgauge.rankers import LOGS, fitted_on
-
     if given is not None or folder is None:
         return given or default
-    if (fitted := fitted_on(folder)) == LOGS:
+    if (fitted := rankers.fitted_on(folder)) == rankers.LOGS:
         raise DialgaugeError("the model was trained on chat logs; give them with --logs FILE", file=str(folder))
     return fitted

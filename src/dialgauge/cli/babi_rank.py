@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+from dialgauge import agents, lab, rankers, report, responses
+from dialgauge.cli import common
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     DataOption,
@@ -21,22 +23,14 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.choices import WORLDS, measures_of, names_of, words
-from dialgauge.cli.common import (
-    AlwaysStored,
-    DrawnOutput,
-    Placement,
-    TableOutput,
-    tables_document,
-)
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Option, OutputFolder, WholeNumber, command
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
+from dialgauge.worlds import restaurant
 
 if TYPE_CHECKING:
     from dialgauge.measures import Measure
-    from dialgauge.rankers import RankingTask, ReplyModel
-    from dialgauge.responses import Replier
     from dialgauge.runs import Run, Store
 
 
@@ -45,18 +39,15 @@ PAGE_TITLE = "Response selection on the dialog bAbI tasks"
 
 
 @command()
-def models(output: TableOutput) -> None:
+def models(output: common.TableOutput) -> None:
     """List the available models, and what the others need."""
-    from dialgauge.rankers import ranker_listing
-    from dialgauge.report import Column, Table
-
-    listing = ranker_listing()
-    made = Table("Models", [Column("name", exact=True), "what it is", "seeds matter", "settings"])
+    listing = rankers.ranker_listing()
+    made = report.Table("Models", [report.Column("name", exact=True), "what it is", "seeds matter", "settings"])
     for entry in listing:
         if entry.content is not None:
             made.add(entry.name, entry.content.summary, entry.content.seeded, " ".join(entry.content.settable))
     output.show([made])
-    output.document("tables", tables_document([made]))
+    output.document("tables", common.tables_document([made]))
     for entry in listing:
         if entry.reason is not None:
             err.print(entry.reason)
@@ -74,11 +65,7 @@ def evaluate(
     folder: LoadOption = None,
     transfer: Annotated[
         bool,
-        Option(
-            "--transfer",
-            needs="--load",
-            help="Evaluate the loaded model on candidates, facts or tasks it was not trained on.",
-        ),
+        Option(needs="--load", help="Evaluate the loaded model on candidates, facts or tasks it was not trained on."),
     ] = False,
     world: Annotated[
         str | None,
@@ -94,8 +81,7 @@ def evaluate(
     ] = 200,
     world_seed: Annotated[int, Option(min=0, help="With --world: random seed.")] = 0,
     save: Annotated[
-        Path | None,
-        OutputFolder(metavar="FOLDER", not_with=("--url", "--load"), help="Save the trained model in this folder."),
+        Path | None, OutputFolder(not_with=("--url", "--load"), help="Save the trained model in this folder.")
     ] = None,
     seed: Annotated[
         int | None,
@@ -120,9 +106,9 @@ def evaluate(
     *,
     replies: Replies,
     training: TrainingSettings,
-    output: DrawnOutput,
+    output: common.DrawnOutput,
     gates: Gates,
-    stored: AlwaysStored,
+    stored: common.AlwaysStored,
 ) -> int:
     """Evaluate a model or an agent: per-response, per-dialog, hits@10, MRR, by class of reply. Runs are always stored.
 
@@ -132,38 +118,32 @@ def evaluate(
     Rerun an interrupted training to resume after its last finished epoch. Exit code 3: a --fail-under or --fail-on-drop
     check failed.
     """
-    from dialgauge.rankers import fitted_on, place_of, seed_of
-    from dialgauge.responses import class_table, reply_measures, results_table, run_record
     from dialgauge.runs import Store
 
     gate = gates.gate(stored.store, kinds=("responses",), family="responses")
     options = training.options()
-    first = seed if seed is not None else seed_of(folder) if folder is not None else 0
-    chosen = reply_measures(measures) if measures else None
-    gate.require(chosen or reply_measures())
+    first = seed if seed is not None else rankers.seed_of(folder) if folder is not None else 0
+    chosen = responses.reply_measures(measures) if measures else None
+    gate.require(chosen or responses.reply_measures())
     if world is not None:
         loaded = _world_task(world, task_of(folder, task, 1), dialogs, world_seed)
     else:
         loaded = replies.task(task, first, folder=folder)
     measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(stored.store), chosen, attention)
     if url is not None:
-        from dialgauge.agents import HttpBot
-
-        runs = measuring.runs(HttpBot(url))
+        runs = measuring.runs(agents.HttpBot(url))
     elif folder is not None:
         elsewhere = transfer or world is not None
         ready = loaded_ranker(folder, model, seed, options, None if elsewhere else loaded)
         if elsewhere:
             ready.move(loaded.candidates, loaded.facts)
-            tell(f"{ready.name} was trained on {place_of(fitted_on(folder))} elsewhere and is not retrained here")
+            trained_on = rankers.place_of(rankers.fitted_on(folder))
+            tell(f"{ready.name} was trained on {trained_on} elsewhere and is not retrained here")
         runs = measuring.runs(ready)
     elif model is not None and _is_agent(model):
-        from dialgauge.agents import make_agent
-        from dialgauge.responses import agent_replier
-
         if save is not None or seed is not None or seeds > 1:
             raise DialgaugeError(f"the agent {model} is not trained; drop --save, --seed and --seeds")
-        runs = measuring.runs(agent_replier(make_agent(model, options), loaded, options))
+        runs = measuring.runs(responses.agent_replier(agents.make_agent(model, options), loaded, options))
     else:
         if world is not None:
             raise DialgaugeError("--world has no training dialogues; give --load FOLDER (a trained model) or an agent")
@@ -175,77 +155,63 @@ def evaluate(
             runs += measuring.runs_of_new(fresh, save and (save if seeds == 1 else save / f"seed{number}"))
             if not fresh.seeded:
                 break
-    output.show([results_table(runs), class_table(runs)])
+    output.show([responses.results_table(runs), responses.class_table(runs)])
     checks = gate.check(runs)
-    output.document("babi-evaluate", {"systems": [run_record(run) for run in runs], **checks.document()})
+    output.document("babi-evaluate", {"systems": [responses.run_record(run) for run in runs], **checks.document()})
     output.draw_scores(runs)
     return checks.exit_code(0)
 
 
-def _world_task(world: str, task: int, dialogs: int, seed: int) -> RankingTask:
-    from dialgauge.lab import splits_of, world_task
-    from dialgauge.rankers import EVALUATED
-    from dialgauge.worlds.restaurant import Parameters, load_world
-
-    loaded = load_world(world)
-    splits = [split for split in splits_of(loaded) if split in EVALUATED]
-    return world_task(loaded, task, splits, dialogs, Parameters(seed=seed), source=world)
+def _world_task(world: str, task: int, dialogs: int, seed: int) -> rankers.RankingTask:
+    loaded = restaurant.load_world(world)
+    splits = [split for split in lab.splits_of(loaded) if split in rankers.EVALUATED]
+    return lab.world_task(loaded, task, splits, dialogs, restaurant.Parameters(seed=seed), source=world)
 
 
 def _is_agent(name: str) -> bool:
     """Whether a name that no model bears is that of an agent."""
-    from dialgauge.agents import agent_names
-    from dialgauge.rankers import BUILT_IN, ranker_names
-
-    return name not in BUILT_IN and name not in ranker_names() and name in agent_names()
+    return name not in rankers.BUILT_IN and name not in rankers.ranker_names() and name in agents.agent_names()
 
 
 class _Measuring(NamedTuple):
     """What models are evaluated on and by which measures, and where the results go."""
 
-    task: RankingTask
+    task: rankers.RankingTask
     splits: Sequence[str]
     store: Store
     measures: Sequence[Measure[Any]] | None
     #: Of how many dialogs the runs keep where the model looked.
     attention: int = 0
 
-    def save(self, model: ReplyModel, folder: Path | None) -> None:
-        from dialgauge.rankers import save_ranker
-
+    def save(self, model: rankers.ReplyModel, folder: Path | None) -> None:
         if folder is not None:
-            save_ranker(model, folder, self.task.number)
+            rankers.save_ranker(model, folder, self.task.number)
             tell(f"model saved in {folder}")
 
-    def runs(self, bot: ReplyModel | Replier) -> list[Run]:
+    def runs(self, bot: rankers.ReplyModel | responses.Replier) -> list[Run]:
         """The runs of a bot that is ready to answer, one for each split."""
-        from dialgauge.responses import CellKey, evaluation_run
-
         self._refuse_inattentive(bot)
         runs = []
-        for key in (CellKey.of(bot, self.task, name) for name in self.splits):
+        for key in (responses.CellKey.of(bot, self.task, name) for name in self.splits):
             tell(f"{bot.name} on {key.split}, seed {bot.seed}")
-            made = evaluation_run(key, bot, self.task, self.measures, attention=self.attention)
+            made = responses.evaluation_run(key, bot, self.task, self.measures, attention=self.attention)
             runs.append(self.store.add(made))
         return runs
 
-    def _refuse_inattentive(self, bot: ReplyModel | Replier) -> None:
+    def _refuse_inattentive(self, bot: rankers.ReplyModel | responses.Replier) -> None:
         """Before it is fitted, which may take hours."""
-        from dialgauge.rankers import attentive
-
         if self.attention:
-            attentive(bot)
+            rankers.attentive(bot)
 
-    def runs_of_new(self, model: ReplyModel, save: Path | None) -> list[Run]:
+    def runs_of_new(self, model: rankers.ReplyModel, save: Path | None) -> list[Run]:
         """The same for a model that is still to be fitted."""
-        from dialgauge.rankers import claim_folder, fit_model
-        from dialgauge.responses import CellKey, checkpointed
-
         self._refuse_inattentive(model)
         if save is not None:
-            claim_folder(save, model, self.task)
-        with checkpointed(model, CellKey.planned(model, self.task, self.splits[0]), self.store, tell):
-            fit_model(model, self.task, tell)
+            rankers.claim_folder(save, model, self.task)
+        with responses.checkpointed(
+            model, responses.CellKey.planned(model, self.task, self.splits[0]), self.store, tell
+        ):
+            rankers.fit_model(model, self.task, tell)
             self.save(model, save)
             return self.runs(model)
 
@@ -262,39 +228,34 @@ def table(
         str, Option(known=words("dev tst tst-OOV", several=True), help="Splits, comma-separated.")
     ] = "dev,tst,tst-OOV",
     seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Seeds per model that uses random numbers.")] = 1,
-    fresh: Annotated[bool, Option("--fresh", help="Recompute everything, including stored results.")] = False,
-    no_statistics: Annotated[bool, Option("--no-statistics", help="Leave out the paper's Table 1.")] = False,
+    fresh: Annotated[bool, Option(help="Recompute everything, including stored results.")] = False,
+    no_statistics: Annotated[bool, Option(help="Leave out the paper's Table 1.")] = False,
     *,
     training: TrainingSettings,
-    output: DrawnOutput,
-    stored: AlwaysStored,
-    placement: Placement,
+    output: common.DrawnOutput,
+    stored: common.AlwaysStored,
+    placement: common.Placement,
 ) -> None:
     """The paper's Table 2: every model on every task, ours next to theirs. Cells are always stored, and reused."""
-    from dialgauge.rankers import load_task
-    from dialgauge.responses import cell_figures, jobs_of, results_table, run_jobs, run_record, statistics_table
-
     wanted = task_numbers(tasks, most=6)
     names = _splits(_items(splits), None)
     options = training.options()
-    jobs = jobs_of(data, _items(models), wanted, names, seeds, stored.store, options=options, fresh=fresh)
+    jobs = responses.jobs_of(data, _items(models), wanted, names, seeds, stored.store, options=options, fresh=fresh)
     runs: list[Run] = []
     with progress_bar("models on tasks", len(jobs)) as advance:
-        for cells in run_jobs(jobs, workers=placement.place, tell=tell):
+        for cells in responses.run_jobs(jobs, workers=placement.place, tell=tell):
             runs.extend(cells)
             advance(1)
-    tables = [results_table(runs)]
+    tables = [responses.results_table(runs)]
     if not no_statistics:
-        tables.insert(0, statistics_table([load_task(data, number) for number in wanted]))
+        tables.insert(0, responses.statistics_table([rankers.load_task(data, number) for number in wanted]))
     for shown in tables if output.on_screen else ():
         out.print(shown.render("terminal"))
     if output.table is not None:
-        from dialgauge.report import write_tables
-
-        write_tables(tables, output.table, title=PAGE_TITLE)
+        report.write_tables(tables, output.table, title=PAGE_TITLE)
     if output.figures is not None:
-        output.draw(cell_figures(runs))
-    output.document("babi-evaluate", {"systems": [run_record(run) for run in runs]})
+        output.draw(responses.cell_figures(runs))
+    output.document("babi-evaluate", {"systems": [responses.run_record(run) for run in runs]})
 
 
 def _items(text: str) -> list[str]:
@@ -305,11 +266,9 @@ def _items(text: str) -> list[str]:
 
 
 def _splits(names: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
-    from dialgauge.rankers import EVALUATED
-
-    present = [name for name in EVALUATED if available is None or name in available]
+    present = [name for name in rankers.EVALUATED if available is None or name in available]
     if not present:
-        raise DialgaugeError(f"this data has none of the evaluation splits ({', '.join(EVALUATED)})")
+        raise DialgaugeError(f"this data has none of the evaluation splits ({', '.join(rankers.EVALUATED)})")
     for name in names or ():
         if name not in present:
             raise DialgaugeError(f"unknown split '{name}'; choose from {', '.join(present)}")

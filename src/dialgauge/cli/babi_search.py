@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from dialgauge import responses, runs
 from dialgauge.cli.babi_options import Replies, TrainingSettings, tell
 from dialgauge.cli.choices import MODELS
 from dialgauge.cli.common import AlwaysStored, TableOutput
@@ -25,10 +26,9 @@ def search(
 
     Test dialogs are never answered. Rerun an interrupted search to resume; finished trainings are reused.
     """
-    from dialgauge.responses import run_record, search_settings, search_table
-    from dialgauge.runs import Store
-
     loaded = replies.task(task, 0, splits=("trn", "dev"))
-    tried = list(search_settings(model, loaded, training.options(), range(seeds), Store(stored.store), tell))
-    output.show([search_table(model, loaded, tried)])
-    output.document("babi-evaluate", {"systems": [run_record(run) for trial in tried for run in trial.runs]})
+    tried = list(
+        responses.search_settings(model, loaded, training.options(), range(seeds), runs.Store(stored.store), tell)
+    )
+    output.show([responses.search_table(model, loaded, tried)])
+    output.document("babi-evaluate", {"systems": [responses.run_record(run) for trial in tried for run in trial.runs]})

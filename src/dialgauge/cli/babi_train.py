@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge import rankers, responses
 from dialgauge.cli.babi_options import Replies, TrainingSettings, fresh_ranker, tell
 from dialgauge.cli.choices import MODELS
 from dialgauge.cli.common import AlwaysStored, TableOutput
@@ -13,13 +14,13 @@ from dialgauge.cli.options import Option, OutputFolder, command
 
 @command()
 def train(
-    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder for the model and its checkpoint.")],
+    folder: Annotated[Path, OutputFolder("--out", help="Folder for the model and its checkpoint.")],
     model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
     seed: Annotated[
         int, Option(min=0, help="Random seed for the model and, with --logs, for the train/test split.")
     ] = 0,
-    force: Annotated[bool, Option("--force", help="Replace the finished model in the folder.")] = False,
+    force: Annotated[bool, Option(help="Replace the finished model in the folder.")] = False,
     *,
     replies: Replies,
     training: TrainingSettings,
@@ -31,20 +32,18 @@ def train(
     Rerun an interrupted command to resume after the last finished epoch. A folder with another model or checkpoint is
     refused; --force replaces a model. The training log is always stored as a run.
     """
-    from dialgauge.rankers import claim_folder, fit_model, save_ranker
-    from dialgauge.responses import log_table, run_record, training_run
     from dialgauge.runs import Store
 
     loaded = replies.task(task, seed, splits=("trn", "dev"))
     ranker = fresh_ranker(model, seed, training.options())
-    ranker.checkpoint = claim_folder(folder, ranker, loaded, force=force)
+    ranker.checkpoint = rankers.claim_folder(folder, ranker, loaded, force=force)
     runs = Store(stored.store)
     runs.check_writable()
-    fit_model(ranker, loaded, tell)
-    save_ranker(ranker, folder, loaded.number)
+    rankers.fit_model(ranker, loaded, tell)
+    rankers.save_ranker(ranker, folder, loaded.number)
     tell(f"model saved in {folder}")
-    run = runs.add(training_run(ranker, loaded))
-    output.show([log_table(run)])
+    run = runs.add(responses.training_run(ranker, loaded))
+    output.show([responses.log_table(run)])
     tell(f"log stored as run {run.id}")
     epochs = run.table("epochs").to_dicts() if "epochs" in run.tables else []
-    output.document("babi-train", {"systems": [{**run_record(run), "epochs": epochs}]})
+    output.document("babi-train", {"systems": [{**responses.run_record(run), "epochs": epochs}]})

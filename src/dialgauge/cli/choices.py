@@ -10,6 +10,7 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from dialgauge import data, measures, report, users
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import split_at_commas
 
@@ -71,14 +72,10 @@ def measures_of(*chosen: str, check: Sequence[str] | None = None, several: bool 
     """The measures of some families; with ``check``, only those of the first one or of these lists may be named."""
 
     def names() -> list[str]:
-        from dialgauge.measures import cards, families
-
-        return list(dict.fromkeys(name for family in chosen or families() for name in cards(family)))
+        return list(dict.fromkeys(name for family in chosen or measures.families() for name in measures.cards(family)))
 
     def parse(text: str) -> object:
-        from dialgauge.measures import parse_measure
-
-        return None if text.lower() in (check or ()) else parse_measure(text, chosen[0])
+        return None if text.lower() in (check or ()) else measures.parse_measure(text, chosen[0])
 
     return KnownNames(names, False, several, None if check is None else parse, ending)
 
@@ -89,38 +86,15 @@ def _writable() -> list[str]:
     return [name for name, format_ in formats().items() if isinstance(format_, DialogueFormat) and format_.writes]
 
 
-def _datasets() -> list[str]:
-    from dialgauge.data import catalogue
-
-    return catalogue().names()
-
-
-def _figure_formats() -> list[str]:
-    from dialgauge.report import ENDINGS
-
-    return [ending.removeprefix(".") for ending in ENDINGS]
-
-
-def _families_and_measures() -> list[str]:
-    from dialgauge.measures import cards, families
-
-    return [*families(), *cards()]
-
-
-def _behaviours() -> list[str]:
-    from dialgauge.users import LABELS, REASONS
-
-    return [*LABELS, *REASONS]
-
-
 AGENTS = names_of("agents", "agent_names", closed=False)
-BEHAVIOURS = KnownNames(_behaviours, closed=False)
-DATASETS = KnownNames(_datasets)
-EXPLAINED_MEASURES = KnownNames(_families_and_measures, closed=False)
-FIGURE_FORMATS = KnownNames(_figure_formats, several=True)
+BEHAVIOURS = KnownNames(lambda: [*users.LABELS, *users.REASONS], closed=False)
+DATASETS = KnownNames(lambda: data.catalogue().names())
+EXPLAINED_MEASURES = KnownNames(lambda: [*measures.families(), *measures.cards()], closed=False)
+FIGURE_FORMATS = KnownNames(lambda: [ending.removeprefix(".") for ending in report.ENDINGS], several=True)
 FORMATS = names_of("formats", "formats", check="format_named")
 KINDS = names_of("kinds", "run_kinds", closed=False)
 MODELS = names_of("rankers", "ranker_names", closed=False)
 PROFILES = names_of("values", "profile_names", check="profile_named")
+TOOL_DOMAINS = names_of("worlds.tools", "installed_domains", closed=False)
 WORLDS = words("restaurant bakery", closed=False)
 WRITABLE_FORMATS = KnownNames(_writable)

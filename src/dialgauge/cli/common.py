@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Struct
 
-from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, WORLDS, names_of
+from dialgauge import engine, formats, report, runs
+from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, TOOL_DOMAINS, WORLDS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import Screen, err, out
 from dialgauge.errors import DialgaugeError, nearest
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.engine import WorkPlace
-    from dialgauge.report import Table, Value
-    from dialgauge.runs import Run, Store
+    from dialgauge.runs import Run
 
 
 T = TypeVar("T")
@@ -71,9 +70,7 @@ def _json(value: Any) -> bytes:
     except orjson.JSONEncodeError:  # a name that is no UTF-8, or a number of more than 64 bits
         import msgspec
 
-        from dialgauge.runs import plain as as_json
-
-        return msgspec.json.format(msgspec.json.encode(as_json(value)), indent=2) + b"\n"
+        return msgspec.json.format(msgspec.json.encode(runs.plain(value)), indent=2) + b"\n"
 
 
 @contextmanager
@@ -104,24 +101,18 @@ SCORED = ("--from", "--systems")
 _STORED = "--from shows a run that is already scored"
 
 ViewOption = Annotated[
-    bool,
-    Option(
-        "--view", not_with=("--systems",), help="Store the results and open them in the explorer (Ctrl-C stops it)."
-    ),
+    bool, Option(not_with=("--systems",), help="Store the results and open them in the explorer (Ctrl-C stops it).")
 ]
 RunOption = Annotated[
-    bool,
-    Option(
-        "--run", not_with=SCORED, help="Store the results in the run store, one run per system. --store implies it."
-    ),
+    bool, Option(not_with=SCORED, help="Store the results in the run store, one run per system. --store implies it.")
 ]
 AlwaysRunOption = Annotated[
-    bool, AlwaysOn("--run", help="Store the results in the run store. This command always does, with or without --run.")
+    bool, AlwaysOn(help="Store the results in the run store. This command always does, with or without --run.")
 ]
 StoreOption = Annotated[
-    Path | None, Option("--store", metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
+    Path | None, Option(metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
 ]
-WideOption = Annotated[bool, Option("--wide", help="Show every column, however wide the table gets.")]
+WideOption = Annotated[bool, Option(help="Show every column, however wide the table gets.")]
 FromOption = Annotated[
     str | None,
     Option(
@@ -140,62 +131,49 @@ FromRunsOption = Annotated[
         help="Show a stored run instead of scoring (id, system, tag or latest); repeatable.",
     ),
 ]
-RunArgument = Annotated[str, Argument(metavar="RUN", help="Run id, system, tag or latest.")]
-JsonOption = Annotated[
-    Path | None, OutputFile("--json", metavar="FILE", help="Write JSON to FILE; - for stdout, without tables.")
-]
+RunArgument = Annotated[str, Argument(help="Run id, system, tag or latest.")]
+JsonOption = Annotated[Path | None, OutputFile(help="Write JSON to FILE; - for stdout, without tables.")]
 TableOption = Annotated[
     Path | None,
-    OutputFile(
-        "--table",
-        metavar="FILE",
-        help="Write tables to FILE: .md, .html, .csv or .json; .tex: the first (--wide: with intervals).",
-    ),
+    OutputFile(help="Write tables to FILE: .md, .html, .csv or .json; .tex: the first (--wide: with intervals)."),
 ]
-FiguresOption = Annotated[Path | None, OutputFolder("--figures", metavar="FOLDER", help="Draw figures into FOLDER.")]
+FiguresOption = Annotated[Path | None, OutputFolder(help="Draw figures into FOLDER.")]
 FigureFormatOption = Annotated[
     str,
-    Option(
-        "--figure-format",
-        metavar="FORMAT",
-        known=FIGURE_FORMATS,
-        help="svg, png, pdf or json (Vega-Lite); several, comma-separated.",
-    ),
+    Option(metavar="FORMAT", known=FIGURE_FORMATS, help="svg, png, pdf or json (Vega-Lite); several, comma-separated."),
 ]
-FormatOption = Annotated[
+RedactOption = Annotated[
+    bool,
+    Option(help="Replace personal data, found by its shape, by field names in tool calls, and by what users know."),
+]
+ReplayDomainOption = Annotated[
     str | None,
     Option(
-        "--format",
-        metavar="NAME",
-        known=FORMATS,
-        not_with=("--from",),
-        help="Input format; overrides format detection.",
+        metavar="NAME|FOLDER",
+        known=TOOL_DOMAINS,
+        help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
     ),
 ]
-_LIMIT = Option("--limit", metavar="N", min=0, help="Rows to show of each list; 0 for all. Files have all.")
+JudgedTasksOption = Annotated[Path | None, Option(help="Tasks to judge by. Default: those of the log or domain.")]
+FormatOption = Annotated[
+    str | None,
+    Option(metavar="NAME", known=FORMATS, not_with=("--from",), help="Input format; overrides format detection."),
+]
+_LIMIT = Option(min=0, help="Rows to show of each list; 0 for all. Files have all.")
 LimitOption = Annotated[int, _LIMIT]
 #: For a command that has to know whether it was given.
 GivenLimitOption = Annotated[int | None, _LIMIT]
 ResamplesOption = Annotated[
     int,
-    WholeNumber(
-        "--resamples",
-        of="resamples",
-        min=0,
-        not_with=SCORED,
-        help="Bootstrap resamples for the 95% intervals; 0 for none.",
-    ),
+    WholeNumber(of="resamples", min=0, not_with=SCORED, help="Bootstrap resamples for the 95% intervals; 0 for none."),
 ]
-WorstOption = Annotated[
-    int, Option("--worst", metavar="N", min=0, help="Show the N worst dialogues, and what is wrong in each.")
-]
+WorstOption = Annotated[int, Option(min=0, help="Show the N worst dialogues, and what is wrong in each.")]
 SeedOption = Annotated[int, Option(min=0, not_with=("--from",), help="Random seed for resampling.")]
 
 # Where the work runs.
 EngineOption = Annotated[
     str | None,
     Option(
-        "--engine",
         metavar="NAME",
         known=names_of("engine", "ENGINES"),
         help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
@@ -204,26 +182,21 @@ EngineOption = Annotated[
 AddressOption = Annotated[
     str | None,
     Option(
-        "--address",
         metavar="HOST:PORT",
         help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
     ),
 ]
-_WORKERS = WholeNumber(
-    "--workers", of="workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it."
-)
+_WORKERS = WholeNumber(of="workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it.")
 WorkersOption = Annotated[int | None, _WORKERS]
 #: For commands that work here, in processes.
 ProcessesOption = Annotated[int, _WORKERS]
 
 
-def working_store(store: Path | None) -> Store:
+def working_store(store: Path | None) -> runs.Store:
     """Where half-done work is kept that no run was asked for: the store that was named, or the user's cache."""
     import platformdirs
 
-    from dialgauge.runs import Store
-
-    return Store(store if store is not None else Path(platformdirs.user_cache_dir("dialgauge")) / "work")
+    return runs.Store(store if store is not None else Path(platformdirs.user_cache_dir("dialgauge")) / "work")
 
 
 # Gold files and predictions.
@@ -259,11 +232,7 @@ TurnsOption = Annotated[
 ]
 RenameOption = Annotated[
     Path | None,
-    Option(
-        metavar="FILE",
-        not_with=SCORED,
-        help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD.",
-    ),
+    Option(not_with=SCORED, help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD."),
 ]
 AcceptFindingOption = Annotated[
     list[str] | None,
@@ -289,16 +258,14 @@ class TableOutput(Struct, frozen=True):
     def __post_init__(self) -> None:
         out.wide = self.wide
         if self.table is not None:
-            from dialgauge.report import format_of
-
-            format_of(self.table)  # an ending that says no format is refused
+            report.format_of(self.table)  # an ending that says no format is refused
 
     @property
     def on_screen(self) -> bool:
         """Whether tables are printed: not when JSON takes standard output."""
         return on_screen(self.json)
 
-    def show(self, tables: Sequence[Table], *, in_file: Sequence[Table] | None = None) -> None:
+    def show(self, tables: Sequence[report.Table], *, in_file: Sequence[report.Table] | None = None) -> None:
         """Tables on the screen, unless JSON takes it, and into a file, if one was named; files may have longer ones."""
         if self.on_screen:
             print_tables(tables)
@@ -321,33 +288,27 @@ class DrawnOutput(TableOutput, frozen=True):
 
     def _endings(self) -> list[str]:
         """The formats that ``--figure-format`` names and what draws them, checked before any work is done."""
-        from dialgauge.report import ENDINGS, check_ending
-
         endings = list(dict.fromkeys(f".{kind.strip()}" for kind in self.figure_format.split(",")))
         for ending in endings:
-            if ending not in ENDINGS:
-                known = [name.removeprefix(".") for name in ENDINGS]
+            if ending not in report.ENDINGS:
+                known = [name.removeprefix(".") for name in report.ENDINGS]
                 raise DialgaugeError(f"unknown --figure-format '{ending[1:]}'.{nearest(ending[1:], known)}")
             if self.figures is not None:
-                check_ending(self.figures / f"figure{ending}")
+                report.check_ending(self.figures / f"figure{ending}")
         return endings
 
     def draw(self, figures: Mapping[str, Callable[[], Any]]) -> None:
         """Draw figures, if a folder was named for them, and say which."""
         if self.figures is None:
             return
-        from dialgauge.report import save_all
-
         files = {self.figures / f"{name}{ending}": draw for name, draw in figures.items() for ending in self._endings()}
-        for path in save_all(files):
+        for path in report.save_all(files):
             err.print(f"drew {path}")
 
     def draw_scores(self, runs: Sequence[Run]) -> None:
         """Draw the scores of runs, if a folder was named for them."""
         if self.figures is not None:
-            from dialgauge.report import run_figures
-
-            self.draw(run_figures(runs))
+            self.draw(report.run_figures(runs))
 
 
 class Inputs(Struct, frozen=True):
@@ -370,15 +331,11 @@ class Placement(Struct, frozen=True):
     workers: WorkersOption = None
 
     def __post_init__(self) -> None:
-        from dialgauge.engine import checked_place
-
-        checked_place(self.place)
+        engine.checked_place(self.place)
 
     @property
     def place(self) -> WorkPlace:
-        from dialgauge.engine import WorkPlace
-
-        return WorkPlace(self.engine, self.workers, self.address)
+        return engine.WorkPlace(self.engine, self.workers, self.address)
 
 
 class AlwaysStored(Struct, frozen=True):
@@ -408,7 +365,7 @@ def on_screen(json: Path | None) -> bool:
     return str(json) != "-"
 
 
-def print_tables(tables: Iterable[Table]) -> None:
+def print_tables(tables: Iterable[report.Table]) -> None:
     """Tables on the screen, a line apart."""
     for index, each in enumerate(tables):
         if index:
@@ -418,12 +375,10 @@ def print_tables(tables: Iterable[Table]) -> None:
 
 def named_systems(arguments: Sequence[str]) -> list[str] | dict[str, str]:
     """Files of systems; by name where one is given as NAME=FILE and nothing is called so as a whole."""
-    from dialgauge.formats import system_names
-
     parts = [_name_and_file(text) for text in arguments]
     if not any(name for name, _ in parts):
         return list(arguments)
-    own = system_names([file for _, file in parts])
+    own = formats.system_names([file for _, file in parts])
     names = [name or usual for (name, _), usual in zip(parts, own, strict=True)]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise DialgaugeError(f"two systems are called '{twice}'; give each a name of its own (NAME=FILE)")
@@ -441,9 +396,7 @@ def _name_and_file(text: str) -> tuple[str, str]:
 
 def print_sentence(text: str, screen: Screen = out) -> None:
     """A sentence of any length, folded so that a pipe shows it as a terminal does."""
-    from dialgauge.report import fold_sentence
-
-    for line in fold_sentence(text, 80):
+    for line in report.fold_sentence(text, 80):
         screen.print(line)
 
 
@@ -452,8 +405,10 @@ def typed_command(command: str, folder: Path = Path()) -> str:
 
     ``folder`` is the one it is to be typed in.
     """
+    from shutil import which
+
     program = Path(sys.argv[0])
-    if program.name != "dialgauge" or shutil.which("dialgauge") == str(program.absolute()):
+    if program.name != "dialgauge" or which("dialgauge") == str(program.absolute()):
         return command
     absolute = program.absolute()
     if absolute.is_relative_to(Path.cwd()):
@@ -461,15 +416,13 @@ def typed_command(command: str, folder: Path = Path()) -> str:
     return command.replace("dialgauge", str(program if folder == Path() else absolute), 1)
 
 
-def write_table_file(tables: Sequence[Table], path: Path | None) -> None:
+def write_table_file(tables: Sequence[report.Table], path: Path | None) -> None:
     """Tables into a file, if one was named."""
     if path is not None:
-        from dialgauge.report import write_tables
-
-        write_tables(tables, path, intervals=out.wide)
+        report.write_tables(tables, path, intervals=out.wide)
 
 
-def tables_document(tables: Iterable[Table]) -> dict[str, Any]:
+def tables_document(tables: Iterable[report.Table]) -> dict[str, Any]:
     """Tables as JSON, for commands whose answer is nothing but tables."""
     return {"tables": [{"title": table.title, "rows": table.records()} for table in tables]}
 
@@ -477,14 +430,12 @@ def tables_document(tables: Iterable[Table]) -> dict[str, Any]:
 # Polars frames on the screen and in files.
 
 
-def frame_table(title: str, frame: polars.DataFrame) -> Table:
+def frame_table(title: str, frame: polars.DataFrame) -> report.Table:
     """The frame as a table: numbers and texts as they are, dates and nested values as text."""
-    from dialgauge.report import Table
-
-    return Table(title, frame.columns, ([_shown(cell) for cell in row] for row in frame.iter_rows()))
+    return report.Table(title, frame.columns, ([_shown(cell) for cell in row] for row in frame.iter_rows()))
 
 
-def _shown(cell: Any) -> Value:
+def _shown(cell: Any) -> report.Value:
     """SQL's sums of integers are decimals; people read them as integers. Lists of texts are joined by commas."""
     from decimal import Decimal
 

@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Struct
 
+from dialgauge import comparison, formats, report, runs, stats, tasks, values
+from dialgauge.cli import common
 from dialgauge.cli.choices import PROFILES, measures_of, names_of
-from dialgauge.cli.common import (
-    DrawnOutput,
-    Inputs,
-    RunOption,
-    SeedOption,
-    StoreOption,
-    ViewOption,
-    keep_shown,
-    named_systems,
-    numpy_first,
-    print_sentence,
-)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
 from dialgauge.cli.output import refuse
@@ -31,7 +21,6 @@ from dialgauge.text import note_kind, split_at_commas
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, ComparisonOptions
-    from dialgauge.report import Table
     from dialgauge.runs import Run
 
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
@@ -59,7 +48,6 @@ ResamplesOption = Annotated[
 ConfidenceOption = Annotated[
     float,
     Option(
-        "--confidence",
         metavar="LEVEL",
         min=0,
         max=1,
@@ -84,14 +72,11 @@ MissingOption = Annotated[
         "states, 'without' drops the system, 'refuse' stops.",
     ),
 ]
-PairsOption = Annotated[bool, Option("--pairs", help="Print every pair of systems; files always list them.")]
-SweepOption = Annotated[
-    bool, Option("--sweep", not_with=("--systems",), help="Show FGA over λ, and where the ranking changes.")
-]
+PairsOption = Annotated[bool, Option(help="Print every pair of systems; files always list them.")]
+SweepOption = Annotated[bool, Option(not_with=("--systems",), help="Show FGA over λ, and where the ranking changes.")]
 ShowOption = Annotated[
     int,
     Option(
-        metavar="N",
         not_with=("--systems",),
         min=0,
         help="Show the N dialogues where the first system differs most from each other one, and the turn.",
@@ -108,24 +93,16 @@ ShowByOption = Annotated[
 ]
 RatingsOption = Annotated[
     Path | None,
-    Option(
-        metavar="FILE",
-        not_with=("--systems",),
-        help="Correlate with human ratings: CSV with columns dialogue, rater, rating.",
-    ),
+    Option(not_with=("--systems",), help="Correlate with human ratings: CSV with columns dialogue, rater, rating."),
 ]
 RatedOption = Annotated[
     str | None,
     Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
 ]
-DetailOption = Annotated[
-    bool,
-    Option("--detail", help="Also show resolution, spread and ranks; files always have them."),
-]
+DetailOption = Annotated[bool, Option(help="Also show resolution, spread and ranks; files always have them.")]
 ToOption = Annotated[
     str,
     Option(
-        "--to",
         metavar="FORMAT",
         known=names_of("report", "FORMATS"),
         help="Output format: terminal, markdown, latex, html, csv or json.",
@@ -144,7 +121,7 @@ class Testing(Struct, frozen=True):
 
     measures: MeasuresOption = None
     resamples: ResamplesOption = 10_000
-    seed: SeedOption = 0
+    seed: common.SeedOption = 0
     confidence: ConfidenceOption = 0.95
     missing: MissingOption = "shared"
 
@@ -154,36 +131,32 @@ class Testing(Struct, frozen=True):
         return [name.strip() for text in self.measures or () for name in split_at_commas(text) if name.strip()]
 
 
-class ComparisonOutput(DrawnOutput, frozen=True):
+class ComparisonOutput(common.DrawnOutput, frozen=True):
     """Where a comparison goes. What cannot be written is refused before the work begins."""
 
     to: ToOption = "terminal"
-    view: ViewOption = False
-    store: StoreOption = None
+    view: common.ViewOption = False
+    store: common.StoreOption = None
 
     def __post_init__(self) -> None:
-        from dialgauge.report import FORMATS
-
         super().__post_init__()
         if self.view:
             from dialgauge.cli.explore import require_explorer
 
             require_explorer()
-        if self.to not in FORMATS:
-            raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, FORMATS)}")
+        if self.to not in report.FORMATS:
+            raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, report.FORMATS)}")
 
 
 class StoredComparisonOutput(ComparisonOutput, frozen=True):
     """The same where the runs that are compared can be stored."""
 
-    run: RunOption = False
+    run: common.RunOption = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.run:
-            from dialgauge.runs import Store
-
-            Store(self.store).check_writable()
+            runs.Store(self.store).check_writable()
 
 
 class Request(Struct, frozen=True):
@@ -200,19 +173,19 @@ class Request(Struct, frozen=True):
 
     def correlations(self) -> tuple[str, ...]:
         """The names of the correlations."""
-        from dialgauge.stats import CORRELATIONS
-
         if self.correlation is None or self.correlation == "all":
-            return tuple(CORRELATIONS) if self.correlation else ()
+            return tuple(stats.CORRELATIONS) if self.correlation else ()
         return (self.correlation,)
 
-    def options(self, systems: tuple[str, ...]) -> ComparisonOptions:
+    def options(self, systems: tuple[str, ...]) -> comparison.ComparisonOptions:
         """The same, checked against the systems."""
-        from dialgauge.comparison import ComparisonOptions, assigned, read_ratings
-
-        ratings = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
+        ratings = (
+            comparison.assigned(comparison.read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
+        )
         extras = ("sweep",) if self.sweep else ()
-        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings, self.pairs, self.detail)
+        return comparison.ComparisonOptions(
+            self.correlations(), extras, self.show, self.show_by, ratings, self.pairs, self.detail
+        )
 
 
 @app.command()
@@ -230,7 +203,6 @@ def main(
     systems: Annotated[
         Path | None,
         Option(
-            metavar="FILE",
             alone="--systems compares only a table of scores",
             help="Instead of files: a CSV table of systems and scores, as printed in papers.",
         ),
@@ -247,7 +219,7 @@ def main(
         ),
     ] = None,
     *,
-    inputs: Inputs,
+    inputs: common.Inputs,
     testing: Testing,
     request: Request,
     output: StoredComparisonOutput,
@@ -264,7 +236,7 @@ def main(
             "nothing to compare: give a gold file and two or more prediction files (dialgauge compare GOLD PRED PRED), "
             "or stored runs (dialgauge compare RUN RUN)"
         )
-    numpy_first()
+    common.numpy_first()
     scored = {
         "--profile": profile, "--exclude": inputs.exclude, "--gold-format": inputs.gold_format,
         "--pred-format": inputs.pred_format, "--coverage": inputs.coverage != "intersection",
@@ -279,14 +251,13 @@ def main(
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
     from dialgauge import compare
-    from dialgauge.values import DEFAULT_PROFILE
 
     with err.status("scoring and comparing"):
         comparison = compare(
             files[0],
-            named_systems(files[1:]),
+            common.named_systems(files[1:]),
             measures=testing.measures or None,
-            profile=profile or DEFAULT_PROFILE,
+            profile=profile or values.DEFAULT_PROFILE,
             coverage=inputs.coverage,
             missing=testing.missing,
             exclude=inputs.exclude or (),
@@ -301,7 +272,7 @@ def main(
         )
     for name, each in comparison.runs.items():
         notes = [note for note in each.notes if note_kind(note) in _READ]
-        err.print("; ".join([f"{name} ({profile or DEFAULT_PROFILE}): {each.coverage.sentence()}", *notes]))
+        err.print("; ".join([f"{name} ({profile or values.DEFAULT_PROFILE}): {each.coverage.sentence()}", *notes]))
     return present(comparison, request.options(comparison.systems), output)
 
 
@@ -330,30 +301,25 @@ def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
 
 def _is_stored(name: str, store: Path | None = None) -> bool:
     """Whether the store has a run of this name: a system's, a tag, ``latest``."""
-    from dialgauge.runs import Store
-
     try:
-        return bool(Store(store).resolve(name))
+        return bool(runs.Store(store).resolve(name))
     except DialgaugeError:
         return name.partition(":")[0] == "latest"
 
 
 def _require_files(files: Sequence[str]) -> None:
-    from dialgauge.formats import expand
-
     for name in files:
         if name != "self":
-            expand(name)
+            formats.expand(name)
 
 
 def _are_results(names: Sequence[str], store: Path | None) -> bool:
     """Whether logs of agents are named, some stored runs among them perhaps; the content of the first says it."""
     from dialgauge.api import is_input
-    from dialgauge.tasks import are_results
 
     inputs = [name for name in names if is_input(name)]
     others = [name for name in names if name not in inputs]
-    if not inputs or not all(_is_stored(name, store) for name in others) or not are_results(inputs):
+    if not inputs or not all(_is_stored(name, store) for name in others) or not tasks.are_results(inputs):
         return False
     for name in inputs:
         if _is_stored(name, store):
@@ -362,12 +328,17 @@ def _are_results(names: Sequence[str], store: Path | None) -> bool:
 
 
 def _present_systems(path: Path, output: ComparisonOutput) -> None:
-    from dialgauge.comparison import read_system_table, spread_figure, system_table_json, system_tables
-
-    read = read_system_table(path)
-    figures = {"mean_spread": lambda: spread_figure(read)}
-    tables = system_tables(read)
-    _write(lambda: tables, lambda: tables, lambda: system_table_json(read), lambda: figures, output, "compare-systems")
+    read = comparison.read_system_table(path)
+    figures = {"mean_spread": lambda: comparison.spread_figure(read)}
+    tables = comparison.system_tables(read)
+    _write(
+        lambda: tables,
+        lambda: tables,
+        lambda: comparison.system_table_json(read),
+        lambda: figures,
+        output,
+        "compare-systems",
+    )
 
 
 def present(comparison: Comparison, options: ComparisonOptions, output: ComparisonOutput) -> int:
@@ -380,7 +351,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         screen_tables,
     )
 
-    keep_shown(comparison)
+    common.keep_shown(comparison)
     screen = out if output.on_screen and output.to == "terminal" else err
     missing = missing_sentences(comparison)
     if missing:
@@ -393,7 +364,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         output,
         "compare",
     )
-    print_sentence(f"{comparison.verdict}.", screen)
+    common.print_sentence(f"{comparison.verdict}.", screen)
     runs = list(comparison.runs.values())
     if isinstance(output, StoredComparisonOutput) and output.run:
         from dialgauge.runs import Store
@@ -410,18 +381,16 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
 
 
 def _write(
-    tables: Callable[[], Sequence[Table]],
-    screen: Callable[[], Sequence[Table]],
+    tables: Callable[[], Sequence[report.Table]],
+    screen: Callable[[], Sequence[report.Table]],
     content: Callable[[], dict[str, Any]],
     figures: Callable[[], Mapping[str, Callable[[], Any]]],
     output: ComparisonOutput,
     schema: str,
 ) -> None:
     """Tables to the screen and to a file, JSON, and figures, as far as each was asked for."""
-    from dialgauge.report import render_tables, write_tables
-
     if output.table is not None:
-        write_tables(tables(), output.table, intervals=out.wide)
+        report.write_tables(tables(), output.table, intervals=out.wide)
     if output.json is not None:
         output.document(schema, content())
     if output.figures is not None:
@@ -429,7 +398,7 @@ def _write(
     if not output.on_screen:
         return
     if output.to != "terminal":
-        out.write(render_tables(tables(), output.to, intervals=out.wide))
+        out.write(report.render_tables(tables(), output.to, intervals=out.wide))
         return
     for table in screen():
         out.print(table.render("terminal"))

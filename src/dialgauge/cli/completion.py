@@ -122,17 +122,16 @@ def completions(words: Sequence[str]) -> list[str]:
 
 
 def _of_command(function: Callable[..., object], before: Sequence[str], last: str) -> list[str]:
-    from dialgauge.cli.parse import command_parameters
+    from dialgauge.cli.parse import command_parameters, named_options
 
-    parameters = command_parameters(function)
-    options = {name: parameter for parameter in parameters if parameter.is_option for name in parameter.options}
+    options = named_options(function)
     before, last, written = _option_and_value(before, last)
     asked = options.get(before[-1]) if before else None
     if asked is not None and asked.type is not bool:
         return [f"{written}{value}" for value in _values(asked, before, last)]
     if last.startswith("-"):
         return _fitting(last, [*options, *HELP_OPTIONS])
-    arguments = [parameter for parameter in parameters if not parameter.is_option]
+    arguments = [parameter for parameter in command_parameters(function) if not parameter.is_option]
     position = len(_typed_arguments(before, options))
     if not arguments or (position >= len(arguments) and not arguments[-1].many):
         return []
@@ -161,7 +160,7 @@ def _typed_arguments(before: Sequence[str], options: Mapping[str, CommandParamet
 
 def _values(asked: CommandParameter, before: Sequence[str], start: str) -> list[str]:
     """What an option or argument may be, where that is known: names, or ids of runs."""
-    metavar = str(asked.declaration.settings.get("metavar", ""))
+    metavar = asked.value_name
     if get_origin(asked.type) is Literal:
         return _fitting(start, [str(value) for value in get_args(asked.type)])
     if choice := asked.declaration.settings.get("known"):

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from dialgauge import report
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.dispatch import EXIT_ERROR
@@ -38,15 +39,13 @@ def config(output: TableOutput) -> None:
 
     Exit code: 0 no errors, 2 something in it is wrong; each mistake is one line.
     """
-    from dialgauge.report import Table
-
     path = find_project_file()
     content = parsed_project_file(path) if path is not None else {}
     if path is not None and (problems := list(dict.fromkeys(_problems(content)))):
         for problem in problems:
             err.print(f"dialgauge: {DialgaugeError(problem, file=str(path))}")
         raise SystemExit(EXIT_ERROR)
-    shown = Table(f"Project file {path}", ["section", "option", "value"])
+    shown = report.Table(f"Project file {path}", ["section", "option", "value"])
     for section, key, value in _settings(content):
         shown.add(section, key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
     if path is None:

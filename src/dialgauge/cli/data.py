@@ -5,30 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from dialgauge import data, formats, report
+from dialgauge.cli import common
 from dialgauge.cli.choices import DATASETS, FORMATS, WRITABLE_FORMATS
-from dialgauge.cli.common import (
-    FormatOption,
-    JsonOption,
-    TableOutput,
-    on_screen,
-    write_document,
-    write_table_file,
-)
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.data import Report, TransferProgress, Watcher
-    from dialgauge.worlds.tools import DomainReport, Integrity
+from dialgauge.worlds import domain, tools
 
 app = application("Inspect and convert dialogue files, and download datasets.", parts=__name__)
 
-Limit = Annotated[int, Option("--max-bytes", min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
+Limit = Annotated[int, Option(min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
 Name = Annotated[str, Argument(known=DATASETS, help="Dataset name (see 'dialgauge data list').")]
 
 
@@ -43,11 +34,11 @@ def check(
         Option(metavar="FILE", help="Gold file: also report coverage, and what 'score' would stop at or note."),
     ] = None,
     ontology: Annotated[str | None, Option(metavar="FILE", help="Ontology to check values against.")] = None,
-    format: FormatOption = None,
+    format: common.FormatOption = None,
     places: Annotated[int, Option(min=0, help="Number of locations to list per finding.")] = 5,
     max_bytes: Limit = DEFAULT_LIMIT,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Report what a file is, what is in it, and what is wrong with it.
 
@@ -60,7 +51,6 @@ def check(
         _check_domain(source[0], output)
         return
     from dialgauge.api import check as look
-    from dialgauge.data import show
     from dialgauge.report import Table
 
     domains, source = domain_reports(source)
@@ -88,9 +78,9 @@ def check(
         first, *others = report.unread
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
         raise DialgaugeError(f"{first.why}{more}", file=first.file, example=first.example)
-    write_table_file([item for item in show(report) if isinstance(item, Table)], output.table)
+    common.write_table_file([item for item in data.show(report) if isinstance(item, Table)], output.table)
     if output.on_screen:
-        for item in show(report, sum(len(each.foreign) for each in checked.values())):
+        for item in data.show(report, sum(len(each.foreign) for each in checked.values())):
             out.print(item.render("terminal") if isinstance(item, Table) else item)
             out.print()
     raise SystemExit(report.exit_code or int(unsound))
@@ -105,17 +95,11 @@ def _lacks_its_yaml(source: str) -> bool:
 
 
 def _has_services_only(folder: Path) -> bool:
-    if not (folder / "domain.yaml").is_file():
-        return False
-    from dialgauge.worlds.tools import is_tool_domain
-
-    return not is_tool_domain(folder)
+    return (folder / "domain.yaml").is_file() and not tools.is_tool_domain(folder)
 
 
-def _check_domain(folder: str, output: TableOutput) -> None:
-    from dialgauge.worlds.domain import check_domain
-
-    checked = check_domain(folder)
+def _check_domain(folder: str, output: common.TableOutput) -> None:
+    checked = domain.check_domain(folder)
     output.document("data-check-domain", checked.document())
     output.show(checked.tables())
     if output.on_screen:
@@ -129,25 +113,22 @@ def convert(
     source: Annotated[str, Argument(help="File, folder, pattern, archive, or - for stdin.")],
     target: Annotated[Path, Argument(help="File to write, - for stdout; gzipped if the name ends in .gz.")],
     to: Annotated[
-        str,
-        Option("--to", metavar="NAME", known=WRITABLE_FORMATS, help="Output format (see 'dialgauge data formats')."),
+        str, Option(metavar="NAME", known=WRITABLE_FORMATS, help="Output format (see 'dialgauge data formats').")
     ],
-    format: FormatOption = None,
+    format: common.FormatOption = None,
     original_ids: Annotated[
         str | None,
         Option(metavar="FILE", help="ConvLab-3 data file whose original_id replaces ids such as multiwoz21-test-0."),
     ] = None,
-    force: Annotated[bool, Option("--force", help="Overwrite the target.")] = False,
+    force: Annotated[bool, Option(help="Overwrite the target.")] = False,
     max_bytes: Limit = DEFAULT_LIMIT,
-    json: JsonOption = None,
+    json: common.JsonOption = None,
 ) -> None:
     """Convert dialogues to another format, and report what was kept and what was lost."""
-    from dialgauge.data import convert as turn_into
-
     if str(target) == str(json) == "-":
         raise DialgaugeError("the dialogues and --json cannot both go to stdout; give a file for one of them")
     with progress_bar("converting dialogues") as advance:
-        done = turn_into(
+        done = data.convert(
             source,
             target,
             to=to,
@@ -158,7 +139,7 @@ def convert(
             advance=advance,
         )
     _write_record(json, "data-convert", done)
-    if not on_screen(json):
+    if not common.on_screen(json):
         return
     console = err if str(target) == "-" else out
     target_name = "standard output" if done.target == "-" else done.target
@@ -176,60 +157,49 @@ def convert(
 def list_formats(
     name: Annotated[str | None, Argument(known=FORMATS, help="Show a whole small file in this format.")] = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """List the known formats, including plugins, or show what a file in one of them looks like."""
-    from dialgauge.formats import DialogueFormat, format_example, format_listing, format_named
-    from dialgauge.report import Table
-
     if name is not None:
-        chosen, example = format_named(name), format_example(name)
+        chosen, example = formats.format_named(name), formats.format_example(name)
         output.document("data-formats", {"formats": [{"name": name, "example": (example or b"").decode()}]})
         if output.on_screen:
             out.print(f"{name}: {chosen.summary}")
             out.print(example.decode().rstrip() if example else "There is no example to show.")
         return
 
-    listing = Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
-    for plugin in format_listing():
+    listing = report.Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
+    for plugin in formats.format_listing():
         known = plugin.content
         if known is None:
             listing.add(plugin.name, None, False, False, plugin.reason)
             continue
-        writes = isinstance(known, DialogueFormat) and known.writes
+        writes = isinstance(known, formats.DialogueFormat) and known.writes
         listing.add(plugin.name, known.kind, known.kind != "document", writes, known.summary)
     output.document("data-formats", {"formats": listing.records()})
     output.show([listing])
 
 
 @app.command("list")
-def list_datasets(output: TableOutput) -> None:
+def list_datasets(output: common.TableOutput) -> None:
     """List the datasets that can be downloaded, and which are present."""
-    from dialgauge.data import catalogue, data_folder, listing, listing_table
-
-    folder = data_folder()
-    items = listing(catalogue(), folder)
+    folder = data.data_folder()
+    items = data.listing(data.catalogue(), folder)
     _write_record(output.json, "data-list", items, "datasets")
-    output.show([listing_table(items, folder)])
+    output.show([data.listing_table(items, folder)])
 
 
 @app.command()
 def get(
     name: Name,
-    offline: Annotated[bool, Option("--offline", help="Do not use the network.")] = False,
-    accept_change: Annotated[
-        bool, Option("--accept-change", help="Accept files that differ from the first download.")
-    ] = False,
+    offline: Annotated[bool, Option(help="Do not use the network.")] = False,
+    accept_change: Annotated[bool, Option(help="Accept files that differ from the first download.")] = False,
 ) -> None:
     """Download, verify and unpack a dataset, all or nothing; downloads resume."""
-    from dialgauge.data import catalogue, data_folder
-    from dialgauge.data import get as fetch_dataset
-    from dialgauge.data import offline as no_network
-
-    dataset = catalogue().find(name)
+    dataset = data.catalogue().find(name)
     with _transfer_progress() as watcher:
-        done = fetch_dataset(
-            dataset, data_folder(), network=not no_network(offline), accept_change=accept_change, watcher=watcher
+        done = data.get(
+            dataset, data.data_folder(), network=not data.offline(offline), accept_change=accept_change, watcher=watcher
         )
     if not done.fetched:
         err.print(f"{dataset.title} is already downloaded.")
@@ -245,10 +215,8 @@ def get(
 @app.command()
 def path(name: Name) -> None:
     """Print the folder of a dataset."""
-    from dialgauge.data import catalogue, data_folder, dataset_folder
-
-    dataset, folder = catalogue().find(name), data_folder()
-    own_folder = dataset_folder(dataset, folder)
+    dataset, folder = data.catalogue().find(name), data.data_folder()
+    own_folder = data.dataset_folder(dataset, folder)
     if not own_folder.is_dir():
         raise DialgaugeError(f"{name} is not in {folder.root}; download it with 'dialgauge data get {name}'")
     out.print(str(own_folder))
@@ -258,35 +226,30 @@ def path(name: Name) -> None:
 def verify(
     name: Annotated[str | None, Argument(known=DATASETS, help="Dataset name. Default: all that are present.")] = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Check every file of a dataset against its checksum. Exit code 1 if one is changed or missing."""
-    from dialgauge.data import catalogue, data_folder, verification_table
-    from dialgauge.data import verify as compare
-
-    known, folder = catalogue(), data_folder()
+    known, folder = data.catalogue(), data.data_folder()
     here = [item for item in known.datasets if folder.path(item.name).is_dir()] if name is None else [known.find(name)]
     if not here:
         raise DialgaugeError(f"no dataset in {folder.root}; 'dialgauge data list' shows what can be downloaded")
-    results = [compare(dataset, folder) for dataset in here]
+    results = [data.verify(dataset, folder) for dataset in here]
     _write_record(output.json, "data-verify", results, "datasets")
-    output.show([verification_table(results)])
+    output.show([data.verification_table(results)])
     raise SystemExit(0 if all(result.sound for result in results) else 1)
 
 
 @app.command()
 def rm(name: Name) -> None:
     """Remove a downloaded dataset."""
-    from dialgauge.data import catalogue, data_folder, remove
-
-    dataset, folder = catalogue().find(name), data_folder()
-    if not remove(dataset, folder):
+    dataset, folder = data.catalogue().find(name), data.data_folder()
+    if not data.remove(dataset, folder):
         raise DialgaugeError(f"{dataset.title} is not in {folder.root}; 'dialgauge data list' shows what is there")
     err.print(f"removed {dataset.title} from {folder.root}")
 
 
 @contextmanager
-def _transfer_progress() -> Iterator[Watcher]:
+def _transfer_progress() -> Iterator[data.Watcher]:
     """A bar for each download, with size, speed and remaining time; nothing where there is no terminal."""
     from rich import progress
 
@@ -299,7 +262,7 @@ def _transfer_progress() -> Iterator[Watcher]:
     )
     with progress.Progress(*columns, console=err.console, transient=True, disable=not err.console.is_terminal) as bars:
 
-        def watch(name: str) -> TransferProgress:
+        def watch(name: str) -> data.TransferProgress:
             task = bars.add_task(name, total=None)
             return lambda total, here: bars.update(task, total=total, completed=here)
 
@@ -307,16 +270,17 @@ def _transfer_progress() -> Iterator[Watcher]:
 
 
 def _write_check(
-    path: Path | None, report: Report, domains: Sequence[DomainReport], checked: Mapping[str, Integrity]
+    path: Path | None,
+    report: data.Report,
+    domains: Sequence[tools.DomainReport],
+    checked: Mapping[str, tools.Integrity],
 ) -> None:
     if path is not None:
         import msgspec
 
-        from dialgauge.worlds.tools import integrity_document
-
-        integrity = [{"file": file, **integrity_document(each)} for file, each in checked.items()]
+        integrity = [{"file": file, **tools.integrity_document(each)} for file, each in checked.items()]
         content = {"domains": msgspec.to_builtins(domains), "integrity": integrity}
-        write_document(path, "data-check", {**msgspec.to_builtins(report), **content})
+        common.write_document(path, "data-check", {**msgspec.to_builtins(report), **content})
 
 
 def _write_record(path: Path | None, schema: str, record: object, name: str = "") -> None:
@@ -325,37 +289,32 @@ def _write_record(path: Path | None, schema: str, record: object, name: str = ""
         import msgspec
 
         content = msgspec.to_builtins(record)
-        write_document(path, schema, {name: content} if name else content)
+        common.write_document(path, schema, {name: content} if name else content)
 
 
-def domain_reports(sources: Sequence[str]) -> tuple[list[DomainReport], list[str]]:
+def domain_reports(sources: Sequence[str]) -> tuple[list[tools.DomainReport], list[str]]:
     """Reports on those sources that are folders of tool domains, and the other sources."""
     reports, others = [], []
     for source in sources:
         folder = Path(source)
-        if (folder / "domain.yaml").is_file():
-            from dialgauge.data import data_folder
-            from dialgauge.worlds.tools import check_tool_domain, is_tool_domain
-
-            if is_tool_domain(folder):
-                _check_services(folder)
-                reports.append(check_tool_domain(folder, data_folder().root))
-                continue
-        others.append(source)
+        if (folder / "domain.yaml").is_file() and tools.is_tool_domain(folder):
+            _check_services(folder)
+            reports.append(tools.check_tool_domain(folder, data.data_folder().root))
+        else:
+            others.append(source)
     return reports, others
 
 
 def _check_services(folder: Path) -> None:
     """An error where a folder with tools has services too, and something is wrong with these."""
-    from dialgauge.worlds.domain import load_domain
     from dialgauge.yaml_file import read_yaml
 
     content = read_yaml(folder / "domain.yaml", as_text=True).content
     if isinstance(content, dict) and content.get("services"):
-        load_domain(folder)
+        domain.load_domain(folder)
 
 
-def show_domain(report: DomainReport) -> None:
+def show_domain(report: tools.DomainReport) -> None:
     """The report on the screen."""
     from dialgauge.report import Table
 
@@ -371,26 +330,21 @@ def show_domain(report: DomainReport) -> None:
     out.print(f"{report.folder}: {'sound' if report.sound else 'not sound'}.")
 
 
-def log_integrity(report: Report) -> dict[str, Integrity]:
+def log_integrity(report: data.Report) -> dict[str, tools.Integrity]:
     """The check of each log of agents among the files that were read."""
     checked = {}
     for group in report.groups:
         for file in group.files if group.format in ("tau", "tau2") else ():
-            from dialgauge.data import data_folder
-            from dialgauge.worlds.tools import check_log
-
-            integrity = check_log(file.file, data_folder().root)
+            integrity = tools.check_log(file.file, data.data_folder().root)
             if integrity is not None:
                 checked[file.file] = integrity
     return checked
 
 
-def show_integrity(checked: Mapping[str, Integrity]) -> None:
+def show_integrity(checked: Mapping[str, tools.Integrity]) -> None:
     """Whether logs are what they say, on the screen."""
-    from dialgauge.worlds.tools import integrity_sentences
-
     for file, integrity in checked.items():
-        for sentence in integrity_sentences(Path(file).name, integrity):
+        for sentence in tools.integrity_sentences(Path(file).name, integrity):
             out.print(sentence)
     if checked:
         out.print()

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from dialgauge import explorer
 from dialgauge.cli.common import print_sentence, typed_command
 from dialgauge.cli.options import Option, OutputFolder, application
 from dialgauge.cli.screen import err, out
@@ -22,15 +23,12 @@ _MARK = ".dialgauge-demo"
 
 @app.command()
 def demo(
-    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder to write to.")] = Path(
-        "dialgauge-demo"
-    ),
+    folder: Annotated[Path, OutputFolder("--out", help="Folder to write to.")] = Path("dialgauge-demo"),
     dialogs: Annotated[int, Option("--dialogues", min=10, max=2000, help="Dialogues per task and split.")] = 150,
     seed: Annotated[int, Option(min=0, help="Random seed for simulation and resampling.")] = 0,
 ) -> None:
     """A guided tour: six questions about simulated dialogues, each answered in a sentence, and a report."""
     from dialgauge.demo import STEPS, Demo
-    from dialgauge.explorer import write_report
 
     _fresh(folder)
     work = Demo(folder, dialogs, seed, lambda line: err.print(f"· {line}", style="dim"))
@@ -42,7 +40,7 @@ def demo(
         print_sentence(f"  {answer.sentence}")
     out.print()
     err.print("· writing the report", style="dim")
-    out.print(f"Report: {write_report(folder / 'report.html', runs, title='dialgauge demo')}")
+    out.print(f"Report: {explorer.write_report(folder / 'report.html', runs, title='dialgauge demo')}")
     out.print("Try next:")
     for command in _next_commands(folder):
         out.print(f"  {command}")

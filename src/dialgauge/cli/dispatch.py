@@ -23,7 +23,6 @@ from dialgauge.cli.parse import (
     unknown_group_option,
 )
 from dialgauge.errors import DialgaugeError, Terminated, nearest
-from dialgauge.files import reason, system_error
 from dialgauge.runs import kept_to_the_end
 from dialgauge.text import plain
 
@@ -83,6 +82,8 @@ def _system_sentence(error: Exception) -> str:
             f"the name of a file or folder holds '{error.object[error.start]}', which the locale's encoding "
             f"({error.encoding}) lacks; set PYTHONUTF8=1"
         )
+    from dialgauge.files import reason, system_error
+
     system = system_error(error)
     if system is None:
         return ""

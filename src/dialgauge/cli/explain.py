@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
+from dialgauge import report, users, values
+from dialgauge.cli import common
 from dialgauge.cli.choices import BEHAVIOURS, EXPLAINED_MEASURES, PROFILES
-from dialgauge.cli.common import (
-    TableOutput,
-    tables_document,
-    write_table_file,
-)
 from dialgauge.cli.options import Argument, application
 from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError, nearest
@@ -19,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dialgauge.measures import Card
-    from dialgauge.report import Table
 
 #: One or several: nobody has to remember which word has an s.
 _ALSO = {"profiles": "profile", "measure": "measures", "behaviour": "behaviours"}
@@ -34,24 +30,21 @@ def profile(
         Argument(metavar="[NAME|FILE]", known=PROFILES, help="Profile name or YAML file. Default: list all."),
     ] = (None),
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Print the value-matching rules of a profile, or list the profiles. 'explain profiles' is the same."""
-    from dialgauge.report import Column, Table
-    from dialgauge.values import profile_listing, profile_named
-
     if name is None:
-        listing = Table("Profiles", [Column("name", exact=True), "what it is"])
-        for entry in profile_listing():
+        listing = report.Table("Profiles", [report.Column("name", exact=True), "what it is"])
+        for entry in values.profile_listing():
             listing.add(entry.name, entry.content.summary if entry.content else entry.reason)
         _present([listing], output)
         return
-    text = profile_named(name).explain()
-    lines = Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
+    text = values.profile_named(name).explain()
+    lines = report.Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
     if output.on_screen:
         out.print(text)
-    write_table_file([lines], output.table)
-    output.document("tables", tables_document([lines]))
+    common.write_table_file([lines], output.table)
+    output.document("tables", common.tables_document([lines]))
 
 
 @app.command()
@@ -65,7 +58,7 @@ def measures(
         ),
     ] = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """List the measures with parameters, formula and meaning, including plugins, or explain one of them.
 
@@ -81,27 +74,22 @@ def measures(
 
 @app.command()
 def behaviours(
-    name: Annotated[
-        str | None, Argument(metavar="[NAME]", known=BEHAVIOURS, help="Name of a behaviour. Default: list all.")
-    ] = None,
+    name: Annotated[str | None, Argument(known=BEHAVIOURS, help="Name of a behaviour. Default: list all.")] = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """List the behaviours of simulated users and the reasons for lost points, as 'users find' takes them.
 
     With a name, only those that it matches. 'explain behaviour' is the same.
     """
-    from dialgauge.report import Column, Table
-    from dialgauge.users import LABELS, REASONS
-
-    listed = {"Behaviours": LABELS, "Reasons for lost points": REASONS}
+    listed = {"Behaviours": users.LABELS, "Reasons for lost points": users.REASONS}
     if name is not None:
         listed = {title: _matching(items, name) for title, items in listed.items()}
         if not any(listed.values()):
-            known = {label.rpartition("/")[2] for label in (*LABELS, *REASONS)}
+            known = {label.rpartition("/")[2] for label in (*users.LABELS, *users.REASONS)}
             raise DialgaugeError(f"there is no behaviour named '{name}'.{nearest(name, known)}")
-    columns: list[str | Column] = [Column("name", exact=True), "meaning"]
-    tables = [Table(title, columns, list(items.items())) for title, items in listed.items() if items]
+    columns: list[str | report.Column] = [report.Column("name", exact=True), "meaning"]
+    tables = [report.Table(title, columns, list(items.items())) for title, items in listed.items() if items]
     _present(tables, output)
 
 
@@ -126,9 +114,7 @@ def _cards_named(name: str) -> list[Card[Any]]:
     return same
 
 
-def _card_table(card: Card[Any]) -> Table:
-    from dialgauge.report import Table
-
+def _card_table(card: Card[Any]) -> report.Table:
     parameters = [*([card.cutoff] if card.cutoff else []), *card.parameters]
     settings = [
         f"{parameter.name}: {', '.join(parameter.choices) if parameter.choices else 'a number'}"
@@ -146,14 +132,13 @@ def _card_table(card: Card[Any]) -> Table:
         "better": better,
         "source": card.source,
     }
-    return Table(f"{card.name} ({card.family}): {card.title}", ["field", "value"], list(rows.items()))
+    return report.Table(f"{card.name} ({card.family}): {card.title}", ["field", "value"], list(rows.items()))
 
 
-def _measures_of(family: str) -> Table:
+def _measures_of(family: str) -> report.Table:
     from dialgauge.measures import card_listing
-    from dialgauge.report import Column, Table
 
-    table = Table(f"Measures: {family}", [Column("name", exact=True), "parameters", "formula", "meaning"])
+    table = report.Table(f"Measures: {family}", [report.Column("name", exact=True), "parameters", "formula", "meaning"])
     letters: dict[str, str] = {}
     for entry in card_listing(family):
         card = entry.content
@@ -168,6 +153,6 @@ def _measures_of(family: str) -> Table:
     return table
 
 
-def _present(tables: Sequence[Table], output: TableOutput) -> None:
+def _present(tables: Sequence[report.Table], output: common.TableOutput) -> None:
     output.show(tables)
-    output.document("tables", tables_document(tables))
+    output.document("tables", common.tables_document(tables))

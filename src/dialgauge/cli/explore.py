@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge import explorer
 from dialgauge.cli.common import (
     StoreOption,
 )
@@ -29,8 +30,7 @@ def explore(
         Argument(metavar="[RUN...]", help="Open this run, or compare these (ids, systems, tags or latest)."),
     ] = None,
     read: Annotated[
-        int | None,
-        Option("--read", metavar="N", min=1, max=1000, help="Open the N-th conversation that RUN says to read first."),
+        int | None, Option(min=1, max=1000, help="Open the N-th conversation that RUN says to read first.")
     ] = None,
     port: Annotated[
         int | None, Option(min=0, max=65535, help="Port to listen on. Default: 8642, or the next free one.")
@@ -38,10 +38,8 @@ def explore(
     host: Annotated[
         str, Option(metavar="ADDRESS", help="Address to listen on; non-local addresses need --allow-remote.")
     ] = "127.0.0.1",
-    allow_remote: Annotated[
-        bool, Option("--allow-remote", help="Accept other machines; the URL then carries a token.")
-    ] = False,
-    no_open: Annotated[bool, Option("--no-open", help="Do not open a browser.")] = False,
+    allow_remote: Annotated[bool, Option(help="Accept other machines; the URL then carries a token.")] = False,
+    no_open: Annotated[bool, Option(help="Do not open a browser.")] = False,
     store: StoreOption = None,
 ) -> None:
     """Browse runs: scores, charts, dialogues, comparisons, SQL.
@@ -55,9 +53,7 @@ def explore(
     if read is not None:
         if len(chosen) != 1:
             raise DialgaugeError("--read opens a conversation of one run: name that run")
-        from dialgauge.explorer import Library, reading_address
-
-        path = reading_address(Library(opened), chosen[0], read)
+        path = explorer.reading_address(explorer.Library(opened), chosen[0], read)
     show_pages(opened, chosen, path=path, host=host, port=port, allow_remote=allow_remote, browser=not no_open)
 
 
@@ -72,7 +68,6 @@ def show_pages(
     browser: bool = True,
 ) -> None:
     """Serve the explorer, opened at some runs or at a page of its own, until the keyboard stops it."""
-    from dialgauge.explorer import page_address, serve
 
     def ready(address: str) -> None:
         out.print(f"Explorer of {store.folder} at {address}")
@@ -82,8 +77,8 @@ def show_pages(
 
             webbrowser.open(address)
 
-    opened = path or page_address([run.id for run in runs])
-    serve(store, host=host, port=port, allow_remote=allow_remote, path=opened, ready=ready)
+    opened = path or explorer.page_address([run.id for run in runs])
+    explorer.serve(store, host=host, port=port, allow_remote=allow_remote, path=opened, ready=ready)
 
 
 def _has_screen() -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dialgauge import measures, report, runs, stats
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.common import write_file
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -26,7 +27,6 @@ from dialgauge.text import counted, note_kind
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, Difference
-    from dialgauge.measures import Card, Score
     from dialgauge.runs import Run
 
 EXIT_FAILED_CHECK = 3
@@ -35,7 +35,6 @@ _DROP = "fail-on-drop"
 FailUnderOption = Annotated[
     list[str] | None,
     Option(
-        "--fail-under",
         metavar="MEASURE=VALUE",
         known=measures_of(several=False, ending="="),
         help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
@@ -44,7 +43,6 @@ FailUnderOption = Annotated[
 FailOnDropOption = Annotated[
     str | None,
     Option(
-        "--fail-on-drop",
         metavar="RUN|FILE",
         help="Exit with code 3 if significantly worse than this stored run, or than this file scored the same way.",
     ),
@@ -59,17 +57,13 @@ class Gates(Struct, frozen=True):
     margin: Annotated[
         float,
         Option(
-            "--margin",
             metavar="POINTS",
             min=0,
             needs="--fail-on-drop",
             help="Tolerate drops up to this: percentage points of a share, otherwise the measure's unit.",
         ),
     ] = 0.0
-    junit: Annotated[
-        Path | None,
-        OutputFile("--junit", metavar="FILE", help="Write the checks as JUnit XML, one test case per check."),
-    ] = None
+    junit: Annotated[Path | None, OutputFile(help="Write the checks as JUnit XML, one test case per check.")] = None
 
     def gate(
         self,
@@ -104,18 +98,14 @@ class Gates(Struct, frozen=True):
 
 def _is_to_score(name: str, store: Path | None) -> bool:
     """Whether a baseline is a file or folder with what is to be scored, rather than a stored run."""
-    from dialgauge.runs import Store
-
     path = Path(name)
     return path.is_file() or (
-        path.is_dir() and not (path / "run.json").is_file() and not (Store(store).folder / name).is_dir()
+        path.is_dir() and not (path / "run.json").is_file() and not (runs.Store(store).folder / name).is_dir()
     )
 
 
-def _baseline(name: str, store: Path | None, kinds: Sequence[str]) -> Run:
-    from dialgauge.runs import Run, Store
-
-    run = Run.load(Path(name)) if (Path(name) / "run.json").is_file() else Store(store).open(name)
+def _baseline(name: str, store: Path | None, kinds: Sequence[str]) -> runs.Run:
+    run = runs.Run.load(Path(name)) if (Path(name) / "run.json").is_file() else runs.Store(store).open(name)
     if run.kind not in kinds:
         raise DialgaugeError(
             f"--fail-on-drop: {run.id} is a run of kind {run.kind}, and this command makes runs of kind "
@@ -148,18 +138,14 @@ class Threshold(Struct, frozen=True):
 
     def check(self, family: str | None) -> None:
         """An error where no such measure exists, or where it cannot have such a value."""
-        from dialgauge.measures import parse_measure
-
         try:
-            card = parse_measure(self.measure, family).card
+            card = measures.parse_measure(self.measure, family).card
         except DialgaugeError as error:
             raise DialgaugeError(f"--fail-under: {error}") from error
         self.least(card)
 
-    def least(self, score: Score | Card[Any]) -> float:
+    def least(self, score: measures.Score | measures.Card[Any]) -> float:
         """The value in the measure's unit."""
-        from dialgauge.report import SHARE
-
         number = float(self.text.removesuffix("%"))
         percent = self.text.endswith("%")
         if score.higher_is_better is False:
@@ -167,7 +153,7 @@ class Threshold(Struct, frozen=True):
                 f"--fail-under {self.measure}: lower is better for this measure, so 'under' cannot fail; use "
                 "--fail-on-drop, which knows the direction"
             )
-        if score.unit != SHARE:
+        if score.unit != report.SHARE:
             if percent:
                 raise DialgaugeError(f"--fail-under {self.measure}={self.text}: not a share; give it in its own unit")
             return number
@@ -278,7 +264,7 @@ class BuildGate(Struct, frozen=True):
                 yield from _drop_checks(baseline, against, run, self.margin)
 
 
-def _threshold_check(run: Run, threshold: Threshold, score: Score) -> Check:
+def _threshold_check(run: Run, threshold: Threshold, score: measures.Score) -> Check:
     least = threshold.least(score)
     facts = {"check": "fail-under", "value": score.value, "least": least}
     if score.value is None or math.isnan(score.value):
@@ -302,7 +288,6 @@ def _same_split(runs: Sequence[Run], baseline: Run) -> list[Run]:
 def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterator[Check]:
     """Each measure of a run against the baseline, over the dialogues both have; p is Holm's over the measures."""
     from dialgauge.comparison import MISSING_OPTIONS, UNLIKE_TURNS, compare_runs
-    from dialgauge.stats import holm
 
     comparison = compare_runs([baseline, run])
     for note in comparison.notes:
@@ -312,7 +297,9 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
     old, new = comparison.systems
     differences = [comparison.difference(new, old, measure) for measure in comparison.measures]
     tested = [difference for difference in differences if not math.isnan(difference.p)]
-    for difference, p in zip(tested, holm([difference.p for difference in tested]) if tested else (), strict=True):
+    for difference, p in zip(
+        tested, stats.holm([difference.p for difference in tested]) if tested else (), strict=True
+    ):
         worse = bool(difference.difference) and difference.better == old
         larger = abs(difference.difference) > margin / (100 if _is_share(run.scores.get(difference.measure)) else 1)
         sign = 1 if difference.higher_is_better is False else -1
@@ -382,18 +369,16 @@ def _xml(text: str) -> str:
     return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
-def _shown(score: Score | None, value: float) -> str:
+def _shown(score: measures.Score | None, value: float) -> str:
     return f"{value:.2%}" if _is_share(score) else f"{value:.4g}"
 
 
-def _size(score: Score | None, *values: float) -> str:
+def _size(score: measures.Score | None, *values: float) -> str:
     """Differences, of shares in points."""
     if _is_share(score):
         return f"{' to '.join(f'{100 * value:.2f}' for value in values)} points"
     return " to ".join(f"{value:.4g}" for value in values)
 
 
-def _is_share(score: Score | None) -> bool:
-    from dialgauge.report import SHARE
-
-    return score is not None and score.unit == SHARE
+def _is_share(score: measures.Score | None) -> bool:
+    return score is not None and score.unit == report.SHARE

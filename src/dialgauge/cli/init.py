@@ -31,9 +31,7 @@ _CHECKOUT = Path(__file__).parents[3]
 
 @app.command()
 def init(
-    folder: Annotated[
-        Path, Argument(metavar="[FOLDER]", help="Folder to write to. Default: the current one.")
-    ] = Path(),
+    folder: Annotated[Path, Argument(help="Folder to write to. Default: the current one.")] = Path(),
 ) -> None:
     """Write dialgauge.toml, a folder for runs, the tutorials' example files and a notebook. Existing files are kept.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from dialgauge import lab, runs
 from dialgauge.cli import lab_call
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput, typed_command
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -31,9 +32,7 @@ from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, a
 from dialgauge.cli.output import AlwaysStoredOutput, OnScreen
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
-
-if TYPE_CHECKING:
-    from dialgauge.lab import LoadedDomain
+from dialgauge.worlds import domain
 
 app = application("Let systems and simulated users talk, and score the task, the tracker and the user.", parts=__name__)
 
@@ -45,8 +44,7 @@ class LanguageModel(Struct, frozen=True):
     model: ModelOption = ""
     key_env: KeyOption = ""
     cassette: Annotated[
-        Path | None,
-        Option("--cassette", metavar="FILE", help="File that records requests to language models and their answers."),
+        Path | None, Option(help="File that records requests to language models and their answers.")
     ] = None
 
     def asked(self) -> dict[str, str]:
@@ -74,16 +72,13 @@ def run(
     channel: ChannelOption = "clean",
     failures: FailuresOption = "live",
     broken: BrokenOption = None,
-    render: Annotated[bool, Option("--render", help="At act level, also render the acts as text.")] = False,
+    render: Annotated[bool, Option(help="At act level, also render the acts as text.")] = False,
     seed: LabSeedOption = 0,
     resamples: ResamplesOption = 1000,
     export: Annotated[
-        Path | None,
-        OutputFolder("--out", metavar="FOLDER", help="Also export the conversations as native JSONL and GCDF1."),
+        Path | None, OutputFolder("--out", help="Also export the conversations as native JSONL and GCDF1.")
     ] = None,
-    detail: Annotated[
-        bool, Option("--detail", help="Also show belief states, efficiency, and what was misunderstood.")
-    ] = False,
+    detail: Annotated[bool, Option(help="Also show belief states, efficiency, and what was misunderstood.")] = False,
     *,
     agents: Agents,
     town: Town,
@@ -98,9 +93,6 @@ def run(
     Rerun an interrupted command to resume it. Exit code: 0 all conversations were held, 1 an agent failed in some, 3 a
     --fail-under or --fail-on-drop check failed.
     """
-    from dialgauge.lab import converse, write_conversations
-    from dialgauge.runs import Store
-
     if town.has_tools:
         if broken == "fail":
             raise DialgaugeError(
@@ -125,8 +117,8 @@ def run(
         mask=failures == "masked",
         **asdict(limits),
     )
-    store, where = Store(output.store), placement.place
-    results = converse(
+    store, where = runs.Store(output.store), placement.place
+    results = lab.converse(
         sitting,
         goals=loaded,
         broken=broken or "",
@@ -138,7 +130,7 @@ def run(
     checks = gate.check(results.runs)
     [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail), checks=checks, verdict=True)
     if export is not None:
-        for path in write_conversations(stored, export, loaded.search.domain, loaded.search.tracked):
+        for path in lab.write_conversations(stored, export, loaded.search.domain, loaded.search.tracked):
             err.print(f"wrote {path}")
     err.print(f"stored as run {stored.id} in {store.folder}")
     for note in results.notes:
@@ -148,12 +140,10 @@ def run(
 
 @app.command("new")
 def new(
-    name: Annotated[str, Argument(metavar="NAME", help="The folder to write; its name becomes the domain's.")],
+    name: Annotated[str, Argument(help="The folder to write; its name becomes the domain's.")],
 ) -> None:
     """Write the folder of a small, commented domain that runs as it is: a start for your own."""
-    from dialgauge.worlds.domain import new_domain
-
-    written = new_domain(name)
+    written = domain.new_domain(name)
     out.print(f"wrote {', '.join(path.name for path in written)} into {written[0].parent}")
     folder = name if "/" in name else f"./{name}"
     out.print(f"Try it: {typed_command(f'dialgauge lab run --domain {folder}')}")
@@ -163,12 +153,11 @@ def new(
 def show_goals(
     count: CountOption = None,
     failures: FailuresOption = "live",
-    goal: Annotated[str | None, Option("--goal", metavar="ID", help="Show one goal in full.")] = None,
+    goal: Annotated[str | None, Option(metavar="ID", help="Show one goal in full.")] = None,
     folder: Annotated[
         Path | None,
         OutputFolder(
             "--out",
-            metavar="FOLDER",
             help="Write the goals: of your own domain as goals.jsonl, of the synthetic town as database and goals in "
             "MultiWOZ format.",
         ),
@@ -180,26 +169,23 @@ def show_goals(
     """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
     import msgspec
 
-    from dialgauge.lab import goal_tables, one_goal_table
-
     loaded = town.open(count, failures)
-    output.show([one_goal_table(loaded, goal)] if goal is not None else goal_tables(loaded))
+    output.show([lab.one_goal_table(loaded, goal)] if goal is not None else lab.goal_tables(loaded))
     if output.json is not None:
         output.document("lab-goals", {"goals": {each.id: msgspec.to_builtins(each) for each in loaded.goals}})
     if folder is not None:
         _write_goals(loaded, town, folder)
 
 
-def _write_goals(loaded: LoadedDomain, town: Town, folder: Path) -> None:
+def _write_goals(loaded: lab.LoadedDomain, town: Town, folder: Path) -> None:
     from dialgauge.worlds.town import TownSearch, generate_goals, write_town
 
     if not isinstance(loaded.search, TownSearch):
         import msgspec
 
         from dialgauge.files import atomic
-        from dialgauge.worlds.domain import declared_goal
 
-        lines = [declared_goal(loaded.search.domain, goal) for goal in loaded.goals]
+        lines = [domain.declared_goal(loaded.search.domain, goal) for goal in loaded.goals]
         with atomic(folder / "goals.jsonl") as scratch:
             scratch.write_bytes(msgspec.json.Encoder().encode_lines(lines))
         err.print(f"wrote {folder / 'goals.jsonl'}")

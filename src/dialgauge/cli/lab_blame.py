@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from dialgauge import lab, runs
 from dialgauge.cli.common import LimitOption, RunArgument, StoreOption, TableOutput
 from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import out
@@ -13,7 +14,7 @@ from dialgauge.cli.screen import out
 def blame(
     run: RunArgument,
     dialogue: Annotated[
-        str | None, Option("--dialogue", metavar="ID", help="Show one conversation, with the turns that are evidence.")
+        str | None, Option(metavar="ID", help="Show one conversation, with the turns that are evidence.")
     ] = None,
     limit: LimitOption = 20,
     store: StoreOption = None,
@@ -21,16 +22,13 @@ def blame(
     output: TableOutput,
 ) -> None:
     """Show whose fault each failure in a 'lab run' was: the first broken link from goal to outcome, with the turns."""
-    from dialgauge.lab import blame_document, blame_explanation, blame_list, blame_tables, require_blame
-    from dialgauge.runs import Store
-
-    blamed = Store(store).open(run)
-    require_blame(blamed)
+    blamed = runs.Store(store).open(run)
+    lab.require_blame(blamed)
     if dialogue is not None:
-        output.show(blame_explanation(blamed, dialogue))
-    elif tables := blame_tables(blamed, listed=True):
-        output.show([*tables, blame_list(blamed, limit or None)], in_file=[*tables, blame_list(blamed)])
+        output.show(lab.blame_explanation(blamed, dialogue))
+    elif tables := lab.blame_tables(blamed, listed=True):
+        output.show([*tables, lab.blame_list(blamed, limit or None)], in_file=[*tables, lab.blame_list(blamed)])
     elif output.json is None and output.table is None:
         out.print("No conversation in this run failed.")
     if output.json is not None:
-        output.document("lab-blame", blame_document(blamed))
+        output.document("lab-blame", lab.blame_document(blamed))

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Struct
 
-from dialgauge.cli.choices import names_of
+from dialgauge import data, engine, lab, report, runs
+from dialgauge.cli.choices import TOOL_DOMAINS
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import named_settings
 from dialgauge.cli.options import Argument, Option, command
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.worlds import tools
 
 if TYPE_CHECKING:
     from dialgauge.cli.gates import Gates
     from dialgauge.cli.lab_options import Agents
     from dialgauge.cli.output import Output
-    from dialgauge.engine import WorkPlace
 
 _DOMAIN = Option(
-    "--domain",
     metavar="NAME|FOLDER",
-    known=names_of("worlds.tools", "installed_domains", closed=False),
+    known=TOOL_DOMAINS,
     help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
 )
 ToolDomainOption = Annotated[str, _DOMAIN]
@@ -41,9 +41,7 @@ def call(
         Path, Argument(metavar="CALLS.json", help='A JSON list of {"name": …, "arguments": {…}}; - for stdin.')
     ],
     domain: ToolDomainOption,
-    task: Annotated[
-        str | None, Option("--task", metavar="ID", help="Begin with the state in which this task starts.")
-    ] = None,
+    task: Annotated[str | None, Option(metavar="ID", help="Begin with the state in which this task starts.")] = None,
     *,
     output: TableOutput,
 ) -> None:
@@ -53,12 +51,8 @@ def call(
     """
     from copy import deepcopy
 
-    from dialgauge.data import data_folder
-    from dialgauge.report import Table
-    from dialgauge.worlds.tools import field_changes, load_tool_domain, read_calls
-
-    wanted = read_calls(calls)
-    loaded = load_tool_domain(domain, root=data_folder().root)
+    wanted = tools.read_calls(calls)
+    loaded = tools.load_tool_domain(domain, root=data.data_folder().root)
     begun = loaded.task(task) if task is not None else None
     if task is not None and begun is None:
         raise DialgaugeError(f"there is no task '{task}'.{nearest(task, [each.id for each in loaded.tasks])}")
@@ -70,17 +64,17 @@ def call(
     before = {key: started[key] if key in started else loaded.record(key) for key in after}
     changed = {key: record for key, record in after.items() if record != before[key]}
 
-    def tables(most: int | None) -> list[Table]:
-        made = Table(f"Calls in {loaded.name}", ["#", "tool", "outcome", "result"])
+    def tables(most: int | None) -> list[report.Table]:
+        made = report.Table(f"Calls in {loaded.name}", ["#", "tool", "outcome", "result"])
         for number, (each, outcome) in enumerate(zip(wanted, outcomes, strict=True), 1):
             made.add(number, each.name, "ok" if outcome.ok else "error", _short(outcome.text, most))
-        records = Table("What changed", ["record", "field", "before", "after"])
+        records = report.Table("What changed", ["record", "field", "before", "after"])
         for key, record in changed.items():
             was = before[key]
             if was is None or record is None:
                 records.add(key, None, _shown(was, most), _shown(record, most))
                 continue
-            for field, old, new in field_changes(was, record):
+            for field, old, new in tools.field_changes(was, record):
                 records.add(key, field, _shown(old, most), _shown(new, most))
         return [made, records] if changed else [made]
 
@@ -117,7 +111,7 @@ class LabOfTools(Struct, frozen=True):
     resamples: int
     exchanges: int
     seconds: float
-    place: WorkPlace
+    place: engine.WorkPlace
 
     @staticmethod
     def _partner(system: str) -> str:
@@ -127,14 +121,10 @@ class LabOfTools(Struct, frozen=True):
     def run(self, agents: Agents, asked: Mapping[str, str], output: Output, gates: Gates) -> int:
         """Hold, score and store them; the exit code."""
         from dialgauge.agents import Limits
-        from dialgauge.data import data_folder
-        from dialgauge.lab import run_tool_domain
-        from dialgauge.runs import Store
         from dialgauge.tasks import coverage_sentences
-        from dialgauge.worlds.tools import load_tool_domain
 
         gate = gates.gate(output.store, kinds=("trials",))
-        load = partial(load_tool_domain, self.domain, root=data_folder().root)
+        load = partial(tools.load_tool_domain, self.domain, root=data.data_folder().root)
         loaded = load()
         tasks = list(loaded.tasks)[: self.count]
         sides = {}
@@ -145,7 +135,7 @@ class LabOfTools(Struct, frozen=True):
             sides[side] = (name, {**general, **named_settings(given, f"--{side}-set")})
         err.print(f"the user is {sides['user'][0]}")
         with progress_bar("conversations", len(tasks) * self.trials) as advance:
-            results = run_tool_domain(
+            results = lab.run_tool_domain(
                 loaded,
                 system=sides["system"],
                 user=sides["user"],
@@ -157,7 +147,7 @@ class LabOfTools(Struct, frozen=True):
                 advance=advance,
                 workers=self.place,
                 again=load,
-                store=Store(output.store),
+                store=runs.Store(output.store),
             )
         screen = out if output.on_screen else err
         for sentence in coverage_sentences(results.runs):

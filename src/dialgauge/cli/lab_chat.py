@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec.structs import replace
 
+from dialgauge import agents, lab
 from dialgauge.cli.common import (
     WideOption,
 )
@@ -15,7 +16,6 @@ from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
-    from dialgauge.agents import Agent, Reply
     from dialgauge.dialogue import Dialogue, Turn
     from dialgauge.worlds.domain import Domain
 
@@ -25,10 +25,8 @@ _ENDLESS = 1_000_000
 
 @command()
 def chat(
-    me: Annotated[
-        Literal["user", "system"], Option("--as", metavar="user|system", help="Which side you play.")
-    ] = "user",
-    goal: Annotated[str | None, Option("--goal", metavar="ID", help="The goal. Default: the first.")] = None,
+    me: Annotated[Literal["user", "system"], Option("--as", help="Which side you play.")] = "user",
+    goal: Annotated[str | None, Option(metavar="ID", help="The goal. Default: the first.")] = None,
     channel: ChannelOption = "clean",
     seed: LabSeedOption = 0,
     wide: WideOption = False,
@@ -43,22 +41,21 @@ def chat(
     """
     out.wide = wide
     from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
-    from dialgauge.lab import LabConfig, check_setting, goal_named, lab_scenario, one_goal_table
 
     loaded = town.open()
-    chosen = goal_named(loaded, goal) if goal else loaded.goals[0]
-    sitting = LabConfig(
+    chosen = lab.goal_named(loaded, goal) if goal else loaded.goals[0]
+    sitting = lab.LabConfig(
         user=agent_spec(*agents.given("user"), "user", channel, render=False),
         system=agent_spec(*agents.given("system"), "system", channel, render=False),
         level="text",
         seed=seed,
         limits=Limits(exchanges=_ENDLESS),
     )
-    check_setting(sitting, loaded.search.domain)
-    scenario = lab_scenario(loaded.search, chosen, sitting, ontology=loaded.search.tracked)
+    lab.check_setting(sitting, loaded.search.domain)
+    scenario = lab.lab_scenario(loaded.search, chosen, sitting, ontology=loaded.search.tracked)
     ask = line_reader("you> ")
     if me == "user":
-        out.print(one_goal_table(loaded, chosen.id).render("terminal"))
+        out.print(lab.one_goal_table(loaded, chosen.id).render("terminal"))
         out.print("Say what you want, in your own words; 'exit' to stop.")
         system = _SystemThatAsks(sitting.system.make(), loaded.search.domain)
         held = converse(KeyboardUser(ask, out.print, raw=True), system, scenario)
@@ -73,14 +70,14 @@ def chat(
 class _SystemThatAsks:
     """A system that tells a person when it understood nothing, and what it can do."""
 
-    def __init__(self, system: Agent, domain: Domain) -> None:
+    def __init__(self, system: agents.Agent, domain: Domain) -> None:
         self._system, self._domain = system, domain
         self.name = system.name
 
     def start(self, context: Any) -> None:
         self._system.start(context)
 
-    def respond(self, turn: Turn | None) -> Reply:
+    def respond(self, turn: Turn | None) -> agents.Reply:
         reply = self._system.respond(turn)
         if reply.heard != () or reply.turn is None or reply.done:  # None: it does not say what it heard
             return reply

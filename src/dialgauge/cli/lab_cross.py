@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from dialgauge import lab
 from dialgauge.cli.common import ResamplesOption, SeedOption, StoreOption, TableOutput
 from dialgauge.cli.options import Argument, Option, command
 
@@ -12,7 +13,7 @@ from dialgauge.cli.options import Argument, Option, command
 def cross(
     runs: Annotated[list[str], Argument(metavar="RUN...", help="Lab runs: one for each user and system.")],
     measure: Annotated[
-        str, Option("--measure", metavar="NAME", help="What a cell shows; any measure of the runs.")
+        str, Option(metavar="NAME", help="What a cell shows; any measure of the runs.")
     ] = "Success(rules=strict)",
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
@@ -21,11 +22,10 @@ def cross(
     output: TableOutput,
 ) -> None:
     """Cross-evaluation: a matrix of users and systems with intervals, the mean of each, and GCDF1 of the users."""
-    from dialgauge.lab import cross_evaluation
     from dialgauge.runs import Store
 
     stored = Store(store)
-    made = cross_evaluation([stored.open(run) for run in runs], measure, resamples=resamples, seed=seed)
+    made = lab.cross_evaluation([stored.open(run) for run in runs], measure, resamples=resamples, seed=seed)
     output.show([made.table()])
     if output.json is not None:
         output.document("lab-cross", made.document())

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from dialgauge import lab
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.options import Option, WholeNumber
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
-
-if TYPE_CHECKING:
-    from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain
+from dialgauge.worlds import tools
 
 Failures: TypeAlias = Literal["live", "paper", "masked"]
 
 BrokenOption = Annotated[
     Literal["leave-out", "fail"] | None,
     Option(
-        "--broken",
         help="Conversations that an agent's error, the time limit or a spent budget ended: left out of success, or "
-        "failed. Default: judged by what was done, and left out where the user failed.",
+        "failed. Default: judged by what was done, and left out where the user failed."
     ),
 ]
 
 SystemOption = Annotated[
     str,
     Option(
-        "--system",
         metavar="AGENT",
         known=AGENTS,
         help="System agent: rule-system, llm-system, http, corpus-system, ... or a plugin.",
@@ -39,54 +36,33 @@ SystemOption = Annotated[
 UserOption = Annotated[
     str,
     Option(
-        "--user",
         metavar="AGENT",
         known=AGENTS,
         help="User agent: agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin.",
     ),
 ]
-UserSetting = Annotated[
-    list[str] | None, Option("--user-set", metavar="NAME=VALUE", help="User agent setting; repeatable.")
-]
-SystemSetting = Annotated[
-    list[str] | None, Option("--system-set", metavar="NAME=VALUE", help="System agent setting; repeatable.")
-]
+UserSetting = Annotated[list[str] | None, Option(metavar="NAME=VALUE", help="User agent setting; repeatable.")]
+SystemSetting = Annotated[list[str] | None, Option(metavar="NAME=VALUE", help="System agent setting; repeatable.")]
 DomainOption = Annotated[
     str,
-    Option(
-        "--domain",
-        metavar="NAME|FOLDER",
-        help="town, airline, retail, depot, another installed domain, or a folder: ./mine.",
-    ),
+    Option(metavar="NAME|FOLDER", help="town, airline, retail, depot, another installed domain, or a folder: ./mine."),
 ]
 GoalsOption = Annotated[
     str,
-    Option("--goals", metavar="FILE", help="Goals of a domain (JSON Lines); for the town dialogues with goals "
-           "(MultiWOZ). Default: the domain's, or drawn."),
+    Option(metavar="FILE", help="Goals of a domain (JSON Lines); for the town dialogues with goals "
+           "(MultiWOZ). Default: the domain's, or drawn.")
 ]  # fmt: skip
 DatabaseOption = Annotated[
-    Path | None,
-    Option("--database", metavar="FOLDER", help="Database folder. Default: the folder db next to the goals."),
+    Path | None, Option(metavar="FOLDER", help="Database folder. Default: the folder db next to the goals.")
 ]
 CountOption = Annotated[
     int | None,
-    WholeNumber(
-        "--count",
-        "-n",
-        of="goals",
-        metavar="N",
-        min=1,
-        help="Number of goals. Default: all, or 200 drawn ones.",
-    ),
+    WholeNumber("--count", "-n", of="goals", min=1, help="Number of goals. Default: all, or 200 drawn ones."),
 ]
-LevelOption = Annotated[
-    Literal["act", "text"],
-    Option("--level", metavar="act|text", help="What the agents exchange: dialogue acts or text."),
-]
+LevelOption = Annotated[Literal["act", "text"], Option(help="What the agents exchange: dialogue acts or text.")]
 ChannelOption = Annotated[
     str,
     Option(
-        "--channel",
         metavar="NAME|FILE",
         known=words("clean mild paper2021", closed=False),
         help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file.",
@@ -94,20 +70,17 @@ ChannelOption = Annotated[
 ]
 FailuresOption = Annotated[
     Failures,
-    Option("--failures", metavar="MODE", help="Goals whose first try should fail but would succeed: live drops the "
-           "first try, paper keeps it, masked makes it fail."),
+    Option(metavar="MODE", help="Goals whose first try should fail but would succeed: live drops the "
+           "first try, paper keeps it, masked makes it fail.")
 ]  # fmt: skip
 EndpointOption = Annotated[
-    str,
-    Option("--endpoint", metavar="URL|local", help="Language model endpoint: an OpenAI-compatible URL, or local."),
+    str, Option(metavar="URL|local", help="Language model endpoint: an OpenAI-compatible URL, or local.")
 ]
-ModelOption = Annotated[str, Option("--model", metavar="NAME", help="Model name at the endpoint.")]
-KeyOption = Annotated[str, Option("--key-env", metavar="NAME", help="Environment variable that holds the API key.")]
+ModelOption = Annotated[str, Option(metavar="NAME", help="Model name at the endpoint.")]
+KeyOption = Annotated[str, Option(metavar="NAME", help="Environment variable that holds the API key.")]
 ExchangesOption = Annotated[int, WholeNumber(of="exchanges", min=1, help="Maximum exchanges per conversation.")]
 LabSeedOption = Annotated[int, Option(min=0, help="Random seed for conversations and resampling.")]
-TownSeedOption = Annotated[
-    int, Option("--town-seed", min=0, help="Random seed for the synthetic town and for drawn goals.")
-]
+TownSeedOption = Annotated[int, Option(min=0, help="Random seed for the synthetic town and for drawn goals.")]
 
 _CLEAN = "clean"
 #: Language models, and agents of ours that have a use for a channel.
@@ -128,15 +101,11 @@ class Town(Struct, frozen=True):
         """Is it a domain of tools over records, whose tasks take the place of goals?"""
         if self.domain == "town":
             return False
-        from dialgauge.worlds.tools import names_tool_domain
+        return tools.names_tool_domain(self.domain)
 
-        return names_tool_domain(self.domain)
-
-    def open(self, count: int | None = None, failures: Failures = "live") -> LoadedDomain:
+    def open(self, count: int | None = None, failures: Failures = "live") -> lab.LoadedDomain:
         """Read it, or make it."""
-        from dialgauge.lab import open_domain
-
-        return open_domain(
+        return lab.open_domain(
             self.domain,
             self.goals,
             database=self.database,
@@ -168,10 +137,8 @@ def lab_config_from(
     render: bool,
     asked: Mapping[str, str] | None = None,
     **how: Any,
-) -> LabConfig:
+) -> lab.LabConfig:
     """Who talks to whom, and how, as the options say it."""
-    from dialgauge.lab import make_lab_config
-
     sides = {"user": user, "system": system}
     specs = {
         side: agent_spec(name, given, side, channel, render=render, asked=asked)
@@ -181,10 +148,10 @@ def lab_config_from(
     for spec in specs.values():
         if channel != _CLEAN and "channel" not in spec.options:
             err.print(f"--channel has no effect on {spec.name}, which does its own understanding")
-    return make_lab_config(specs["user"], specs["system"], level=level, **how)
+    return lab.make_lab_config(specs["user"], specs["system"], level=level, **how)
 
 
-def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, AgentSpec]) -> None:
+def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, lab.AgentSpec]) -> None:
     named = [name for name, text in (asked or {}).items() if text]
     if named and not any(spec.name in _MODELS for spec in specs.values()):
         option = named[0].replace("_", "-")
@@ -201,10 +168,8 @@ def agent_spec(
     *,
     render: bool,
     asked: Mapping[str, str] | None = None,
-) -> AgentSpec:
+) -> lab.AgentSpec:
     """An agent with its settings; ``asked`` are those of language models on either side that were not set for one."""
-    from dialgauge.lab import AgentSpec
-
     options = named_settings(given, f"--{side}-set")
     if name in _MODELS:
         options = {**{setting: text for setting, text in (asked or {}).items() if text}, **options}
@@ -213,7 +178,7 @@ def agent_spec(
             options.setdefault("channel", channel)
         if render:
             options.setdefault("render", "true")
-    return AgentSpec(name, options)
+    return lab.AgentSpec(name, options)
 
 
 def named_settings(given: Sequence[str] | None, option: str) -> dict[str, str]:

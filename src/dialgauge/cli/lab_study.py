@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from dialgauge import lab, runs
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
 from dialgauge.cli.lab_options import Agents, ExchangesOption, LabSeedOption, LevelOption, Town, lab_config_from
@@ -15,23 +16,16 @@ from dialgauge.errors import DialgaugeError
 class StudiedAgents(Agents, frozen=True):
     """The agents, of which the system is made to misunderstand."""
 
-    system: Annotated[
-        str, Option("--system", metavar="AGENT", known=AGENTS, help="System whose understanding is degraded.")
-    ] = "rule-system"
+    system: Annotated[str, Option(metavar="AGENT", known=AGENTS, help="System whose understanding is degraded.")] = (
+        "rule-system"
+    )
 
 
 @command()
 def study(
     count: Annotated[
         int | None,
-        WholeNumber(
-            "--count",
-            "-n",
-            of="goals",
-            metavar="N",
-            min=2,
-            help="Number of goals. Default: all, or 200 drawn ones.",
-        ),
+        WholeNumber("--count", "-n", of="goals", min=2, help="Number of goals. Default: all, or 200 drawn ones."),
     ] = None,
     errors: Annotated[
         str,
@@ -66,37 +60,32 @@ def study(
     The same users pursue the same goals under every condition. The run is always stored; rerun an interrupted command
     to resume it.
     """
-    from dialgauge.lab import channel_conditions, study_figure, study_run, study_tables
-    from dialgauge.runs import Store
-
-    store = Store(stored.store)
+    store = runs.Store(stored.store)
     store.check_writable()
     loaded = town.open(count)
     sitting = lab_config_from(
         user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, render=False, trials=1,
         seed=seed, mask=False, exchanges=exchanges, seconds=300.0, loop=0,
     )  # fmt: skip
-    conditions = channel_conditions(sitting.system, _kinds(errors), _shares(rates))
+    conditions = lab.channel_conditions(sitting.system, _kinds(errors), _shares(rates))
     for condition in conditions:
         condition.system.make()
     with progress_bar("conditions", len(conditions)) as advance:
-        made = study_run(
+        made = lab.study_run(
             loaded, sitting, conditions, store=store, workers=workers, resamples=resamples, on_condition=advance
         )
-    tables = study_tables(made)
+    tables = lab.study_tables(made)
     output.show(tables)
     output.document("lab-study", {name: made.table(name).to_dicts() for name in ("predictors", "conditions")})
-    output.draw({"study": lambda: study_figure(made)})
+    output.draw({"study": lambda: lab.study_figure(made)})
     err.print(f"stored as run {made.id} in {store.folder}")
 
 
 def _kinds(text: str) -> list[str]:
-    from dialgauge.lab import ERRORS
-
     kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
-    unknown = next((kind for kind in kinds if kind not in ERRORS), None)
+    unknown = next((kind for kind in kinds if kind not in lab.ERRORS), None)
     if unknown is not None or not kinds:
-        raise DialgaugeError(f"--errors must be one or more of {', '.join(ERRORS)} (got '{unknown or text}')")
+        raise DialgaugeError(f"--errors must be one or more of {', '.join(lab.ERRORS)} (got '{unknown or text}')")
     return list(dict.fromkeys(kinds))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from dialgauge import formats, report
+from dialgauge.agents import speech
 from dialgauge.cli.common import TableOutput, tables_document
 from dialgauge.cli.lab_options import DatabaseOption
 from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, command
@@ -14,17 +16,13 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from dialgauge.agents.speech import LinearNlu, NluSample
     from dialgauge.dialogue import Speaker
-    from dialgauge.report import Table
 
 
 @command()
 def train(
-    dialogues: Annotated[
-        list[str], Argument(metavar="DIALOGUES...", help="Annotated dialogues (MultiWOZ with dialogue acts).")
-    ],
-    model: Annotated[Path, OutputFile("--out", metavar="FILE", help="Model file to write (.npz).")],
+    dialogues: Annotated[list[str], Argument(help="Annotated dialogues (MultiWOZ with dialogue acts).")],
+    model: Annotated[Path, OutputFile("--out", help="Model file to write (.npz).")],
     database: DatabaseOption = None,
     practice: Annotated[
         int, WholeNumber(of="turns", min=0, help="Template-generated turns to add to the training data.")
@@ -43,19 +41,17 @@ def train(
     Use it with 'dialgauge lab run --user-set nlu=FILE --system-set nlu=FILE'. The same dialogues always give the same
     model.
     """
-    from dialgauge.agents.speech import LinearNlu, human_samples, practice_samples, train_nlu
-    from dialgauge.formats import read
     from dialgauge.worlds.town import load_town, spoken_ontology, town_beside
 
     if test is None and (output.json or output.table):
         raise DialgaugeError("--json and --table hold the evaluation; add --test FILE to evaluate")
     town = load_town(database) if database else town_beside(dialogues[0])
     ontology = spoken_ontology(town)
-    learned = [dialogue for file in dialogues for dialogue in read(file).dialogues]
-    samples = list(human_samples(learned))
+    learned = [dialogue for file in dialogues for dialogue in formats.read(file).dialogues]
+    samples = list(speech.human_samples(learned))
     if not any(sample.acts for sample in samples):
         raise DialgaugeError("none of the dialogues has dialogue acts to train on", file=dialogues[0])
-    others = read(test).dialogues if test else []
+    others = formats.read(test).dialogues if test else []
     if shared := {other.id for other in others} & {dialogue.id for dialogue in learned}:
         raise DialgaugeError(
             f"{counted(len(shared), 'dialogue')}, for example {min(shared)}, {'is' if len(shared) == 1 else 'are'} "
@@ -63,24 +59,23 @@ def train(
             file=test,
         )
     with err.status(f"training on {len(samples):,} human and {practice:,} generated turns"):
-        made = train_nlu([*samples, *practice_samples(practice, seed=seed)], ontology, epochs=epochs, seed=seed)
+        made = speech.train_nlu(
+            [*samples, *speech.practice_samples(practice, seed=seed)], ontology, epochs=epochs, seed=seed
+        )
     made.save(model)
     err.print(f"wrote {model}")
     if others:
-        understood = [_understood(LinearNlu(made, ontology), list(human_samples(others)))]
+        understood = [_understood(speech.LinearNlu(made, ontology), list(speech.human_samples(others)))]
         output.show(understood)
         output.document("tables", tables_document(understood))
 
 
-def _understood(nlu: LinearNlu, samples: Sequence[NluSample]) -> Table:
-    from dialgauge.agents.speech import understanding
-    from dialgauge.report import Column, Table
-
-    shares = [Column(name, digits=1, percent=True) for name in ("precision", "recall", "F1")]
-    table = Table("NLU accuracy", ["speaker", "compared", *shares])
+def _understood(nlu: speech.LinearNlu, samples: Sequence[speech.NluSample]) -> report.Table:
+    shares = [report.Column(name, digits=1, percent=True) for name in ("precision", "recall", "F1")]
+    table = report.Table("NLU accuracy", ["speaker", "compared", *shares])
     speakers: tuple[Speaker, ...] = ("user", "system")
     for speaker in speakers:
         for what, values in {"act and slot": False, "with value": True}.items():
-            score = understanding(nlu, samples, speaker, values=values)
+            score = speech.understanding(nlu, samples, speaker, values=values)
             table.add(speaker, what, score.precision, score.recall, score.f1)
     return table

@@ -67,7 +67,7 @@ class Declaration:
 
 
 class Option(Declaration):
-    """A parameter given by name. Unless named, ``per_dialogue`` is ``--per-dialogue``; a truth value needs a name."""
+    """A parameter given by name. Unless named, ``per_dialogue`` is ``--per-dialogue``."""
 
 
 class AlwaysOn(Option):

@@ -6,25 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dialgauge.cli.common import (
-    AlwaysRunOption,
-    DrawnOutput,
-    RunOption,
-    StoreOption,
-    ViewOption,
-    keep_shown,
-    kept_for_good,
-    print_sentence,
-    write_document,
-    write_table_file,
-)
+from dialgauge import comparison, presentation, report, runs
+from dialgauge.cli import common
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.cli.gates import Checks
-    from dialgauge.report import RunSet, Table
     from dialgauge.runs import Run
 
 
@@ -41,22 +30,20 @@ class OnScreen(Progress):
 
     @contextmanager
     def reading(self, total: int | None = None) -> Iterator[Callable[[int], None]]:
-        with kept_for_good(), progress_bar("reading", total) as advance:
+        with common.kept_for_good(), progress_bar("reading", total) as advance:
             yield advance
 
 
-class Output(DrawnOutput, frozen=True):
+class Output(common.DrawnOutput, frozen=True):
     """Where results go. What cannot be written is refused before the work begins."""
 
-    run: RunOption = False
-    store: StoreOption = None
+    run: common.RunOption = False
+    store: common.StoreOption = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.run or self.always:
-            from dialgauge.runs import Store
-
-            Store(self.store).check_writable()
+            runs.Store(self.store).check_writable()
 
     @property
     def always(self) -> bool:
@@ -65,12 +52,12 @@ class Output(DrawnOutput, frozen=True):
 
     def present(
         self,
-        results: RunSet,
+        results: report.RunSet,
         schema: str,
         *,
-        tables: Sequence[Table],
-        texts: Sequence[Table | str] = (),
-        in_files: Callable[[], Sequence[Table]] | None = None,
+        tables: Sequence[report.Table],
+        texts: Sequence[report.Table | str] = (),
+        in_files: Callable[[], Sequence[report.Table]] | None = None,
         document: Callable[[], Mapping[str, Any]] | None = None,
         checks: Checks | None = None,
         verdict: bool = False,
@@ -80,7 +67,7 @@ class Output(DrawnOutput, frozen=True):
         ``in_files`` are the tables of ``--table``, where they are longer than those on the screen. With ``verdict``,
         the last line says what it comes to.
         """
-        keep_shown(results)
+        common.keep_shown(results)
         if self.on_screen:
             for index, part in enumerate((*tables, *texts)):
                 if index:
@@ -88,23 +75,21 @@ class Output(DrawnOutput, frozen=True):
                 out.print(part if isinstance(part, str) else part.render("terminal"))
             if verdict and len({run.name for run in results.runs}) == len(results.runs) > 0:
                 out.print()
-                print_sentence(_verdict(results.runs))
+                common.print_sentence(_verdict(results.runs))
         if self.table is not None:
-            write_table_file(in_files() if in_files else tables, self.table)
+            common.write_table_file(in_files() if in_files else tables, self.table)
         if self.json is not None:
             checked = checks.document() if checks else {}
-            write_document(self.json, schema, {**(document or results.document)(), **checked})
+            common.write_document(self.json, schema, {**(document or results.document)(), **checked})
         if (self.run or self.always) and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:
             self.draw(results.figures())
         return results.runs
 
-    def save(self, results: RunSet) -> RunSet:
+    def save(self, results: report.RunSet) -> report.RunSet:
         """Store the runs, and say which."""
-        from dialgauge.runs import Store
-
-        store = Store(self.store)
+        store = runs.Store(self.store)
         stored = results.save(store)
         for run in stored.runs:
             err.print(f"stored as run {run.id} in {store.folder}")
@@ -114,7 +99,7 @@ class Output(DrawnOutput, frozen=True):
 class AlwaysStoredOutput(Output, frozen=True):
     """The same for a command that always stores its runs."""
 
-    run: AlwaysRunOption = False
+    run: common.AlwaysRunOption = False
 
     @property
     def always(self) -> bool:
@@ -124,7 +109,7 @@ class AlwaysStoredOutput(Output, frozen=True):
 class ViewedOutput(Output, frozen=True):
     """The same for a command that also opens its runs in the explorer, which must be stored for that."""
 
-    view: ViewOption = False
+    view: common.ViewOption = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -137,7 +122,7 @@ class ViewedOutput(Output, frozen=True):
     def always(self) -> bool:
         return self.view
 
-    def present(self, results: RunSet, schema: str, **how: Any) -> list[Run]:
+    def present(self, results: report.RunSet, schema: str, **how: Any) -> list[Run]:
         """The same, and then the explorer."""
         runs = super().present(results, schema, **how)
         if self.view:
@@ -150,13 +135,9 @@ class ViewedOutput(Output, frozen=True):
 def _verdict(runs: Sequence[Run]) -> str:
     """What the runs come to, in one sentence: the best of several with how sure that is, or what one run says."""
     if len(runs) == 1:
-        from dialgauge.presentation import run_verdict
-
-        return run_verdict(runs[0])
-    from dialgauge.comparison import compare_runs
-
+        return presentation.run_verdict(runs[0])
     try:
-        return f"{compare_runs(runs).verdict}."
+        return f"{comparison.compare_runs(runs).verdict}."
     except DialgaugeError as why:
         return f"No verdict: {why}"
 

@@ -132,18 +132,18 @@ def _parameter(name: str, hint: Any, default: Any, bundle: str = "") -> CommandP
     return CommandParameter(name, declaration, get_args(kind)[0] if many else kind, many, default, bundle)
 
 
+def named_options(command: Callable[..., object]) -> dict[str, CommandParameter]:
+    """The options of a command by all their names."""
+    return {name: each for each in command_parameters(command) if each.is_option for name in each.options}
+
+
 def read_words(called: str, command: Callable[..., object], words: Sequence[str]) -> Words:
     """Tell the words of a call apart; what is no option of the command is an error, and so is a missing value.
 
     As everywhere: ``--name value``, ``--name=value``, ``-n value``, ``-nvalue``, ``-n=value``, several flags as
     ``-ab``, options and arguments in any order, and after ``--`` only arguments.
     """
-    known = {
-        name: command_parameter
-        for command_parameter in command_parameters(command)
-        if command_parameter.is_option
-        for name in command_parameter.options
-    }
+    known = named_options(command)
     options: list[tuple[CommandParameter, str]] = []
     places: list[str] = []
     help_wanted = False
@@ -223,9 +223,7 @@ def given_values(called: str, command: Callable[..., object], words: Words) -> d
 
 def keyword_arguments(command: Callable[..., object], given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of the call: values, and bundles made of them. What was not given has its default."""
-    parameters = [
-        command_parameter for command_parameter in command_parameters(command) if command_parameter.name in given
-    ]
+    parameters = [parameter for parameter in command_parameters(command) if parameter.name in given]
     made = {parameter.name: given[parameter.name] for parameter in parameters if not parameter.bundle}
     for name, hint in _hints(command).items():
         if _is_bundle(hint):
@@ -237,16 +235,9 @@ def keyword_arguments(command: Callable[..., object], given: Mapping[str, Any]) 
 
 def check_together(command: Callable[..., object], words: Words) -> None:
     """An error for options that exclude each other, and for one without the option that it needs."""
-    known = {
-        name: command_parameter
-        for command_parameter in command_parameters(command)
-        if command_parameter.is_option
-        for name in command_parameter.options
-    }
+    known = named_options(command)
     typed = words.named
-    arguments = [
-        command_parameter for command_parameter in command_parameters(command) if not command_parameter.is_option
-    ][: len(words.places)]
+    arguments = [each for each in command_parameters(command) if not each.is_option][: len(words.places)]
     given = {re.sub(r"[][]|\.\.\.", "", argument.value_name).split(" |")[0]: argument for argument in arguments}
     given |= {parameter.long_name: parameter for parameter in known.values() if parameter.long_name in typed}
     unfit: dict[str, list[str]] = {}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import OutputFile, OutputFolder
-from dialgauge.cli.parse import command_parameters, unfit_value
+from dialgauge.cli.parse import named_options, unfit_value
 from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
@@ -159,13 +159,8 @@ def unknown_key(key: str, command: str, options: Collection[str]) -> str:
 
 def settable(command: Callable[..., object]) -> dict[str, CommandParameter]:
     """The options of a command by the names that the file has them under."""
-    return {
-        name.removeprefix("--"): command_parameter
-        for command_parameter in command_parameters(command)
-        if command_parameter.is_option
-        for name in command_parameter.options
-        if name.startswith("--")
-    }
+    named = named_options(command)
+    return {name.removeprefix("--"): option for name, option in named.items() if name.startswith("--")}
 
 
 def unsafe(key: str, option: CommandParameter) -> str | None:

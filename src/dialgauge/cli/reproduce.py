@@ -37,9 +37,7 @@ def main(
         Path | None,
         Option(metavar="FOLDER", help="Dataset folder. Default: $DIALGAUGE_DATA, else that of 'data get'."),
     ] = None,
-    fresh: Annotated[
-        bool, Option("--fresh", help="Retrain the learned models (babi only; takes over an hour).")
-    ] = False,
+    fresh: Annotated[bool, Option(help="Retrain the learned models (babi only; takes over an hour).")] = False,
     seeds: Annotated[
         int | None,
         WholeNumber(of="seeds", min=1, needs="--fresh", help="With --fresh: seeds per learned model. Default: 3."),
@@ -58,28 +56,21 @@ def main(
         ),
     ] = None,
     keep: Annotated[
-        Path | None,
-        OutputFile(metavar="FILE", needs="--fresh", help="With --fresh: write the accuracies of each seed to a file."),
+        Path | None, OutputFile(needs="--fresh", help="With --fresh: write the accuracies of each seed to a file.")
     ] = None,
     ratings: Annotated[
-        Path | None,
-        Option(
-            metavar="FILE", help="Ratings of the FGA paper's 100 dialogues (CSV: dialogue, rater, rating; fga only)."
-        ),
+        Path | None, Option(help="Ratings of the FGA paper's 100 dialogues (CSV: dialogue, rater, rating; fga only).")
     ] = None,
     system: Annotated[
         list[str] | None,
         Option(
-            "--system",
             metavar="NAME=FILE",
             help="Predictions for the MultiWOZ 2.1 test set, for example SOM-DST=mine.json (fga and rsa); repeatable.",
         ),
     ] = None,
     store: StoreOption = None,
-    markdown: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Also write a Markdown page; - for stdout.")
-    ] = None,
-    html: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write a web page with the figures.")] = None,
+    markdown: Annotated[Path | None, OutputFile(help="Also write a Markdown page; - for stdout.")] = None,
+    html: Annotated[Path | None, OutputFile(help="Also write a web page with the figures.")] = None,
     *,
     output: DrawnOutput,
 ) -> int:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import JsonOption, StoreOption, on_screen, typed_command, write_document
+from dialgauge import explorer, formats, report, runs
+from dialgauge.cli import common
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.explore import missing_explorer
 from dialgauge.cli.options import Argument, Option, OutputFile, application
@@ -18,7 +18,6 @@ from dialgauge.cli.output import OnScreen
 from dialgauge.cli.screen import err, out
 
 if TYPE_CHECKING:
-    from dialgauge.runs import Store
     from dialgauge.tasks import Review
 
 #: Letters of a page's name that come from its logs.
@@ -38,26 +37,14 @@ def review(
         list[str],
         Argument(metavar="LOG...", help="Logs of agents in any known format: tau, chat messages, inspect, ..."),
     ],
-    domain: Annotated[
-        str | None,
-        Option(
-            "--domain",
-            metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
-        ),
-    ] = None,
-    tasks: Annotated[
-        Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
-    ] = None,
-    detail: Annotated[
-        bool, Option("--detail", help="The whole review of every log, however many lines that takes.")
-    ] = False,
+    domain: common.ReplayDomainOption = None,
+    tasks: common.JudgedTasksOption = None,
+    detail: Annotated[bool, Option(help="The whole review of every log, however many lines that takes.")] = False,
     page: Annotated[
-        Path | None, OutputFile("--out", "-o", metavar="FILE", help="The page. Default: review-NAME.html in the store.")
+        Path | None, OutputFile("--out", "-o", help="The page. Default: review-NAME.html in the store.")
     ] = None,
-    store: StoreOption = None,
-    json: JsonOption = None,
+    store: common.StoreOption = None,
+    json: common.JsonOption = None,
 ) -> int:
     """Store a log as a run, write its page, and print at most 25 lines: how complete and consistent the log is, how
     often the agent passes, which tasks are unfair, whose fault failures were, and which conversations to read first.
@@ -66,20 +53,17 @@ def review(
     cannot be determined, a line says what would be needed. Code in a domain's folder runs with your permissions. Exit
     code: 0 nothing contradicts the log, 1 something does or it is incomplete.
     """
-    from dialgauge.explorer import write_report
-    from dialgauge.formats import named_files
-    from dialgauge.runs import Store
     from dialgauge.tasks import same_reviews
 
-    opened = Store(store)
+    opened = runs.Store(store)
     opened.check_writable()
-    named = named_files(logs)
+    named = formats.named_files(logs)
     reviews = [_reviewed(name, source, domain, tasks, opened) for name, source in named.items()]
     page = page or opened.folder / f"review-{_page_name(named)}.html"
     last = [f"Page: {page}{' (in place of an older one)' if page.exists() else ''}"]
-    write_report(page, [each.run for each in reviews], title="Review")
-    write_document(json, "review", {"logs": [each.document() for each in reviews]})
-    if on_screen(json):
+    explorer.write_report(page, [each.run for each in reviews], title="Review")
+    common.write_document(json, "review", {"logs": [each.document() for each in reviews]})
+    if common.on_screen(json):
         same = [f"{' and '.join(names)} are the same log under different names." for names in same_reviews(reviews)]
         last = [*_folded(same), *last]
         if detail or len(reviews) == 1:
@@ -97,7 +81,7 @@ def _page_name(logs: Iterable[str]) -> str:
     return re.sub(r"[^\w.-]+", "-", "-".join(logs))[:_LONGEST].strip("-.") or "log"
 
 
-def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, store: Store) -> Review:
+def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, store: runs.Store) -> Review:
     from dialgauge.api import review_log
 
     review = review_log(source, name, domain=domain, tasks=tasks, store=store, progress=OnScreen())
@@ -106,12 +90,10 @@ def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, st
 
 
 def _folded(sentences: Iterable[str]) -> list[str]:
-    from dialgauge.report import fold_sentence
-
-    return [line for sentence in sentences for line in fold_sentence(sentence, _WIDTH)]
+    return [line for sentence in sentences for line in report.fold_sentence(sentence, _WIDTH)]
 
 
-def _log_lines(review: Review, opened: Store, store: Path | None, room: int) -> list[str]:
+def _log_lines(review: Review, opened: runs.Store, store: Path | None, room: int) -> list[str]:
     """One log: everything that is said, and what to read, shortened and joined where there is not room for all."""
     sentences = [*review.lines, *([f"Exit code 1: {', '.join(review.doubts)}."] if review.doubts else [])]
     commands = _commands(review, opened, store)
@@ -163,17 +145,17 @@ def _shown(text: str, *, short: bool) -> list[str]:
     return lines if not short or len(lines) == 1 else [f"{text[: _WIDTH - 1].rstrip()}…"]
 
 
-def _commands(review: Review, opened: Store, store: Path | None) -> list[str]:
+def _commands(review: Review, opened: runs.Store, store: Path | None) -> list[str]:
     """What opens each conversation to read first; without any, the run. Nothing where no pages can be served."""
     if missing_explorer() is not None:
         return []
     run, where = opened.short_id(review.run.id), f" --store {shlex.quote(str(store))}" if store else ""
     numbers = range(1, len(review.readings) + 1)
     each = [f"dialgauge explore {run} --read {number}{where}" for number in numbers]
-    return [f"    {typed_command(command)}" for command in each or [f"dialgauge explore {run}{where}"]]
+    return [f"    {common.typed_command(command)}" for command in each or [f"dialgauge explore {run}{where}"]]
 
 
-def several_lines(reviews: Sequence[Review], opened: Store, store: Path | None, room: int) -> list[str]:
+def several_lines(reviews: Sequence[Review], opened: runs.Store, store: Path | None, room: int) -> list[str]:
     """Several logs: a table of them, then the first conversation to read of each, as far as there is room."""
     shown = len(reviews)
     while shown > 1 and len(_table_lines(reviews[:shown])) > _MOST_ROWS:
@@ -190,10 +172,8 @@ def several_lines(reviews: Sequence[Review], opened: Store, store: Path | None, 
 
 
 def _table_lines(reviews: Sequence[Review]) -> list[str]:
-    from dialgauge.report import Column, Table
-
-    numbers = [Column(name, align="right") for name in ("scored", "pass^1")]
-    table = Table("", ["log", *numbers, "contradicted by", "whose fault"])
+    numbers = [report.Column(name, align="right") for name in ("scored", "pass^1")]
+    table = report.Table("", ["log", *numbers, "contradicted by", "whose fault"])
     for each in reviews:
         scored, rate = each.run.coverage.units["conversations"], each.run.scores.get("pass^1")
         counts = each.blame.counts if each.blame is not None else {}

@@ -6,26 +6,18 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge.cli import compare as comparing
+from dialgauge import agents, explorer, lab, presentation, tasks, users
+from dialgauge.cli import common, compare as comparing
 from dialgauge.cli.choices import KINDS
-from dialgauge.cli.common import (
-    RunArgument,
-    StoreOption,
-    TableOutput,
-    frame_table,
-    print_tables,
-    row_limit,
-    write_table_file,
-)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFolder, application
 from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
 from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, score_column
-from dialgauge.runs import Annotations, Manifest, Run, Store
-from dialgauge.runs import plain as as_json
+from dialgauge.runs import Annotations, Manifest, Run, Store, plain as as_json
 from dialgauge.text import counted
+from dialgauge.users import faults
 
 if TYPE_CHECKING:
     import polars
@@ -42,9 +34,9 @@ _LONGEST = 36
 @app.command("list")
 def list_runs(
     kind: Annotated[str | None, Option(known=KINDS, help="Only runs of this kind, for example tracking.")] = None,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """List all runs, oldest first, and name damaged ones."""
     opened = Store(store)
@@ -66,55 +58,48 @@ def list_runs(
 
 @app.command()
 def show(
-    run: RunArgument,
-    limit: Annotated[
-        int, Option("--limit", metavar="N", min=0, help="Rows to show of each table; 0 for all. Files have as many.")
-    ] = 5,
-    store: StoreOption = None,
+    run: common.RunArgument,
+    limit: Annotated[int, Option(min=0, help="Rows to show of each table; 0 for all. Files have as many.")] = 5,
+    store: common.StoreOption = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
-    from dialgauge.presentation import run_verdict
-
     opened = Store(store)
     stored = opened.open(run)
     stored.verify()
     annotated = _Annotated(opened)
     written = annotated[stored.id]
-    verdict = run_verdict(stored)
+    verdict = presentation.run_verdict(stored)
     output.document("runs-show", {**as_json(stored.manifest), "verdict": verdict, "annotations": as_json(written)})
     tables = run_tables(stored)
     facts, annotations = tables.pop("run"), _annotation_tables(written)
     facts.add("verdict", verdict)
-    heads = _heads(stored, row_limit(limit))
+    heads = _heads(stored, common.row_limit(limit))
     if output.on_screen:
         shown = tables if out.wide else {name: table for name, table in tables.items() if name != "settings"}
         if len(shown) < len(tables):  # they are longer than all others
             shown["scores"].notes.append("--wide and files have the settings of each score.")
         kept = _without(facts, _WHOLE if out.wide else {*_WHOLE, "signature"})
-        print_tables([kept, *annotations, *shown.values(), *(heads if out.wide else map(_cut_table, heads))])
+        common.print_tables([kept, *annotations, *shown.values(), *(heads if out.wide else map(_cut_table, heads))])
         _print_whole(facts)
-    write_table_file([facts, *annotations, *tables.values(), *heads], output.table)
+    common.write_table_file([facts, *annotations, *tables.values(), *heads], output.table)
     if annotated.damaged:
         raise SystemExit(EXIT_INCOMPLETE)
 
 
 @app.command()
 def annotate(
-    run: RunArgument,
+    run: common.RunArgument,
     tag: Annotated[
-        list[str] | None, Option("--tag", metavar="TAG", not_with=("--dialogue",), help="Tag for the run; repeatable.")
+        list[str] | None, Option(metavar="TAG", not_with=("--dialogue",), help="Tag for the run; repeatable.")
     ] = None,
-    dialogue: Annotated[
-        str | None, Option("--dialogue", metavar="ID", help="Annotate this dialogue instead of the run.")
-    ] = None,
+    dialogue: Annotated[str | None, Option(metavar="ID", help="Annotate this dialogue instead of the run.")] = None,
     label: Annotated[
-        list[str] | None,
-        Option("--label", metavar="LABEL", needs="--dialogue", help="Label for the dialogue; repeatable."),
+        list[str] | None, Option(metavar="LABEL", needs="--dialogue", help="Label for the dialogue; repeatable.")
     ] = None,
-    note: Annotated[str | None, Option("--note", metavar="TEXT", help="Note on the run or the dialogue.")] = None,
-    store: StoreOption = None,
+    note: Annotated[str | None, Option(help="Note on the run or the dialogue.")] = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Tag and annotate a run, or label and annotate one of its dialogues.
 
@@ -136,9 +121,9 @@ def annotate(
 
 @app.command()
 def tag(
-    run: RunArgument,
+    run: common.RunArgument,
     tags: Annotated[list[str], Argument(metavar="TAG...", help="Tags to add to the run.")],
-    store: StoreOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Give a run a name of your own. Commands accept the tag in place of a run, meaning the newest one that has it.
 
@@ -166,7 +151,7 @@ def rm(
         list[str], Argument(metavar="RUN", help="Runs (ids, systems, tags or latest), or names of unfinished work.")
     ],
     yes: Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Delete runs permanently."""
     opened = Store(store)
@@ -181,15 +166,9 @@ def rm(
 @app.command()
 def export(
     runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids or unique prefixes).")],
-    target: Annotated[Path, OutputFolder("--out", "-o", metavar="FOLDER", help="Run store to copy them to.")],
-    redact: Annotated[
-        bool,
-        Option(
-            "--redact",
-            help="Replace personal data, found by its shape, by field names in tool calls, and by what users know.",
-        ),
-    ] = False,
-    store: StoreOption = None,
+    target: Annotated[Path, OutputFolder("--out", "-o", help="Run store to copy them to.")],
+    redact: common.RedactOption = False,
+    store: common.StoreOption = None,
 ) -> None:
     """Copy runs with their dialogues to another run store, to share them.
 
@@ -198,16 +177,14 @@ def export(
     opened = Store(store)
     chosen = list({run.id: run for run in (opened.open(name) for name in runs)}.values())
     if redact:
-        from dialgauge.explorer import redacted_runs
-
-        chosen, redactor = redacted_runs(chosen)
+        chosen, redactor = explorer.redacted_runs(chosen)
         _say(redactor.sentence())
     for run in chosen:
         _say(f"{target / Store(target).add(run).id}")
 
 
 @app.command()
-def path(run: RunArgument, store: StoreOption = None) -> None:
+def path(run: common.RunArgument, store: common.StoreOption = None) -> None:
     """Print the folder of a run."""
     opened = Store(store)
     out.print(str(opened.folder / opened.resolve(run)))
@@ -313,7 +290,8 @@ def _heads(run: Run, rows: int) -> list[Table]:
     """The beginning of every table that has rows, as SQL sees it, with the meaning of their codes below the last."""
     frames = {name: run.table(name).head(min(rows, info.rows)) for name, info in run.tables.items() if info.rows}
     heads = [
-        frame_table(f"Table {name}: {counted(run.tables[name].rows, 'row')}", frame) for name, frame in frames.items()
+        common.frame_table(f"Table {name}: {counted(run.tables[name].rows, 'row')}", frame)
+        for name, frame in frames.items()
     ]
     if heads:
         heads[-1].notes += _code_notes(frames.values())
@@ -322,14 +300,16 @@ def _heads(run: Run, rows: int) -> list[Table]:
 
 def _code_notes(frames: Iterable[polars.DataFrame]) -> list[str]:
     """The codes in tables in words, where somebody has words for them: once for all of them."""
-    from dialgauge.agents import END_WORDS
-    from dialgauge.lab import CAUSE_WORDS
-    from dialgauge.tasks import REASON_GROUPS
-    from dialgauge.users import BAR_WORDS, LABELS, REASONS
-    from dialgauge.users.faults import KINDS
-
     known: dict[str, str] = {}
-    for words in (BAR_WORDS, KINDS, CAUSE_WORDS, LABELS, REASONS, END_WORDS, REASON_GROUPS):
+    for words in (
+        users.BAR_WORDS,
+        faults.KINDS,
+        lab.CAUSE_WORDS,
+        users.LABELS,
+        users.REASONS,
+        agents.END_WORDS,
+        tasks.REASON_GROUPS,
+    ):
         # A code of one word needs no other.
         known |= {str(code): text for code, text in words.items() if {"_", "/"} & set(code)}
     cells = (cell for frame in frames for row in frame.iter_rows() for cell in row)

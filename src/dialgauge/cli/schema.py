@@ -15,10 +15,7 @@ app = application("The JSON Schemas of all JSON outputs.")
 @app.command()
 def schema(
     name: Annotated[
-        str | None,
-        Argument(
-            metavar="[NAME]", known=names_of("schemas", "schema_names"), help="Name of the schema. Default: list all."
-        ),
+        str | None, Argument(known=names_of("schemas", "schema_names"), help="Name of the schema. Default: list all.")
     ] = None,
 ) -> None:
     """Print a JSON Schema, or list the names of all."""

@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
+from dialgauge import report, runs, stats, tracking
+from dialgauge.cli import common
 from dialgauge.cli.choices import PROFILES, measures_of
-from dialgauge.cli.common import (
-    FromRunsOption,
-    Inputs,
-    Placement,
-    ResamplesOption,
-    SeedOption,
-    WorstOption,
-    named_systems,
-    numpy_first,
-    working_store,
-)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
@@ -28,11 +19,6 @@ from dialgauge.cli.output import OnScreen, ViewedOutput
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    from dialgauge.report import Table
-    from dialgauge.runs import Run
-    from dialgauge.tracking import SgdScoring, TrackingRuns
 
 #: In place of GOLD: each prediction file brings its own gold.
 SELF = "self"
@@ -55,8 +41,8 @@ class Views(Struct, frozen=True):
             help="Also show FGA with this λ for the domain, for example train=0.25; repeatable.",
         ),
     ] = None
-    faults: Annotated[bool, Option("--faults", help="Show errors by slot, confused values and first errors.")] = False
-    worst: WorstOption = 0
+    faults: Annotated[bool, Option(help="Show errors by slot, confused values and first errors.")] = False
+    worst: common.WorstOption = 0
     worst_by: Annotated[
         str | None,
         Option(
@@ -67,9 +53,9 @@ class Views(Struct, frozen=True):
         ),
     ] = None
 
-    dialogue: Annotated[
-        list[str] | None, Option("--dialogue", metavar="ID", help="Show this dialogue turn by turn; repeatable.")
-    ] = None
+    dialogue: Annotated[list[str] | None, Option(metavar="ID", help="Show this dialogue turn by turn; repeatable.")] = (
+        None
+    )
     correlation: Annotated[
         Literal["pearson", "spearman", "kendall", "all"] | None,
         Option(
@@ -78,10 +64,7 @@ class Views(Struct, frozen=True):
     ] = None
     ratings: Annotated[
         Path | None,
-        Option(
-            metavar="FILE",
-            help="Human ratings (CSV: dialogue, rater, rating): which measure, and which λ, fits them best.",
-        ),
+        Option(help="Human ratings (CSV: dialogue, rater, rating): which measure, and which λ, fits them best."),
     ] = None
     rated: Annotated[
         str | None,
@@ -90,11 +73,7 @@ class Views(Struct, frozen=True):
 
     sheets: Annotated[
         Path | None,
-        OutputFolder(
-            "--rating-sheets",
-            metavar="FOLDER",
-            help="Write sheets of sampled dialogues for people to rate, and a table.",
-        ),
+        OutputFolder("--rating-sheets", help="Write sheets of sampled dialogues for people to rate, and a table."),
     ] = None
     sample: Annotated[
         int, WholeNumber(of="dialogues", min=1, needs="--rating-sheets", help="Dialogues to draw for --rating-sheets.")
@@ -125,16 +104,14 @@ class Views(Struct, frozen=True):
                 raise DialgaugeError(f"--lambda expects DOMAIN=RATE, a rate of 0 or more: train=0.25 (got '{text}')")
         return rates
 
-    def correlations(self, results: TrackingRuns) -> list[Table]:
+    def correlations(self, results: tracking.TrackingRuns) -> list[report.Table]:
         """The tables of --correlation."""
-        from dialgauge.stats import CORRELATIONS
-
         if self.correlation is None:
             return []
-        kinds = CORRELATIONS if self.correlation == "all" else (self.correlation,)
+        kinds = stats.CORRELATIONS if self.correlation == "all" else (self.correlation,)
         return [table for table in results.correlations(*kinds) if not isinstance(table, str)]
 
-    def texts(self, results: TrackingRuns) -> list[Table | str]:
+    def texts(self, results: tracking.TrackingRuns) -> list[report.Table | str]:
         """Single dialogues, turn by turn."""
         worst = results.worst(self.worst, self.worst_by) if self.worst else ()
         return [*worst, *(text for dialogue in self.dialogue or () for text in results.explain(dialogue))]
@@ -144,12 +121,10 @@ class SgdOptions(Struct, frozen=True):
     """The official scores of SGD."""
 
     schema: Annotated[
-        Path | None,
-        Option(metavar="FILE", not_with=("--from",), help="SGD schema: also compute the official SGD scores."),
+        Path | None, Option(not_with=("--from",), help="SGD schema: also compute the official SGD scores.")
     ] = None
     train_schema: Annotated[
-        Path | None,
-        Option(metavar="FILE", needs="--schema", help="SGD training schema: separates seen from unseen services."),
+        Path | None, Option(needs="--schema", help="SGD training schema: separates seen from unseen services.")
     ] = None
     sgd_matching: Annotated[
         Literal["levenshtein", "difflib", "exact"] | None,
@@ -160,32 +135,30 @@ class SgdOptions(Struct, frozen=True):
         ),
     ] = None
     sgd_exact: Annotated[
-        bool,
-        Option("--sgd-exact", needs="--schema", not_with=("--sgd-matching",), help="Short for --sgd-matching exact."),
+        bool, Option(needs="--schema", not_with=("--sgd-matching",), help="Short for --sgd-matching exact.")
     ] = False
     sgd_across_turn: Annotated[
-        bool,
-        Option("--sgd-across-turn", needs="--schema", help="Multiply SGD joint scores over the services of a turn."),
+        bool, Option(needs="--schema", help="Multiply SGD joint scores over the services of a turn.")
     ] = False
 
-    def scoring(self) -> SgdScoring | None:
+    def scoring(self) -> tracking.SgdScoring | None:
         """How they are computed, if they are asked for."""
         if self.schema is None:
             return None
-        from dialgauge.tracking import SgdScoring
-
         matching = self.sgd_matching or ("exact" if self.sgd_exact else "")
-        return SgdScoring.read(self.schema, self.train_schema, matching=matching, across_turn=self.sgd_across_turn)
+        return tracking.SgdScoring.read(
+            self.schema, self.train_schema, matching=matching, across_turn=self.sgd_across_turn
+        )
 
 
 class Intervals(Struct, frozen=True):
     """How intervals are made."""
 
     no_intervals: Annotated[
-        bool, Option("--no-intervals", not_with=("--from",), help="Skip confidence intervals, as --resamples 0 does.")
+        bool, Option(not_with=("--from",), help="Skip confidence intervals, as --resamples 0 does.")
     ] = False
-    resamples: ResamplesOption = 1000
-    seed: SeedOption = 0
+    resamples: common.ResamplesOption = 1000
+    seed: common.SeedOption = 0
 
 
 @app.command()
@@ -200,7 +173,7 @@ def score(
             "precedence.",
         ),
     ] = None,
-    from_runs: FromRunsOption = None,
+    from_runs: common.FromRunsOption = None,
     measures: Annotated[
         list[str] | None,
         Option(
@@ -226,22 +199,21 @@ def score(
     sensitivity: Annotated[
         bool,
         Option(
-            "--sensitivity",
             not_with=("--from",),
             help="Score the first measure under plain, canon and their variants too; show what each rule changes.",
         ),
     ] = False,
     ontology: Annotated[
-        Path | None, Option(metavar="FILE", not_with=("--from",), help="Slot inventory for profiles without one.")
+        Path | None, Option(not_with=("--from",), help="Slot inventory for profiles without one.")
     ] = None,
     *,
     views: Views,
-    inputs: Inputs,
+    inputs: common.Inputs,
     sgd: SgdOptions,
     intervals: Intervals,
     output: ViewedOutput,
     gates: Gates,
-    placement: Placement,
+    placement: common.Placement,
 ) -> int:
     """Score trackers: every measure the papers report, with intervals and signatures.
 
@@ -251,19 +223,16 @@ def score(
     Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored,
     3 a --fail-under or --fail-on-drop check failed.
     """
-    numpy_first()
-    from dialgauge.runs import Store
-    from dialgauge.tracking import TrackingRuns, chosen_measures, ranking_measure, score
-
+    common.numpy_first()
     gate = gates.gate(
         output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None, scores_files=not from_runs
     )
     where, rates = placement.place, views.domain_rates()
-    score_file: Callable[[str], Run] | None = None
+    score_file: Callable[[str], runs.Run] | None = None
     if views.worst_by:
-        ranking_measure(views.worst_by)
+        tracking.ranking_measure(views.worst_by)
     if from_runs:
-        results = TrackingRuns(Store(output.store).open(from_run) for from_run in from_runs)
+        results = tracking.TrackingRuns(runs.Store(output.store).open(from_run) for from_run in from_runs)
         if looks := [name for name, value in views.named.items() if value]:
             results.require_turns(", ".join(looks))
     else:
@@ -276,14 +245,14 @@ def score(
                     f"{', '.join(given)}: with --engine only sums come back from the workers; leave it out, or --engine"
                 )
         if sgd.schema is None:
-            gate.require(chosen_measures(measures or None))
+            gate.require(tracking.chosen_measures(measures or None))
         gold, *systems = files or [SELF]
         if not systems:
             gold, systems = SELF, [name for name in files or () if name != SELF]
         if not systems:
             raise DialgaugeError("name the gold file and at least one prediction file: dialgauge score GOLD PRED...")
         scored = partial(
-            score,
+            tracking.score,
             gold,
             measures=measures or None,
             profile=profile or None,
@@ -301,10 +270,10 @@ def score(
             rename=inputs.rename,
             accept=inputs.accept or (),
             workers=where if where.asked else None,
-            store=working_store(output.store) if where.asked else None,
+            store=common.working_store(output.store) if where.asked else None,
             progress=OnScreen(),
         )
-        results, score_file = scored(named_systems(systems)), lambda file: scored([file]).runs[0]
+        results, score_file = scored(common.named_systems(systems)), lambda file: scored([file]).runs[0]
     checks = gate.check(results.runs, score_file)
     by = views.by or ()
     rated = results.rated(views.ratings, views.rated, by_domain="domain" in by) if views.ratings else None

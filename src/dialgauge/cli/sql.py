@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from dialgauge.cli.common import (
-    GivenLimitOption,
-    StoreOption,
-    TableOutput,
-    frame_table,
-    row_limit,
-    write_file,
-    write_table_file,
-)
+from dialgauge import report
+from dialgauge.cli import common
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, OutputFile, application
 from dialgauge.cli.screen import err, out
@@ -29,8 +22,6 @@ from dialgauge.runs import Store
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.report import Table
-
 app = application("SQL over all stored runs.")
 
 _SHOWN = 100
@@ -38,13 +29,13 @@ _SHOWN = 100
 
 @app.command()
 def sql(
-    query: Annotated[str, Argument(metavar="QUERY", help="One SELECT (DuckDB SQL); - to read it from stdin.")],
-    csv: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as CSV; - for stdout.")] = None,
-    parquet: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as Parquet; - for stdout.")] = None,
-    limit: GivenLimitOption = None,
-    store: StoreOption = None,
+    query: Annotated[str, Argument(help="One SELECT (DuckDB SQL); - to read it from stdin.")],
+    csv: Annotated[Path | None, OutputFile(help="Write all rows as CSV; - for stdout.")] = None,
+    parquet: Annotated[Path | None, OutputFile(help="Write all rows as Parquet; - for stdout.")] = None,
+    limit: common.GivenLimitOption = None,
+    store: common.StoreOption = None,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Query all stored runs with one SELECT.
 
@@ -65,11 +56,11 @@ def sql(
     frame = Store(store).sql(_asked() if query == "-" else query, on_problem=problems.append)
     for file, encode in files:
         if file is not None:
-            write_file(file, encode(frame))
+            common.write_file(file, encode(frame))
     if output.table is not None:
-        write_table_file([_written(frame)], output.table)
+        common.write_table_file([_written(frame)], output.table)
     if not to_files:
-        _show(frame, _SHOWN if limit is None else row_limit(limit))
+        _show(frame, _SHOWN if limit is None else common.row_limit(limit))
     for problem in problems:
         err.print(f"left out: {problem}")
     if problems:
@@ -77,7 +68,7 @@ def sql(
 
 
 def _show(frame: polars.DataFrame, rows: int) -> None:
-    out.print(frame_table("", frame.head(min(rows, frame.height))).render("terminal"))
+    out.print(common.frame_table("", frame.head(min(rows, frame.height))).render("terminal"))
     if frame.height > rows:
         err.print(
             f"{rows:,} of {frame.height:,} rows; show more with --limit, or write all with --csv, --json or --parquet"
@@ -101,19 +92,15 @@ def _asked() -> str:
 
 def frame_csv(frame: polars.DataFrame) -> bytes:
     """The frame as CSV; dates as ISO 8601, nested values as JSON, nothing for null and NaN."""
-    from dialgauge.report import csv_text, inert
-
     encode = _json_encoder()
     rows = ([_csv_cell(cell, encode) for cell in row] for row in frame.iter_rows())
-    return csv_text(chain([map(inert, frame.columns)], rows)).encode()
+    return report.csv_text(chain([map(report.inert, frame.columns)], rows)).encode()
 
 
-def _written(frame: polars.DataFrame) -> Table:
+def _written(frame: polars.DataFrame) -> report.Table:
     """The frame as a table for a file, whose dates and nested values are as in :func:`frame_csv`."""
-    from dialgauge.report import Table
-
     encode = _json_encoder()
-    return Table("", frame.columns, ([_cell(cell, encode) for cell in row] for row in frame.iter_rows()))
+    return report.Table("", frame.columns, ([_cell(cell, encode) for cell in row] for row in frame.iter_rows()))
 
 
 def frame_json(frame: polars.DataFrame) -> bytes:
@@ -126,10 +113,8 @@ def _json_encoder() -> Callable[[Any], bytes]:
 
 
 def _csv_cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:
-    from dialgauge.report import inert
-
     written = _cell(cell, encode)
-    return inert(written) if isinstance(written, str) else written
+    return report.inert(written) if isinstance(written, str) else written
 
 
 def _cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:

@@ -9,21 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge.cli import tasks_audit
-from dialgauge.cli.choices import measures_of, names_of
-from dialgauge.cli.common import (
-    FromOption,
-    FromRunsOption,
-    Placement,
-    ResamplesOption,
-    SeedOption,
-    StoreOption,
-    TableOutput,
-    WorstOption,
-    named_systems,
-    tables_document,
-    working_store,
-)
+from dialgauge import report, runs, tasks
+from dialgauge.cli import common, tasks_audit
+from dialgauge.cli.choices import TOOL_DOMAINS, measures_of
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, application
@@ -33,9 +21,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
-    from dialgauge.report import RunSet
     from dialgauge.runs import Run
-    from dialgauge.tasks import TaskRuns
 
 app = application(
     "Was the job done? Responses scored against the user's goal and the database; agent results over trials.",
@@ -45,17 +31,11 @@ app = application(
 
 DatabaseFolder = Annotated[
     Path | None,
-    Option(
-        "--database",
-        not_with=("--from",),
-        metavar="FOLDER",
-        help="MultiWOZ database. Default: the folder db next to GOLD.",
-    ),
+    Option(not_with=("--from",), metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."),
 ]
 Domains = Annotated[
     Literal["file", "state", "placeholders"] | None,
     Option(
-        "--domains",
         not_with=("--from",),
         metavar="MODE",
         help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
@@ -64,16 +44,10 @@ Domains = Annotated[
 ]
 UnansweredOption = Annotated[
     Literal["skip", "fail"],
-    Option(
-        "--unanswered",
-        not_with=("--from",),
-        metavar="HOW",
-        help="Dialogues without responses: skip (as mwzeval does) or fail.",
-    ),
+    Option(not_with=("--from",), metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail."),
 ]
 Strict = Annotated[
-    bool,
-    Option("--strict", not_with=("--from",), help="Reject files where only some turns have states or active_domains."),
+    bool, Option(not_with=("--from",), help="Reject files where only some turns have states or active_domains.")
 ]
 
 
@@ -90,10 +64,7 @@ class Responses(ResponseReading, frozen=True):
 
     unanswered: UnansweredOption = "skip"
     references: Annotated[
-        Path | None,
-        Option(
-            metavar="FILE", not_with=("--from",), help="Your own BLEU references (JSON): dialogue id to list of texts."
-        ),
+        Path | None, Option(not_with=("--from",), help="Your own BLEU references (JSON): dialogue id to list of texts.")
     ] = None
     references_are: Annotated[
         Literal["raw", "clean"] | None,
@@ -103,9 +74,7 @@ class Responses(ResponseReading, frozen=True):
             help="Kind of --references: raw (placeholders in brackets) or clean (used as is).",
         ),
     ] = None
-    no_human: Annotated[
-        bool, Option("--no-human", not_with=("--from",), help="Leave out the scores of the human responses.")
-    ] = False
+    no_human: Annotated[bool, Option(not_with=("--from",), help="Leave out the scores of the human responses.")] = False
 
     @property
     def named(self) -> dict[str, object]:
@@ -153,8 +122,6 @@ def score(
     tasks: Annotated[
         Path | None,
         Option(
-            "--tasks",
-            metavar="FILE",
             not_with=("--from", "--measures", "--by", "--worst", "--run"),
             help="Grade agent results again under another version of their tasks, and show what flips.",
         ),
@@ -162,9 +129,8 @@ def score(
     domain: Annotated[
         str | None,
         Option(
-            "--domain",
             metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
+            known=TOOL_DOMAINS,
             needs="--tasks",
             help="Tool domain for --tasks. Default: airline or retail, if the log is from there.",
         ),
@@ -172,24 +138,21 @@ def score(
     judge: Annotated[
         list[str] | None,
         Option(
-            "--judge",
             metavar="FILE",
             not_with=("--from", "--tasks"),
             help="Verdicts of graders on agent results (as for 'tasks judges'): pass^k under each, and the log's.",
         ),
     ] = None,
-    by: Annotated[
-        Literal["domain"] | None, Option(metavar="domain", help="Break Inform and Success down by domain.")
-    ] = None,
-    worst: WorstOption = 0,
-    from_runs: FromRunsOption = None,
-    resamples: ResamplesOption = 1000,
-    seed: SeedOption = 0,
+    by: Annotated[Literal["domain"] | None, Option(help="Break Inform and Success down by domain.")] = None,
+    worst: common.WorstOption = 0,
+    from_runs: common.FromRunsOption = None,
+    resamples: common.ResamplesOption = 1000,
+    seed: common.SeedOption = 0,
     *,
     responses: Responses,
     output: Output,
     gates: Gates,
-    placement: Placement,
+    placement: common.Placement,
 ) -> int:
     """Score logs of agents (pass^k, rewards, costs), or MultiWOZ responses (Inform, Success, BLEU, Combined).
 
@@ -207,7 +170,7 @@ def score(
         "resamples": resamples,
         "seed": seed,
         "workers": where if where.asked else None,
-        "store": working_store(output.store) if where.asked else None,
+        "store": common.working_store(output.store) if where.asked else None,
         "progress": OnScreen(),
     }
     stored = _opened(from_runs or (), output.store)
@@ -231,7 +194,7 @@ def score(
 class _Scored(NamedTuple):
     """Runs, the schema of their document, whether all of them stand, and what scores one more file as they were."""
 
-    results: RunSet
+    results: report.RunSet
     schema: str
     stands: bool
     score_file: Callable[[str], Run] | None
@@ -240,13 +203,12 @@ class _Scored(NamedTuple):
 def _scored_results(stored: Sequence[Run], files: Sequence[str], how: Mapping[str, Any]) -> _Scored:
     """Logs of agents."""
     from dialgauge.api import log_findings
-    from dialgauge.tasks import TrialRuns, per_task_stands, score_results
 
-    def scored(results_files: Sequence[str] | Mapping[str, str]) -> TrialRuns:
-        return score_results(results_files, findings=log_findings, **how)
+    def scored(results_files: Sequence[str] | Mapping[str, str]) -> tasks.TrialRuns:
+        return tasks.score_results(results_files, findings=log_findings, **how)
 
-    results = scored(named_systems(files)) if files else TrialRuns(stored)
-    stands = results.complete and results.trials_stand and all(map(per_task_stands, results.runs))
+    results = scored(common.named_systems(files)) if files else tasks.TrialRuns(stored)
+    stands = results.complete and results.trials_stand and all(map(tasks.per_task_stands, results.runs))
     return _Scored(results, "tasks-trials", stands, (lambda file: scored([file]).runs[0]) if files else None)
 
 
@@ -254,24 +216,20 @@ def _scored_responses(
     stored: Sequence[Run], files: Sequence[str] | None, by: str | None, how: Mapping[str, Any]
 ) -> _Scored:
     """Responses to the turns of a corpus."""
-    from dialgauge.tasks import TaskRuns, score_tasks
-
     if stored:
-        results = _with_domains(TaskRuns(stored), by)
+        results = _with_domains(tasks.TaskRuns(stored), by)
         return _Scored(results, "tasks-score", results.complete, None)
     gold, systems = _named(files)
 
-    def scored(answers: Sequence[str] | Mapping[str, str]) -> TaskRuns:
-        return score_tasks(gold, answers, **how)
+    def scored(answers: Sequence[str] | Mapping[str, str]) -> tasks.TaskRuns:
+        return tasks.score_tasks(gold, answers, **how)
 
-    results = scored(named_systems(systems))
+    results = scored(common.named_systems(systems))
     return _Scored(results, "tasks-score", results.complete, lambda file: scored([file]).runs[0])
 
 
 def _print_coverage(runs: Sequence[Run], screen: Screen) -> None:
-    from dialgauge.tasks import coverage_sentences
-
-    for sentence in coverage_sentences(runs):
+    for sentence in tasks.coverage_sentences(runs):
         screen.print(sentence)
     for run in runs:
         for note in run.notes:
@@ -286,19 +244,17 @@ def explain(
             metavar="[GOLD PRED] DIALOGUE", help="The files, unless --from names a stored run, and the dialogue id."
         ),
     ],
-    from_run: FromOption = None,
-    store: StoreOption = None,
+    from_run: common.FromOption = None,
+    store: common.StoreOption = None,
     *,
     reading: ResponseReading,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Explain the verdicts on one dialogue: per domain, what was offered when, what is wrong, which request was unmet.
 
     dialgauge tasks explain test.json augpt.json MUL0003, or from a stored run:
     dialgauge tasks explain MUL0003 --from RUN
     """
-    from dialgauge.tasks import TaskRuns, score_tasks
-
     *files, dialogue = names
     if len(files) != (2 if from_run is None else 0):
         raise DialgaugeError(
@@ -306,10 +262,10 @@ def explain(
             "stored run (dialgauge tasks explain DIALOGUE --from RUN)"
         )
     if from_run is not None:
-        results = TaskRuns(_opened([from_run], store))
+        results = tasks.TaskRuns(_opened([from_run], store))
     else:
         gold, systems = _named(files)
-        results = score_tasks(
+        results = tasks.score_tasks(
             gold,
             systems,
             database=reading.database,
@@ -324,25 +280,21 @@ def explain(
     for note in results.notes:
         err.print(plain(note))
     output.show(tables)
-    output.document("tables", tables_document(tables))
+    output.document("tables", common.tables_document(tables))
 
 
 def _opened(ids: Sequence[str], store: Path | None) -> list[Run]:
-    from dialgauge.runs import Store
-
-    return [Store(store).open(name) for name in ids]
+    return [runs.Store(store).open(name) for name in ids]
 
 
 def _are_results(files: Sequence[str]) -> bool:
     """Are the files results of agents? What can be read only once is not looked at before; GOLD never comes alone."""
-    from dialgauge.tasks import are_results
-
     once = len(files) == 1 and (files[0] == "-" or Path(files[0]).is_fifo())
-    named = named_systems(files)
-    return once or are_results(list(named.values()) if isinstance(named, dict) else named, native=True)
+    named = common.named_systems(files)
+    return once or tasks.are_results(list(named.values()) if isinstance(named, dict) else named, native=True)
 
 
-def _with_domains(results: TaskRuns, by: str | None) -> TaskRuns:
+def _with_domains(results: tasks.TaskRuns, by: str | None) -> tasks.TaskRuns:
     for run in results.runs:
         if by and not any("[" in name for name in run.scores):
             raise DialgaugeError(f"the run {run.id} has no scores by domain; rescore the files with --by domain")
@@ -352,9 +304,7 @@ def _with_domains(results: TaskRuns, by: str | None) -> TaskRuns:
 def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
     """The gold file, and the prediction files."""
     if not files or len(files) < 2:
-        from dialgauge.tasks import refuse_unreadable
-
-        formats = [refuse_unreadable(file) for file in files or ()]
+        formats = [tasks.refuse_unreadable(file) for file in files or ()]
         usage = "give the gold file and at least one response file: dialgauge tasks score GOLD PRED..."
         if not files:
             raise DialgaugeError(usage)

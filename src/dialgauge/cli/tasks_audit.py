@@ -6,37 +6,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import LimitOption, TableOutput
+from dialgauge import data, formats
+from dialgauge.cli import common
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, command
+from dialgauge.cli.options import Argument, command
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
+from dialgauge.worlds import tools
 
 
 @command()
 def audit(
     results: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="[RESULTS...]", help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone."
-        ),
+        list[str] | None, Argument(help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone.")
     ] = None,
-    domain: Annotated[
-        str | None,
-        Option(
-            "--domain",
-            metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
-        ),
-    ] = None,
-    tasks: Annotated[
-        Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
-    ] = None,
-    limit: LimitOption = 20,
+    domain: common.ReplayDomainOption = None,
+    tasks: common.JudgedTasksOption = None,
+    limit: common.LimitOption = 20,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> int:
     """Replay recorded calls without a language model, and report what a pass rate hides.
 
@@ -44,8 +32,6 @@ def audit(
     whether anything must change, and lists unfair tasks. Code in a domain's folder runs with your permissions. Exit
     code: 0 the log is consistent, 1 conversations do not belong to their tasks or verdicts do not replay.
     """
-    from dialgauge.data import data_folder
-    from dialgauge.formats import named_files
     from dialgauge.tasks import (
         audit_document,
         audit_logs,
@@ -53,21 +39,20 @@ def audit(
         log_tables,
         task_set_tables,
     )
-    from dialgauge.worlds.tools import integrity_sentences, same_logs
 
     if not results and domain is None and tasks is None:
         raise DialgaugeError("name a results file, or tasks to audit: --domain NAME|FOLDER, --tasks FILE")
-    root = data_folder().root
-    named = named_files(results) if results else {}
+    root = data.data_folder().root
+    named = formats.named_files(results) if results else {}
     with progress_bar("auditing", len(named)) as advance:
         logs = audit_logs(named, domain=domain, tasks=tasks, root=root, advance=advance)
     task_set = audit_task_set(logs, domain=domain, tasks=tasks, root=root)
-    same = same_logs((each.name, each.integrity) for each in logs)
+    same = tools.same_logs((each.name, each.integrity) for each in logs)
     screen = out if output.on_screen else err
     for each in logs:
         if each.plan is not None and each.plan.missing:
             screen.print(f"{each.name}: {each.plan.sentence()}.")
-        for sentence in integrity_sentences(each.name, each.integrity):
+        for sentence in tools.integrity_sentences(each.name, each.integrity):
             screen.print(sentence)
     for names in same:
         screen.print(f"{' and '.join(names)} are the same log under different names.")
@@ -83,21 +68,19 @@ def audit(
 
 
 def grade_again(
-    files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: TableOutput
+    files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: common.TableOutput
 ) -> int:
     """``dialgauge tasks score RESULTS --tasks FILE``: recorded logs under another version of their tasks."""
     import msgspec
 
-    from dialgauge.data import data_folder
-    from dialgauge.formats import named_files
     from dialgauge.tasks import regrade, regrading_sentences, regrading_table
 
     if not files:
         raise DialgaugeError("name the results to grade again: dialgauge tasks score RESULTS --tasks FILE")
-    root = data_folder().root
+    root = data.data_folder().root
     graded = [
         regrade(source, tasks, name=name, domain=domain, root=root, resamples=resamples, seed=seed)
-        for name, source in named_files(list(files)).items()
+        for name, source in formats.named_files(list(files)).items()
     ]
     screen = out if output.on_screen else err
     for each in graded:

@@ -7,34 +7,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import LimitOption, TableOutput
+from dialgauge import data, formats, tasks
+from dialgauge.cli import common
 from dialgauge.cli.options import Argument, Option, OutputFolder, command
 from dialgauge.cli.screen import err, out, progress_bar
+from dialgauge.users import faults
+from dialgauge.worlds import tools
 
 
 @command()
 def blame(
-    results: Annotated[list[str], Argument(metavar="RESULTS...", help="Agent result files (tau-bench, tau2-bench).")],
-    dialogue: Annotated[
-        str | None, Option("--dialogue", metavar="ID", help="Show all evidence on one failure (task#trial).")
-    ] = None,
-    domain: Annotated[
-        str | None,
-        Option(
-            "--domain",
-            metavar="NAME|FOLDER",
-            known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
-        ),
-    ] = None,
-    sheets: Annotated[
-        Path | None,
-        OutputFolder("--sheets", metavar="FOLDER", help="Write each unlabelled failure as a text for labellers."),
-    ] = None,
-    limit: LimitOption = 20,
+    results: Annotated[list[str], Argument(help="Agent result files (tau-bench, tau2-bench).")],
+    dialogue: Annotated[str | None, Option(metavar="ID", help="Show all evidence on one failure (task#trial).")] = None,
+    domain: common.ReplayDomainOption = None,
+    sheets: Annotated[Path | None, OutputFolder(help="Write each unlabelled failure as a text for labellers.")] = None,
+    limit: common.LimitOption = 20,
     *,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Say whose fault each failure was: agent, user, both, task, infrastructure, or unclear. No language model is used.
 
@@ -43,14 +32,10 @@ def blame(
     names the side it leans to.
     """
     from dialgauge.api import blame_results
-    from dialgauge.data import data_folder
-    from dialgauge.formats import named_files
-    from dialgauge.tasks import blame_document
-    from dialgauge.worlds.tools import integrity_sentences
 
-    named = named_files(results)
+    named = formats.named_files(results)
     if sheets is not None:
-        _write_sheets(named, sheets, domain, data_folder().root)
+        _write_sheets(named, sheets, domain, data.data_folder().root)
         return
     logs = []
     with progress_bar("blaming", len(named)) as advance:
@@ -62,28 +47,26 @@ def blame(
         if log.plan is not None and log.plan.missing:
             screen.print(f"{log.name}: {log.plan.sentence()}.")
         if log.integrity.foreign:
-            for sentence in integrity_sentences(log.name, log.integrity):
+            for sentence in tools.integrity_sentences(log.name, log.integrity):
                 screen.print(sentence)
     if dialogue is not None:
         output.show([table for log in logs for table in log.explain(dialogue)])
     else:
         in_file = [table for log in logs for table in log.tables()]
         output.show([table for log in logs for table in log.tables(limit or None)], in_file=in_file)
-    output.document("tasks-blame", blame_document(logs))
+    output.document("tasks-blame", tasks.blame_document(logs))
 
 
 def _write_sheets(sources: Mapping[str, str], folder: Path, domain: str | None, root: Path) -> None:
     from dialgauge.files import write_all
-    from dialgauge.tasks import label_sheets
     from dialgauge.text import counted
-    from dialgauge.users.faults import load_labels
 
-    labels = [*load_labels(), *load_labels("fresh.jsonl")]
+    labels = [*faults.load_labels(), *faults.load_labels("fresh.jsonl")]
     files: dict[Path, bytes] = {}
     written = 0
     for name, source in sources.items():
         known = {(label.task, label.trial) for label in labels if label.file == Path(source).name}
-        made = label_sheets(source, domain=domain, root=root, known=known)
+        made = tasks.label_sheets(source, domain=domain, root=root, known=known)
         where = folder / re.sub(r"[^\w-]", "_", name)
         files |= {where / file: content for file, content in made.items()}
         written += len(made.keys() - {"GUIDE.txt", "POLICY.txt", "labels.csv"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from dialgauge import tasks
 from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
 from dialgauge.cli.options import Argument, Option, command
 
@@ -13,16 +14,13 @@ def judges(
     verdicts: Annotated[
         list[str],
         Argument(
-            metavar="VERDICTS...",
-            help="CSV or JSON Lines with conversation (or task and trial), verdict, and optionally grader, replicate.",
+            help="CSV or JSON Lines with conversation (or task and trial), verdict, and optionally grader, replicate."
         ),
     ],
     truth: Annotated[
         str | None,
         Option(
-            "--truth",
-            metavar="GRADER",
-            help="Grader to take as correct; the others' pass rates are corrected by its verdicts.",
+            metavar="GRADER", help="Grader to take as correct; the others' pass rates are corrected by its verdicts."
         ),
     ] = None,
     resamples: ResamplesOption = 1000,
@@ -34,8 +32,6 @@ def judges(
 
     With --truth, sensitivity and specificity of each other grader, and the pass rate corrected for its errors.
     """
-    from dialgauge.tasks import judge_document, judge_figures, judge_tables, read_verdicts
-
-    figures = judge_figures(read_verdicts(verdicts), truth=truth, resamples=resamples, seed=seed)
-    output.show(judge_tables(figures))
-    output.document("tasks-judges", judge_document(figures))
+    figures = tasks.judge_figures(tasks.read_verdicts(verdicts), truth=truth, resamples=resamples, seed=seed)
+    output.show(tasks.judge_tables(figures))
+    output.document("tasks-judges", tasks.judge_document(figures))

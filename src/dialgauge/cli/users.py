@@ -4,34 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from dialgauge import formats, measures, report, users
+from dialgauge.cli import common
 from dialgauge.cli.choices import measures_of
-from dialgauge.cli.common import (
-    DrawnOutput,
-    FromOption,
-    LimitOption,
-    Placement,
-    ProcessesOption,
-    ResamplesOption,
-    SeedOption,
-    StoreOption,
-    TableOutput,
-    named_systems,
-    numpy_first,
-    row_limit,
-    working_store,
-    write_json,
-)
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.output import OnScreen, Output
 from dialgauge.cli.screen import out
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored, opened
 from dialgauge.errors import DialgaugeError
-
-if TYPE_CHECKING:
-    from dialgauge.report import Table
 
 app = application(
     "Simulated users: do they express their whole goal, ask everything they should, and why do they repeat themselves?",
@@ -42,11 +25,7 @@ app = application(
 @app.command()
 def score(
     conversations: Annotated[
-        list[str],
-        Argument(
-            metavar="CONVERSATIONS...",
-            help="Recorded conversations: one source (file, folder, NAME=FILE, ...) per user model.",
-        ),
+        list[str], Argument(help="Recorded conversations: one source (file, folder, NAME=FILE, ...) per user model.")
     ],
     measures: Annotated[
         list[str] | None,
@@ -58,45 +37,40 @@ def score(
             help="Measures, comma-separated; 'all' includes plugins.",
         ),
     ] = None,
-    verdicts: Annotated[bool, Option("--verdicts", help="Show how often each verdict was given.")] = False,
-    resamples: ResamplesOption = 1000,
-    seed: SeedOption = 0,
-    per_dialogue: Annotated[
-        bool, Option("--per-dialogue", help="Include precision, recall and F1 of every dialogue in --json.")
-    ] = False,
+    verdicts: Annotated[bool, Option(help="Show how often each verdict was given.")] = False,
+    resamples: common.ResamplesOption = 1000,
+    seed: common.SeedOption = 0,
+    per_dialogue: Annotated[bool, Option(help="Include precision, recall and F1 of every dialogue in --json.")] = False,
     reference: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Write results in the reference evaluator's JSON layout.")
+        Path | None, OutputFile(help="Write results in the reference evaluator's JSON layout.")
     ] = None,
     *,
     scoring: Scoring,
     output: Output,
     gates: Gates,
-    placement: Placement,
+    placement: common.Placement,
 ) -> int:
     """I-GCDF1 and R-GCDF1 with intervals, per domain and combined.
 
     Exit code: 0 all dialogues were scored, 1 some could not be (each is named with the reason), 2 nothing could be
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
-    numpy_first()
-    from dialgauge.formats import bulk_load
-    from dialgauge.users import score_users
-
+    common.numpy_first()
     gate = gates.gate(output.store, kinds=("users",), family="users", scores_files=True)
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; give one source")
-    with bulk_load():
+    with formats.bulk_load():
         scored = partial(
-            score_users,
+            users.score_users,
             options=scoring.options(),
             measures=measures or ["default"],
             workers=placement.place,
             resamples=resamples,
             seed=seed,
-            store=working_store(output.store) if placement.engine else None,
+            store=common.working_store(output.store) if placement.engine else None,
             progress=OnScreen(),
         )
-        results = scored(named_systems(conversations))
+        results = scored(common.named_systems(conversations))
         checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
         runs = output.present(
             results,
@@ -107,58 +81,44 @@ def score(
             verdict=True,
         )
         if reference is not None:
-            from dialgauge.users import reference_report
-
-            write_json(reference, reference_report(results[0]))
+            common.write_json(reference, users.reference_report(results[0]))
     return checks.exit_code(finish(runs))
 
 
 @app.command()
 def figures(
     conversations: Source = None,
-    from_run: FromOption = None,
-    store: StoreOption = None,
-    by_slot: Annotated[bool, Option("--by-slot", help="Also break behaviours down by slot.")] = False,
+    from_run: common.FromOption = None,
+    store: common.StoreOption = None,
+    by_slot: Annotated[bool, Option(help="Also break behaviours down by slot.")] = False,
     by_sentence: Annotated[
-        bool, Option("--by-sentence", help="Also list the sentences that were misheard, and what was heard instead.")
+        bool, Option(help="Also list the sentences that were misheard, and what was heard instead.")
     ] = False,
-    limit: LimitOption = 15,
-    workers: ProcessesOption = 1,
+    limit: common.LimitOption = 15,
+    workers: common.ProcessesOption = 1,
     *,
     scoring: Scoring,
-    output: DrawnOutput,
+    output: common.DrawnOutput,
 ) -> int:
     """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
-    from dialgauge.measures import Signature
-    from dialgauge.users import (
-        confusion_table,
-        draw,
-        figure_numbers,
-        figure_table,
-        loop_table,
-        paper_figures,
-        sentence_table,
-        slot_table,
-    )
-
     presented = fresh_or_stored(conversations, from_run, store, scoring.options(), workers)
-    analyses = paper_figures(presented)
-    tables = [figure_table(figure) for figure in analyses]
+    analyses = users.paper_figures(presented)
+    tables = [users.figure_table(figure) for figure in analyses]
     if tables:
         # Nothing here has an interval, so how a stored run made its own is no part of it.
-        tables[0].signature = Signature.parse(presented.signature).with_(interval="").long()
+        tables[0].signature = measures.Signature.parse(presented.signature).with_(interval="").long()
     if by_slot:
-        tables += [slot_table(figure) for figure in analyses if figure.slots]
+        tables += [users.slot_table(figure) for figure in analyses if figure.slots]
 
-    def lists(rows: int) -> list[Table]:
-        sentences = [sentence_table(presented, rows)] if by_sentence else []
-        return [confusion_table(presented, rows), *sentences, loop_table(presented, rows)]
+    def lists(rows: int) -> list[report.Table]:
+        sentences = [users.sentence_table(presented, rows)] if by_sentence else []
+        return [users.confusion_table(presented, rows), *sentences, users.loop_table(presented, rows)]
 
-    whole = [*tables, *lists(row_limit(0))] if output.table else None
-    output.show([*tables, *lists(row_limit(limit))], in_file=whole)
+    whole = [*tables, *lists(common.row_limit(0))] if output.table else None
+    output.show([*tables, *lists(common.row_limit(limit))], in_file=whole)
     if output.json is not None:
-        output.document("users-figures", figure_numbers(presented))
-    output.draw({analysis.name: partial(draw, analysis) for analysis in analyses})
+        output.document("users-figures", users.figure_numbers(presented))
+    output.draw({analysis.name: partial(users.draw, analysis) for analysis in analyses})
     return finish([presented])
 
 
@@ -171,32 +131,30 @@ def explain(
             help="The conversations, unless --from names a stored run, and the dialogue id.",
         ),
     ],
-    from_run: FromOption = None,
-    store: StoreOption = None,
-    talk: Annotated[bool, Option("--talk", help="Show the conversation first, with what was understood.")] = False,
+    from_run: common.FromOption = None,
+    store: common.StoreOption = None,
+    talk: Annotated[bool, Option(help="Show the conversation first, with what was understood.")] = False,
     *,
     scoring: Scoring,
-    output: TableOutput,
+    output: common.TableOutput,
 ) -> None:
     """Explain where every point of one dialogue's scores was won or lost.
 
     dialgauge users explain talks/ PMUL2009 --talk, or from a stored run:
     dialgauge users explain PMUL2009 --from RUN
     """
-    from dialgauge.users import conversation_named, explanation, explanation_record, transcript, users_scored
-
     *source, dialogue = names
     if len(source) != (from_run is None):
         raise DialgaugeError("give the conversations and the dialogue, or the dialogue and a stored run (--from RUN)")
     if from_run is not None:
         presented = opened(from_run, store)
     else:
-        conversation, chosen = conversation_named(source[0], dialogue, scoring.options())
-        presented = users_scored([conversation], chosen, resamples=0, name=source[0])
-    tables = explanation(presented, dialogue)
+        conversation, chosen = users.conversation_named(source[0], dialogue, scoring.options())
+        presented = users.users_scored([conversation], chosen, resamples=0, name=source[0])
+    tables = users.explanation(presented, dialogue)
     if talk and output.on_screen:
-        for line in transcript(presented, dialogue):
+        for line in users.transcript(presented, dialogue):
             out.print(line)
     output.show(tables)
     if output.json is not None:
-        output.document("users-explain", explanation_record(presented, dialogue, talk=talk))
+        output.document("users-explain", users.explanation_record(presented, dialogue, talk=talk))

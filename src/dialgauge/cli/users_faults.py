@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
+from dialgauge import formats, report
 from dialgauge.cli.common import FormatOption, LimitOption, ResamplesOption, SeedOption, row_limit
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, command
@@ -13,7 +14,6 @@ from dialgauge.cli.screen import err, out
 from dialgauge.cli.users_judge import JudgeOption, JudgeSettings
 
 if TYPE_CHECKING:
-    from dialgauge.report import Table
     from dialgauge.runs import Run
     from dialgauge.users.faults import UserFault
 
@@ -30,12 +30,11 @@ def faults(
     ],
     format: FormatOption = None,
     dialogue: Annotated[
-        str | None, Option("--dialogue", metavar="ID", help="Show everything the checks found in one conversation.")
+        str | None, Option(metavar="ID", help="Show everything the checks found in one conversation.")
     ] = None,
     limit: LimitOption = 20,
     detail: Annotated[
-        bool,
-        Option("--detail", help="Also show how the checks were measured, by parts and earlier; files always have it."),
+        bool, Option(help="Also show how the checks were measured, by parts and earlier; files always have it.")
     ] = False,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
@@ -55,7 +54,7 @@ def faults(
     """
     from dialgauge.users.faults import FaultRuns, missing_sentence, record_table, user_faults
 
-    agreements: list[Table] = []
+    agreements: list[report.Table] = []
     if judge:
         runs, agreements = _judged(conversations, judge, judge_set, format, resamples, seed)
         results = FaultRuns(runs)
@@ -68,7 +67,7 @@ def faults(
         if missing := missing_sentence(each):
             screen.print(missing)
 
-    def tables(rows: int, *, detailed: bool) -> list[Table]:
+    def tables(rows: int, *, detailed: bool) -> list[report.Table]:
         if dialogue is None:
             return [*results.tables(limit=rows, detail=detailed), *agreements]
         explained = [part for part in results.explain(dialogue) if not isinstance(part, str)]
@@ -81,17 +80,16 @@ def faults(
 
 def _judged(
     sources: list[str], judge: str, given: list[str] | None, format: str | None, resamples: int, seed: int
-) -> tuple[list[Run], list[Table]]:
+) -> tuple[list[Run], list[report.Table]]:
     """The runs of checks and a judge together, and how the judge agrees with the labels."""
     from dialgauge.cli.users_judge import agreement_table, judge_conversations, judge_settings
-    from dialgauge.formats import read, system_names
     from dialgauge.users.faults import faults_run
 
     settings = judge_settings(judge, given)
     runs: list[Run] = []
     judged: dict[tuple[str, str, int], Sequence[UserFault]] = {}
-    for source, name in zip(sources, system_names(sources), strict=True):
-        dialogues = read(source, format=format).dialogues
+    for source, name in zip(sources, formats.system_names(sources), strict=True):
+        dialogues = formats.read(source, format=format).dialogues
         result = judge_conversations(dialogues, source, settings, seed)
         judged |= result.judged
         for dialogue, why in list(result.failed.items())[:1]:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from dialgauge import users
 from dialgauge.cli.choices import BEHAVIOURS, measures_of, names_of
 from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput, frame_table
 from dialgauge.cli.options import Option, command
@@ -84,19 +85,17 @@ def find(
     dialgauge users find talks/ --behaviour unmatched --domain restaurant --min-repeats 5 --end loop
     """
     from dialgauge.cli.sql import frame_json
-    from dialgauge.users import MEASURES, Query, several_meanings
-    from dialgauge.users import find as search_run
 
-    query = Query(**asdict(search))
-    named = [] if search.measure in MEASURES else [search.measure]
+    query = users.Query(**asdict(search))
+    named = [] if search.measure in users.MEASURES else [search.measure]
     searched = fresh_or_stored(conversations, from_run, store, scoring.options(), workers, ["default", *named])
-    rows = search_run(searched, query)
+    rows = users.find(searched, query)
     if output.json is not None:
         import orjson
 
         output.document("users-find", {"rows": orjson.loads(frame_json(rows))})
     output.show([_shown(frame_table("", rows.head(limit or rows.height)))], in_file=[frame_table("", rows)])
-    meanings = several_meanings(search.behaviour) if search.behaviour else []
+    meanings = users.several_meanings(search.behaviour) if search.behaviour else []
     if meanings:
         err.print(f"'{search.behaviour}' matches {' and '.join(meanings)}; write one in full to select only that")
     shown = f", {limit} shown" if 0 < limit < rows.height else ""

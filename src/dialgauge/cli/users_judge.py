@@ -8,28 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Struct
 
+from dialgauge import report
+from dialgauge.agents import llm
 from dialgauge.cli.lab_options import named_settings
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import progress_bar
 from dialgauge.errors import DialgaugeError
+from dialgauge.users import faults
 
 if TYPE_CHECKING:
-    from dialgauge.agents.llm import ChatSettings
     from dialgauge.dialogue import Dialogue
-    from dialgauge.report import Table
-    from dialgauge.users.faults import CheckedConversation, UserFault
 
-JudgeOption = Annotated[
-    str,
-    Option("--judge", metavar="URL|local", help="Also ask a language model, which only adds faults."),
-]
+JudgeOption = Annotated[str, Option(metavar="URL|local", help="Also ask a language model, which only adds faults.")]
 JudgeSettings = Annotated[
-    list[str] | None,
-    Option(
-        "--judge-set",
-        metavar="NAME=VALUE",
-        help="Judge setting: model, key_env, cassette, ...; repeatable.",
-    ),
+    list[str] | None, Option(metavar="NAME=VALUE", help="Judge setting: model, key_env, cassette, ...; repeatable.")
 ]
 #: Letters enough for a verdict with several faults.
 _DEFAULTS = {"max_tokens": "1000"}
@@ -38,28 +30,27 @@ _DEFAULTS = {"max_tokens": "1000"}
 class Judging(Struct):
     """What the checks and the judge found together, and the judge's own faults by conversation."""
 
-    checked: list[CheckedConversation] = []
-    judged: dict[tuple[str, str, int], Sequence[UserFault]] = {}
+    checked: list[faults.CheckedConversation] = []
+    judged: dict[tuple[str, str, int], Sequence[faults.UserFault]] = {}
     failed: dict[str, str] = {}
 
 
-def judge_settings(endpoint: str, given: Sequence[str] | None) -> ChatSettings:
+def judge_settings(endpoint: str, given: Sequence[str] | None) -> llm.ChatSettings:
     """The judge as the options say it."""
-    from dialgauge.agents.llm import chat_settings
-
-    return chat_settings({**_DEFAULTS, "endpoint": endpoint, **named_settings(given, "--judge-set")})
+    return llm.chat_settings({**_DEFAULTS, "endpoint": endpoint, **named_settings(given, "--judge-set")})
 
 
-def judge_conversations(dialogues: Sequence[Dialogue], source: str, settings: ChatSettings, seed: int = 0) -> Judging:
+def judge_conversations(
+    dialogues: Sequence[Dialogue], source: str, settings: llm.ChatSettings, seed: int = 0
+) -> Judging:
     """Check every conversation and ask the judge about it; one it cannot judge keeps what the checks found."""
-    from dialgauge.agents.llm import BudgetSpent, ChatClient, DialogueBudget
     from dialgauge.users.faults import FaultJudge, check_user, with_judged
 
-    client = ChatClient(settings)
+    client = llm.ChatClient(settings)
 
     def ask(prompt: str) -> str:
         messages = [{"role": "user", "content": prompt}]
-        return client.ask(messages, seed=seed, purse=DialogueBudget(settings)).text
+        return client.ask(messages, seed=seed, purse=llm.DialogueBudget(settings)).text
 
     judge, result = FaultJudge(ask, settings.model_name), Judging()
     with progress_bar("judging", len(dialogues)) as advance:
@@ -67,7 +58,7 @@ def judge_conversations(dialogues: Sequence[Dialogue], source: str, settings: Ch
             own = check_user(dialogue)
             try:
                 faults = judge.faults(dialogue)
-            except (DialgaugeError, BudgetSpent) as error:
+            except (DialgaugeError, llm.BudgetSpent) as error:
                 result.failed[dialogue.id] = str(error)
             else:
                 own = with_judged(own, faults)
@@ -77,19 +68,16 @@ def judge_conversations(dialogues: Sequence[Dialogue], source: str, settings: Ch
     return result
 
 
-def agreement_table(judged: Mapping[tuple[str, str, int], Sequence[UserFault]], model: str) -> Table:
+def agreement_table(judged: Mapping[tuple[str, str, int], Sequence[faults.UserFault]], model: str) -> report.Table:
     """The judge alone against the labels of those conversations that people labelled."""
-    from dialgauge.report import Column, Table
-    from dialgauge.users.faults import judge_records, load_labels
-
-    labels = [label for label in load_labels() if label.key in judged]
-    shares = [Column(name, digits=1, percent=True) for name in ("precision", "recall")]
-    columns: list[str | Column] = ["kind", "right", "wrong", "missed", *shares]
-    table = Table(f"How the judge {model} agrees with the labels", columns)
+    labels = [label for label in faults.load_labels() if label.key in judged]
+    shares = [report.Column(name, digits=1, percent=True) for name in ("precision", "recall")]
+    columns: list[str | report.Column] = ["kind", "right", "wrong", "missed", *shares]
+    table = report.Table(f"How the judge {model} agrees with the labels", columns)
     if not labels:
         table.notes.append("None of these conversations is labelled, so how far the judge can be trusted is unknown.")
         return table
-    for kind, judge_record in judge_records({label.key: judged[label.key] for label in labels}, labels).items():
+    for kind, judge_record in faults.judge_records({label.key: judged[label.key] for label in labels}, labels).items():
         if judge_record.right or judge_record.wrong or judge_record.missed:
             table.add(
                 kind,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge import formats
 from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
 from dialgauge.cli.options import Argument, Option, command
 from dialgauge.cli.users_options import Scoring
@@ -12,16 +13,9 @@ from dialgauge.cli.users_options import Scoring
 
 @command()
 def likeness(
-    conversations: Annotated[
-        list[str],
-        Argument(metavar="CONVERSATIONS...", help="Recorded conversations: one source per user model."),
-    ],
-    corpus: Annotated[
-        Path, Option("--corpus", metavar="FILE", help="People's dialogues with user acts and the same ids (MultiWOZ).")
-    ],
-    smoothing: Annotated[
-        float, Option("--smoothing", metavar="X", min=0, help="Added to each count for Kullback–Leibler.")
-    ] = 0.5,
+    conversations: Annotated[list[str], Argument(help="Recorded conversations: one source per user model.")],
+    corpus: Annotated[Path, Option(help="People's dialogues with user acts and the same ids (MultiWOZ).")],
+    smoothing: Annotated[float, Option(metavar="X", min=0, help="Added to each count for Kullback–Leibler.")] = 0.5,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     *,
@@ -29,12 +23,15 @@ def likeness(
     output: TableOutput,
 ) -> None:
     """Compare users with people: acts turn by turn, distributions of acts and lengths, and GCDF1."""
-    from dialgauge.formats import named_files
-    from dialgauge.users import likeness as measured
-    from dialgauge.users import likeness_document, likeness_table
+    from dialgauge.users import likeness as measured, likeness_document, likeness_table
 
     users = measured(
-        corpus, named_files(conversations), scoring.options(), smoothing=smoothing, resamples=resamples, seed=seed
+        corpus,
+        formats.named_files(conversations),
+        scoring.options(),
+        smoothing=smoothing,
+        resamples=resamples,
+        seed=seed,
     )
     output.show([likeness_table(users, corpus.name)])
     if output.json is not None:

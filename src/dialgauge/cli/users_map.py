@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge import users
 from dialgauge.cli.common import LimitOption, TableOutput, row_limit, write_json
 from dialgauge.cli.options import Argument, Option, OutputFile, command
 from dialgauge.cli.users_options import Scoring
@@ -13,7 +14,7 @@ from dialgauge.cli.users_options import Scoring
 @command("map")
 def canonical_map(
     source: Annotated[str, Argument(metavar="ONTOLOGY|FOLDER", help="An ontology or schema, or a domain's folder.")],
-    to: Annotated[Path, OutputFile("--out", metavar="FILE", help="The map to write (JSON).")],
+    to: Annotated[Path, OutputFile("--out", help="The map to write (JSON).")],
     dialogues: Annotated[
         str | None, Option(metavar="FILE", help="Dialogues with acts, from which to add spellings of values.")
     ] = None,
@@ -23,9 +24,7 @@ def canonical_map(
     output: TableOutput,
 ) -> None:
     """Build a canonical map: the values that goals can have, and how they are written. 'data check' inspects it."""
-    from dialgauge.users import build_map
-
-    built = build_map(source, dialogues, scoring.options())
+    built = users.build_map(source, dialogues, scoring.options())
     write_json(to, built.content)
     output.show([built.table(row_limit(limit) or len(built.unplaced))], in_file=[built.table(len(built.unplaced))])
     if output.json is not None:

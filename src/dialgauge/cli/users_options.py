@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Struct
 
+from dialgauge import engine, runs, users
 from dialgauge.cli.choices import words
 from dialgauge.cli.common import FormatOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -18,29 +19,17 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.report import plain
 
 if TYPE_CHECKING:
-    from dialgauge.engine import WorkPlace
     from dialgauge.runs import Run
-    from dialgauge.users import UserOptions
 
 #: How many warnings and failures are printed one by one.
 _MOST = 10
 
 Source = Annotated[
     str | None,
-    Argument(
-        metavar="[CONVERSATIONS]",
-        help="Recorded conversations (folder, file, pattern or archive), unless --from names a stored run.",
-    ),
+    Argument(help="Recorded conversations (folder, file, pattern or archive), unless --from names a stored run."),
 ]
-Map = Annotated[
-    Path | None,
-    Option(
-        "--canonical-map", not_with=("--from",), metavar="FILE", help="Canonical values and their paraphrases (JSON)."
-    ),
-]
-ConfigFile = Annotated[
-    Path | None, Option("--config", not_with=("--from",), metavar="FILE", help="Scoring options (YAML).")
-]
+Map = Annotated[Path | None, Option(not_with=("--from",), help="Canonical values and their paraphrases (JSON).")]
+ConfigFile = Annotated[Path | None, Option(not_with=("--from",), help="Scoring options (YAML).")]
 Overrides = Annotated[
     list[str] | None,
     Option(
@@ -61,7 +50,6 @@ Mode = Annotated[
 DatasetProfile = Annotated[
     str | None,
     Option(
-        "--dataset",
         not_with=("--from",),
         metavar="NAME|FILE",
         known=words("multiwoz21 multiwoz21-people sgd", closed=False),
@@ -71,20 +59,13 @@ DatasetProfile = Annotated[
 DatabaseFolder = Annotated[
     Path | None,
     Option(
-        "--database",
         not_with=("--from",),
         metavar="FOLDER",
         help="Folder of DOMAIN_db.json files: shows which goal failures are real.",
     ),
 ]
 SchemaFile = Annotated[
-    Path | None,
-    Option(
-        "--schema",
-        not_with=("--from",),
-        metavar="FILE",
-        help="Services and slots (JSON): describes domains, checks goals.",
-    ),
+    Path | None, Option(not_with=("--from",), help="Services and slots (JSON): describes domains, checks goals.")
 ]
 
 
@@ -100,11 +81,9 @@ class Scoring(Struct, frozen=True):
     schema: SchemaFile = None
     format: FormatOption = None
 
-    def options(self) -> UserOptions:
+    def options(self) -> users.UserOptions:
         """The same as the library has it."""
-        from dialgauge.users import UserOptions
-
-        return UserOptions(
+        return users.UserOptions(
             canonical_map=self.canonical_map,
             config=self.config,
             overrides=(*(self.override or ()), *([f"mode={self.mode}"] if self.mode else ())),
@@ -117,21 +96,21 @@ class Scoring(Struct, frozen=True):
 
 def scored(
     source: str,
-    options: UserOptions,
-    workers: WorkPlace | int,
+    options: users.UserOptions,
+    workers: engine.WorkPlace | int,
     measures: Sequence[str] = ("default",),
 ) -> Run:
     """Score a source, with a progress bar, and say what reading left out."""
-    from dialgauge.users import score_users
-
-    return score_users(source, options=options, measures=measures, workers=workers, resamples=0, progress=OnScreen())[0]
+    return users.score_users(
+        source, options=options, measures=measures, workers=workers, resamples=0, progress=OnScreen()
+    )[0]
 
 
 def fresh_or_stored(
     conversations: str | None,
     from_run: str | None,
     store: Path | None,
-    options: UserOptions,
+    options: users.UserOptions,
     workers: int,
     measures: Sequence[str] = ("default",),
 ) -> Run:
@@ -145,24 +124,19 @@ def fresh_or_stored(
 
 def opened(run: str, store: Path | None) -> Run:
     """A stored run of conversations."""
-    from dialgauge.runs import Store
-    from dialgauge.users import UserRuns
-
-    return UserRuns([Store(store).open(run)])[0]
+    return users.UserRuns([runs.Store(store).open(run)])[0]
 
 
 def finish(runs: Sequence[Run]) -> int:
     """Say what failed or looked odd, in fresh runs and stored ones alike; incomplete results are exit code 1."""
-    from dialgauge.users import failure_sentences, warnings
-
     incomplete = False
     for run in runs:
-        odd = warnings(run)
+        odd = users.warnings(run)
         for dialogue, warning in odd[:_MOST]:
             err.print(plain(f"{run.name}: dialogue {dialogue}: {warning}"))
         if len(odd) > _MOST:
             err.print(f"{run.name}: ... and {len(odd) - _MOST} more warnings")
-        failures = failure_sentences(run)
+        failures = users.failure_sentences(run)
         if failures:
             incomplete = True
             total = run.coverage["dialogues"].expected

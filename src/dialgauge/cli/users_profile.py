@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge import formats, users
 from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
 from dialgauge.cli.options import Argument, Option, command
 
@@ -12,14 +13,11 @@ from dialgauge.cli.options import Argument, Option, command
 @command()
 def profile(
     conversations: Annotated[
-        list[str],
-        Argument(metavar="CONVERSATIONS...", help="Conversations of people or of simulated users: one source each."),
+        list[str], Argument(help="Conversations of people or of simulated users: one source each.")
     ],
     beside: Annotated[
         Path | None,
-        Option(
-            "--beside", metavar="SOURCE", help="Reference conversations, usually people's, to measure distances from."
-        ),
+        Option(metavar="SOURCE", help="Reference conversations, usually people's, to measure distances from."),
     ] = None,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
@@ -31,12 +29,9 @@ def profile(
     --beside adds the distance of each corpus from that one, and between random halves of that one. This describes
     behaviour; it is not a score of realism. Dialogue acts are used where recorded, but not needed.
     """
-    from dialgauge.formats import named_files
-    from dialgauge.users import behaviour_profile, profile_document, profile_tables
-
-    sources = named_files([beside, *conversations] if beside is not None else conversations)
+    sources = formats.named_files([beside, *conversations] if beside is not None else conversations)
     first = next(iter(sources)) if beside is not None else ""
-    profiles = behaviour_profile(sources, beside=first, resamples=resamples, seed=seed)
-    output.show(profile_tables(profiles, first, resamples))
+    profiles = users.behaviour_profile(sources, beside=first, resamples=resamples, seed=seed)
+    output.show(users.profile_tables(profiles, first, resamples))
     if output.json is not None:
-        output.document("users-profile", profile_document(profiles, first))
+        output.document("users-profile", users.profile_document(profiles, first))

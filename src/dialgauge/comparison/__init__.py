@@ -10,132 +10,86 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.comparison.csv_files import read_csv
-    from dialgauge.comparison.divergence import DialogueDivergence, divergence_sizes, divergences
-    from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables, screen_tables
-    from dialgauge.comparison.draws import ComparisonDraws
-    from dialgauge.comparison.figures import comparison_figures, figure_label
+    from dialgauge.comparison.csv_files import read_csv as read_csv
+    from dialgauge.comparison.divergence import (
+        DialogueDivergence as DialogueDivergence,
+        divergence_sizes as divergence_sizes,
+        divergences as divergences,
+    )
+    from dialgauge.comparison.document import (
+        ComparisonOptions as ComparisonOptions,
+        comparison_json as comparison_json,
+        comparison_tables as comparison_tables,
+        screen_tables as screen_tables,
+    )
+    from dialgauge.comparison.draws import ComparisonDraws as ComparisonDraws
+    from dialgauge.comparison.figures import comparison_figures as comparison_figures, figure_label as figure_label
     from dialgauge.comparison.missing import (
-        MISSING_OPTIONS,
-        SCORED_AS_EMPTY,
-        UNLIKE_TURNS,
-        LackingSystem,
-        missing_policy,
-        missing_sentences,
+        MISSING_OPTIONS as MISSING_OPTIONS,
+        SCORED_AS_EMPTY as SCORED_AS_EMPTY,
+        UNLIKE_TURNS as UNLIKE_TURNS,
+        LackingSystem as LackingSystem,
+        missing_policy as missing_policy,
+        missing_sentences as missing_sentences,
     )
     from dialgauge.comparison.ratings import (
-        Ratings,
-        assigned,
-        rated_places,
-        rating_correlations,
-        rating_tables,
-        read_ratings,
+        Ratings as Ratings,
+        assigned as assigned,
+        rated_places as rated_places,
+        rating_correlations as rating_correlations,
+        rating_tables as rating_tables,
+        read_ratings as read_ratings,
     )
-    from dialgauge.comparison.result import Comparison, Difference
+    from dialgauge.comparison.result import Comparison as Comparison, Difference as Difference
     from dialgauge.comparison.runs import (
-        can_be_compared,
-        comparable_signature,
-        compare_runs,
-        compare_runs_again,
-        paired_measures,
-        scores_of_run,
+        can_be_compared as can_be_compared,
+        comparable_signature as comparable_signature,
+        compare_runs as compare_runs,
+        compare_runs_again as compare_runs_again,
+        paired_measures as paired_measures,
+        scores_of_run as scores_of_run,
     )
-    from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores, shared_turns
+    from dialgauge.comparison.scores import (
+        PairedScores as PairedScores,
+        on_the_same_turns as on_the_same_turns,
+        paired_scores as paired_scores,
+        shared_turns as shared_turns,
+    )
     from dialgauge.comparison.spread import (
-        rank_agreement,
-        read_system_table,
-        spread_figure,
-        spreads,
-        swapped_pairs,
-        system_correlations,
-        system_table_json,
-        system_tables,
-        turn_correlations,
+        rank_agreement as rank_agreement,
+        read_system_table as read_system_table,
+        spread_figure as spread_figure,
+        spreads as spreads,
+        swapped_pairs as swapped_pairs,
+        system_correlations as system_correlations,
+        system_table_json as system_table_json,
+        system_tables as system_tables,
+        turn_correlations as turn_correlations,
     )
-    from dialgauge.comparison.standing import Standing, letters, order, standings
+    from dialgauge.comparison.standing import (
+        Standing as Standing,
+        letters as letters,
+        order as order,
+        standings as standings,
+    )
     from dialgauge.comparison.tables import (
-        floor_table,
-        pair_table,
-        rank_table,
-        score_table,
-        standing_tables,
-        verdict_words,
+        floor_table as floor_table,
+        pair_table as pair_table,
+        rank_table as rank_table,
+        score_table as score_table,
+        standing_tables as standing_tables,
+        verdict_words as verdict_words,
     )
-    from dialgauge.comparison.testing import RESAMPLES, compare_scores
-    from dialgauge.comparison.verdict import MeasureVerdict, Verdict
+    from dialgauge.comparison.testing import RESAMPLES as RESAMPLES, compare_scores as compare_scores
+    from dialgauge.comparison.verdict import MeasureVerdict as MeasureVerdict, Verdict as Verdict
     from dialgauge.comparison.views import (
-        ComparisonView,
-        ItemDifference,
-        TurnDivergence,
-        dialogue_rows,
-        view_of,
+        ComparisonView as ComparisonView,
+        ItemDifference as ItemDifference,
+        TurnDivergence as TurnDivergence,
+        dialogue_rows as dialogue_rows,
+        view_of as view_of,
     )
 
-__all__ = [
-    "MISSING_OPTIONS",
-    "RESAMPLES",
-    "SCORED_AS_EMPTY",
-    "UNLIKE_TURNS",
-    "Comparison",
-    "ComparisonDraws",
-    "ComparisonOptions",
-    "ComparisonView",
-    "DialogueDivergence",
-    "Difference",
-    "ItemDifference",
-    "LackingSystem",
-    "MeasureVerdict",
-    "PairedScores",
-    "Ratings",
-    "Standing",
-    "TurnDivergence",
-    "Verdict",
-    "assigned",
-    "can_be_compared",
-    "comparable_signature",
-    "compare_runs",
-    "compare_runs_again",
-    "compare_scores",
-    "comparison_figures",
-    "comparison_json",
-    "comparison_tables",
-    "dialogue_rows",
-    "divergence_sizes",
-    "divergences",
-    "figure_label",
-    "floor_table",
-    "letters",
-    "missing_policy",
-    "missing_sentences",
-    "on_the_same_turns",
-    "order",
-    "pair_table",
-    "paired_measures",
-    "paired_scores",
-    "rank_agreement",
-    "rank_table",
-    "rated_places",
-    "rating_correlations",
-    "rating_tables",
-    "read_csv",
-    "read_ratings",
-    "read_system_table",
-    "score_table",
-    "scores_of_run",
-    "screen_tables",
-    "shared_turns",
-    "spread_figure",
-    "spreads",
-    "standing_tables",
-    "standings",
-    "swapped_pairs",
-    "system_correlations",
-    "system_table_json",
-    "system_tables",
-    "turn_correlations",
-    "verdict_words",
-    "view_of",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

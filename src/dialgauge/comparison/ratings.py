@@ -13,20 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
+from dialgauge import stats
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Column, Table
-from dialgauge.stats import (
-    CORRELATIONS,
-    Floats,
-    bootstrap_weights,
-    correlation_draws,
-    fleiss_kappa,
-    krippendorff_alpha,
-    quantiles,
-)
 from dialgauge.text import counted
 
 COLUMNS = ("dialogue", "rater", "rating")
@@ -54,12 +46,12 @@ class Ratings:
 
     dialogues: tuple[str, ...]
     raters: tuple[str, ...]
-    values: Floats
+    values: stats.Floats
 
     @property
-    def mean(self) -> Floats:
+    def mean(self) -> stats.Floats:
         """The mean rating of each dialogue."""
-        means: Floats = np.nanmean(self.values, axis=1)
+        means: stats.Floats = np.nanmean(self.values, axis=1)
         return means
 
     @property
@@ -69,10 +61,10 @@ class Ratings:
     def agreement(self) -> dict[str, float | None]:
         """Fleiss' kappa and Krippendorff's alpha, by name; None where undefined."""
         return {
-            "Fleiss' kappa": fleiss_kappa(self.values),
-            "Krippendorff's alpha (nominal)": krippendorff_alpha(self.values, "nominal"),
-            "Krippendorff's alpha (ordinal)": krippendorff_alpha(self.values, "ordinal"),
-            "Krippendorff's alpha (interval)": krippendorff_alpha(self.values, "interval"),
+            "Fleiss' kappa": stats.fleiss_kappa(self.values),
+            "Krippendorff's alpha (nominal)": stats.krippendorff_alpha(self.values, "nominal"),
+            "Krippendorff's alpha (ordinal)": stats.krippendorff_alpha(self.values, "ordinal"),
+            "Krippendorff's alpha (interval)": stats.krippendorff_alpha(self.values, "interval"),
         }
 
 
@@ -156,19 +148,19 @@ def rating_correlations(ratings: Ratings, scores: PairedScores, system: str) -> 
     """How each measure's values over dialogues go with the ratings; intervals from drawing dialogues anew."""
     places = rated_places(ratings, scores.dialogues)
     table = scores.by_dialogue[scores.place_of_system(system)][:, places]
-    weights = np.concatenate(list(bootstrap_weights(len(places), _RESAMPLES, seed=0)))
+    weights = np.concatenate(list(stats.bootstrap_weights(len(places), _RESAMPLES, seed=0)))
     draws = {
-        kind: np.stack([correlation_draws(values, ratings.mean, weights, kind) for values in table], axis=1)
-        for kind in CORRELATIONS
+        kind: np.stack([stats.correlation_draws(values, ratings.mean, weights, kind) for values in table], axis=1)
+        for kind in stats.CORRELATIONS
     }
-    intervals = {kind: quantiles(drawn, _LEVEL).tolist() for kind, drawn in draws.items()}
+    intervals = {kind: stats.quantiles(drawn, _LEVEL).tolist() for kind, drawn in draws.items()}
     rated = [
         RatedMeasure(
             measure,
-            {kind: correlate(values, ratings.mean) for kind, correlate in CORRELATIONS.items()},
+            {kind: correlate(values, ratings.mean) for kind, correlate in stats.CORRELATIONS.items()},
             {
                 kind: correlate(np.repeat(values, len(ratings.raters)), ratings.values.reshape(-1))
-                for kind, correlate in CORRELATIONS.items()
+                for kind, correlate in stats.CORRELATIONS.items()
             },
             {kind: None if math.isnan(ends[index][0]) else tuple(ends[index]) for kind, ends in intervals.items()},
         )
@@ -177,14 +169,14 @@ def rating_correlations(ratings: Ratings, scores: PairedScores, system: str) -> 
     return _behind_the_best(rated, draws["pearson"])
 
 
-def _behind_the_best(rated: list[RatedMeasure], draws: Floats) -> list[RatedMeasure]:
+def _behind_the_best(rated: list[RatedMeasure], draws: stats.Floats) -> list[RatedMeasure]:
     """The same with each measure's distance to the one that goes with the ratings best."""
     values = [row.mean["pearson"] for row in rated]
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return rated
     best = values.index(max(known))
-    gaps = quantiles(draws[:, [best]] - draws, _LEVEL).tolist()
+    gaps = stats.quantiles(draws[:, [best]] - draws, _LEVEL).tolist()
     return [
         replace(row, behind=(max(known) - value, *gaps[index])) if value is not None and index != best else row
         for index, (row, value) in enumerate(zip(rated, values, strict=True))
@@ -206,12 +198,12 @@ def _system_tables(system: str, ratings: Ratings, scores: PairedScores) -> list[
         "Fleiss' kappa needs the same number of ratings for every dialogue."
     )
     rated = rating_correlations(ratings, scores, system)
-    titles = [f"{kind}, {what}" for kind in CORRELATIONS for what in ("mean", "single")]
+    titles = [f"{kind}, {what}" for kind in stats.CORRELATIONS for what in ("mean", "single")]
     table = Table(
         f"Correlation with human ratings: {system}", ["measure", *(Column(title, digits=3) for title in titles)]
     )
     for row in rated:
-        table.add(row.measure, *(value for kind in CORRELATIONS for value in (row.mean[kind], row.single[kind])))
+        table.add(row.measure, *(value for kind in stats.CORRELATIONS for value in (row.mean[kind], row.single[kind])))
     table.notes.append(
         "Over dialogues: with the mean rating of each, and with every single rating. –: undefined (one is constant)."
     )

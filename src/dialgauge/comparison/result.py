@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
+from dialgauge import stats
 from dialgauge._version import __version__
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_sentences
 from dialgauge.comparison.scores import PairedScores, shared_turns
@@ -24,13 +25,6 @@ from dialgauge.measures import (
     Signature,
 )
 from dialgauge.report import Cell, Column, Display, Presented, Table, notebook_html, score_column
-from dialgauge.stats import (
-    Floats,
-    PairedRandomisation,
-    detectable,
-    paired_bootstrap,
-    win_tie_loss,
-)
 from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
@@ -113,10 +107,10 @@ class Comparison(Presented):
     """
 
     scores: PairedScores
-    intervals: Floats
+    intervals: stats.Floats
     #: What decides, with the intervals; and the randomisation by itself, which amounts need more than.
-    tested: PairedRandomisation
-    randomisation: PairedRandomisation
+    tested: stats.PairedRandomisation
+    randomisation: stats.PairedRandomisation
     resamples: int
     seed: int
     level: float
@@ -127,7 +121,7 @@ class Comparison(Presented):
     one_more: tuple[str, ...] = ()
     amounts: tuple[str, ...] = ()
     #: The bootstrap's p-values of measures of several sums, by pair.
-    p_several: Mapping[str, Floats] = field(default_factory=dict)
+    p_several: Mapping[str, stats.Floats] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -181,15 +175,15 @@ class Comparison(Presented):
         return not self.lacking and not self.scores.unlike_turns and not self.view.unlike
 
     @cached_property
-    def values(self) -> Floats:
+    def values(self) -> stats.Floats:
         """The corpus values, (systems, measures)."""
         return self.scores.values
 
     @cached_property
-    def oriented(self) -> Floats:
+    def oriented(self) -> stats.Floats:
         """The corpus values with the sign turned where less is better: a better system stands higher."""
         signs = [1.0 if self.scores.higher_is_better(measure) else -1.0 for measure in self.measures]
-        oriented: Floats = self.values * np.array(signs)
+        oriented: stats.Floats = self.values * np.array(signs)
         return oriented
 
     @property
@@ -209,15 +203,15 @@ class Comparison(Presented):
         return significant
 
     @cached_property
-    def p_bootstrap(self) -> Floats:
+    def p_bootstrap(self) -> stats.Floats:
         """The p-values of the paired bootstrap, (pairs, measures)."""
-        drawn = paired_bootstrap(self.scores.num, self.scores.den, resamples=self.resamples, seed=self.seed)
+        drawn = stats.paired_bootstrap(self.scores.num, self.scores.den, resamples=self.resamples, seed=self.seed)
         for measure, p in self.p_several.items():
             drawn.p[:, self.scores.place_of_measure(measure)] = p
         return drawn.p
 
     @cached_property
-    def floor(self) -> Floats:
+    def floor(self) -> stats.Floats:
         """For each measure the noise floor: no pair of systems that differs by less was told apart.
 
         It is the shortest way from a difference to the end of its interval; NaN where no pair varies from dialogue to
@@ -226,18 +220,18 @@ class Comparison(Presented):
         return _extreme(self._reaches, np.fmin)
 
     @cached_property
-    def resolved(self) -> Floats:
+    def resolved(self) -> stats.Floats:
         """For each measure the longest such way: every pair of systems that differs by more was told apart."""
         return _extreme(self._reaches, np.fmax)
 
     @cached_property
-    def detectable(self) -> Floats:
+    def detectable(self) -> stats.Floats:
         """For each measure the true difference that would be detected 8 times in 10, whatever the pair."""
         return _extreme(self._found_eight_times, np.fmax)
 
     @cached_property
-    def _found_eight_times(self) -> Floats:
-        sizes = detectable(self.tested.reach, self.tested.error)
+    def _found_eight_times(self) -> stats.Floats:
+        sizes = stats.detectable(self.tested.reach, self.tested.error)
         return np.full_like(sizes, np.nan) if self.too_few else sizes
 
     @property
@@ -249,7 +243,7 @@ class Comparison(Presented):
         return 2.0 ** (1 - len(self.dialogues)) >= self.alpha
 
     @cached_property
-    def _reaches(self) -> Floats:
+    def _reaches(self) -> stats.Floats:
         """From each difference to that end of its interval that faces 0; NaN where nothing varies."""
         # Of shares the randomisation decides, whatever interval is printed.
         decides = [self.randomisation if measure in self.one_more else self.tested for measure in self.measures]
@@ -262,7 +256,7 @@ class Comparison(Presented):
         return np.where(np.isnan(self._found_eight_times), np.nan, np.minimum(reach, self._widths))
 
     @cached_property
-    def _widths(self) -> Floats:
+    def _widths(self) -> stats.Floats:
         """For each measure how far two values can be apart; infinite where nobody says."""
         return np.array([high - low for low, high in map(self.scores.bounds, self.measures)])
 
@@ -357,7 +351,7 @@ class Comparison(Presented):
         tested, width = self.tested, self._widths[column]
         alone = self.randomisation.adjusted[row, column] < self.alpha
         higher_is_better = self.scores.higher_is_better(self.measures[column])
-        higher, ties, lower = win_tie_loss(self._by_dialogue[a, column], self._by_dialogue[b, column])
+        higher, ties, lower = stats.win_tie_loss(self._by_dialogue[a, column], self._by_dialogue[b, column])
         return Difference(
             first=self.systems[a],
             second=self.systems[b],
@@ -379,7 +373,7 @@ class Comparison(Presented):
         )
 
     @cached_property
-    def _by_dialogue(self) -> Floats:
+    def _by_dialogue(self) -> stats.Floats:
         return self.scores.by_dialogue
 
     def __getitem__(self, system: str) -> dict[str, Score]:
@@ -493,7 +487,7 @@ class Comparison(Presented):
         return notebook_html([scores], folded=[pairs, *others])
 
 
-def _extreme(values: Floats, which: np.ufunc) -> Floats:
+def _extreme(values: stats.Floats, which: np.ufunc) -> stats.Floats:
     """The smallest or largest of each column, NaN where all are undefined."""
-    result: Floats = which.reduce(values, axis=0)
+    result: stats.Floats = which.reduce(values, axis=0)
     return result

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from dialgauge import stats
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
@@ -17,15 +18,6 @@ from dialgauge.measures import (
     ratio_row_intervals,
 )
 from dialgauge.runs import Run
-from dialgauge.stats import (
-    Floats,
-    bootstrap_several,
-    decide_amounts,
-    limit_shares,
-    paired_randomisation,
-    randomise_several,
-    unit_differences,
-)
 
 RESAMPLES = 10_000
 
@@ -46,22 +38,22 @@ def compare_scores(
     limits = ratio_row_intervals([_row(scores, *cell) for cell in cells], how)
     intervals = np.array([limit.ends for limit in limits]).reshape(*scores.num.shape[:2], 2)
     made = {cell: limit.made or str(how) for cell, limit in zip(cells, limits, strict=True)}
-    randomisation = paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level)
-    p_several: dict[str, Floats] = {}
+    randomisation = stats.paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level)
+    p_several: dict[str, stats.Floats] = {}
     for measure, sums in scores.several.items():
         column = [scores.place_of_measure(measure)]
-        intervals[:, column[0]], p_several[measure] = bootstrap_several(
+        intervals[:, column[0]], p_several[measure] = stats.bootstrap_several(
             sums, resamples=resamples, seed=seed, level=level
         )
-        randomisation.take(column, randomise_several(sums, resamples=resamples, seed=seed, level=level))
+        randomisation.take(column, stats.randomise_several(sums, resamples=resamples, seed=seed, level=level))
         made |= {(system, measure): str(replace(how, method="percentile")) for system in scores.systems}
     tested = randomisation.copy()
     shares = [measure for measure in scores.measures if _of_trials(scores, measure)]
     amounts = [measure for measure in scores.measures if _is_amount(scores, measure)]
     for measure in (*shares, *amounts):
         index = scores.place_of_measure(measure)
-        differences = unit_differences(scores.num[:, index], scores.den[:, index], tested.pairs)
-        (limit_shares if measure in shares else decide_amounts)(tested, index, differences, level)
+        differences = stats.unit_differences(scores.num[:, index], scores.den[:, index], tested.pairs)
+        (stats.limit_shares if measure in shares else stats.decide_amounts)(tested, index, differences, level)
     return Comparison(
         scores=scores,
         intervals=intervals,

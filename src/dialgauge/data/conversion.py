@@ -9,29 +9,14 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from dialgauge import formats
 from dialgauge.data.checking.report import id_hash
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import (
-    ALL_FIELDS,
-    DEFAULT_LIMIT,
-    ORIGINAL_ID_DROPPED,
-    STANDARD_OUTPUT,
-    DialogueFormat,
-    Listed,
-    Notes,
-    Part,
-    is_document,
-    recognise,
-    resolve,
-    stream,
-    write,
-    writer_named,
-)
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz")
-_DIALOGUE_FIELDS = tuple(sorted(ALL_FIELDS & set(Dialogue.__struct_fields__)))
-_TURN_FIELDS = tuple(sorted(ALL_FIELDS & set(Turn.__struct_fields__)))
+_DIALOGUE_FIELDS = tuple(sorted(formats.ALL_FIELDS & set(Dialogue.__struct_fields__)))
+_TURN_FIELDS = tuple(sorted(formats.ALL_FIELDS & set(Turn.__struct_fields__)))
 
 
 class Conversion(Struct, frozen=True, kw_only=True):
@@ -55,7 +40,7 @@ def convert(
     to: str,
     format: str | None = None,
     force: bool = False,
-    limit: int = DEFAULT_LIMIT,
+    limit: int = formats.DEFAULT_LIMIT,
     original_ids: str | Path | None = None,
     advance: Callable[[int], None] = lambda dialogues: None,
 ) -> Conversion:
@@ -70,16 +55,16 @@ def convert(
     >>> made.dialogues, made.source_format
     (2, 'native')
     """
-    writer = writer_named(to)
+    writer = formats.writer_named(to)
     path = Path(target)
     _may_write(path, force)
-    reading, counts = Notes(), _Counts(writer)
-    dialogues = stream(source, format=format, limit=limit, notes=reading)
+    reading, counts = formats.Notes(), _Counts(writer)
+    dialogues = formats.stream(source, format=format, limit=limit, notes=reading)
     if original_ids is not None:
         dialogues = OriginalIds(original_ids, limit=limit).renamed(dialogues)
-    written = write(counts.watch(_one_set(dialogues), advance), path, format=to)
+    written = formats.write(counts.watch(_one_set(dialogues), advance), path, format=to)
     if original_ids is not None:
-        del reading.counts[ORIGINAL_ID_DROPPED]  # it was dropped by the reader, and came back as the id
+        del reading.counts[formats.ORIGINAL_ID_DROPPED]  # it was dropped by the reader, and came back as the id
     return Conversion(
         source=os.fspath(source),
         source_format=counts.format,
@@ -100,15 +85,15 @@ def _may_write(path: Path, force: bool) -> None:
         )
     if path.is_dir():
         raise DialgaugeError("this is a folder; name the file to write", file=str(path))
-    if path.exists() and not force and str(path) != STANDARD_OUTPUT:
+    if path.exists() and not force and str(path) != formats.STANDARD_OUTPUT:
         raise DialgaugeError("the file exists; --force overwrites it", file=str(path))
 
 
 def _one_set(
-    dialogues: Iterable[tuple[Part, DialogueFormat, Dialogue]],
-) -> Iterator[tuple[DialogueFormat, Dialogue]]:
+    dialogues: Iterable[tuple[formats.Part, formats.DialogueFormat, Dialogue]],
+) -> Iterator[tuple[formats.DialogueFormat, Dialogue]]:
     """The dialogues, as long as all are in one format and no id comes twice: else they are not one set."""
-    first: DialogueFormat | None = None
+    first: formats.DialogueFormat | None = None
     seen: set[int] = set()
     for part, chosen, dialogue in dialogues:
         first = first or chosen
@@ -132,7 +117,7 @@ def _one_set(
 class _Counts:
     """Counts what passes on its way to the writer."""
 
-    def __init__(self, writer: DialogueFormat) -> None:
+    def __init__(self, writer: formats.DialogueFormat) -> None:
         self.format = ""
         self.dialogues = self.turns = 0
         self.kept: Counter[str] = Counter()
@@ -140,7 +125,7 @@ class _Counts:
         self._of_turn = [name for name in _TURN_FIELDS if name in writer.fields]
 
     def watch(
-        self, dialogues: Iterable[tuple[DialogueFormat, Dialogue]], advance: Callable[[int], None]
+        self, dialogues: Iterable[tuple[formats.DialogueFormat, Dialogue]], advance: Callable[[int], None]
     ) -> Iterator[Dialogue]:
         for chosen, dialogue in dialogues:
             self.format = chosen.name
@@ -163,7 +148,7 @@ class _Named(Struct, gc=False):
     original_id: str
 
 
-_FILE = Listed(_Named)
+_FILE = formats.Listed(_Named)
 
 
 _CONVLAB3 = ("convlab3", "convlab3-predictions")
@@ -176,19 +161,19 @@ class OriginalIds:
     unified id alone. The data file therefore gives the names under which both meet files of the original dataset.
     """
 
-    def __init__(self, source: str | Path, *, limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(self, source: str | Path, *, limit: int = formats.DEFAULT_LIMIT) -> None:
         self._source = os.fspath(source)
         self._names: dict[str, str] = {}
-        for part in resolve(source, limit=limit):
-            if not is_document(part.stem) and recognise(part).name in _CONVLAB3:
-                rows = _FILE.decode(part.read(), part, Notes())
+        for part in formats.resolve(source, limit=limit):
+            if not formats.is_document(part.stem) and formats.recognise(part).name in _CONVLAB3:
+                rows = _FILE.decode(part.read(), part, formats.Notes())
                 self._names |= {row.dialogue_id: row.original_id for row in rows}
         if not self._names:
             raise DialgaugeError("it holds no dialogues in ConvLab-3's unified format", file=self._source)
 
     def renamed(
-        self, dialogues: Iterable[tuple[Part, DialogueFormat, Dialogue]]
-    ) -> Iterator[tuple[Part, DialogueFormat, Dialogue]]:
+        self, dialogues: Iterable[tuple[formats.Part, formats.DialogueFormat, Dialogue]]
+    ) -> Iterator[tuple[formats.Part, formats.DialogueFormat, Dialogue]]:
         """The dialogues under their original ids; one the data file does not know is an error."""
         for part, chosen, dialogue in dialogues:
             name = self._names.get(dialogue.id)

@@ -6,17 +6,16 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.demo.steps import DESK_TASKS, PROFILE, STEPS, Answer, Demo, learn_words, track
+    from dialgauge.demo.steps import (
+        DESK_TASKS as DESK_TASKS,
+        PROFILE as PROFILE,
+        STEPS as STEPS,
+        Answer as Answer,
+        Demo as Demo,
+        learn_words as learn_words,
+        track as track,
+    )
 
-__all__ = [
-    "DESK_TASKS",
-    "PROFILE",
-    "STEPS",
-    "Answer",
-    "Demo",
-    "learn_words",
-    "track",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -9,21 +9,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dialgauge import lab
 from dialgauge.agents import make_agent
-from dialgauge.comparison import Comparison, compare_runs
-from dialgauge.comparison import divergences as diverging_dialogues
+from dialgauge.comparison import Comparison, compare_runs, divergences as diverging_dialogues
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.formats import read, write
-from dialgauge.lab import (
-    AgentSpec,
-    LabConfig,
-    dialog_file,
-    interact,
-    move_to,
-    open_town,
-    run_lab,
-    write_release,
-)
 from dialgauge.rankers import load_task, ranker_class
 from dialgauge.responses import jobs_of, run_jobs
 from dialgauge.runs import Run, Store
@@ -78,7 +68,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 def simulate_world(demo: Demo) -> Answer:
     """Simulate the restaurant world and say what came out."""
     demo.tell(f"simulating {demo.dialogs} dialogues per task and split")
-    written = write_release(
+    written = lab.write_release(
         load_world(),
         demo.corpus,
         tasks=TASKS,
@@ -139,10 +129,11 @@ def talk(demo: Demo) -> Answer:
     world, parameters = load_world(), Parameters(seed=demo.seed)
     nearest = ranker_class("nearest")()
     nearest.fit(load_task(demo.corpus, 5))
-    move_to(nearest, world, demo.seed)
+    lab.move_to(nearest, world, demo.seed)
     count = min(CONVERSATIONS, demo.dialogs)
     runs = [
-        demo.store.add(interact(system, world, 5, "A", count, parameters)) for system in (make_agent("rules"), nearest)
+        demo.store.add(lab.interact(system, world, 5, "A", count, parameters))
+        for system in (make_agent("rules"), nearest)
     ]
     comparison = compare_runs(runs, measures=["completed"], resamples=2000, seed=demo.seed)
     rules, other = (_percent(run, "completed") for run in runs)
@@ -157,14 +148,14 @@ def live_in_town(demo: Demo) -> Answer:
     """A whole system in front of a simulated user, through text that is sometimes misheard."""
     count = min(TOWN_GOALS, 2 * demo.dialogs)
     demo.tell(f"rule-system and agenda run {count} errands in a town, over a noisy line")
-    loaded = open_town(count=count, seed=demo.seed)
-    sitting = LabConfig(
-        user=AgentSpec("agenda", {"channel": "mild"}),
-        system=AgentSpec("rule-system", {"channel": "mild"}),
+    loaded = lab.open_town(count=count, seed=demo.seed)
+    sitting = lab.LabConfig(
+        user=lab.AgentSpec("agenda", {"channel": "mild"}),
+        system=lab.AgentSpec("rule-system", {"channel": "mild"}),
         level="text",
         seed=demo.seed,
     )
-    run = run_lab(loaded, sitting, store=demo.store)
+    run = lab.run_lab(loaded, sitting, store=demo.store)
     return Answer(
         question="What does a whole system get done?",
         runs=(run,),
@@ -260,7 +251,7 @@ def _percent(run: Run, measure: str) -> str:
 
 
 def _dialogs(demo: Demo, split: str) -> Sequence[Dialogue]:
-    return read(demo.corpus / dialog_file(5, split, "native"), format="native").dialogues
+    return read(demo.corpus / lab.dialog_file(5, split, "native"), format="native").dialogues
 
 
 def _ontology(dialogues: list[Dialogue]) -> Ontology:

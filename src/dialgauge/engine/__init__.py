@@ -6,27 +6,20 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.engine.execute import ENGINES, checked_place, run
-    from dialgauge.engine.progress import SILENT, Progress
-    from dialgauge.engine.units import Done, Engine, Unit, Work, Workers, WorkPlace, cores, place_of
-    from dialgauge.engine.worker import WorkerTraceback
+    from dialgauge.engine.execute import ENGINES as ENGINES, checked_place as checked_place, run as run
+    from dialgauge.engine.progress import SILENT as SILENT, Progress as Progress
+    from dialgauge.engine.units import (
+        Done as Done,
+        Engine as Engine,
+        Unit as Unit,
+        Work as Work,
+        Workers as Workers,
+        WorkPlace as WorkPlace,
+        cores as cores,
+        place_of as place_of,
+    )
+    from dialgauge.engine.worker import WorkerTraceback as WorkerTraceback
 
-__all__ = [
-    "ENGINES",
-    "SILENT",
-    "Done",
-    "Engine",
-    "Progress",
-    "Unit",
-    "Work",
-    "WorkPlace",
-    "WorkerTraceback",
-    "Workers",
-    "checked_place",
-    "cores",
-    "place_of",
-    "run",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -14,8 +14,7 @@ import signal
 from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import connection as connections
-from multiprocessing import get_context, resource_tracker
+from multiprocessing import connection as connections, get_context, resource_tracker
 from multiprocessing.context import SpawnProcess
 from typing import Any
 

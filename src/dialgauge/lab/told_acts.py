@@ -15,8 +15,7 @@ from dialgauge.agents.speech import FreeListener, ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
 from dialgauge.intents import INFORM, REQUEST, SELECT, UNSURE, service_of
 from dialgauge.values import AnswerReading, ReplyText, names_booking, told_outcome
-from dialgauge.worlds.domain import UNKNOWN, Service
-from dialgauge.worlds.domain import act as as_act
+from dialgauge.worlds.domain import UNKNOWN, Service, act as as_act
 
 #: The detail of an outcome that says that the system's acts were read, and not its own.
 ACTS_READ = "system acts"

@@ -8,77 +8,49 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.measures.base import OVER, Card, Evidence, Measure, Parameter, Rows, Setting, Settings
-    from dialgauge.measures.records import Count, Coverage, Score
+    from dialgauge.measures.base import (
+        OVER as OVER,
+        Card as Card,
+        Evidence as Evidence,
+        Measure as Measure,
+        Parameter as Parameter,
+        Rows as Rows,
+        Setting as Setting,
+        Settings as Settings,
+    )
+    from dialgauge.measures.records import Count as Count, Coverage as Coverage, Score as Score
     from dialgauge.measures.registry import (
-        Lists,
-        asked_for,
-        card_listing,
-        card_named,
-        cards,
-        families,
-        measure_names,
-        measure_of_kind,
-        parse_measure,
-        parse_measures,
+        Lists as Lists,
+        asked_for as asked_for,
+        card_listing as card_listing,
+        card_named as card_named,
+        cards as cards,
+        families as families,
+        measure_names as measure_names,
+        measure_of_kind as measure_of_kind,
+        parse_measure as parse_measure,
+        parse_measures as parse_measures,
     )
     from dialgauge.measures.resampling import (
-        NO_INTERVAL,
-        ONE_MORE_UNIT,
-        Bounds,
-        Interval,
-        Moments,
-        RatioRow,
-        Resampling,
-        few_units_interval,
-        intervals,
-        ratio_row,
-        ratio_row_intervals,
+        NO_INTERVAL as NO_INTERVAL,
+        ONE_MORE_UNIT as ONE_MORE_UNIT,
+        Bounds as Bounds,
+        Interval as Interval,
+        Moments as Moments,
+        RatioRow as RatioRow,
+        Resampling as Resampling,
+        intervals as intervals,
+        ratio_row as ratio_row,
+        ratio_row_intervals as ratio_row_intervals,
     )
-    from dialgauge.measures.scores import Scores, SystemEvidence, score_systems, sums_table
-    from dialgauge.measures.signature import Signature, screen_form, short_form
+    from dialgauge.measures.scores import (
+        Scores as Scores,
+        SystemEvidence as SystemEvidence,
+        score_systems as score_systems,
+        sums_table as sums_table,
+    )
+    from dialgauge.measures.signature import Signature as Signature, screen_form as screen_form
 
-__all__ = [
-    "NO_INTERVAL",
-    "ONE_MORE_UNIT",
-    "OVER",
-    "Bounds",
-    "Card",
-    "Count",
-    "Coverage",
-    "Evidence",
-    "Interval",
-    "Lists",
-    "Measure",
-    "Moments",
-    "Parameter",
-    "RatioRow",
-    "Resampling",
-    "Rows",
-    "Score",
-    "Scores",
-    "Setting",
-    "Settings",
-    "Signature",
-    "SystemEvidence",
-    "asked_for",
-    "card_listing",
-    "card_named",
-    "cards",
-    "families",
-    "few_units_interval",
-    "intervals",
-    "measure_names",
-    "measure_of_kind",
-    "parse_measure",
-    "parse_measures",
-    "ratio_row",
-    "ratio_row_intervals",
-    "score_systems",
-    "screen_form",
-    "short_form",
-    "sums_table",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from dataclasses import replace as replace_fields
+from dataclasses import dataclass, field, replace as replace_fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any

@@ -6,42 +6,28 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.reproduce.papers import PAPERS, get_commands, how_to_get, reproduce
-    from dialgauge.reproduce.reproduction import (
-        IMPOSSIBLE,
-        Fresh,
-        PrintedNumber,
-        ReportedValue,
-        Reproduction,
-        as_json,
-        as_markdown,
-        item_tables,
-        missing_table,
-        summary,
-        tables_by_part,
-        write_html,
+    from dialgauge.reproduce.papers import (
+        PAPERS as PAPERS,
+        get_commands as get_commands,
+        how_to_get as how_to_get,
+        reproduce as reproduce,
     )
-    from dialgauge.reproduce.sources import published
+    from dialgauge.reproduce.reproduction import (
+        IMPOSSIBLE as IMPOSSIBLE,
+        Fresh as Fresh,
+        PrintedNumber as PrintedNumber,
+        ReportedValue as ReportedValue,
+        Reproduction as Reproduction,
+        as_json as as_json,
+        as_markdown as as_markdown,
+        item_tables as item_tables,
+        missing_table as missing_table,
+        summary as summary,
+        tables_by_part as tables_by_part,
+        write_html as write_html,
+    )
+    from dialgauge.reproduce.sources import published as published
 
-__all__ = [
-    "IMPOSSIBLE",
-    "PAPERS",
-    "Fresh",
-    "PrintedNumber",
-    "ReportedValue",
-    "Reproduction",
-    "as_json",
-    "as_markdown",
-    "get_commands",
-    "how_to_get",
-    "item_tables",
-    "missing_table",
-    "published",
-    "reproduce",
-    "summary",
-    "tables_by_part",
-    "write_html",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

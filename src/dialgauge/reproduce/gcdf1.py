@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dialgauge import users
 from dialgauge.data import dataset_file
 from dialgauge.dialogue import dialogue_key
 from dialgauge.formats import SPECIAL, read
@@ -17,17 +18,6 @@ from dialgauge.reproduce.gcdf1_turns import configured, of_people, of_turns
 from dialgauge.reproduce.reproduction import UNEXPLAINED, Reproduction
 from dialgauge.reproduce.sources import published
 from dialgauge.runs import Run
-from dialgauge.users import (
-    BAR_WORDS,
-    MeasureName,
-    PaperFigure,
-    draw,
-    load_config,
-    load_map,
-    paper_figures,
-    score_name,
-    score_users,
-)
 
 _CONVERSATIONS, _MAP = "conversations", "multiwoz21_canonical_map.json"
 #: The option that turns off whatever brings values to their canonical form.
@@ -35,7 +25,7 @@ _MATCHING = "igcd_f1.value_matching.use_fuzzy_match"
 _NOTBOOK = {"igcd_f1.constraints_not_in_goal.auto_matching.slot_value_pairs": {
     domain: {"notbook": ["none"]} for domain in ("attraction", "hotel", "restaurant", "taxi", "train")
 }}  # fmt: skip
-_TABLES: dict[str, tuple[str, MeasureName]] = {
+_TABLES: dict[str, tuple[str, users.MeasureName]] = {
     "table1": ("Table 1, I-GCDF1", "I-GCDF1"),
     "table2": ("Table 2, R-GCDF1", "R-GCDF1"),
 }
@@ -58,24 +48,24 @@ def reproduce(data: Path | None, tell: Callable[[str], None] = lambda _: None) -
         record.unjudged(paper["unjudged"])
         return record
     tell("scoring the conversations")
-    run = score_users(folder, canonical_map=values, resamples=0)[0]
-    figures = {figure.key: figure for figure in paper_figures(run)}
+    run = users.score_users(folder, canonical_map=values, resamples=0)[0]
+    figures = {figure.key: figure for figure in users.paper_figures(run)}
     _tables(record, paper, run)
     for key, bars in paper["figures"].items():
         _figure(record, figures[key], bars)
     _text(record, paper, figures, run)
     _map(record, paper["map"], values)
-    raw = score_users(folder, canonical_map=values, overrides={_MATCHING: False}, resamples=0)[0]
+    raw = users.score_users(folder, canonical_map=values, overrides={_MATCHING: False}, resamples=0)[0]
     surface_forms(record, run, raw)
-    listed = score_users(folder, canonical_map=values, overrides=_NOTBOOK, resamples=0)[0]
-    after = {figure.key: figure for figure in paper_figures(listed)}
+    listed = users.score_users(folder, canonical_map=values, overrides=_NOTBOOK, resamples=0)[0]
+    after = {figure.key: figure for figure in users.paper_figures(listed)}
     configured(record, figures["3"].bars["nomatch"], after["3"].bars["nomatch"])
     record.text(
         "Section 3.1", "values match within a distance of", "0.1",
-        f"{1 - load_config().igcd_f1.value_matching.fuzzy_match_threshold:.1f}", counted=False,
+        f"{1 - users.load_config().igcd_f1.value_matching.fuzzy_match_threshold:.1f}", counted=False,
     )  # fmt: skip
     goals = dataset_file(data, "multiwoz-2.1", "test.json")
-    people = score_users(goals, canonical_map=values, resamples=0)[0] if goals else None
+    people = users.score_users(goals, canonical_map=values, resamples=0)[0] if goals else None
     of_people(record, people)
     of_turns(record, read(folder).dialogues, read(goals).dialogues if goals else None, run)
     record.unjudged(paper["unjudged"])
@@ -87,7 +77,7 @@ def reproduce(data: Path | None, tell: Callable[[str], None] = lambda _: None) -
         )
     else:
         experiment_again(record, folder, values, goals, tell)
-    record.figures = {f"gcdf1_figure{key}": partial(draw, figure) for key, figure in figures.items()}
+    record.figures = {f"gcdf1_figure{key}": partial(users.draw, figure) for key, figure in figures.items()}
     return record
 
 
@@ -96,21 +86,21 @@ def _tables(record: Reproduction, paper: dict[str, Any], run: Run) -> None:
         for domain, theirs in paper[key].items():
             released = paper["released"].get(domain) if key == "table1" else None
             note = f"the authors' released evaluator gives {released} on the same conversations" if released else ""
-            ours = run.scores[score_name(measure, domain=domain)].value
+            ours = run.scores[users.score_name(measure, domain=domain)].value
             record.printed(part, domain, theirs, math.nan if ours is None else ours, why=note or UNEXPLAINED)
 
 
-def _figure(record: Reproduction, figure: PaperFigure, bars: dict[str, dict[str, str]]) -> None:
+def _figure(record: Reproduction, figure: users.PaperFigure, bars: dict[str, dict[str, str]]) -> None:
     """The bars as the authors' released tools count them; the paper only draws them."""
     scale = 100.0 if figure.unit == "percent" else 1.0
     part = f"Figure {figure.key}. {figure.title} (theirs: the authors' released tools)"
     for bar, heights in bars.items():
         for domain, theirs in heights.items():
             ours = figure.bars[bar].get(domain, 0.0) / scale
-            record.printed(part, f"{BAR_WORDS[bar]}, {domain}", theirs, ours)
+            record.printed(part, f"{users.BAR_WORDS[bar]}, {domain}", theirs, ours)
 
 
-def _text(record: Reproduction, paper: dict[str, Any], figures: dict[str, PaperFigure], run: Run) -> None:
+def _text(record: Reproduction, paper: dict[str, Any], figures: dict[str, users.PaperFigure], run: Run) -> None:
     part = f"{CONSTRAINTS}, counts"
     for line in paper["text"]:
         slots = figures[line["figure"]].slots[line["bar"]][line["domain"]]
@@ -139,7 +129,7 @@ def _goals(record: Reproduction, run: Run, test: Path | None) -> None:
 
 
 def _map(record: Reproduction, theirs: dict[str, str], path: Path) -> None:
-    content = load_map(path)
+    content = users.load_map(path)
     tables = [table for slot in content.values() for table in ([slot] if SPECIAL in slot else list(slot.values()))]
     values = forms = 0
     for table in tables:

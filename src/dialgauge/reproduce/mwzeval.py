@@ -6,16 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from dialgauge import tasks
 from dialgauge.data import dataset_file
 from dialgauge.reproduce.reproduction import Reproduction
-from dialgauge.tasks import (
-    PublishedRow,
-    TaskEvaluation,
-    TaskOptions,
-    published_human,
-    published_rows,
-    read_predictions,
-)
 
 _TITLE = "MultiWOZ benchmark: end-to-end and policy systems"
 _CITATION = (
@@ -57,19 +50,19 @@ def reproduce(data: Path | None) -> Reproduction:
     """All rows of the table, each with the active domains with which it was made."""
     record = Reproduction("mwzeval", _TITLE, _CITATION)
     gold = dataset_file(data, "multiwoz-2.1", "test.json")
-    files = {name: dataset_file(data, "dst_predictions", f"{name}.json") for name in published_rows()}
+    files = {name: dataset_file(data, "dst_predictions", f"{name}.json") for name in tasks.published_rows()}
     _missing(record, gold, files)
-    options = TaskOptions(measures=("default", "richness"), resamples=0)
-    evaluation = TaskEvaluation(gold, options=options) if gold else None
-    for name, row in published_rows().items():
+    options = tasks.TaskOptions(measures=("default", "richness"), resamples=0)
+    evaluation = tasks.TaskEvaluation(gold, options=options) if gold else None
+    for name, row in tasks.published_rows().items():
         path = files[name]
         if evaluation is not None and path is not None:
-            scores = evaluation.score(read_predictions(path), human=False, mode=row.mode)
+            scores = evaluation.score(tasks.read_predictions(path), human=False, mode=row.mode)
             _row(record, row, {measure: score.value for measure, score in scores.scores.items()}, "")
         else:
             _row(record, row, {}, "its predictions are not here" if evaluation else "the gold file is not here")
     values = evaluation.human_values if evaluation else {}
-    for column, theirs in published_human().items():
+    for column, theirs in tasks.published_human().items():
         _line(record, _HUMAN, "", column, theirs, values, "the gold file is not here", _WORDS)
     record.notes = _NOTES
     return record
@@ -83,7 +76,7 @@ def _missing(record: Reproduction, gold: Path | None, files: Mapping[str, Path |
     record.missing.append("the references mwz22, and the gold states of MultiWOZ 2.2 for policies")
 
 
-def _row(record: Reproduction, row: PublishedRow, values: Mapping[str, float | None], obstacle: str) -> None:
+def _row(record: Reproduction, row: tasks.PublishedRow, values: Mapping[str, float | None], obstacle: str) -> None:
     for column in _COLUMNS:
         why = _GOLD_STATES if column in ("inform", "success") and row.kind == "policy" else ""
         _line(record, _PARTS[row.kind], f"{row.system}, ", column, row.figures[column], values, obstacle, why)

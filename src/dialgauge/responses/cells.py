@@ -15,25 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from dialgauge import rankers
 from dialgauge.agents import Agent, AgentReplier, SystemContext
 from dialgauge.engine import Unit, Work, Workers, checked_place, place_of, run
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Measure, Signature
-from dialgauge.rankers import (
-    CHECKPOINT,
-    RUNTIME_OPTIONS,
-    Provenance,
-    RankingTask,
-    ReplyModel,
-    Tell,
-    code_of,
-    fit_model,
-    fresh_model,
-    load_task,
-    options_by_model,
-    ranker_class,
-    silent,
-)
 from dialgauge.responses.evaluation import RankingResult, Replier, corpus_of, evaluate
 from dialgauge.responses.measures import DEFAULT, score_replies
 from dialgauge.responses.memories import attention_tables
@@ -53,7 +39,7 @@ EVALUATION_VERSION = 4
 #: For a model that was fitted without a note of what on and by what.
 _UNKNOWN = "unknown"
 #: Anything that can be evaluated.
-Bot: TypeAlias = ReplyModel | Replier
+Bot: TypeAlias = rankers.ReplyModel | Replier
 #: Ids of stored cells by their configuration.
 StoredCells: TypeAlias = dict[tuple[tuple[str, Any], ...], str]
 
@@ -76,22 +62,22 @@ class CellKey(msgspec.Struct, frozen=True):
     released: bool = False
 
     @classmethod
-    def of(cls, bot: Bot, task: RankingTask, split: str) -> CellKey:
+    def of(cls, bot: Bot, task: rankers.RankingTask, split: str) -> CellKey:
         """The key of the cell of a bot that is ready to answer."""
-        if not isinstance(bot, ReplyModel):
-            return cls._of(bot, task, split, fitted="", code=getattr(bot, "code", "") or code_of(bot))
-        origin, here = bot.provenance or Provenance(_UNKNOWN, _UNKNOWN), code_of(bot)
+        if not isinstance(bot, rankers.ReplyModel):
+            return cls._of(bot, task, split, fitted="", code=getattr(bot, "code", "") or rankers.code_of(bot))
+        origin, here = bot.provenance or rankers.Provenance(_UNKNOWN, _UNKNOWN), rankers.code_of(bot)
         code = here if here == origin.code else f"{origin.code}>{here}"
         return cls._of(bot, task, split, fitted=origin.data, code=code)
 
     @classmethod
-    def planned(cls, model: ReplyModel, task: RankingTask, split: str) -> CellKey:
+    def planned(cls, model: rankers.ReplyModel, task: rankers.RankingTask, split: str) -> CellKey:
         """The key of the cell that a model will have once it is fitted on the task."""
-        origin = Provenance.of(model, task)
+        origin = rankers.Provenance.of(model, task)
         return cls._of(model, task, split, fitted=origin.data, code=origin.code)
 
     @classmethod
-    def _of(cls, bot: Bot, task: RankingTask, split: str, *, fitted: str, code: str) -> CellKey:
+    def _of(cls, bot: Bot, task: rankers.RankingTask, split: str, *, fitted: str, code: str) -> CellKey:
         fitted_here = not fitted or fitted.startswith(task.training_digest())
         return cls(
             model=bot.name,
@@ -123,7 +109,7 @@ class CellKey(msgspec.Struct, frozen=True):
         """What the training depends on: everything but the dialogs to be answered later."""
         return {name: value for name, value in self.config().items() if name not in ("split", "data", "released")}
 
-    def signature(self, task: RankingTask, result: RankingResult) -> Signature:
+    def signature(self, task: rankers.RankingTask, result: RankingResult) -> Signature:
         """Everything that could change the numbers."""
         return Signature(
             model=self.model,
@@ -148,13 +134,13 @@ def options_text(options: Mapping[str, str]) -> str:
     >>> options_text({"hops": "2", "dim": "64", "device": "cuda"})
     'dim=64,hops=2'
     """
-    return ",".join(f"{name}={options[name]}" for name in sorted(options) if name not in RUNTIME_OPTIONS)
+    return ",".join(f"{name}={options[name]}" for name in sorted(options) if name not in rankers.RUNTIME_OPTIONS)
 
 
 def evaluation_run(
     key: CellKey,
     bot: Bot,
-    task: RankingTask,
+    task: rankers.RankingTask,
     measures: Sequence[Measure[Any]] | None = None,
     *,
     attention: int = 0,
@@ -185,7 +171,7 @@ def evaluation_run(
     )
 
 
-def agent_replier(agent: Agent, task: RankingTask, options: Mapping[str, str] | None = None) -> Replier:
+def agent_replier(agent: Agent, task: rankers.RankingTask, options: Mapping[str, str] | None = None) -> Replier:
     """An agent that answers a task's replies, one by one; it may consult the task's facts."""
     context = SystemContext(
         dialogue_id="", database=FactDatabase(task.facts), candidates=task.candidates, task=task.number
@@ -231,12 +217,12 @@ def _is_cell(manifest: Manifest) -> bool:
 
 
 def job_cells(
-    model: ReplyModel,
-    task: RankingTask,
+    model: rankers.ReplyModel,
+    task: rankers.RankingTask,
     splits: Sequence[str],
     store: Store,
     stored: StoredCells | None,
-    tell: Tell = silent,
+    tell: rankers.Tell = rankers.silent,
 ) -> Iterator[Run]:
     """The cells of a model on those of the splits the task has: stored ones as they are, the others computed.
 
@@ -249,7 +235,7 @@ def job_cells(
         yield from map(store.open, done.values())
         return
     with checkpointed(model, keys[0], store, tell, fresh=stored is None):
-        fit_model(model, task)
+        rankers.fit_model(model, task)
         for key in keys:
             yield store.open(done[key]) if key in done else store.add(evaluation_run(key, model, task))
 
@@ -287,12 +273,12 @@ def jobs_of(
     fresh: bool = False,
 ) -> list[Job]:
     """All jobs of a table; models that draw no random numbers run once, and each model gets the options it takes."""
-    taken = options_by_model(models, options or {})
+    taken = rankers.options_by_model(models, options or {})
     return [
         Job(data, model, task, seed, taken[model], tuple(splits), store, fresh)
         for task in tasks
         for model in models
-        for seed in range(seeds if ranker_class(model).seeded else 1)
+        for seed in range(seeds if rankers.ranker_class(model).seeded else 1)
     ]
 
 
@@ -321,7 +307,7 @@ class _JobWork(Work[None, Job]):
         store = Store(job.store)
         stored = None if job.fresh else stored_cells(store)
         notes: list[str] = []
-        task, model = load_task(job.data, job.task), fresh_model(job.model, job.seed, job.options)
+        task, model = rankers.load_task(job.data, job.task), rankers.fresh_model(job.model, job.seed, job.options)
         cells = job_cells(model, task, job.splits, store, stored, notes.append)
         return msgspec.msgpack.encode(_JobResult([_Cell(cell.id) for cell in cells], notes))
 
@@ -337,7 +323,7 @@ class _DistantJobWork(Work[None, Job]):
 
     def do(self, state: None, unit: Unit[Job]) -> bytes:
         job = unit.payload
-        task, model = load_task(job.data, job.task), fresh_model(job.model, job.seed, job.options)
+        task, model = rankers.load_task(job.data, job.task), rankers.fresh_model(job.model, job.seed, job.options)
         planned = {split: CellKey.planned(model, task, split) for split in job.splits if split in task.splits}
         known: dict[str, _Cell] = {}
         if not job.fresh:
@@ -352,7 +338,7 @@ class _DistantJobWork(Work[None, Job]):
         return msgspec.msgpack.encode(_JobResult([known[split] for split in planned], notes))
 
 
-def run_jobs(jobs: Sequence[Job], *, workers: Workers = 1, tell: Tell = silent) -> Iterator[list[Run]]:
+def run_jobs(jobs: Sequence[Job], *, workers: Workers = 1, tell: rankers.Tell = rankers.silent) -> Iterator[list[Run]]:
     """The cells of each job, in the jobs' order; a job that fails ends the table, and what was finished is stored."""
     units = (Unit(str(number), job) for number, job in enumerate(jobs))
     work: Work[None, Job] = _JobWork()
@@ -375,7 +361,9 @@ CHECKPOINT_KIND = "training"
 
 
 @contextmanager
-def checkpointed(model: ReplyModel, key: CellKey, store: Store, tell: Tell, *, fresh: bool = False) -> Iterator[None]:
+def checkpointed(
+    model: rankers.ReplyModel, key: CellKey, store: Store, tell: rankers.Tell, *, fresh: bool = False
+) -> Iterator[None]:
     """Fit the model of a key inside the block: what an earlier process left half-done is taken up, unless ``fresh``.
 
     The checkpoint goes when the block ends, so let it end when everything computed with the model is stored.
@@ -385,7 +373,7 @@ def checkpointed(model: ReplyModel, key: CellKey, store: Store, tell: Tell, *, f
         if folder is None:
             tell(f"{name}: another process is training it now; this one runs without a checkpoint")
         else:
-            model.checkpoint = folder / CHECKPOINT
+            model.checkpoint = folder / rankers.CHECKPOINT
             if model.checkpoint.exists():
                 tell(f"{name}: resumes from the checkpoint of an interrupted training")
         try:

@@ -14,8 +14,16 @@ from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
-from dialgauge.report import INTERVALS, Column, RunSet, Table, interval_note, interval_plot, score_column
-from dialgauge.report import Cell as TableCell
+from dialgauge.report import (
+    INTERVALS,
+    Cell as TableCell,
+    Column,
+    RunSet,
+    Table,
+    interval_note,
+    interval_plot,
+    score_column,
+)
 from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey, jobs_of, run_jobs
 from dialgauge.responses.measures import DEFAULT, PER_DIALOG, PER_RESPONSE
 from dialgauge.responses.paper import column_of, published, training_is_released

@@ -10,79 +10,45 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.runs.annotations import Annotations, DialogueNote
-    from dialgauge.runs.corpora import decode_corpus, encode_corpus
-    from dialgauge.runs.kept import kept_to_the_end
-    from dialgauge.runs.manifest import Input, Manifest, plain
+    from dialgauge.runs.annotations import Annotations as Annotations, DialogueNote as DialogueNote
+    from dialgauge.runs.corpora import decode_corpus as decode_corpus, encode_corpus as encode_corpus
+    from dialgauge.runs.kept import kept_to_the_end as kept_to_the_end
+    from dialgauge.runs.manifest import Input as Input, Manifest as Manifest, plain as plain
     from dialgauge.runs.provenance import (
-        KEY_PACKAGES,
-        draft,
-        fingerprint,
-        input_of_files,
-        this_command,
-        versions,
-        with_origin,
+        KEY_PACKAGES as KEY_PACKAGES,
+        draft as draft,
+        fingerprint as fingerprint,
+        input_of_files as input_of_files,
+        this_command as this_command,
+        versions as versions,
+        with_origin as with_origin,
     )
-    from dialgauge.runs.ranking import WorstFirst, worst_first
-    from dialgauge.runs.resumable import Parts, Resumable
-    from dialgauge.runs.run import Run, SharedCorpus, new_run, packed_run, run_in_memory, unpacked_run
-    from dialgauge.runs.sql_process import LimitedAnswer
-    from dialgauge.runs.store import Store, Survey
+    from dialgauge.runs.ranking import WorstFirst as WorstFirst, worst_first as worst_first
+    from dialgauge.runs.resumable import Parts as Parts, Resumable as Resumable
+    from dialgauge.runs.run import (
+        Run as Run,
+        SharedCorpus as SharedCorpus,
+        new_run as new_run,
+        packed_run as packed_run,
+        run_in_memory as run_in_memory,
+        unpacked_run as unpacked_run,
+    )
+    from dialgauge.runs.sql_process import LimitedAnswer as LimitedAnswer
+    from dialgauge.runs.store import Store as Store, Survey as Survey
     from dialgauge.runs.tables import (
-        FIXED,
-        TableInfo,
-        TableParts,
-        check_columns,
-        check_fixed,
-        check_table_name,
-        column_of,
-        empty_table,
-        frame_of,
-        is_table_name,
+        FIXED as FIXED,
+        TableInfo as TableInfo,
+        TableParts as TableParts,
+        check_columns as check_columns,
+        check_fixed as check_fixed,
+        check_table_name as check_table_name,
+        column_of as column_of,
+        empty_table as empty_table,
+        frame_of as frame_of,
+        is_table_name as is_table_name,
     )
-    from dialgauge.runs.writer import RunWriter
+    from dialgauge.runs.writer import RunWriter as RunWriter
 
-__all__ = [
-    "FIXED",
-    "KEY_PACKAGES",
-    "Annotations",
-    "DialogueNote",
-    "Input",
-    "LimitedAnswer",
-    "Manifest",
-    "Parts",
-    "Resumable",
-    "Run",
-    "RunWriter",
-    "SharedCorpus",
-    "Store",
-    "Survey",
-    "TableInfo",
-    "TableParts",
-    "WorstFirst",
-    "check_columns",
-    "check_fixed",
-    "check_table_name",
-    "column_of",
-    "decode_corpus",
-    "draft",
-    "empty_table",
-    "encode_corpus",
-    "fingerprint",
-    "frame_of",
-    "input_of_files",
-    "is_table_name",
-    "kept_to_the_end",
-    "new_run",
-    "packed_run",
-    "plain",
-    "run_in_memory",
-    "this_command",
-    "unpacked_run",
-    "versions",
-    "with_origin",
-    "worst_first",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from dialgauge.errors import DialgaugeError
-from dialgauge.errors import nearest as nearest_name
+from dialgauge.errors import DialgaugeError, nearest as nearest_name
 from dialgauge.runs import Run
 from dialgauge.users.labels import LABELS, REASONS, matching_labels
 from dialgauge.users.loops import CAUSES, ENDS

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.agents.llm import ChatError, Desk, completion_of, reported_acts
 from dialgauge.draws import Draws

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from count_channel import agreement, count_rates, rates_file, replayed
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialgauge.agents.town import Channel, ChannelRates, Damage, kind_of
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialgauge.rankers import words_and_pairs
 from dialgauge.rankers.neural import Lines, batches, encode, padded, vocabulary, words_of

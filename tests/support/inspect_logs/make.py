@@ -13,8 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from inspect_ai import Task
-from inspect_ai import eval as evaluate
+from inspect_ai import Task, eval as evaluate
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.model import ModelOutput, get_model

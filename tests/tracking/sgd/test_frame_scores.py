@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialgauge.dialogue import SlotSpec, Values
 from dialgauge.tracking.sgd import Frame, frame_scores, levenshtein

@@ -6,18 +6,14 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.data.checking.report import Findings, GroupReport
-    from dialgauge.data.checking.show import verdict
-    from dialgauge.data.checking.tally import NamedOntology, SlotInventory, compare
+    from dialgauge.data.checking.report import Findings as Findings, GroupReport as GroupReport
+    from dialgauge.data.checking.show import verdict as verdict
+    from dialgauge.data.checking.tally import (
+        NamedOntology as NamedOntology,
+        SlotInventory as SlotInventory,
+        compare as compare,
+    )
 
-__all__ = [
-    "Findings",
-    "GroupReport",
-    "NamedOntology",
-    "SlotInventory",
-    "compare",
-    "verdict",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

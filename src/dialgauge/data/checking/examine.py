@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from dialgauge import formats
 from dialgauge.data.checking.repeated_keys import repeated_keys
 from dialgauge.data.checking.report import (
     DEFAULT_KEPT,
@@ -28,21 +29,6 @@ from dialgauge.data.checking.report import (
 )
 from dialgauge.data.checking.tally import FileTally, GroupTally, NamedOntology, SlotInventory, best_ontology, compare
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import (
-    DEFAULT_LIMIT,
-    AnyFormat,
-    DialogueFormat,
-    Notes,
-    Part,
-    Resource,
-    ResourceFormat,
-    expand,
-    format_named,
-    is_document,
-    parts_of,
-    read_ontology,
-    recognise,
-)
 from dialgauge.text import counted
 from dialgauge.values import SPECIAL, map_faults
 
@@ -53,13 +39,13 @@ def check(
     format: str | None = None,
     gold: str | Path | None = None,
     ontology: str | Path | None = None,
-    limit: int = DEFAULT_LIMIT,
+    limit: int = formats.DEFAULT_LIMIT,
     kept: int = DEFAULT_KEPT,
     advance: Callable[[int], None] = lambda dialogues: None,
 ) -> Report:
     """Look at everything in the sources. ``kept`` places are named for each kind of finding."""
-    named = format_named(format) if format else None
-    given = [NamedOntology(os.fspath(ontology), read_ontology(ontology, limit=limit))] if ontology else None
+    named = formats.format_named(format) if format else None
+    given = [NamedOntology(os.fspath(ontology), formats.read_ontology(ontology, limit=limit))] if ontology else None
     expected = Gold(os.fspath(gold), format=None, limit=limit) if gold else None
     examination = _Examination(named, expected, kept, advance)
     names = [os.fspath(source) for source in sources]
@@ -71,7 +57,9 @@ def check(
 class _Examination:
     """What has come together so far."""
 
-    def __init__(self, named: AnyFormat | None, gold: Gold | None, kept: int, advance: Callable[[int], None]) -> None:
+    def __init__(
+        self, named: formats.AnyFormat | None, gold: Gold | None, kept: int, advance: Callable[[int], None]
+    ) -> None:
         self.named, self.gold, self.kept, self.advance = named, gold, kept, advance
         self.groups: dict[tuple[str, str], Group] = {}
         self.ontologies: list[NamedOntology] = []
@@ -79,40 +67,44 @@ class _Examination:
         self.documents: list[str] = []
         self.unread: list[Unread] = []
 
-    def parts(self, source: str, limit: int) -> Iterator[Part]:
+    def parts(self, source: str, limit: int) -> Iterator[formats.Part]:
         """The parts of a source; files that cannot be opened are noted."""
         try:
-            names = expand(source)
+            names = formats.expand(source)
         except DialgaugeError as error:
             self._not_read(source, error)
             return
         for name in names:
             try:
-                parts = parts_of(name, limit=limit)
+                parts = formats.parts_of(name, limit=limit)
             except DialgaugeError as error:
                 self._not_read(name, error)
                 continue
             yield from parts
 
-    def look_at(self, source: str, parts: Iterable[Part]) -> None:
+    def look_at(self, source: str, parts: Iterable[formats.Part]) -> None:
         """Read all parts, whatever they are; together where a dialogue may go on in the next one."""
         for together, group in groupby(self._chosen(parts), key=lambda pair: _goes_on(pair[1])):
             held = list(group) if together else []
             for part, chosen in held[:1] or group:
                 try:
-                    if isinstance(chosen, DialogueFormat):
+                    if isinstance(chosen, formats.DialogueFormat):
                         self._read(source, [own for own, _ in held] or [part], chosen)
                     else:
                         self._load(part, chosen)
                 except DialgaugeError as error:
                     self._not_read(error.file or part.name if together else part.name, error)
 
-    def _chosen(self, parts: Iterable[Part]) -> Iterator[tuple[Part, AnyFormat]]:
+    def _chosen(self, parts: Iterable[formats.Part]) -> Iterator[tuple[formats.Part, formats.AnyFormat]]:
         held = list(parts)
         folders = Counter(part.folder for part in held)
         for part in held:
             try:
-                chosen = self.named if self.named and not is_document(part.stem) else recognise(part, folders)
+                chosen = (
+                    self.named
+                    if self.named and not formats.is_document(part.stem)
+                    else formats.recognise(part, folders)
+                )
             except DialgaugeError as error:
                 self._not_read(part.name, error)
             else:
@@ -122,7 +114,7 @@ class _Examination:
         error.file = error.file if error.file != name else None
         self.unread.append(Unread(file=name, why=error.sentence(), example=error.example))
 
-    def _read(self, source: str, parts: list[Part], chosen: DialogueFormat) -> None:
+    def _read(self, source: str, parts: list[formats.Part], chosen: formats.DialogueFormat) -> None:
         group = self.groups.get((source, chosen.name))
         if group is None:
             group = Group(source, chosen, GroupTally(gold=self.gold, kept=self.kept), bool(self.named))
@@ -146,8 +138,8 @@ class _Examination:
             location = FindingPlace(file=file, dialogue=repeated.dialogue, turn=repeated.turn, detail=detail)
             group.tally.findings.add("repeated key", location)
 
-    def _load(self, part: Part, chosen: ResourceFormat) -> None:
-        resource = chosen.load(part, Notes())
+    def _load(self, part: formats.Part, chosen: formats.ResourceFormat) -> None:
+        resource = chosen.load(part, formats.Notes())
         if resource.kind == "document":
             self.documents.append(part.name)
             return
@@ -174,11 +166,11 @@ class _Examination:
         )
 
 
-def _goes_on(chosen: AnyFormat) -> bool:
-    return isinstance(chosen, DialogueFormat) and chosen.goes_on
+def _goes_on(chosen: formats.AnyFormat) -> bool:
+    return isinstance(chosen, formats.DialogueFormat) and chosen.goes_on
 
 
-def _map_findings(resource: Resource, kept: int) -> list[Finding]:
+def _map_findings(resource: formats.Resource, kept: int) -> list[Finding]:
     """What is odd in a canonical map."""
     findings = Findings(kept)
     for fault in map_faults(resource.values) if resource.kind == "values" else ():
@@ -188,7 +180,7 @@ def _map_findings(resource: Resource, kept: int) -> list[Finding]:
     return findings.all()
 
 
-def _holds(resource: Resource) -> str:
+def _holds(resource: formats.Resource) -> str:
     """The content of a resource in a few words."""
     if resource.ontology is not None:
         slots = list(resource.ontology.slots())
@@ -211,7 +203,7 @@ def _holds(resource: Resource) -> str:
 _NOUNS = {"tasks": "task", "records": "record"}
 
 
-class Tolerant(Notes):
+class Tolerant(formats.Notes):
     """Notes of a reading that goes on after a dialogue that cannot be read, and keeps only the first few reasons."""
 
     def __init__(self, file: str, kept: int) -> None:
@@ -234,7 +226,7 @@ class Tolerant(Notes):
 class Group:
     """Files of one format in one source: from the counts to the report on them."""
 
-    def __init__(self, source: str, chosen: DialogueFormat, tally: GroupTally, named: bool) -> None:
+    def __init__(self, source: str, chosen: formats.DialogueFormat, tally: GroupTally, named: bool) -> None:
         self.source, self.chosen, self.tally, self.named = source, chosen, tally, named
         self.notes: dict[str, int] = {}
 

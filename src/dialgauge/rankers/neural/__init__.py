@@ -6,70 +6,52 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.rankers.neural.config import Hyperparameters, embedding_preset, memory_preset, updated
-    from dialgauge.rankers.neural.encoding import Lines, WordBags, batches, encode, padded, vocabulary, words_of
-    from dialgauge.rankers.neural.entities import Entities, RelationSchema
-    from dialgauge.rankers.neural.learned import LearnedRanker, margin_loss, sampled_candidates, with_said_replies
-    from dialgauge.rankers.neural.matching import MatchTypes
-    from dialgauge.rankers.neural.memn2n import MemN2N
-    from dialgauge.rankers.neural.reading import (
-        MemoryCells,
-        MemoryWeights,
-        ReadingInput,
-        VectorTables,
-        hop_gradients,
-        look_up,
-        read,
-        run_hops,
-        summed,
-        summed_by_row,
-        table_gradients,
+    from dialgauge.rankers.neural.config import (
+        Hyperparameters as Hyperparameters,
+        embedding_preset as embedding_preset,
+        memory_preset as memory_preset,
+        updated as updated,
     )
-    from dialgauge.rankers.neural.scoring import cross_entropy, scored
-    from dialgauge.rankers.neural.training import Epoch, Training, device_named, within_memory
-    from dialgauge.rankers.neural.typed import MarkedMemory, Spelling, Typed
+    from dialgauge.rankers.neural.encoding import (
+        Lines as Lines,
+        WordBags as WordBags,
+        batches as batches,
+        encode as encode,
+        padded as padded,
+        vocabulary as vocabulary,
+        words_of as words_of,
+    )
+    from dialgauge.rankers.neural.entities import Entities as Entities, RelationSchema as RelationSchema
+    from dialgauge.rankers.neural.learned import (
+        LearnedRanker as LearnedRanker,
+        margin_loss as margin_loss,
+        sampled_candidates as sampled_candidates,
+        with_said_replies as with_said_replies,
+    )
+    from dialgauge.rankers.neural.matching import MatchTypes as MatchTypes
+    from dialgauge.rankers.neural.memn2n import MemN2N as MemN2N
+    from dialgauge.rankers.neural.reading import (
+        MemoryCells as MemoryCells,
+        MemoryWeights as MemoryWeights,
+        ReadingInput as ReadingInput,
+        VectorTables as VectorTables,
+        hop_gradients as hop_gradients,
+        look_up as look_up,
+        read as read,
+        run_hops as run_hops,
+        summed as summed,
+        summed_by_row as summed_by_row,
+        table_gradients as table_gradients,
+    )
+    from dialgauge.rankers.neural.scoring import cross_entropy as cross_entropy, scored as scored
+    from dialgauge.rankers.neural.training import (
+        Epoch as Epoch,
+        Training as Training,
+        device_named as device_named,
+        within_memory as within_memory,
+    )
+    from dialgauge.rankers.neural.typed import MarkedMemory as MarkedMemory, Spelling as Spelling, Typed as Typed
 
-__all__ = [
-    "Entities",
-    "Epoch",
-    "Hyperparameters",
-    "LearnedRanker",
-    "Lines",
-    "MarkedMemory",
-    "MatchTypes",
-    "MemN2N",
-    "MemoryCells",
-    "MemoryWeights",
-    "ReadingInput",
-    "RelationSchema",
-    "Spelling",
-    "Training",
-    "Typed",
-    "VectorTables",
-    "WordBags",
-    "batches",
-    "cross_entropy",
-    "device_named",
-    "embedding_preset",
-    "encode",
-    "hop_gradients",
-    "look_up",
-    "margin_loss",
-    "memory_preset",
-    "padded",
-    "read",
-    "run_hops",
-    "sampled_candidates",
-    "scored",
-    "summed",
-    "summed_by_row",
-    "table_gradients",
-    "updated",
-    "vocabulary",
-    "with_said_replies",
-    "within_memory",
-    "words_of",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -6,51 +6,42 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.rankers.templates.cues import Mark
-    from dialgauge.rankers.templates.filling import Filling, FillingLikelihood
-    from dialgauge.rankers.templates.history import learn_aliases
-    from dialgauge.rankers.templates.inventory import Inventory, Slot, learn_lexicon
-    from dialgauge.rankers.templates.logistic import CueVocabulary, fit_logistic, log_softmax
-    from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive, read, replies_of
-    from dialgauge.rankers.templates.systems import Experts, mixed, template_counts, told_apart, use_rates
+    from dialgauge.rankers.templates.cues import Mark as Mark
+    from dialgauge.rankers.templates.filling import Filling as Filling, FillingLikelihood as FillingLikelihood
+    from dialgauge.rankers.templates.history import learn_aliases as learn_aliases
+    from dialgauge.rankers.templates.inventory import (
+        Inventory as Inventory,
+        Slot as Slot,
+        learn_lexicon as learn_lexicon,
+    )
+    from dialgauge.rankers.templates.logistic import (
+        CueVocabulary as CueVocabulary,
+        fit_logistic as fit_logistic,
+        log_softmax as log_softmax,
+    )
+    from dialgauge.rankers.templates.ranker import (
+        Templates as Templates,
+        TemplatesTransductive as TemplatesTransductive,
+        read as read,
+        replies_of as replies_of,
+    )
+    from dialgauge.rankers.templates.systems import (
+        Experts as Experts,
+        mixed as mixed,
+        template_counts as template_counts,
+        told_apart as told_apart,
+        use_rates as use_rates,
+    )
     from dialgauge.rankers.templates.transductive import (
-        Adaptation,
-        Novelty,
-        adapted,
-        expectation,
-        log_negative_binomial,
-        paraphrases,
-        words_in_common,
+        Adaptation as Adaptation,
+        Novelty as Novelty,
+        adapted as adapted,
+        expectation as expectation,
+        log_negative_binomial as log_negative_binomial,
+        paraphrases as paraphrases,
+        words_in_common as words_in_common,
     )
 
-__all__ = [
-    "Adaptation",
-    "CueVocabulary",
-    "Experts",
-    "Filling",
-    "FillingLikelihood",
-    "Inventory",
-    "Mark",
-    "Novelty",
-    "Slot",
-    "Templates",
-    "TemplatesTransductive",
-    "adapted",
-    "expectation",
-    "fit_logistic",
-    "learn_aliases",
-    "learn_lexicon",
-    "log_negative_binomial",
-    "log_softmax",
-    "mixed",
-    "paraphrases",
-    "read",
-    "replies_of",
-    "template_counts",
-    "told_apart",
-    "use_rates",
-    "words_in_common",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

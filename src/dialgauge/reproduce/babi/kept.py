@@ -14,19 +14,12 @@ from pathlib import Path
 
 import msgspec
 
+from dialgauge import responses
 from dialgauge._version import __version__
 from dialgauge.files import atomic
 from dialgauge.rankers import TASKS, RankingTask, ReplyModel, fit_model, ranker_class
 from dialgauge.reproduce.babi.attention import MODEL, SEED, AttentionSample, attention_at, printed
 from dialgauge.reproduce.reproduction import Fresh
-from dialgauge.responses import (
-    PER_DIALOG,
-    PER_RESPONSE,
-    CellKey,
-    checkpointed,
-    jobs_of,
-    run_jobs,
-)
 from dialgauge.runs import Run, Store
 
 OURS, PAPER = "default", "paper"
@@ -106,17 +99,19 @@ def version_here() -> str:
 def trained_cells(folder: Path, models: Sequence[str], fresh: Fresh) -> list[KeptCell]:
     """Every model on every task with every seed. Finished cells are found in the run store, as by ``babi table``."""
     options = {} if fresh.preset == OURS else {"preset": fresh.preset}
-    jobs = jobs_of(folder, models, TASKS, SPLITS, fresh.seeds, fresh.store, options=options)
+    jobs = responses.jobs_of(folder, models, TASKS, SPLITS, fresh.seeds, fresh.store, options=options)
     runs: list[Run] = []
-    for done, (job, cells) in enumerate(zip(jobs, run_jobs(jobs, workers=fresh.workers, tell=fresh.tell), strict=True)):
+    for done, (job, cells) in enumerate(
+        zip(jobs, responses.run_jobs(jobs, workers=fresh.workers, tell=fresh.tell), strict=True)
+    ):
         fresh.tell(f"{done + 1} of {len(jobs)}: {job.model}, task {job.task}, seed {job.seed}")
         runs += cells
     return [_kept_cell(run) for run in runs]
 
 
 def _kept_cell(run: Run) -> KeptCell:
-    key = CellKey.of_run(run)
-    response, dialog = (run.scores[measure].value or 0.0 for measure in (PER_RESPONSE, PER_DIALOG))
+    key = responses.CellKey.of_run(run)
+    response, dialog = (run.scores[measure].value or 0.0 for measure in (responses.PER_RESPONSE, responses.PER_DIALOG))
     epochs = run.tables["epochs"].rows if "epochs" in run.tables else 0
     return KeptCell(key.model, key.task, key.split, key.seed, response, dialog, epochs=epochs)
 
@@ -129,7 +124,9 @@ def trained_attention(tasks: Sequence[RankingTask], fresh: Fresh) -> list[Attent
         if places:
             ranker = ranker_class(MODEL)(SEED)
             fresh.tell(f"attention: {MODEL}, task {task.number}, seed {SEED}")
-            with checkpointed(ranker, CellKey.planned(ranker, task, ""), Store(fresh.store), fresh.tell):
+            with responses.checkpointed(
+                ranker, responses.CellKey.planned(ranker, task, ""), Store(fresh.store), fresh.tell
+            ):
                 fit_model(ranker, task)
                 samples += attention_of(ranker, task)
     return samples
