@@ -19,7 +19,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
 from dialgauge.formats.predictions.columns import Columns, is_record
-from dialgauge.formats.predictions.entries import NotUnderstood, turn_number
+from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, turn_number
 from dialgauge.formats.predictions.tolerant import read_predictions
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.formats.source import HEAD_BYTES, Part, decode_utf8
