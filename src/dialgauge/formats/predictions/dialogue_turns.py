@@ -17,10 +17,14 @@ from dialgauge.formats.predictions.columns import (
     refuse_two_states,
 )
 
-#: A turn's key: a number, perhaps behind a word that says so.
-_TURN = re.compile(r"(?:(?:user|usr|turn|utterance|utt|step|round|t|u)[\s_#:.-]{0,2}){0,2}([0-9]{1,9})(?:\.0)?", re.I)
+#: A turn's key: a number, perhaps behind a word that says so, or before the number of turns: ``3/7``.
+_TURN = re.compile(
+    r"(?:(?:user|usr|turn|utterance|utt|step|round|t|u)[\s_#:.-]{0,2}){0,2}"
+    r"([0-9]{1,9})(?:\.0)?(?:\s?(?:/|of)\s?[0-9]{1,5})?",
+    re.I,
+)
 #: The turn at the end of a key that names a dialogue, too; 1_00000 is a dialogue of SGD.
-_TURN_AT_END = re.compile(r"[\s_#:/.-](?:(?:turn|t|utt)[\s_#:.-]?)?(0|[1-9][0-9]{0,4})$", re.I)
+_TURN_AT_END = re.compile(r"[\s_#:/.-](?:(?:turn|t|utt)[\s_#:/.-]?)?(0|[1-9][0-9]{0,4})$", re.I)
 #: A pair of Python, as it becomes a key of JSON.
 _TUPLE = re.compile(r"""\((['"])([^'"]{1,200})\1,\s?([0-9]{1,5})\)""")
 _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")

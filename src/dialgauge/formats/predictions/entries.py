@@ -10,8 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import rows_by_columns
-from dialgauge.formats.predictions.columns import WRAPPERS, Columns, is_record, plain_name, refuse_two_states
+from dialgauge.formats.predictions.columns import (
+    WRAPPERS,
+    Columns,
+    is_record,
+    names_domain,
+    plain_name,
+    refuse_two_states,
+)
 from dialgauge.formats.predictions.dialogue_turns import (
     NotUnderstood,
     StateEntries,
@@ -22,7 +30,7 @@ from dialgauge.formats.predictions.dialogue_turns import (
     turn_number,
     turns_in,
 )
-from dialgauge.formats.predictions.records import entries_of_rows
+from dialgauge.formats.predictions.records import entries_of_rows, with_inner_ids
 
 _LOOK_AT = 200
 
@@ -30,6 +38,8 @@ _LOOK_AT = 200
 def state_entries(written: Any) -> StateEntries:
     """The states of everything that was written, taken out of what is around them."""
     if isinstance(written, Mapping):
+        if isinstance(written.get("columns"), list) and (rows := _of_columns(written)):
+            return entries_of_rows(rows)
         wrapped = [content for key, content in written.items() if plain_name(key) in WRAPPERS and _is_full(content)]
         for inner in wrapped if len(wrapped) == 1 else ():
             with suppress(NotUnderstood):
@@ -100,6 +110,9 @@ def _of_mapping(written: Mapping[Any, Any]) -> StateEntries:
         columns = Columns.of(contents)
         if columns.dialogue and (columns.turns or columns.has_states):
             return entries_of_rows(contents)
+    if turned := _by_slot(items) or _by_turn(items):
+        return turned
+    _refuse_several(items)
     pairs = {key: pair for key, _ in items if (pair := dialogue_turn(key)) is not None}
     named_by_turn = len(pairs) == len(items) and share_dialogues(pairs.values())
     looked_at = contents[:_LOOK_AT]
@@ -110,11 +123,77 @@ def _of_mapping(written: Mapping[Any, Any]) -> StateEntries:
     for key, content in items:
         turns = turns_in(content)
         if turns is None:
+            if _is_state(written) and not any(map(_is_id, written)):
+                raise NotUnderstood(
+                    "whose state it is: put the states of all turns into one file, by dialogue and turn"
+                )
             raise NotUnderstood("a state for each turn: here is one thing per dialogue", _names_in(content))
         entries += turn_entries(str(key), turns, names)
     named = [Columns.of([{name: ""}]) for name in names]
     says, changes = any(state.says_predicted for state in named), any(state.changes for state in named)
     return StateEntries(entries, tuple(names), says_predicted=says, changes=changes)
+
+
+def _by_slot(items: Sequence[tuple[Any, Any]]) -> StateEntries | None:
+    """``{"hotel-area": {"MUL0001": ["", "north"]}}``: by slot first, then by dialogue and turn."""
+    if not all(
+        isinstance(name, str)
+        and names_domain(name)
+        and not any(map(str.isdigit, name))
+        and isinstance(dialogues, Mapping)
+        and not is_record(dialogues)
+        and all(isinstance(values, list) and not any(map(_is_full, values)) for values in dialogues.values())
+        for name, dialogues in items
+    ):
+        return None
+    states: dict[tuple[str, int], dict[str, Any]] = {}
+    for name, dialogues in items:
+        for dialogue, values in dialogues.items():
+            for turn, value in enumerate(values):
+                states.setdefault((str(dialogue), turn), {})[name] = value
+    return StateEntries([StateEntry(*key, state) for key, state in states.items()])
+
+
+def _by_turn(items: Sequence[tuple[Any, Any]]) -> StateEntries | None:
+    """``{"0": {"MUL0001": {"hotel-area": "north"}}}``: by turn first, then by dialogue."""
+    if any(turn_number(turn) is None or not isinstance(dialogues, Mapping) for turn, dialogues in items):
+        return None
+    states = [(str(name), turn_number(turn), state) for turn, dialogues in items for name, state in dialogues.items()]
+    filled = [state for _, _, state in states if state]
+    if not filled or not all(_is_id(name) for name, _, _ in states) or not all(map(_is_state, filled)):
+        return None
+    return StateEntries([StateEntry(*each) for each in states])
+
+
+def _is_id(name: object) -> bool:
+    """May it be a dialogue's id, and is no turn's number?"""
+    return turn_number(name) is None and any(map(str.isdigit, str(name)))
+
+
+def _is_state(content: Any) -> bool:
+    """Is it an object of slots that name their domains?"""
+    return isinstance(content, Mapping) and all(
+        isinstance(value, Mapping) or names_domain(str(name)) for name, value in content.items()
+    )
+
+
+def _refuse_several(items: Sequence[tuple[Any, Any]]) -> None:
+    """An error where there are several sets of predictions, by split, epoch or way of decoding."""
+
+    def is_set(content: Any) -> bool:
+        return (
+            isinstance(content, Mapping)
+            and not is_record(content)
+            and all(map(_is_id, content))
+            and all(map(_are_turns, list(content.values())[:_LOOK_AT]))
+        )
+
+    if len(items) > 1 and all(is_set(content) and content for _, content in items):
+        names = " and ".join(repr(str(key)[:40]) for key, _ in items[:3])
+        raise DialgaugeError(
+            f"it holds {len(items)} sets of predictions, under {names}{' and others' if len(items) > 3 else ''}; keep "
+            "one of them, in a file of its own"
+        )
 
 
 def _entry(dialogue: str, turn: int | None, content: Any) -> StateEntry:
@@ -138,7 +217,7 @@ def _of_columns(written: Mapping[Any, Any]) -> list[dict[str, Any]]:
         columns = Columns.of([dict.fromkeys(names, "")])
         if columns.dialogue and (columns.turn or columns.has_states) and len({*names}) == len(names):
             return [dict(zip(names, row.values(), strict=True)) for row in rows]
-    return []
+    return rows if with_inner_ids(rows, [*map(str, written)]) else []
 
 
 def _may_be_state(content: object) -> bool:

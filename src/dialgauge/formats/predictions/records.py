@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.predictions.columns import Columns, is_system, refuse_two_states
+from dialgauge.formats.predictions.columns import Columns, is_system, looks_like_state, refuse_two_states
 from dialgauge.formats.predictions.dialogue_turns import (
     NotUnderstood,
     StateEntries,
@@ -24,19 +24,25 @@ from dialgauge.text import encodable
 
 #: The beginning of an object in what a model answers.
 _OBJECT = re.compile(r"\s{0,9}(?:```\w{0,20}\s{1,9})?\{")
+#: The folders of a file that is named in place of a dialogue.
+_FOLDERS = re.compile(r"^.{0,300}[/\\](?=[^/\\]{1,100}\.(?:json|txt)$)")
 #: The share of slots with two values in one turn up to which a model repeats itself.
 _MOST_TWICE = 0.01
+#: Letters of a word that tells versions apart.
+_SHORT = 40
 
 
 def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     """The states of records, whatever each of them is of."""
     columns = Columns.of(rows)
+    if not columns.dialogue and (lifted := with_inner_ids(rows, columns.names)):
+        return entries_of_rows(lifted)
     if not columns.dialogue:
         raise NotUnderstood("the id of each dialogue (dialogue_id)", columns.names)
     if not (columns.turns or columns.has_states):
         if columns.turn and (answered := _with_answers(rows)):
             return entries_of_rows(answered)
-        raise NotUnderstood("the state of each turn (state, or slot and value)", columns.names)
+        raise NotUnderstood(f"the state of each turn{_unnamed_states(rows, columns)}", columns.names)
     rows = with_named_slots(rows, columns) if columns.state else rows
     spoken = _rows_of_states(rows, columns) if columns.speaker else rows
     refuse_two_states(spoken, columns)
@@ -46,6 +52,31 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     return StateEntries(
         entries, columns.keys(), long=by_part, says_predicted=columns.says_predicted, changes=columns.changes
     )
+
+
+def with_inner_ids(rows: Sequence[Mapping[Any, Any]], names: Sequence[str]) -> list[dict[Any, Any]]:
+    """The rows without the object inside of them that has the ids, but with what is in it; none where none has."""
+    for name in names:
+        inner = [row.get(name) for row in rows]
+        if all(isinstance(held, Mapping) for held in inner) and (inside := Columns.of(inner)).turn and inside.dialogue:
+            return [
+                {**{key: content for key, content in row.items() if key != name}, **held}
+                for row, held in zip(rows, inner, strict=True)
+            ]
+    return []
+
+
+def _unnamed_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+    """Names that nothing is known of, where what they hold looks like states."""
+    likely = []
+    for name in columns.names:
+        given = [held for row in rows if (held := row.get(name)) not in (None, "", {}, [])]
+        looks = sum(looks_like_state(held, frozenset()) for held in given)
+        if name not in (columns.dialogue, columns.turn, columns.gold) and looks * 2 > len(given):
+            likely.append(f"'{name[:40]}'")
+    if not likely:
+        return " (state, or slot and value)"
+    return f": if it is {' or '.join(likely[:5])}, call that 'prediction'"
 
 
 def _with_answers(rows: Sequence[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
@@ -104,6 +135,8 @@ def _identifier(row: Mapping[Any, Any], rows: Sequence[Mapping[Any, Any]], colum
             "one, and leave out records that hold no prediction",
             columns.names,
         )
+    if isinstance(value, str):
+        value = _FOLDERS.sub("", value)
     return encodable(str(int(value) if isinstance(value, float) and value.is_integer() else value))
 
 
@@ -149,7 +182,7 @@ def _rows_without_turns(named: Sequence[tuple[str, Mapping[Any, Any]]], columns:
 def _required_number(dialogue: str, row: Mapping[Any, Any], columns: Columns) -> int:
     number = turn_number(row.get(columns.turn))
     if number is None:
-        message = f"the {columns.turn} {row.get(columns.turn)!r:.40} is no number; number the turns 0, 1, 2, ..."
+        message = f"the {columns.turn} {row.get(columns.turn)!r:.40} is no number of a turn; number the turns 0, 1, 2, ..."
         raise DialgaugeError(message, dialogue=dialogue)
     return number
 
@@ -161,8 +194,25 @@ def _state_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns:
     for (name, number), rows in groups.items():
         if len(rows) > 1 and (whole := _state_of_domains(rows, columns)) is not None:
             yield StateEntry(name, number, whole)
+        elif len(rows) > 1 and (versions := _versions(rows, columns)):
+            raise DialgaugeError(f"this turn appears {versions}", dialogue=name, turn=number)
         else:
             yield from (StateEntry(name, number, columns.state_of(row), columns.gold_of(row)) for row in rows)
+
+
+def _versions(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+    """What tells rows of one turn apart, such as a model; empty where nothing does."""
+    used = {columns.dialogue, columns.turn, columns.state, columns.gold, columns.domain}
+    for column in columns.names:
+        words = [row.get(column) for row in rows]
+        if column not in used and all(isinstance(word, str) and 0 < len(word) < _SHORT for word in words):
+            named = list(dict.fromkeys(map(repr, words)))
+            if len(named) == len(words):
+                return (
+                    f"{len(rows)} times, with {' and '.join(named[:5])} as its {column[:40]}; keep the rows of one of "
+                    "them, in a file of its own"
+                )
+    return ""
 
 
 def _state_of_domains(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> dict[Any, Any] | list[Any] | None:
