@@ -182,7 +182,9 @@ def _rows_without_turns(named: Sequence[tuple[str, Mapping[Any, Any]]], columns:
 def _required_number(dialogue: str, row: Mapping[Any, Any], columns: Columns) -> int:
     number = turn_number(row.get(columns.turn))
     if number is None:
-        message = f"the {columns.turn} {row.get(columns.turn)!r:.40} is no number of a turn; number the turns 0, 1, 2, ..."
+        message = (
+            f"the {columns.turn} {row.get(columns.turn)!r:.40} is no number of a turn; number the turns 0, 1, 2, ..."
+        )
         raise DialgaugeError(message, dialogue=dialogue)
     return number
 

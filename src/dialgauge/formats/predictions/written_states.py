@@ -64,7 +64,7 @@ _BESIDE = re.compile(
     "active_intent|(?:active_)?domains?|score|log_?prob|prob|probability"
 )
 #: Names in answers of models' APIs (OpenAI, Anthropic, Gemini, vLLM), and those on the way to the text.
-_ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message"))
+_ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message", "index", "token_ids"))
 _ON_THE_WAY = ("body", "choices", "candidates", "message", "content", "parts", "text")
 #: Names of calls of tools in such answers, and of what tools are called with.
 _CALLS = ("tool_calls", "function_call", "function_calls", "calls")
