@@ -394,6 +394,26 @@ def test_states_of_the_turn_before_are_refused() -> None:
     assert float(dialgauge.score(MANY, stuck, **how)["system"]["JGA"]) == 0.25
 
 
+@pytest.mark.parametrize("write", [str, str.upper])
+def test_states_of_a_later_turn_are_refused(write: Callable[[str], str]) -> None:
+    how: dict[str, Any] = {"measures": "JGA", "intervals": False}
+    written = {
+        name: [{write(slot): write(value) for slot, value in state.items()} for state in states]
+        for name, states in MANY.items()
+    }
+    early = {name: [*states[1:], states[-1]] for name, states in written.items()}
+    short = {name: states[1:] for name, states in written.items()}
+    for moved in (early, short):
+        with pytest.raises(DialgaugeError, match=r"those of the turn after: .* put the state of the first turn in fr"):
+            dialgauge.score(MANY, moved, **how)
+    mended = {name: [{}, *states] for name, states in short.items()}
+    assert float(dialgauge.score(MANY, mended, **how)["system"]["JGA"]) == 1.0
+    last = {name: [states[-1]] * 4 for name, states in written.items()}
+    with pytest.raises(DialgaugeError, match=r"those after the last turn, in all turns: of 24 .* 24 have"):
+        dialgauge.score(MANY, last, **how)
+    assert float(dialgauge.score(MANY, last, accept="turn_numbers", **how)["system"]["JGA"]) == 0.25
+
+
 MISTAKES: dict[str, list[dict[str, Any]]] = {
     "turn_numbers": [row for row in rows_of(MANY) if row["turn"]],
     "turn_changes": rows_of(dict.fromkeys(MANY, CHANGES)),

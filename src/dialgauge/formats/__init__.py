@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.logs.advice import log_advice
     from dialgauge.formats.logs.facts import KNOWS
     from dialgauge.formats.packed import DEFAULT_LIMIT
-    from dialgauge.formats.predictions.free_form import states_example
+    from dialgauge.formats.predictions.advice import states_example
     from dialgauge.formats.registry import (
         BUILT_IN,
         LAST_RESORT,

@@ -235,7 +235,7 @@ def _read_plain(source: object) -> Corpus:
             f"something of type {type(source).__name__} cannot be read: give a file, a frame of polars or pandas, a "
             "Hugging Face dataset, or predictions in dictionaries and lists"
         )
-    from dialgauge.formats.predictions.entries import NotUnderstood
+    from dialgauge.formats.predictions.dialogue_turns import NotUnderstood
     from dialgauge.formats.predictions.tolerant import read_predictions
 
     corpus = Corpus(source=f"the {type(source).__name__}", format=LAST_RESORT, kind="predictions")

@@ -122,7 +122,9 @@ class Gcdf1(DialogueFormat):
             return False
         if isinstance(dialogue.get("goal"), str):
             return False
-        return not turns or (isinstance(turns[0], dict) and "dialogue_acts" not in turns[0])
+        if not turns or not isinstance(turns[0], dict):
+            return not turns
+        return "dialogue_acts" not in turns[0] and not any(key.startswith("pred") for key in turns[0])
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         reader = _Reader(part, notes)

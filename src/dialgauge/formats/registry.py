@@ -123,6 +123,13 @@ _STARTS = {
     b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
     b"\x28\xb5\x2f\xfd": "it is compressed with zstandard; unpack it first (gzip, bzip2, xz, zip need no unpacking)",
     b"7z\xbc\xaf": "it is a 7-Zip archive; unpack it first (gzip, bzip2, xz, zip need no unpacking)",
+    **dict.fromkeys(
+        (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+        "it is a Python pickle, which is never loaded here, for it may run anything; load it yourself and write JSON: "
+        "json.dump(predictions, open('predictions.json', 'w'))",
+    ),
+    b"\x93NUMPY": "it is an array of NumPy; write JSON: json.dump(array.tolist(), open('predictions.json', 'w'))",
+    b"SQLite format 3": "it is a database of SQLite; export the table as CSV",
     b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
 }
 _KINDS = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number", bool: "true or false"}
@@ -236,7 +243,8 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
         raise DialgaugeError(
             f"it could be any of these formats: {names}; name one of them (--help says how)", file=part.name
         )
-    from dialgauge.formats.predictions.free_form import advice, fault_in, names_in, problem
+    from dialgauge.formats.predictions.advice import advice, names_in
+    from dialgauge.formats.predictions.free_form import fault_in, problem
 
     obstacle = problem(peek)
     if obstacle is None:

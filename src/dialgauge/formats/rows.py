@@ -47,7 +47,7 @@ def read_table(columns: Sequence[str], rows: Rows, file: str, notes: Notes) -> I
     """The dialogues of a table: as the data model has them or, where it has no such columns, predictions in any."""
     if not _is_free_form(columns, rows):
         return RowsOfDialogues(columns, file, notes).read(rows)
-    from dialgauge.formats.predictions.entries import NotUnderstood
+    from dialgauge.formats.predictions.dialogue_turns import NotUnderstood
     from dialgauge.formats.predictions.free_form import refuse_repeated_columns
     from dialgauge.formats.predictions.tolerant import read_predictions
 

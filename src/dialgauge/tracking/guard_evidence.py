@@ -5,23 +5,36 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags, Item
-from dialgauge.values import Pair, profile_named
+from dialgauge.tracking.encode import Coder, Codes, EncodedDialogues, Flags, Item
+from dialgauge.values import Pair, Side, profile_named
 
 if TYPE_CHECKING:
     from dialgauge.tracking.prepared_inputs import System
 
 K = TypeVar("K")
-Counts = TypeVar("Counts", tuple[int, int], tuple[int, int, int])
 
 #: Different slots with their values that are kept apart when those of many files are put together.
 _MOST_ITEMS = 250_000
+
+
+class Changes(NamedTuple):
+    """Pairs of turns between which a gold state changes, and what the predictions make of them."""
+
+    changes: int = 0
+    #: The later turn is right; it changes to gold's of the turn before.
+    right: int = 0
+    late: int = 0
+    #: The earlier turn is right; it has gold's of the next turn already.
+    right_before: int = 0
+    early: int = 0
+    #: Both turns have the same slots.
+    unchanged: int = 0
 
 
 class GuardEvidence(Struct, frozen=True, dict=True):
@@ -37,14 +50,13 @@ class GuardEvidence(Struct, frozen=True, dict=True):
     #: Filled slots that have a next turn, and those that are gone in it: of the predictions, then of gold.
     kept: tuple[int, int] = (0, 0)
     gold_kept: tuple[int, int] = (0, 0)
-    #: Turns in which a gold state changes; those predicted rightly, and those that change to gold's of the turn before.
-    changed: tuple[int, int, int] = (0, 0, 0)
+    changed: Changes = Changes()
     #: Turns with several gold domains in dialogues that predict several; those of them that predict several themselves.
     domains: tuple[int, int] = (0, 0)
 
     @classmethod
-    def of(cls, system: System) -> GuardEvidence:
-        """Of one system; of flags there is none."""
+    def of(cls, system: System, coder: Coder) -> GuardEvidence:
+        """Of one system; of flags there is none. The coder says which states are the same."""
         gold, predicted, rows = system.gold, system.predicted, system.aligned.predicted_row
         if gold is None or predicted.kind == "judged":
             return cls()
@@ -56,7 +68,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold_slots=gold.names,
             kept=predicted.dropped if predicted.kind == "predicted" else (0, 0),
             gold_kept=gold.dropped,
-            changed=_changed(system, gold) if predicted.kind == "predicted" else (0, 0, 0),
+            changed=_changed(system, gold, coder) if predicted.kind == "predicted" else Changes(),
             domains=_domains(system, gold),
         )
 
@@ -88,7 +100,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold_slots=frozenset().union(*(part.gold_slots for part in parts)),
             kept=_added(part.kept for part in parts),
             gold_kept=_added(part.gold_kept for part in parts),
-            changed=_added(part.changed for part in parts),
+            changed=Changes(*_added(part.changed for part in parts)),
             domains=_added(part.domains for part in parts),
         )
 
@@ -116,17 +128,27 @@ def _among(side: EncodedDialogues, rows: Codes) -> Flags:
     return among[side.cell_row]
 
 
-def _changed(system: System, gold: EncodedDialogues) -> tuple[int, int, int]:
+def _changed(system: System, gold: EncodedDialogues, coder: Coder) -> Changes:
     predicted, aligned = system.predicted, system.aligned
     first = np.zeros(len(gold.present) + 1, np.bool_)
     first[gold.offsets] = True
     known = (aligned.predicted_row >= 0) & ~first[aligned.gold_row]
     rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
-    ours, other = gold.once("codes", gold.offsets, lambda: _state_codes(gold)), _state_codes(predicted)
+    ours = coder.once("state_codes", gold, gold.offsets[:0], lambda: _state_codes(gold, coder, "gold"))
+    other = _state_codes(predicted, coder, "predicted")
     changes = gold.present[rows - 1] & (ours[rows] != ours[rows - 1]) & (ours[rows - 1] != 0)
     rows, theirs = rows[changes], theirs[changes]
-    late = (other[theirs] == ours[rows - 1]) & (other[theirs] != other[theirs - 1])
-    return len(rows), int((other[theirs] == ours[rows]).sum()), int(late.sum())
+    before, now = ours[rows - 1], ours[rows]
+    their_before, theirs_now = other[theirs - 1], other[theirs]
+    same = their_before == theirs_now
+    outcomes = (
+        theirs_now == now,
+        (theirs_now == before) & ~same,
+        their_before == before,
+        (their_before == now) & predicted.present[theirs - 1],
+        same & (theirs_now != 0),
+    )
+    return Changes(len(rows), *(int(outcome.sum()) for outcome in outcomes))
 
 
 def _domains(system: System, gold: EncodedDialogues) -> tuple[int, int]:
@@ -160,12 +182,15 @@ def _several(bits: NDArray[np.int64]) -> Flags:
     return several
 
 
-def _state_codes(side: EncodedDialogues) -> NDArray[np.uint64]:
+def _state_codes(side: EncodedDialogues, coder: Coder, part: Side) -> NDArray[np.uint64]:
     """A number for the state of each row: equal states have equal ones, and others others but for rare accidents."""
-    codes = (side.cell_item.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    slots, values = coder.table(part, side.shared, side.items)
+    codes = slots.astype(np.uint64) * np.uint64(1 << 32) + values.astype(np.uint64)
+    codes = (codes + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     codes ^= codes >> np.uint64(29)
     codes *= np.uint64(0xBF58476D1CE4E5B9)
     codes ^= codes >> np.uint64(32)
+    codes = np.where((slots < 0) | (values == 0), np.uint64(0), codes)[side.cell_item]
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(codes, dtype=np.uint64)])  # cells lie in order of rows
     ends = np.cumsum(np.bincount(side.cell_row, minlength=len(side.present)))
     whole: NDArray[np.uint64] = np.diff(sums[np.concatenate([np.zeros(1, ends.dtype), ends])])
@@ -194,7 +219,7 @@ def _few(items: dict[Item, int]) -> dict[Item, int]:
     return dict(folded)
 
 
-def _added(parts: Iterable[Counts]) -> Counts:
+def _added(parts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(sum(column) for column in zip(*parts, strict=True))
 
 

@@ -49,8 +49,10 @@ _GONE, _KEPT = 0.8, 0.2
 _LOST = 0.12
 #: The share of turns with several gold domains that predict several, up to which each turn has the active domain only.
 _ACTIVE = 0.05
-#: The share of turns with the state of the turn before, and how much more often than right ones, that is no chance.
+#: The share of turns with the state of the turn before or after that is no chance, and how much rarer right ones are.
 _LATE, _OFTEN = 0.3, 4
+#: The share of changes of gold at which predictions stay as they are from which they never change.
+_FROZEN = 0.95
 
 
 def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
@@ -78,7 +80,7 @@ def input_findings(
         *empty_findings(evidence, reading),
         *([] if own_gold else change_findings(evidence)),
         *([] if own_gold else domain_findings(evidence)),
-        *late_findings(evidence),
+        *moved_findings(evidence),
         *dialogue_findings(coverage),
         *joined_findings(evidence),
         *(several_findings(evidence) if reading.understood else ()),
@@ -143,16 +145,34 @@ def domain_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     return [GuardFinding(CHANGES, message, stops=True)]
 
 
-def late_findings(evidence: GuardEvidence) -> list[GuardFinding]:
-    """States that are one turn late, as those that are stored before the user's turn is tracked."""
-    changed, right, late = evidence.changed
-    if changed < FEW or late < _LATE * changed or late < _OFTEN * right:
+def moved_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """States of another turn: one late, as where they are stored before the user's turn is tracked; one early, as where
+    the first is lost; or the last in all turns."""
+    changes, right, late, right_before, early, unchanged = evidence.changed
+    if changes < FEW:
         return []
-    message = (
-        f"the states seem to be those of the turn before: of {counted(changed, 'turn')} in which a gold state changes, "
-        f"{late:,} have that of the turn before, and {right:,} the changed one; write the state after each "
-        "user turn"
-    )
+    where = f"of {counted(changes, 'turn')} in which a gold state changes"
+    if late >= _LATE * changes and late >= _OFTEN * right:
+        message = (
+            f"the states seem to be those of the turn before: {where}, {late:,} have that of the turn before, and "
+            f"{right:,} the changed one; write the state after each user turn"
+        )
+    elif not early or early < _OFTEN * right_before:
+        return []
+    elif unchanged >= _FROZEN * changes:
+        message = (
+            f"the states seem to be those after the last turn, in all turns: {where}, {unchanged:,} have the predicted "
+            "state of the turn before; write the state after each user turn"
+        )
+    elif early >= _LATE * changes:
+        message = (
+            f"the states seem to be those of the turn after: before {early:,} of {counted(changes, 'change')} of a "
+            f"gold state the predictions have the changed one already, and before {right_before:,} the one of their "
+            "turn; put the state of the first turn in front of those of each dialogue ({} where it was not kept), or "
+            "number the turns one higher"
+        )
+    else:
+        return []
     return [GuardFinding(TURNS, message, stops=True)]
 
 

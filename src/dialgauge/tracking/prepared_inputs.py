@@ -182,8 +182,12 @@ class PreparedInputs:
         roles: str = "",
     ) -> StateComparison:
         """Two encoded inputs of the study under one profile."""
-        coder = self._coders.setdefault(profile.label, Coder(profile))
-        return StateComparison(gold, predicted, aligned, self.items, coder, slots_of(self._ontology, profile), roles)
+        coder, slots = self.coder(profile), slots_of(self._ontology, profile)
+        return StateComparison(gold, predicted, aligned, self.items, coder, slots, roles)
+
+    def coder(self, profile: Profile) -> Coder:
+        """The numbers of slots and values under a profile, the same for all systems."""
+        return self._coders.setdefault(profile.label, Coder(profile))
 
     def ceiling(self, system: str, profile: Profile, measures: Sequence[Measure[Any]]) -> dict[str, float]:
         """What gold scores against itself where a system is scored, if that is not 100; empty if it is.

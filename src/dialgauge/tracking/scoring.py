@@ -230,7 +230,7 @@ def _guarded(
     notes: dict[tuple[str, str], list[Note]] = {}
     for system in systems:
         prepared = study.systems[system.name]
-        evidence = GuardEvidence.of(prepared)
+        evidence = GuardEvidence.of(prepared, study.coder(profiles[0]))
         of_turns = []
         if look_at_turns and prepared.gold is not None:
             of_turns = turn_findings(prepared.gold, prepared.predicted, system.numbered_from)

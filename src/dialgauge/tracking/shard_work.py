@@ -192,7 +192,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
             shard=shard.inside,
             coverage=aligned.coverage,
             unscored=unscored,
-            guards=replace(guards, evidence=GuardEvidence.of(system)),
+            guards=replace(guards, evidence=GuardEvidence.of(system, study.coder(state.profile))),
         )
         if not scored:
             return known

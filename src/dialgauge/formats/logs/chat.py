@@ -200,7 +200,7 @@ def _event_name(value: Mapping[str, Any]) -> str:
 
 def _is_turn(given: Mapping[str, Any]) -> bool:
     """Is it one turn, with the messages to a model that answers with an object?"""
-    from dialgauge.formats.predictions.entries import is_object, last_answer
+    from dialgauge.formats.predictions.records import is_object, last_answer
 
     numbered = any(plain_key(key).startswith("turn") for key in given)
     return numbered and not says_outcome(given) and is_object(last_answer(given.get("messages")))

@@ -28,7 +28,7 @@ def _names(text: str) -> tuple[str, ...]:
 _DIALOGUE = _names(
     "dialogueid dialogid dialid dialogue dialog dial dialogueidx dialogidx dialidx dialoguename dialogname "
     "conversationid conversation convid conv sessionid session callid chatid fileid filename file sampleid exampleid "
-    "customid guid uid id key"
+    "customid requestid instanceid itemid questionid qid guid uid id key"
 )
 _TURN = _names(
     "turn turnid turnidx turnindex turnnumber turnnum turnno turncount userturn userturnid uttidx utteranceidx "
@@ -40,15 +40,17 @@ _PREDICTED = _names(
     "generatedbelief generatedstate generatedbeliefstate bspngen bspangen"
 )
 _NEUTRAL = _names(
-    "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots frames"
+    "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots frames "
+    "newstate currentstate updatedstate"
 )
 _RAW = _names(
-    "output outputs modeloutput rawoutput llmoutput generated generatedtext generation completion decoded answer "
+    "output outputs out modeloutput rawoutput llmoutput generated generatedtext generation completion decoded answer "
     "result response modelresponse rawresponse llmresponse beams beam nbest hypotheses candidates"
 )
+_CALLS = _names("toolcalls functioncalls functioncall")
 _GOLD = _names(
     "goldstate gold golden gt groundtruth truth truestate label labels reference references target targets annotation "
-    "goldvalue truevalue groundtruthstate targetstate targetvalue"
+    "goldvalue truevalue groundtruthstate targetstate targetvalue tgt labelids"
 )
 _SLOT = _names("slot slotname slotid slotkey attribute domainslot key")
 _PREDICTED_VALUE = _names("predictedvalue predvalue predictedslotvalue predslotvalue")
@@ -99,7 +101,7 @@ WRAPPERS = frozenset(
 )
 TURN_LISTS = frozenset(_LISTS)
 _SYSTEMS = frozenset(("system", "sys", "assistant", "agent", "bot", "wizard", "operator"))
-_TURN_WORDS = frozenset((*_TURN, *_PREDICTED, *_NEUTRAL, *_RAW, *_GOLD)) - {"slots", "t", "label", "labels"}
+_TURN_WORDS = frozenset((*_TURN, *_PREDICTED, *_NEUTRAL, *_RAW, *_CALLS, *_GOLD)) - {"slots", "t", "label", "labels"}
 
 
 @lru_cache(maxsize=1 << 14)
@@ -172,13 +174,15 @@ class Columns(Struct, frozen=True):
         changing = [key for name, key in named.items() if _TELLING["changes"].search(name) and key not in taken]
         predicted = first(_PREDICTED, "predicted", (*taken, gold, *changing))
         neutral = first(_NEUTRAL, "neutral", (*taken, gold, predicted, *changing))
-        state = predicted or neutral or first(_RAW, apart=(*taken, gold))
+        state = predicted or neutral or first((*_RAW, *_CALLS), apart=(*taken, gold))
         if not state and changing and not (slot and first(_VALUE)):
             state = changing[-1]
         if not state and not slot and isinstance(sample.get(named.get("value", "")), Mapping | list):
             state = named["value"]
         if predicted and neutral and not gold and not slot:
             gold = neutral
+        if plain_name(state) in _CALLS and (first(_SPEAKER) or "content" in named):
+            state = ""  # the call of a message
         value = (first(("prediction", *_VALUE), apart=(*taken, slot, gold)) or state) if slot else ""
         if (slot and not value) or slot == state or isinstance(sample.get(slot), Mapping | list):
             slot = value = ""
@@ -334,7 +338,7 @@ def refuse_two_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> No
     domains = frozenset(domain for domain, _ in known)
     for name in columns.others:
         filled = [(mine, row.get(name)) for mine, row in zip(ours, rows, strict=True) if _is_filled(row.get(name))]
-        likely = [(mine, given) for mine, given in filled if _looks_like_state(given, domains)]
+        likely = [(mine, given) for mine, given in filled if looks_like_state(given, domains)]
         for _, given in likely:
             reader.learn(given)
         theirs = [(mine, reader.attempt(given), given) for mine, given in likely]
@@ -352,12 +356,13 @@ def refuse_two_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> No
 
 def _refuse_two_predictions(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> None:
     """An error where columns of several models hold states, in whatever order; a model may find nothing at all."""
-    several = [columns.value or columns.state]
+    several, differ = [columns.value or columns.state], False
     for name in columns.other_predictions:
         if columns.slot:
             pairs = [(row.get(columns.value), given) for row in rows if (given := row.get(name)) not in (None, "")]
             shared = {mine for mine, _ in pairs} & {given for _, given in pairs} - {"none"}
-            several += [name] if shared and any(mine != given for mine, given in pairs) else []
+            several += [name] if shared else []
+            differ |= bool(shared) and any(mine != given for mine, given in pairs)
             continue
         reader = StateReader(Notes())
         for row in rows:
@@ -367,12 +372,13 @@ def _refuse_two_predictions(rows: Sequence[Mapping[Any, Any]], columns: Columns)
         filled = [
             (mine, given) for mine, row in zip(ours, rows, strict=True) if (given := row.get(name)) or given == {}
         ]
-        likely = [(mine, given) for mine, given in filled if given == {} or _looks_like_state(given, domains)]
+        likely = [(mine, given) for mine, given in filled if given == {} or looks_like_state(given, domains)]
         for _, given in likely:
             reader.learn(given)
-        if 2 * len(likely) > len(filled) and any(mine != reader.attempt(given) for mine, given in likely):
+        if 2 * len(likely) > len(filled):
             several.append(name)
-    if len(several) > 1:
+            differ |= any(mine != reader.attempt(given) for mine, given in likely)
+    if differ:
         named = ", ".join(f"'{name[:60]}'" for name in columns.names if name in several)
         raise DialgaugeError(
             f"the columns {named} all hold predictions; keep one of them, in a file for each model, or call the one to "
@@ -388,7 +394,7 @@ def _is_filled(given: object) -> bool:
     return isinstance(given, Mapping | list | tuple | str) and bool(given) and given not in ("{}", "[]")
 
 
-def _looks_like_state(given: Any, domains: frozenset[str]) -> bool:
+def looks_like_state(given: Any, domains: frozenset[str]) -> bool:
     """Are these slots with values, and no sentence? ``domains`` are those of states that are known."""
     if isinstance(given, str):
         word = _FIRST_WORD.match(given)
@@ -397,5 +403,5 @@ def _looks_like_state(given: Any, domains: frozenset[str]) -> bool:
         inside = [(key, value) for key, value in given.items() if isinstance(key, str)]
         return any(isinstance(value, Mapping) or (split_name(key) and isinstance(value, str)) for key, value in inside)
     return isinstance(given, list | tuple) and any(
-        _looks_like_state(item, domains) or (isinstance(item, Mapping) and "slot" in item) for item in given
+        looks_like_state(item, domains) or (isinstance(item, Mapping) and "slot" in item) for item in given
     )

@@ -10,20 +10,19 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
 
-from dialgauge.dialogue import Dialogue, State
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.predictions.columns import Columns, is_record
-from dialgauge.formats.predictions.entries import NotUnderstood, turn_number
+from dialgauge.formats.predictions.columns import is_record, names_domain
+from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, turn_number
 from dialgauge.formats.predictions.tolerant import read_predictions
-from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.formats.source import HEAD_BYTES, Part, decode_utf8
-from dialgauge.text import plain
 
 _ANY = msgspec.json.Decoder()
 _DELIMITERS = "\t,;|"
@@ -31,18 +30,14 @@ _DELIMITERS = "\t,;|"
 _HUGE = re.compile(rb"\b[0-9][0-9.]{0,400}[eE][+]?[0-9]{3,20}|[0-9]{300}")
 _EXCEL = re.compile(r'"?sep=.?"?', re.IGNORECASE)
 _RULE = re.compile(r":?-{2,}:?")
-#: What a file that is no table looks like, and what to do about it.
-_LOOKS = (
-    (re.compile(r'\s{0,9}"[{\[]'), "each line is a text that holds JSON: write the object without quotes around it"),
-    (re.compile(r"[\w.'\"-]{1,80}:\s{0,9}\n[ -]|- \w{1,80}: "), "it looks like YAML: save it as JSON"),
-    (re.compile(r"[\[({\s]{1,9}'"), "it looks like Python: write it with json.dump"),
-    (re.compile(r"\[Content_Types\]"), "it is an Excel workbook: save the sheet as CSV"),
-    (re.compile(r"[A-Za-z]\w{0,40}[-.][\w ]{1,40}[=:]"), "a state alone does not say whose it is: write rows with "
-     "dialogue_id, turn and state"),
-)  # fmt: skip
-_SHOWN = 12
-#: The share of names that two formats have in common which makes one near the other.
-_LIKE = 0.2
+#: A dialogue's id as the name of a file; other files have numbers behind words.
+FILE_ID = re.compile(
+    r"(?!(?:pred|output|result|epoch|step|seed|run|test|dev|val|gen|part|file|data|beam|v)[a-z]*_?[0-9])"
+    r"[A-Za-z]{0,8}[-_]?[0-9]{2,6}(?:_[0-9]{2,6})?",
+    re.IGNORECASE,
+)
+#: Lines above a table that may be its title.
+_TITLES = 5
 #: How polars and pandas rename a column that a table has twice.
 _RENAMED = re.compile(r"(.+)(?:\.[0-9]{1,3}|_duplicated_[0-9]{1,3})")
 
@@ -63,7 +58,7 @@ class FreeForm(DialogueFormat):
         is_json = content.lstrip()[:1] in (b"{", b"[")
         try:
             written = _json(content, part) if is_json else _table(decode_utf8(content, part.name), part)
-            return iter(read_predictions(written, notes, cells=not is_json))
+            return iter(read_predictions(named_by_file(written, part.stem), notes, cells=not is_json))
         except NotUnderstood as error:
             raise DialgaugeError(
                 f"predictions cannot be found in it; missing: {error.missing}", file=part.name
@@ -74,7 +69,10 @@ class FreeForm(DialogueFormat):
 
 def problem(peek: Peek) -> NotUnderstood | None:
     """Why the beginning of a file cannot be understood; None where it can."""
-    written = sample(peek)
+    try:
+        written = named_by_file(sample(peek), peek.stem)
+    except DialgaugeError:
+        return None  # a table with a fault; reading says which
     try:
         read_predictions(written, Notes(), cells=peek.shape == "text")
     except NotUnderstood as error:
@@ -116,7 +114,10 @@ def _is_json(content: bytes) -> bool:
 
 
 def sample(peek: Peek) -> Any:
-    """The beginning of a file as plain Python; None where it is neither JSON nor a table."""
+    """The beginning of a file as plain Python; None where it is neither JSON nor a table.
+
+    It is an error where it is a table of predictions, by the names of its columns, with a fault.
+    """
     if peek.json is not None:
         return peek.json
     cut = len(peek.head) >= HEAD_BYTES - 3 and len(peek.lines) > 1
@@ -126,10 +127,26 @@ def sample(peek: Peek) -> Any:
             return [msgspec.json.decode(line) for line in lines]
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return None
+    if b"\0" in peek.head:
+        return None
     try:
         return table_rows(lines)
-    except DialgaugeError:
+    except NotUnderstood:
         return None
+    except DialgaugeError:
+        if any(map(_is_header, lines[:_TITLES])):
+            raise
+        return None
+
+
+def named_by_file(written: Any, stem: str) -> Any:
+    """The states of one dialogue under its id where that is the name of their file: ``MUL0001.json``."""
+    name = stem.rpartition(".")[0] or stem
+    states = written if isinstance(written, list) else []
+    nameless = all(
+        isinstance(state, dict) and not is_record(state) and all(map(names_domain, state)) for state in states
+    )
+    return {name: written} if any(states) and nameless and FILE_ID.fullmatch(name) else written
 
 
 def _json(content: bytes, part: Part) -> Any:
@@ -170,14 +187,14 @@ def _table(text: str, part: Part) -> Any:
 def table_rows(lines: Iterable[str]) -> list[Any]:
     """The rows of a table in text as objects, or as lists where its first row has no names."""
     source = iter(lines)
-    skipped, first = next(
-        ((n, line) for n, line in enumerate(source) if line.strip() and not _is_preamble(line)), (0, "")
-    )
+    begin = list(islice(source, _TITLES))
+    skipped = next((n for n, line in enumerate(begin) if line.strip() and not _is_preamble(line, begin[n + 1 :])), 0)
+    first, source = "".join(begin[skipped : skipped + 1]), chain(begin[skipped + 1 :], source)
     delimiter = max(_DELIMITERS, key=first.count)
     if delimiter not in first:
         raise NotUnderstood("dialogues, turns and states, in JSON, JSON lines, CSV or TSV")
     rows: list[list[str]] = []
-    reader = csv.reader(_after(first, source), delimiter=delimiter)
+    reader = csv.reader(chain([first], source), delimiter=delimiter)
     try:
         markdown = first.startswith("|") and delimiter == "|"
         for cells in reader:
@@ -198,19 +215,42 @@ def table_rows(lines: Iterable[str]) -> list[Any]:
         return list(rows)
     if any("=" in name for name in header):
         raise NotUnderstood("names of the columns: dialogue_id, turn and state")
+    if len(rows) > 1 and len({*header}) < len(header):
+        rows = _levels_joined(rows)
+        header = [cell.strip() for cell in rows[0]]
     refuse_repeated_columns(header)
     return [dict(zip(header, [*row, *[""] * (len(header) - len(row))], strict=True)) for row in rows[1:]]
 
 
-def _is_preamble(line: str) -> bool:
-    """Is it a line before a table that is no part of it: ``sep=;`` of Excel, a comment?"""
-    names = {name.strip("# "): "" for name in re.split(f"[{_DELIMITERS}]", line)}
-    return bool(_EXCEL.fullmatch(line.strip())) or (line.startswith("#") and not is_record(names))
+def _levels_joined(rows: list[list[str]]) -> list[list[str]]:
+    """The rows with one row of names, where pandas wrote two levels of them, hotel above area.
+
+    Names of ids stand in the first row, or in a third.
+    """
+    names: list[str] = []
+    ids = rows[2] if len(rows) > 2 and any(not name for name in rows[0]) else [""] * len(rows[0])
+    for top, below, alone in zip(rows[0], rows[1], ids, strict=False):
+        if bool(top and below) == bool(alone) and not (top and not below):
+            return rows
+        names.append(f"{top}-{below}" if below else alone or top)
+    whole = (
+        len(names) == len(rows[0]) and is_record(dict.fromkeys(names)) and not any(map(str.isdigit, "".join(rows[1])))
+    )
+    return [names, *rows[3 if any(ids) else 2 :]] if whole else rows
 
 
-def _after(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
+def _is_preamble(line: str, below: Sequence[str]) -> bool:
+    """Is it a line before a table that is no part of it: ``sep=;`` of Excel, a comment, a title above the names?"""
+    if _EXCEL.fullmatch(line.strip()) or (line.startswith("#") and not _is_header(line)):
+        return True
+    cells = [cell for cell in re.split(f"[{_DELIMITERS}]", line) if cell.strip()]
+    return len(cells) == 1 and not _is_header(line) and any(map(_is_header, below))
+
+
+def _is_header(line: str) -> bool:
+    """Does a line name the columns of a table?"""
+    names = [name.strip('# "\r\n') for name in re.split(f"[{_DELIMITERS}]", line)]
+    return len(names) > 1 and is_record(dict.fromkeys(names))
 
 
 def refuse_repeated_columns(columns: Sequence[str]) -> None:
@@ -224,116 +264,9 @@ def refuse_repeated_columns(columns: Sequence[str]) -> None:
             raise DialgaugeError(
                 f"its column '{name[:60]}' is a second '{base[1][:60]}' that polars or pandas renamed; keep one of them"
             )
-
-
-def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
-    """For a file that no format fits: what was seen, what is missing and what is like it; and a file that would do."""
-    written = sample(peek)
-    if not written:
-        printable = all(map(str.isprintable, peek.lines[:5]))
-        seen_as = ("\n".join(peek.lines), peek.stem) if printable else (peek.stem,)
-        look = next((sentence for pattern, sentence in _LOOKS if any(map(pattern.match, seen_as))), "")
-        if not look and not (printable and peek.shape == "text"):
-            return "", ""
-        example = "" if "JSON" in look or "json" in look else "\n".join(_example(*_own_words(peek.lines)))
-        return f"; {look or f'missing: {error.missing}'}", example
-    keys = _keys_in(written)
-    names = [plain(name)[:40] for name in error.names or keys][:_SHOWN]
-    seen = f"; keys seen: {', '.join(names)}" if names else ""
-    near = _nearest_format(set(keys))
-    sentence = (
-        f"{seen}; missing: {error.missing[:200]}; nearest format: {near} ('dialgauge data formats {near}' shows it)"
-    )
-    return sentence, "\n".join(_example(*_own_words(written)))
-
-
-def names_in(peek: Peek) -> list[str]:
-    """The names in the beginning of a file, outer ones first."""
-    return [plain(name)[:40] for name in _keys_in(sample(peek))][:_SHOWN]
-
-
-def _keys_in(written: Any, depth: int = 4) -> list[str]:
-    """The names in the first records, outer ones first, without ids and turn numbers."""
-    if depth == 0 or not isinstance(written, dict | list):
-        return []
-    items = written if isinstance(written, list) else list(written.values())
-    inner = [name for item in items[:3] for name in _keys_in(item, depth - 1)]
-    own = [key for key in written if not any(map(str.isdigit, key))][:_SHOWN] if isinstance(written, dict) else []
-    return list(dict.fromkeys([*own, *inner]))
-
-
-def _nearest_format(keys: set[str]) -> str:
-    """The format of predictions whose example shares most names with the file."""
-    from dialgauge.formats.registry import BUILT_IN, format_example
-
-    ours = {
-        name: set(re.findall(r'"(\w+)":', (format_example(name) or b"").decode()))
-        for name in BUILT_IN
-        if _predicts(name)
-    }
-    likeness = {name: len(keys & known) / (len(keys | known) or 1) for name, known in ours.items()}
-    best = max(likeness, key=lambda name: (likeness[name], name == FreeForm.name))
-    return best if likeness[best] >= _LIKE else FreeForm.name
-
-
-def _predicts(name: str) -> bool:
-    from dialgauge.formats.registry import BUILT_IN
-
-    return ".predictions." in BUILT_IN[name].target or name.endswith("-predictions")
-
-
-def _own_words(written: Any) -> tuple[str, State]:
-    """The first id and the first state in what somebody wrote; empty where there is none."""
-    dialogue, state = "", State()
-    for depth in range(5):
-        if isinstance(written, list) and written:
-            written = written[0]
-            continue
-        if not isinstance(written, dict) or not written:
-            break
-        columns = Columns.of([written])
-        key, inner = next(iter(written.items()))
-        if columns.dialogue and isinstance(written[columns.dialogue], str | int):
-            dialogue = dialogue or str(written[columns.dialogue])
-        elif depth == 0 and isinstance(inner, dict | list):
-            dialogue = key
-        inside = [held for held in written.values() if isinstance(held, dict)]
-        held = (
-            [written[columns.state]] if columns.state else inside if columns.dialogue else [written, *written.values()]
-        )
-        state = next(filter(None, map(_state_in, held)), state)
-        if state:
-            break
-        written = inner
-    return dialogue[:40], state
-
-
-def _state_in(written: Any) -> State:
-    if isinstance(written, str) and not re.match(r"\s*[{[]|\w+[-.]\w", written):
-        return {}
-    notes = Notes()
-    reader = StateReader(notes)
-    try:
-        reader.learn(written)
-        state = reader.read(written, "", 0) if isinstance(written, dict | list | str) else {}
-    except (DialgaugeError, RecursionError):
-        return {}
-    return {} if notes.counts else state
-
-
-def states_example(dialogue: Dialogue) -> str:
-    """A file of three lines for a dialogue without states, with the first that a reply holds."""
-    states = (_state_in(turn.text) for turn in dialogue.turns if turn.speaker == "system")
-    return "\n".join(_example(dialogue.id[:40], next(filter(None, states), {})))
-
-
-def _example(dialogue: str, state: State) -> list[str]:
-    """A file of three lines, with the user's own id and slots where there are any."""
-    flat = {
-        f"{domain}-{slot}"[:60]: values[0][:60] for domain, slots in state.items() for slot, values in slots.items()
-    }
-    slots = dict(list(flat.items())[:2]) or {"hotel-area": "north", "hotel-stars": "4"}
-    first = dict(list(slots.items())[:1])
-    rows = [(0, {}), (1, first), (2, slots)]
-    name = dialogue or "dialogue-1"
-    return [msgspec.json.encode({"dialogue_id": name, "turn": turn, "state": row}).decode() for turn, row in rows]
+        bare = name.removesuffix("_x")
+        if bare != name and f"{bare}_y" in seen and (names_domain(bare) or is_record({bare: ""})):
+            raise DialgaugeError(
+                f"its columns '{name[:60]}' and '{bare[:60]}_y' are of two tables that pandas merged; keep those of "
+                f"predictions, as '{bare[:60]}', or call them 'pred:{bare[:60]}' and the others 'gold:{bare[:60]}'"
+            )

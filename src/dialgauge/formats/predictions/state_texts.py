@@ -26,6 +26,7 @@ _EMPTY = re.compile(
     re.IGNORECASE,
 )
 _NAME_SEPARATORS = "-.:/_ "
+_DASHES = str.maketrans("–—−", "---")
 #: Slots of two words, as states in words name them; others have one word.
 _TWO_WORDS = r"(?:book|semi)[ _-]\w++|leave at|arrive by|price range"
 _SLOT_THEN_VALUE = re.compile(rf"({_TWO_WORDS}|\w++)[-:=\s]\s*+(?:is\s++)?+(.*)", re.DOTALL)
@@ -330,7 +331,7 @@ def split_name(name: str) -> tuple[str, str] | None:
     >>> split_name("hotel-area"), split_name("hotel.book.people"), split_name("Hotels_4_location"), split_name("area")
     (('hotel', 'area'), ('hotel', 'book people'), ('Hotels_4', 'location'), None)
     """
-    name = name.strip()
+    name = name.translate(_DASHES).strip()
     for separator in _NAME_SEPARATORS:
         domain, separated, slot = name.partition(separator)
         if not separated:

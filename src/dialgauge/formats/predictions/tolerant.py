@@ -16,7 +16,8 @@ from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
-from dialgauge.formats.predictions.entries import NotUnderstood, StateEntry, state_entries
+from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, StateEntry
+from dialgauge.formats.predictions.entries import state_entries
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.text import counted
 

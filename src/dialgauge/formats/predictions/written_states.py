@@ -15,7 +15,7 @@ from typing import Any
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INVALID, PARTLY, Notes, present_text, rows_by_columns
+from dialgauge.formats.base import INVALID, PARTLY, Notes, literal, present_text, rows_by_columns
 from dialgauge.formats.predictions.common import TWO_VALUES
 from dialgauge.formats.predictions.loose import (
     NO_NAME,
@@ -49,8 +49,11 @@ _WHOLE, _HALF = 1.01, 0.5
 _QUOTED = 80
 #: What may stand around a state.
 _AROUND = frozenset({"state", "belief_state", "dialogue_state", "predicted_state", "slot_values", "slots"})
-#: What the slots of a domain may be divided into, or stand in.
-_PARTS = frozenset({"semi", "book", "inform", "slot_values"})
+#: What the slots of a domain may be divided into, or stand in, and what they are called there.
+_PARTS = {
+    **dict.fromkeys(("semi", "inform", "info", "constraints", "slot_values"), ""),
+    **dict.fromkeys(("book", "booking"), "book "),
+}
 #: Names in an object that is a part of a state: a slot, its value, or the slots of a domain.
 _SLOT_NAMES = ("slot", "slotname", "name", "key")
 _VALUE_NAMES = ("value", "values", "val", "slotvalue")
@@ -58,11 +61,22 @@ _DOMAIN_NAMES = frozenset({"domain", "service"})
 #: Names beside a state in what a model answers.
 _BESIDE = re.compile(
     "response|text|(?:dialogue_)?acts?|actions?|reasoning|thoughts?|explanation|rationale|confidence|intent|"
-    "active_intent|active_domains?|score|log_?prob|prob|probability"
+    "active_intent|(?:active_)?domains?|score|log_?prob|prob|probability"
 )
 #: Names in answers of models' APIs (OpenAI, Anthropic, Gemini, vLLM), and those on the way to the text.
-_ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message"))
+_ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message", "index", "token_ids"))
 _ON_THE_WAY = ("body", "choices", "candidates", "message", "content", "parts", "text")
+#: Names of calls of tools in such answers, and of what tools are called with.
+_CALLS = ("tool_calls", "function_call", "function_calls", "calls")
+_ARGUMENTS = ("arguments", "args", "input", "parameters", "kwargs")
+#: What the name of a tool has beside a domain, and a sign between a domain and its slot.
+_TOOL = re.compile(
+    r"(?:\b|_)(?:find|search|book|get|set|update|query|inform|track|look_?up|list|make|reserve|request|save|submit|store|"
+    r"record|predict|emit|return|extract|fill|the|a|current|belief|dialogue|dialog|state|states|slots?|slot_values|"
+    r"booking)(?=_|\b)",
+    re.IGNORECASE,
+)
+_NAMES_DOMAIN = re.compile(r"[-.:/]")
 _QUOTES = ("'", '"', "`")
 _IN_QUOTES = re.compile(r"""(["`])([^"`]*)\1|'((?:[^']|(?<=\w)'(?=\w)|(?<=s)'(?=\s))*)'""")
 _DELETE = re.compile(r"[\[<(]?(?:delete|deleted|remove|removed)[\]>)]?", re.IGNORECASE)
@@ -140,6 +154,8 @@ class StateReader:
         """
         if not isinstance(written, list | tuple) or not written:
             return written
+        if all(map(_call, written)):
+            return {"tool_calls": written}
         outputs = [_scored(item) for item in written]
         several = any(output is not item for (output, _), item in zip(outputs, written, strict=True))
         several |= len(written) > 1 and any(isinstance(item, str) and item.count("=") > 1 for item in written)
@@ -199,7 +215,11 @@ class StateReader:
             )
 
     def _of_mapping(self, written: Mapping[Any, Any], seen: Seen) -> Iterator[Triple]:
-        if written.keys() & _ANSWERS:
+        if written.keys() & _ANSWERS or written.keys() & _CALLS:
+            if calls := [*_calls_in(written)]:
+                for name, given in calls:
+                    yield from self._of_call(name, given, seen)
+                return
             [*texts] = _texts_in(written)
             seen[INVALID] += not texts
             seen[FIRST] += len(texts) > 1
@@ -221,6 +241,16 @@ class StateReader:
                 yield from self._of_entries(name, content, seen)
             else:
                 yield self._named(name, content, seen)
+
+    def _of_call(self, name: str, given: Mapping[Any, Any], seen: Seen) -> Iterator[Triple]:
+        """The arguments of a call: slots that name their domain, or those of the domain that the tool is named by."""
+        domain = _TOOL.sub("", name).strip("_")
+        if not domain or any(
+            isinstance(value, Mapping) or _NAMES_DOMAIN.search(str(key)) for key, value in given.items()
+        ):
+            yield from self._of_mapping(given, seen)
+        else:
+            yield from _of_domain(domain, given)
 
     def _named(self, name: str, value: Any, seen: Seen, domain: str = "") -> Triple:
         pair = (domain, slot_name(name)) if domain else split_name(name)
@@ -258,6 +288,7 @@ class StateReader:
         elif isinstance(item, Mapping):
             domain = str(item.get("domain") or item.get("service") or "")
             frame = _listed_slots(item.get("state", item.get("slots")))
+            rest = {key: value for key, value in item.items() if key not in _DOMAIN_NAMES and not _is_beside(key)}
             if given := _pair(item):
                 slot, value = given
                 pair = split_name(slot) if domain and slot.lower().startswith(domain.lower() + "-") else None
@@ -266,6 +297,10 @@ class StateReader:
                 yield from _of_domain(domain, frame.get("slot_values", frame))
             elif domain and isinstance(frame, str):
                 yield from self._of_text(frame, seen, domain)
+            elif domain and isinstance(frame, list | tuple):
+                yield from self._of_entries(domain, frame, seen)
+            elif domain and rest:
+                yield from _of_domain(domain, rest)
             else:
                 yield from self._of_mapping(item, seen)
         else:
@@ -380,11 +415,34 @@ def _texts_in(answer: Any) -> Iterator[str]:
         yield answer
 
 
+def _calls_in(answer: Any) -> Iterator[tuple[str, Mapping[Any, Any]]]:
+    """Name and arguments of the calls in an answer of a model's API."""
+    if isinstance(answer, list):
+        for part in answer:
+            yield from _calls_in(part)
+    elif call := _call(answer):
+        yield call
+    elif isinstance(answer, Mapping):
+        for key in (*_ON_THE_WAY, *_CALLS):
+            yield from _calls_in(answer.get(key))
+
+
+def _call(item: Any) -> tuple[str, Mapping[Any, Any]] | None:
+    """The call of a tool: ``{"name": "find_hotel", "arguments": {"area": "north"}}``; None where it is none."""
+    inner = item.get("function", item) if isinstance(item, Mapping) else None
+    name = inner.get("name") if isinstance(inner, Mapping) else None
+    if not isinstance(inner, Mapping) or not isinstance(name, str):
+        return None
+    given = next((inner[key] for key in _ARGUMENTS if key in inner), None)
+    given = literal(given) if isinstance(given, str) else given
+    return (name, given) if isinstance(given, Mapping) else None
+
+
 def _of_domain(domain: str, slots: Mapping[Any, Any]) -> Iterator[Triple]:
     for name, value in slots.items():
         slot = str(name)
         if slot in _PARTS and isinstance(value, Mapping) and not _are_probabilities(value):
             inside = ((str(key).removeprefix(f"{domain}-"), given) for key, given in value.items() if key != "booked")
-            yield from ((domain, f"book {key}" if slot == "book" else key, given) for key, given in inside)
-        else:
+            yield from ((domain, f"{_PARTS[slot]}{key}", given) for key, given in inside)
+        elif value != {}:
             yield domain, slot_name(slot.removeprefix(f"{domain}-")), value

@@ -1,0 +1,147 @@
+"""The turns of a dialogue, by whatever keys: numbers, words with numbers, or their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import rows_by_columns
+from dialgauge.formats.predictions.columns import (
+    TURN_LISTS,
+    Columns,
+    is_record,
+    is_system,
+    plain_name,
+    refuse_two_states,
+)
+
+#: A turn's key: a number, perhaps behind a word that says so, or before the number of turns: ``3/7``.
+_TURN = re.compile(
+    r"(?:(?:user|usr|turn|utterance|utt|step|round|t|u)[\s_#:.-]{0,2}){0,2}"
+    r"([0-9]{1,9})(?:\.0)?(?:\s?(?:/|of)\s?[0-9]{1,5})?",
+    re.I,
+)
+#: The turn at the end of a key that names a dialogue, too; 1_00000 is a dialogue of SGD.
+_TURN_AT_END = re.compile(r"[\s_#:/.-](?:(?:turn|t|utt)[\s_#:/.-]?)?(0|[1-9][0-9]{0,4})$", re.I)
+#: A pair of Python, as it becomes a key of JSON.
+_TUPLE = re.compile(r"""\((['"])([^'"]{1,200})\1,\s?([0-9]{1,5})\)""")
+_SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
+_LOOK_AT = 200
+
+
+class NotUnderstood(DialgaugeError):
+    """What is missing, and the names that were seen."""
+
+    def __init__(self, missing: str, names: Iterable[object] = ()) -> None:
+        self.missing = missing
+        self.names = [str(name) for name in names][:_LOOK_AT]
+        super().__init__(missing)
+
+
+class StateEntry(NamedTuple):
+    """One state as written; ``turn`` is its number as written, None where its position tells."""
+
+    dialogue: str
+    turn: int | None
+    state: Any
+    gold: Any = None
+
+
+class StateEntries(NamedTuple):
+    """All states of a file, and what they are called there."""
+
+    entries: list[StateEntry]
+    keys: tuple[str, ...] = ()
+    #: A row a slot or a domain: an empty state has no row.
+    long: bool = False
+    #: Does a name say that the states are predicted?
+    says_predicted: bool = False
+    #: Does a name say that what a turn has is what it changes?
+    changes: bool = False
+
+
+def turn_number(key: object) -> int | None:
+    """The number in a turn's key; None where it is none."""
+    if isinstance(key, bool):
+        return None
+    if isinstance(key, float):
+        return int(key) if key.is_integer() and key >= 0 else None
+    if isinstance(key, int):
+        return key if key >= 0 else None
+    match = _TURN.fullmatch(key.strip()) if isinstance(key, str) and len(key) < 60 else None
+    return int(match[1]) if match else None
+
+
+def dialogue_turn(key: object) -> tuple[str, int] | None:
+    """Dialogue and turn of a key that names both."""
+    if isinstance(key, tuple) and len(key) == 2:
+        number = turn_number(key[1])
+        return None if number is None else (str(key[0]), number)
+    if isinstance(key, str) and (written := _TUPLE.fullmatch(key)):
+        return written[2], int(written[3])
+    match = _TURN_AT_END.search(key) if isinstance(key, str) and len(key) < 300 else None
+    dialogue = key[: match.start()].rstrip(" _#:/.-") if match and isinstance(key, str) else ""
+    return (_SPLITS.sub("", dialogue, count=1), int(match[1])) if match and dialogue else None
+
+
+def share_dialogues(pairs: Iterable[tuple[str, int]]) -> bool:
+    """Do the numbers count turns? Those of each dialogue begin at 0 or 1, or somewhere all do."""
+    numbers: dict[str, set[int]] = {}
+    for dialogue, number in pairs:
+        numbers.setdefault(dialogue, set()).add(number)
+    return all(min(each) <= 1 for each in numbers.values()) and (
+        any(len(each) > 1 for each in numbers.values()) or all(each in ({0}, {1}) for each in numbers.values())
+    )
+
+
+def turns_in(content: Any) -> list[tuple[int | None, Any]] | None:
+    """Number and content of the turns of a dialogue; None where it has none."""
+    if isinstance(content, list | tuple):
+        return [(None, item) for item in content]
+    if not isinstance(content, Mapping):
+        return None
+    if {"frames", "speaker"} <= content.keys():  # a list of turns, as the package datasets writes it
+        speakers = {0: "user", 1: "system"}
+        rows = rows_by_columns(content)
+        return [(None, {**row, "speaker": speakers.get(row["speaker"], row["speaker"])}) for row in rows] or None
+    numbers = [turn_number(key) for key in content]
+    if all(number is not None for number in numbers):
+        return list(zip(numbers, content.values(), strict=True))
+    named = Columns.of([content]).state
+    inside = [
+        inner
+        for key, inner in content.items()
+        if (plain_name(key) in TURN_LISTS and isinstance(inner, list | dict))
+        or (key == named and isinstance(inner, list))
+    ]
+    return turns_in(inside[0]) if len(inside) == 1 else None
+
+
+def _is_numbered(item: Any) -> bool:
+    """Is it a pair of a turn's number and its state?"""
+    return isinstance(item, list | tuple) and len(item) == 2 and turn_number(item[0]) is not None
+
+
+def turn_entries(
+    dialogue: str, turns: Sequence[tuple[int | None, Any]], names: dict[str, None]
+) -> Iterator[StateEntry]:
+    """The states of a dialogue's turns; ``names`` gathers what they are called."""
+    if all(number is None and _is_numbered(item) for number, item in turns):
+        turns = [(turn_number(item[0]), item[1]) for _, item in turns]
+    records = [item for _, item in turns if isinstance(item, Mapping) and is_record(item)]
+    if not records:
+        yield from (StateEntry(dialogue, number, item) for number, item in turns)
+        return
+    columns = Columns.of(records)
+    if not columns.has_states:
+        raise NotUnderstood("the state of each turn", columns.names)
+    refuse_two_states(records, columns)
+    names.update(dict.fromkeys(columns.keys()))
+    for number, item in turns:
+        if not isinstance(item, Mapping):
+            yield StateEntry(dialogue, number, item)
+        elif not is_system(item.get(columns.speaker)):
+            own = turn_number(item.get(columns.turn)) if columns.turn and not columns.speaker else None
+            yield StateEntry(dialogue, number if own is None else own, columns.state_of(item), columns.gold_of(item))

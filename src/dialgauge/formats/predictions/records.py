@@ -1,0 +1,262 @@
+"""States in records or rows of a table: one a dialogue, a turn, a domain or a slot, or with a column a slot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.predictions.columns import Columns, is_system, looks_like_state, refuse_two_states
+from dialgauge.formats.predictions.dialogue_turns import (
+    NotUnderstood,
+    StateEntries,
+    StateEntry,
+    dialogue_turn,
+    share_dialogues,
+    turn_entries,
+    turn_number,
+    turns_in,
+)
+from dialgauge.formats.predictions.indexed import with_named_slots
+from dialgauge.formats.predictions.written_states import is_deletion
+from dialgauge.text import encodable
+
+#: The beginning of an object in what a model answers.
+_OBJECT = re.compile(r"\s{0,9}(?:```\w{0,20}\s{1,9})?\{")
+#: The folders of a file that is named in place of a dialogue.
+_FOLDERS = re.compile(r"^.{0,300}[/\\](?=[^/\\]{1,100}\.(?:json|txt)$)")
+#: The share of slots with two values in one turn up to which a model repeats itself.
+_MOST_TWICE = 0.01
+#: Letters of a word that tells versions apart.
+_SHORT = 40
+
+
+def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
+    """The states of records, whatever each of them is of."""
+    columns = Columns.of(rows)
+    if not columns.dialogue and (lifted := with_inner_ids(rows, columns.names)):
+        return entries_of_rows(lifted)
+    if not columns.dialogue:
+        raise NotUnderstood("the id of each dialogue (dialogue_id)", columns.names)
+    if not (columns.turns or columns.has_states):
+        if columns.turn and (answered := _with_answers(rows)):
+            return entries_of_rows(answered)
+        raise NotUnderstood(f"the state of each turn{_unnamed_states(rows, columns)}", columns.names)
+    rows = with_named_slots(rows, columns) if columns.state else rows
+    spoken = _rows_of_states(rows, columns) if columns.speaker else rows
+    refuse_two_states(spoken, columns)
+    named = [(_identifier(row, rows, columns), row) for row in spoken]
+    entries = list(_row_entries(named, columns))
+    by_part = bool(columns.slot) or (bool(columns.domain) and len(entries) < len(named))
+    return StateEntries(
+        entries, columns.keys(), long=by_part, says_predicted=columns.says_predicted, changes=columns.changes
+    )
+
+
+def with_inner_ids(rows: Sequence[Mapping[Any, Any]], names: Sequence[str]) -> list[dict[Any, Any]]:
+    """The rows without the object inside of them that has the ids, but with what is in it; none where none has."""
+    for name in names:
+        inner = [row.get(name) for row in rows]
+        if all(isinstance(held, Mapping) for held in inner) and (inside := Columns.of(inner)).turn and inside.dialogue:
+            return [
+                {**{key: content for key, content in row.items() if key != name}, **held}
+                for row, held in zip(rows, inner, strict=True)
+            ]
+    return []
+
+
+def _unnamed_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+    """Names that nothing is known of, where what they hold looks like states."""
+    likely = []
+    for name in columns.names:
+        given = [held for row in rows if (held := row.get(name)) not in (None, "", {}, [])]
+        looks = sum(looks_like_state(held, frozenset()) for held in given)
+        if name not in (columns.dialogue, columns.turn, columns.gold) and looks * 2 > len(given):
+            likely.append(f"'{name[:40]}'")
+    if not likely:
+        return " (state, or slot and value)"
+    return f": if it is {' or '.join(likely[:5])}, call that 'prediction'"
+
+
+def _with_answers(rows: Sequence[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
+    """Rows of a turn each, with what their messages to a model end with as its output; none where few end with an
+    object, as in the log of an agent."""
+    answers = [last_answer(row.get("messages")) for row in rows]
+    if 2 * sum(map(is_object, answers)) <= len(rows):
+        return []
+    return [
+        {**{key: content for key, content in row.items() if key != "messages"}, "output": answer}
+        for row, answer in zip(rows, answers, strict=True)
+    ]
+
+
+def is_object(answer: str) -> bool:
+    """Does what a model answers begin with an object?"""
+    return _OBJECT.match(answer) is not None
+
+
+def last_answer(messages: Any) -> str:
+    """The text of the model that messages end with; empty where they end otherwise."""
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    answer = last.get("content") if isinstance(last, Mapping) and last.get("role") == "assistant" else ""
+    return answer if isinstance(answer, str) else ""
+
+
+def _rows_of_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> Sequence[Mapping[Any, Any]]:
+    """The user's rows, or the system's where only they have states; an error where both have, and others."""
+    users = [row for row in rows if not is_system(row.get(columns.speaker))]
+    systems = [row for row in rows if is_system(row.get(columns.speaker))]
+    filled = [row for row in systems if columns.state_of(row) not in (None, "", {}, [])]
+    if not filled or columns.turns or columns.slot:
+        return users
+    if not any(columns.state_of(row) for row in users):
+        return systems
+    before: Any = None
+    for row in rows:
+        state = columns.state_of(row)
+        if not is_system(row.get(columns.speaker)):
+            before = state
+        elif row in filled and state != before:
+            raise DialgaugeError(
+                f"the rows of the user and of the system both have a {columns.state}, and they differ; keep those "
+                "that hold the state after the user's turn",
+                dialogue=str(row.get(columns.dialogue)),
+            )
+    return users
+
+
+def _identifier(row: Mapping[Any, Any], rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+    value = row.get(columns.dialogue)
+    if value is None or value == "" or value != value or isinstance(value, Mapping | list):
+        number = next(number for number, each in enumerate(rows, 1) if each is row)
+        raise NotUnderstood(
+            f"the id of a dialogue: the {columns.dialogue} of record {number:,} is empty or no text; give every record "
+            "one, and leave out records that hold no prediction",
+            columns.names,
+        )
+    if isinstance(value, str):
+        value = _FOLDERS.sub("", value)
+    return encodable(str(int(value) if isinstance(value, float) and value.is_integer() else value))
+
+
+def _row_entries(named: Sequence[tuple[str, Mapping[Any, Any]]], columns: Columns) -> Iterator[StateEntry]:
+    if columns.turns:
+        for name, row in named:
+            turns = turns_in(row.get(columns.turns))
+            if turns is None:
+                raise NotUnderstood(f"the turns of dialogue {name}: its {columns.turns} is no list", columns.names)
+            yield from turn_entries(name, turns, {})
+    elif columns.turn:
+        numbered = [(name, _required_number(name, row, columns), row) for name, row in named]
+        pairs = [dialogue_turn(name) for name, _, _ in numbered]
+        if len({name for name, _ in named}) > 1 and all(
+            pair is not None and pair[1] == number for pair, (_, number, _) in zip(pairs, numbered, strict=True)
+        ):  # the ids name the turn, too
+            numbered = [(pair[0], *rest[1:]) for pair, rest in zip(pairs, numbered, strict=True) if pair]
+        yield from _slot_rows(numbered, columns) if columns.slot else _state_rows(numbered, columns)
+    else:
+        yield from _rows_without_turns(named, columns)
+
+
+def _rows_without_turns(named: Sequence[tuple[str, Mapping[Any, Any]]], columns: Columns) -> Iterator[StateEntry]:
+    """The turn is part of the id, or the rows of a dialogue are its turns in order, or a row has all of them."""
+    pairs = [dialogue_turn(name) for name, _ in named]
+    distinct = {name for name, _ in named}
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) == len(named) and share_dialogues(known) and (len(distinct) == len(named) or columns.slot):
+        numbered = [(*pair, row) for pair, (_, row) in zip(known, named, strict=True)]
+        yield from _slot_rows(numbered, columns) if columns.slot else _state_rows(numbered, columns)
+    elif columns.slot:
+        raise NotUnderstood("the number of each turn (turn)", columns.names)
+    elif len(distinct) < len(named):
+        yield from (StateEntry(name, None, columns.state_of(row), columns.gold_of(row)) for name, row in named)
+    else:
+        for name, row in named:
+            turns = turns_in(columns.state_of(row))
+            if turns is None:
+                raise NotUnderstood("the number of each turn (turn)", columns.names)
+            yield from turn_entries(name, turns, {})
+
+
+def _required_number(dialogue: str, row: Mapping[Any, Any], columns: Columns) -> int:
+    number = turn_number(row.get(columns.turn))
+    if number is None:
+        message = (
+            f"the {columns.turn} {row.get(columns.turn)!r:.40} is no number of a turn; number the turns 0, 1, 2, ..."
+        )
+        raise DialgaugeError(message, dialogue=dialogue)
+    return number
+
+
+def _state_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[StateEntry]:
+    groups: dict[tuple[str, int], list[Mapping[Any, Any]]] = {}
+    for name, number, row in numbered:
+        groups.setdefault((name, number), []).append(row)
+    for (name, number), rows in groups.items():
+        if len(rows) > 1 and (whole := _state_of_domains(rows, columns)) is not None:
+            yield StateEntry(name, number, whole)
+        elif len(rows) > 1 and (versions := _versions(rows, columns)):
+            raise DialgaugeError(f"this turn appears {versions}", dialogue=name, turn=number)
+        else:
+            yield from (StateEntry(name, number, columns.state_of(row), columns.gold_of(row)) for row in rows)
+
+
+def _versions(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+    """What tells rows of one turn apart, such as a model; empty where nothing does."""
+    used = {columns.dialogue, columns.turn, columns.state, columns.gold, columns.domain}
+    for column in columns.names:
+        words = [row.get(column) for row in rows]
+        if column not in used and all(isinstance(word, str) and 0 < len(word) < _SHORT for word in words):
+            named = list(dict.fromkeys(map(repr, words)))
+            if len(named) == len(words):
+                return (
+                    f"{len(rows)} times, with {' and '.join(named[:5])} as its {column[:40]}; keep the rows of one of "
+                    "them, in a file of its own"
+                )
+    return ""
+
+
+def _state_of_domains(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> dict[Any, Any] | list[Any] | None:
+    """The state of a turn that has a row a domain; None where its rows are something else."""
+    domains = {domain for row in rows if isinstance(domain := row.get(columns.domain), str)}
+    states = [columns.state_of(row) for row in rows]
+    if columns.gold or len(domains) < len(rows):
+        return None
+    if all(isinstance(state, list) and isinstance(state[0], Mapping) for state in states if state):
+        return [part for state in states for part in state or ()]
+    if not all(isinstance(state, Mapping) for state in states):
+        return None
+    whole = {key: value for state in states for key, value in state.items()}
+    return whole if len(whole) == sum(map(len, states)) else None
+
+
+def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[StateEntry]:
+    """Rows of a slot each, gathered by turn; an error where many have two values, as of two models."""
+    gathered: dict[tuple[str, int], tuple[list[Any], list[Any]]] = {}
+    values: dict[tuple[Any, ...], Any] = {}
+    twice: list[tuple[Any, ...]] = []
+    for name, number, row in numbered:
+        predicted, gold = gathered.setdefault((name, number), ([], []))
+        slot = row.get(columns.slot)
+        if slot is None or slot == "" or slot != slot:
+            continue
+        domain = row.get(columns.domain) if columns.domain else None
+        pair = {"slot": slot, **({"domain": domain} if isinstance(domain, str) and domain else {})}
+        operation = row.get(columns.operation) if columns.changes and columns.operation else None
+        predicted.append({**pair, "value": row.get(columns.value) if not is_deletion(operation) else None})
+        key = (name, number, str(domain), str(slot))
+        if str(values.setdefault(key, row.get(columns.value))) != str(row.get(columns.value)):
+            twice.append(key)
+        if columns.gold:
+            gold.append({**pair, "value": row.get(columns.gold)})
+    if len(twice) > _MOST_TWICE * len(values):
+        name, number, _, slot = twice[0]
+        raise DialgaugeError(
+            f"{slot} has two values in this turn, and so have {len(twice):,} slots; keep one of them, in a file for "
+            "each model",
+            dialogue=name,
+            turn=number,
+        )
+    for (name, number), (predicted, gold) in gathered.items():
+        yield StateEntry(name, number, predicted, gold if columns.gold else None)
