@@ -11,9 +11,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any
 
 import msgspec
@@ -23,25 +22,24 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, first_object
 from dialgauge.formats.located import members_of
-from dialgauge.formats.logs.beside import outcome_beside
+from dialgauge.formats.logs.beside import TRIAL_IN_NAME, outcomes_beside, stem_of, trials_of_files
 from dialgauge.formats.logs.conversations import (
+    NO_MESSAGES,
     PROMPTFOO,
-    TRIAL_NAME,
     WRAPPERS,
     FoundConversation,
     conversation_id,
     group_of,
     has_role,
-    is_result,
     kind_of,
     of_rows,
     of_value,
     shared_by,
     without_messages,
 )
-from dialgauge.formats.logs.fact_names import plain_key, says_outcome
+from dialgauge.formats.logs.fact_names import TRIAL_NAME, plain_key, says_outcome
 from dialgauge.formats.logs.fact_values import message_tokens, number_in
-from dialgauge.formats.logs.facts import CONTINUES, VARIANT, facts_of
+from dialgauge.formats.logs.facts import CONTINUES, VARIANT, facts_of, names_conversation, task_and_trial
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.logs.messages import (
     LogMessages,
@@ -51,6 +49,16 @@ from dialgauge.formats.logs.messages import (
     read_messages,
     role_of,
     unwrapped,
+)
+from dialgauge.formats.logs.results import (
+    NAME,
+    are_results,
+    in_lines,
+    is_flat_result,
+    is_result,
+    is_wide,
+    of_row,
+    results_in,
 )
 from dialgauge.formats.source import Part
 
@@ -62,13 +70,13 @@ _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"
 _LONGEST_LINE = 256 << 20
 #: Lines before the first message that are looked at.
 _LOOKED_AT = 10
-_COUNT = re.compile(r"[0-9]{1,3}")
-#: The trial in the name of a file or its folder.
-_TRIAL_IN_NAME = re.compile(
-    r"[-_ .]?(?<![a-z])(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)[-_ =]?[0-9]{1,6}"
-    r"(?![0-9])",
-    re.IGNORECASE,
+#: How a line of text begins that looks like JSON.
+_STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
+#: What results say in words or by name, and the names under which predictions have states.
+_NAMED_SUCCESS = re.compile(
+    rb'\b(?:true|false)\b|"(?:tasks|is_?)?(?:success|passed|resolved|tasks|reward)"', re.IGNORECASE
 )
+_STATE = re.compile(rb'"[^"]{0,40}(?:state|pred|belief|slot|frame)[^"]{0,40}"\s{0,9}:', re.IGNORECASE)
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -87,7 +95,9 @@ class ChatMessages(DialogueFormat):
             return _is_table(peek)
         kind = kind_of(given)
         if not kind and not isinstance(peek.json, dict):  # one alone is the outcome of a conversation beside it
-            return is_result(given[0] if isinstance(given, list) and given else given) and not _are_predictions(peek)
+            return is_flat_result(given[0] if isinstance(given, list) and given else given) and not _are_predictions(
+                peek
+            )
         if not kind or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
             return False
         if _is_unusual(given) and _are_predictions(peek):
@@ -112,57 +122,13 @@ class ChatMessages(DialogueFormat):
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
         """The conversations of several files; where these share a name, their folders say which is which."""
-        counts = Counter(part.folder for part in parts)
-        outcomes = {part.folder: (part, outcome) for part in parts if (outcome := _outcome(part, counts)) is not None}
-        talks = [part for part in parts if outcomes.get(part.folder, (None,))[0] is not part]
-        numbering, trials = Numbering(), _trials_of_files(talks)
+        talks, outcomes = outcomes_beside(parts, notes)
+        numbering, trials = Numbering(), trials_of_files(talks)
         for part in talks:
             folders = trials.get(part.name)
-            _, beside = outcomes.get(part.folder, (part, {}))
+            beside = outcomes.get(part.name)
             several = len(talks) > 1
             yield from ((part, one) for one in _dialogues(part, notes, numbering, folders, beside, several=several))
-
-
-def _outcome(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | None:
-    """What a file without messages says of the conversation beside it."""
-    outcome = outcome_beside(part, folders)
-    return outcome if outcome is not None and not kind_of(outcome) else None
-
-
-def _stem(part: Part) -> str:
-    return part.stem.removesuffix(".jsonl").removesuffix(".json").removesuffix(".ndjson")
-
-
-def _trials_of_files(parts: Sequence[Part]) -> dict[str, tuple[str, int]]:
-    """The task and the trial of files whose names others have too.
-
-    ``TASK/trial_1/log.json``, ``trial_1/TASK.json``, ``TASK/trial_1.json``; or mere numbers, ``TASK/1/log.json`` and
-    ``TASK/1.json``, where they count the same trials of several tasks, which are no fewer.
-    """
-    stems = Counter(map(_stem, parts))
-    places = {
-        part.name: (*("", "", *re.split(r"[/\\]", part.name))[-3:-1], _stem(part))
-        for part in parts
-        if stems[_stem(part)] > 1
-    }
-    named: dict[str, tuple[str, int]] = {}
-    numbered: dict[str, tuple[str, int]] = {}
-    for name, (outer, inner, stem) in places.items():
-        if trial := TRIAL_NAME.fullmatch(inner):
-            named[name] = (stem if len(stems) > 1 else outer, int(trial[1]))
-        elif trial := TRIAL_NAME.fullmatch(stem):
-            named[name] = (inner, int(trial[1]))
-        elif len(stems) == 1 and _COUNT.fullmatch(inner):
-            numbered[name] = (outer, int(inner))
-        elif _COUNT.fullmatch(stem):
-            numbered[name] = (inner, int(stem))
-    trials: dict[str, set[int]] = {}
-    for task, number in numbered.values():
-        trials.setdefault(task, set()).add(number)
-    first = next(iter(trials.values()), set())
-    same = all(numbers == first for numbers in trials.values()) and len(numbered) == len(parts)
-    counted = sorted(first) in (list(range(len(first))), list(range(1, len(first) + 1)))
-    return named or (numbered if same and counted and 1 < len(first) <= len(trials) else {})
 
 
 def _is_unusual(given: Any) -> bool:
@@ -184,9 +150,15 @@ def _is_spoken(first: FoundConversation) -> bool:
 
 
 def _first_message(peek: Peek) -> dict[str, Any] | None:
-    """The first line that holds a message or a conversation, after what a session notes of itself."""
+    """The first line that holds a message or a conversation, after what a session notes of itself or a heading."""
     lines = (first_object(line) for line in peek.lines[:_LOOKED_AT] if line.strip())
-    return next((value for value in lines if value is None or not _is_event(value)), None)
+    first, second = [*(value for value in lines if value is None or not _is_event(value)), None, None][:2]
+    return second if _is_heading(first) and second is not None and (kind_of(second) or is_result(second)) else first
+
+
+def _is_heading(value: Any) -> bool:
+    """Is it what a file says of all of its conversations, before the first?"""
+    return isinstance(value, dict) and not kind_of(value) and not names_conversation(value)
 
 
 def _is_event(value: Any) -> bool:
@@ -212,6 +184,22 @@ def _are_predictions(peek: Peek) -> bool:
     return problem(peek) is None
 
 
+def holds_results(peek: Peek) -> bool:
+    """Is it results without messages, in a file that no format recognises, and that predictions may look like?
+
+    Yes and no in words, or by name, are no states.
+    """
+    if peek.json is None and (peek.shape == "text" or _STAMPED.match(peek.head)):
+        first = _first_row(peek.head)
+        return is_wide(first) or is_result(first) or bool(in_lines(peek.lines))
+    given = peek.json if peek.json is not None else _first_message(peek)
+    if not are_results([given] if peek.json is None or is_result(given) else given):
+        return False
+    return (_NAMED_SUCCESS.search(peek.head) is not None and _STATE.search(peek.head) is None) or not _are_predictions(
+        peek
+    )
+
+
 def _dialogues(
     part: Part,
     notes: Notes,
@@ -221,7 +209,7 @@ def _dialogues(
     *,
     several: bool = False,
 ) -> Iterator[Dialogue]:
-    stem, whose = _stem(part), _TRIAL_IN_NAME.sub("*", part.name)
+    stem, whose = stem_of(part), TRIAL_IN_NAME.sub("*", part.name)
     said_before: set[tuple[str, int]] = set()
     beginnings = _Beginnings()
     for number, (conversation, alone) in enumerate(_with_last(_conversations(part, notes)), start=1):
@@ -246,8 +234,12 @@ def _dialogues(
             if folders and alone and not (facts.id or facts.task or conversation.key) and facts.trial is None:
                 notes.add("task and trial taken from the names of folders")
                 facts.task, facts.trial = folders
+            if conversation.grouped and facts.task and not TRIAL_NAME.fullmatch(conversation.key):
+                facts.details[f"{VARIANT}[name of the list]"] = conversation.key
             if conversation.key and not facts.id:
                 facts.id = conversation.key
+            if several and not conversation.messages and conversation.key and not facts.task:
+                facts.task = conversation.key  # other files may have other trials of it
             if several and facts.trial is None:
                 if not folders:
                     facts.details[f"{VARIANT}[file]"] = part.name
@@ -303,6 +295,8 @@ def _conversations(part: Part, notes: Notes) -> Iterator[FoundConversation]:
             continue
         if line.lstrip()[:1] == b"{" and _is_whole(line):
             yield from _of_records(_json_lines(part), part, notes)
+        elif _is_text(line) and (lines := _verdict_lines(part)):
+            yield from _of_results(lines, notes)
         elif line.lstrip()[:1] not in (b"{", b"[") and any(mark in line for mark in (b",", b";", b"\t")):
             yield from _of_records(_table_rows(part), part, notes)
         else:
@@ -324,18 +318,44 @@ def _json_lines(part: Part) -> Iterator[tuple[int, Any]]:
             yield number, decode(_ANY, line, part, line=number)
 
 
+def _is_text(line: bytes) -> bool:
+    return line.lstrip()[:1] not in (b"{", b"[") or _STAMPED.match(line) is not None
+
+
+def _verdict_lines(part: Part) -> list[dict[str, Any]]:
+    """The verdicts of a text that is no table."""
+    head = part.head()
+    if _is_row(_first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:_LOOKED_AT]):
+        return []
+    return in_lines(part.text().splitlines())
+
+
 def _is_table(peek: Peek) -> bool:
-    """Is it a table of messages that say whose they are, or of conversations?"""
-    text = peek.head.decode("utf-8", "replace")
-    try:
-        header, *rows = islice(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(peek.lines[0])), 2)
-    except (csv.Error, ValueError):
-        return False
-    first = dict(zip(header, rows[0], strict=False)) if rows else {}
-    columns = dict.fromkeys(header, "user")
+    """Is it a table of messages that say whose they are, or of conversations, or lines of verdicts?"""
+    first = _first_row(peek.head)
+    columns = dict.fromkeys(first, "user")
     if is_message(columns) or is_message(first):
-        return bool(group_of(columns)) and (says_outcome(header) or not _are_predictions(peek))
-    return (kind_of(first) == "conversation" or is_result(first)) and not _are_predictions(peek)
+        return bool(group_of(columns)) and (says_outcome(first) or not _are_predictions(peek))
+    return _is_row(first) and not is_wide(first) and not _are_predictions(peek)
+
+
+def _first_row(head: bytes) -> dict[str, str]:
+    """The first row of a table, by its heading; empty where it is none."""
+    text = head.decode("utf-8", "replace")
+    try:
+        header, *rows = islice(
+            csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text.partition("\n")[0])), 2
+        )
+    except (csv.Error, ValueError):
+        return {}
+    return dict(zip_longest(header, rows[0][: len(header)], fillvalue="")) if rows else {}
+
+
+def _is_row(first: Mapping[str, str]) -> bool:
+    """Is it a row of a table that can be read?"""
+    if is_message(first) or is_message(dict.fromkeys(first, "user")) or is_wide(first):
+        return True
+    return kind_of(first) == "conversation" or is_result(first)
 
 
 def _delimiter(header: str) -> str:
@@ -359,8 +379,14 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     rows: list[dict[str, Any]] = []
     begun: set[str] = set()
     only_rows = True
+    heading: Any = None
     for number, value in records:
         kind = kind_of(value)
+        if heading is not None:
+            if not kind and not is_result(value):
+                raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
+            notes.add(f"what the first line says of the whole left out{_seen(heading)}")
+            heading = None
         if rows and (kind != "row" if kind else not _is_event(value)):
             yield _of_one(rows, notes)
             rows = []
@@ -379,14 +405,30 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
             yield from of_value(value, kind, notes)
         elif only_rows and _is_event(value):
             notes.add(f"lines of the kind {_event_name(value)} left out")
+        elif is_wide(value):
+            yield from _of_results(of_row(value), notes)
         elif bare := without_messages(value, notes):
             yield bare
+        elif rows_of_results := results_in(value):
+            yield from _of_results(rows_of_results, notes)
+        elif number == 1 and _is_heading(value):
+            heading = value
         else:
             raise DialgaugeError(
                 f"it is no conversation{_seen(value)}; lines before it have messages", file=part.name, line=number
             )
+    if heading is not None:
+        raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
     if rows:
         yield _of_one(rows, notes)
+
+
+def _of_results(rows: Iterable[Mapping[str, Any]], notes: Notes) -> Iterator[FoundConversation]:
+    for row in rows:
+        notes.add(NO_MESSAGES)
+        named = not task_and_trial(row)
+        record = {key: value for key, value in row.items() if key != NAME} if named else row
+        yield FoundConversation(record, (), (), str(row.get(NAME, "")) if named else "")
 
 
 def _of_one(rows: Sequence[Mapping[str, Any]], notes: Notes) -> FoundConversation:
@@ -446,10 +488,12 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         return
     if wrapper:
         value[wrapper] = decode(_ANY, members[wrapper], part)
-    kind = kind_of(value)
-    if not kind:
+    if kind := kind_of(value):
+        yield from of_value(value, kind, notes)
+    elif rows := results_in(value):
+        yield from _of_results(rows, notes)
+    else:
         raise DialgaugeError(f"it has no messages{_seen(value)}", file=part.name)
-    yield from of_value(value, kind, notes)
 
 
 def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[FoundConversation]:
@@ -457,7 +501,10 @@ def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[FoundC
     if not kind and (bare := without_messages(value, notes)):
         yield bare
         return
-    if kind not in ("conversation", "messages", "wrapped"):
+    if not kind and (rows := results_in([value])):
+        yield from _of_results(rows, notes)
+        return
+    if kind not in ("conversation", "messages", "wrapped", "list"):
         raise DialgaugeError(f"entry {number:,} is no conversation{_seen(value)}", file=part.name)
     yield from of_value(value, kind, notes)
 

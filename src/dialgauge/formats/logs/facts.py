@@ -8,12 +8,13 @@ verdict is not decided here but over all conversations of a log.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from dialgauge.formats.base import Notes
+from dialgauge.formats.base import Notes, literal
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import (
@@ -61,11 +62,17 @@ _ENDS = {
     "tokenlimit": "token_limit", "timelimit": "time_limit", "userstop": "user_stop", "agentstop": "agent_stop",
     "user": "user_stop", "agent": "agent_stop", "toomanyerrors": "too_many_errors",
 }  # fmt: skip
+#: A status that says how a task went, and not a request.
+_JUDGED = frozenset({"pass", "passed", "fail", "failed"})
 #: Names of a model, and what else tells agents apart in an object that says what ran.
 _MODEL = tuple(name for name in names.TEXTS["agent"] if name != "agent")
 _OF_AGENTS = frozenset({"name", "id", "prompt"})
 #: A longer id is a description.
 _LONGEST_ID = 100
+#: How deep a verdict may lie that somebody gave, how many members that nobody reads are kept, and how long these are.
+_DEEPEST, _MOST_KEPT, _LONGEST_KEPT = 3, 12, 30
+#: A longer text is no object of facts.
+_LONGEST_TEXT = 1 << 16
 
 
 class Facts(Struct, kw_only=True):
@@ -88,6 +95,7 @@ class Facts(Struct, kw_only=True):
 def task_and_trial(row: Mapping[str, Any]) -> list[str]:
     """The task and the trial of a message that names them itself, as they are written; nothing without a task."""
     known = {plain_key(key): value for key, value in row.items()}
+    known |= {name: held for name in names.TASK if (held := _own_id(known.get(name))) is not None}
     trial = next((as_text(known[name]) for name in names.TRIAL if known.get(name) is not None), "")
     return [task, trial] if (task := _identifier(known, names.TASK)) else []
 
@@ -119,11 +127,18 @@ def says_verdict(record: Mapping[str, Any]) -> bool:
     """Does a record say yes or no under a name that says success, or in a word for an outcome, or have a score?"""
     return any(
         said_success(value) is not None
-        if (name := plain_key(key)) in names.SUCCESS
+        if (name := plain_key(key)) in names.SUCCESS or name in names.DONE
         else (names.is_score(key) and score_in(value) is not None)
-        or (name in names.VERDICTS and name != "status" and isinstance(value, str) and truth(value) is not None)
-        for key, value in record.items()
-    )
+        or (name in names.VERDICTS and isinstance(value, str) and truth(value) is not None
+            and (name != "status" or value.strip().lower() in _JUDGED))
+        for key, value in _fields(record, ())
+    )  # fmt: skip
+
+
+def names_conversation(record: Mapping[str, Any]) -> bool:
+    """Does a record name a task, or itself?"""
+    known = {plain_key(key): value for key, value in record.items()}
+    return bool(task_and_trial(record) or _identifier(known, names.ID))
 
 
 def as_of(owner: str, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,15 +148,22 @@ def as_of(owner: str, record: Mapping[str, Any]) -> dict[str, Any]:
 
 def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()) -> Facts:
     """The facts of a record; keys in ``used`` hold the messages. What is not understood is counted in the notes."""
+    record = {key: _opened(key, value) for key, value in record.items()}
     fields = list(_fields(record, used))
     known: dict[str, Any] = {}
     for key, value in fields:
         known.setdefault(plain_key(key), value)
     scores, amount = _all_scores(record, fields), _success_amount(fields)
     source, success = _verdict(fields, known, scores, notes)
+    deep = _deep_verdict(record, used) if success is None and not scores else None
+    if deep is not None:
+        source, success = deep
+        notes.add(f"whether it passed is read from '{source}'")
     stated = {f"{STATED}[{source}]": "true"} if source == "status" else {}
     unclear = _unclear(fields) if success is None else {}
     judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
+    if deep is not None:
+        judges = {source, source.rpartition(".")[0]}
     notes.judged_by |= judges | {key.partition(".")[0] for key in judges}
     task = _identifier(known, names.TASK)
     identifier = _identifier(known, names.ID)
@@ -162,14 +184,13 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             **stated,
             **unclear,
             **group,
-            **({} if task else _labels(record, used)),
             **_expected_calls(known),
             **_variants(record, used),
         },
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),
     )
-    read = _read_keys(facts) | {plain_key(source)}
+    read = _read_keys(facts) | {plain_key(source), plain_key(source.partition(".")[0])}
     unread = []
     for key, value in record.items():
         if key not in used and value not in (None, "", [], {}) and not _is_read(key, value, facts, read):
@@ -182,7 +203,55 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     if success is not None:
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in names.EVALUATIONS}
         facts.details |= _beside(source, record, (key for key in unread if key not in notes.judged_by), judgements)
+    if not task:
+        facts.details |= _labels(record, used)
+    passed_over = (key for key in record if plain_key(key) in names.PASSED_OVER and key not in used)
+    for path, text in _short_texts({key: record[key] for key in (*unread, *passed_over)}):
+        notes.unread_values.add(task, path, text)
     return facts
+
+
+def _opened(key: str, value: Any) -> Any:
+    """An object in which facts are looked for, also where it is written as a text."""
+    if not isinstance(value, str) or value[:1] != "{" or plain_key(key) not in names.OUTSIDE:
+        return value
+    opened = literal(value, _LONGEST_TEXT)
+    return opened if isinstance(opened, dict) else value
+
+
+def _members(held: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """What is no object, by the path to it, as far inside as anybody looks."""
+    for key, value in held.items():
+        if isinstance(value, dict):
+            if depth < _DEEPEST:
+                yield from _members(value, f"{path}{key[:60]}.", depth + 1)
+        else:
+            yield f"{path}{key[:60]}", value
+
+
+def _deep_verdict(record: Mapping[str, Any], used: Collection[str]) -> tuple[str, bool] | None:
+    """The only success that lies in an object of somebody who judged, deeper than facts are looked for."""
+    held = {key: value for key, value in record.items() if key not in used and isinstance(value, dict)}
+    found = [
+        (path, verdict)
+        for path, value in _members(held)
+        for owner, _, name in [path.rpartition(".")]
+        if plain_key(name) in names.OF_JUDGES and names.JUDGING.search(owner)
+        if (verdict := said_success(value)) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _short_texts(members: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Short texts, numbers and yes or no of members, by the paths to them."""
+    texts = ((path, as_text(value)) for path, value in _members(members) if isinstance(value, str | int | float))
+    return islice(((path, text) for path, text in texts if 0 < len(text) <= _LONGEST_KEPT), _MOST_KEPT)
+
+
+def _own_id(given: Any) -> str | int | None:
+    """How an object calls itself that describes a task."""
+    known = {plain_key(key): value for key, value in given.items()} if isinstance(given, dict) else {}
+    return next((known[name] for name in ("id", "taskid", "name") if isinstance(known.get(name), str | int)), None)
 
 
 def _variants(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
@@ -198,8 +267,10 @@ def _variants(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str
 
 
 def _labels(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
-    texts = {key: value for key, value in record.items() if isinstance(value, str) and key not in used}
-    return {f"{LABEL}[{key[:60]}]": text[:_LONGEST_ID] for key, text in texts.items() if plain_key(key) in names.LABELS}
+    """What may name the task."""
+    known = {key: value for key, value in record.items() if plain_key(key) in names.LABELS and key not in used}
+    texts = {key: as_text(value) for key, value in known.items() if isinstance(value, str | int)}
+    return {f"{LABEL}[{key[:60]}]": text[:_LONGEST_ID] for key, text in texts.items()}
 
 
 def _nested_model(record: Mapping[str, Any]) -> str:
@@ -251,6 +322,9 @@ def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[
                     for name, member in value.items()
                 }
             )
+        elif isinstance(value, dict) and plain_key(key) in names.TASK and (name := _own_id(value)) is not None:
+            yield "task_id", name
+            inner.append({key: member for key, member in value.items() if member is not name})
         elif isinstance(value, dict) and plain_key(key) in names.NESTED | names.USAGE:
             inner.append(value)
         elif isinstance(value, dict) and plain_key(key) in names.JUDGES:
@@ -471,8 +545,9 @@ def _all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) ->
         if plain_key(key) in names.SCORES:
             scores.update(named_scores(value))
     for key, value in fields:
-        if _is_undecided(plain_key(key), value):  # such as a share of success, or "unsure"
-            scores.update(score_texts(key, value))
+        done = plain_key(key) in names.DONE and said_success(value) is not None
+        if done or _is_undecided(plain_key(key), value):  # such as a share of success, or "unsure"
+            scores.update(score_texts(key, said_success(value) if done else value))
     return {name: text for name, text in scores.items() if plain_key(name) not in names.NOT_SCORES}
 
 
