@@ -236,7 +236,7 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
         raise DialgaugeError(
             f"it could be any of these formats: {names}; name one of them (--help says how)", file=part.name
         )
-    from dialgauge.formats.logs.chat import holds_results
+    from dialgauge.formats.logs.log_signs import holds_results
     from dialgauge.formats.predictions.free_form import advice, fault_in, names_in, problem
 
     if holds_results(peek):

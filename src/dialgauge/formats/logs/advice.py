@@ -12,8 +12,8 @@ from dialgauge.formats.base import Peek
 from dialgauge.formats.logs.conversations import group_of
 from dialgauge.formats.logs.fact_names import ID, TASK, TRIAL, plain_key
 from dialgauge.formats.logs.fact_values import number_in, said_success
-from dialgauge.formats.logs.facts import task_and_trial
 from dialgauge.formats.logs.messages import is_message
+from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.predictions.free_form import sample
 from dialgauge.formats.source import Part
 from dialgauge.text import plain, some_of

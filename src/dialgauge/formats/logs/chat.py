@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, zip_longest
 from typing import Any
 
 import msgspec
@@ -20,41 +18,48 @@ from msgspec import Raw
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, first_object
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.beside import TRIAL_IN_NAME, outcomes_beside, stem_of, trials_of_files
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
-    PROMPTFOO,
     WRAPPERS,
     FoundConversation,
     conversation_id,
     group_of,
-    has_role,
     kind_of,
     of_rows,
     of_value,
     shared_by,
     without_messages,
 )
-from dialgauge.formats.logs.fact_names import TRIAL_NAME, plain_key, says_outcome
+from dialgauge.formats.logs.fact_names import TRIAL_NAME, plain_key
 from dialgauge.formats.logs.fact_values import message_tokens, number_in
-from dialgauge.formats.logs.facts import CONTINUES, VARIANT, facts_of, names_conversation, task_and_trial
+from dialgauge.formats.logs.facts import CONTINUES, VARIANT, facts_of
+from dialgauge.formats.logs.log_signs import (
+    LOOKED_AT,
+    delimiter_of,
+    event_name,
+    first_row,
+    holds_conversations,
+    is_event,
+    is_heading,
+    is_row,
+    is_text,
+)
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.logs.messages import (
     LogMessages,
     content_of,
     is_message,
-    is_spoken,
     read_messages,
     role_of,
     unwrapped,
 )
+from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.results import (
     NAME,
-    are_results,
     in_lines,
-    is_flat_result,
     is_result,
     is_wide,
     of_row,
@@ -64,19 +69,8 @@ from dialgauge.formats.source import Part
 
 _LIST = msgspec.json.Decoder(list[Raw])
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
-#: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
-_SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
-#: Lines before the first message that are looked at.
-_LOOKED_AT = 10
-#: How a line of text begins that looks like JSON.
-_STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
-#: What results say in words or by name, and the names under which predictions have states.
-_NAMED_SUCCESS = re.compile(
-    rb'\b(?:true|false)\b|"(?:tasks|is_?)?(?:success|passed|resolved|tasks|reward)"', re.IGNORECASE
-)
-_STATE = re.compile(rb'"[^"]{0,40}(?:state|pred|belief|slot|frame)[^"]{0,40}"\s{0,9}:', re.IGNORECASE)
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -90,32 +84,7 @@ class ChatMessages(DialogueFormat):
     goes_on = True
 
     def recognise(self, peek: Peek) -> bool:
-        given = peek.json if peek.json is not None else _first_message(peek)
-        if given is None:
-            return _is_table(peek)
-        kind = kind_of(given)
-        if not kind and not isinstance(peek.json, dict):  # one alone is the outcome of a conversation beside it
-            return is_flat_result(given[0] if isinstance(given, list) and given else given) and not _are_predictions(
-                peek
-            )
-        if not kind or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
-            return False
-        if _is_unusual(given) and _are_predictions(peek):
-            return False
-        notes = Notes()
-        has_sign = peek.has_escaped_letters or any(word in peek.head for word in _SIGNS)
-        try:
-            first = next(of_value(given, kind, notes), None)
-        except DialgaugeError:  # said when it is read
-            return has_sign
-        if first is None or has_sign:
-            doubtful = (
-                bool(notes.counts) if first is None else (bool(notes.counts) and not first.grouped) or _is_spoken(first)
-            )
-            return has_sign and not (doubtful and _are_predictions(peek))
-        listed = any(is_message(message) and "speaker" not in message for message in first.messages[:_LOOKED_AT])
-        meant = first.record.keys() >= PROMPTFOO
-        return meant or ((listed or says_outcome(first.record)) and not _are_predictions(peek))
+        return holds_conversations(peek)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return _dialogues(part, notes, Numbering())
@@ -129,75 +98,6 @@ class ChatMessages(DialogueFormat):
             beside = outcomes.get(part.name)
             several = len(talks) > 1
             yield from ((part, one) for one in _dialogues(part, notes, numbering, folders, beside, several=several))
-
-
-def _is_unusual(given: Any) -> bool:
-    """May it be predictions with what led to them: trials by name, a turn's messages, a text of them, Gemini's?"""
-    if not isinstance(given, dict) or not given:
-        return False
-    kind = kind_of(given)
-    grouped = (kind == "columns" and not says_outcome(given)) or (
-        kind == "keyed" and kind_of(next(iter(given.values()))) == "list"
-    )
-    return grouped or _is_turn(given) or isinstance(given.get("messages"), str) or "contents" in given
-
-
-def _is_spoken(first: FoundConversation) -> bool:
-    """Are its messages in the words of dialogue data?"""
-    if not first.messages:
-        return False
-    return is_spoken(first.messages[0]) or ("turns" in first.used and not has_role(first.messages[0]))
-
-
-def _first_message(peek: Peek) -> dict[str, Any] | None:
-    """The first line that holds a message or a conversation, after what a session notes of itself or a heading."""
-    lines = (first_object(line) for line in peek.lines[:_LOOKED_AT] if line.strip())
-    first, second = [*(value for value in lines if value is None or not _is_event(value)), None, None][:2]
-    return second if _is_heading(first) and second is not None and (kind_of(second) or is_result(second)) else first
-
-
-def _is_heading(value: Any) -> bool:
-    """Is it what a file says of all of its conversations, before the first?"""
-    return isinstance(value, dict) and not kind_of(value) and not names_conversation(value)
-
-
-def _is_event(value: Any) -> bool:
-    """Is it something else than a message, by its own word: ``{"type": "summary", ...}``?"""
-    return isinstance(value, dict) and bool(_event_name(value)) and not kind_of(value)
-
-
-def _event_name(value: Mapping[str, Any]) -> str:
-    return next((value[key][:40] for key in ("type", "event") if isinstance(value.get(key), str)), "")
-
-
-def _is_turn(given: Mapping[str, Any]) -> bool:
-    """Is it one turn, with the messages to a model that answers with an object?"""
-    from dialgauge.formats.predictions.entries import is_object, last_answer
-
-    numbered = any(plain_key(key).startswith("turn") for key in given)
-    return numbered and not says_outcome(given) and is_object(last_answer(given.get("messages")))
-
-
-def _are_predictions(peek: Peek) -> bool:
-    from dialgauge.formats.predictions.free_form import problem
-
-    return problem(peek) is None
-
-
-def holds_results(peek: Peek) -> bool:
-    """Is it results without messages, in a file that no format recognises, and that predictions may look like?
-
-    Yes and no in words, or by name, are no states.
-    """
-    if peek.json is None and (peek.shape == "text" or _STAMPED.match(peek.head)):
-        first = _first_row(peek.head)
-        return is_wide(first) or is_result(first) or bool(in_lines(peek.lines))
-    given = peek.json if peek.json is not None else _first_message(peek)
-    if not are_results([given] if peek.json is None or is_result(given) else given):
-        return False
-    return (_NAMED_SUCCESS.search(peek.head) is not None and _STATE.search(peek.head) is None) or not _are_predictions(
-        peek
-    )
 
 
 def _dialogues(
@@ -295,7 +195,7 @@ def _conversations(part: Part, notes: Notes) -> Iterator[FoundConversation]:
             continue
         if line.lstrip()[:1] == b"{" and _is_whole(line):
             yield from _of_records(_json_lines(part), part, notes)
-        elif _is_text(line) and (lines := _verdict_lines(part)):
+        elif is_text(line) and (lines := _verdict_lines(part)):
             yield from _of_results(lines, notes)
         elif line.lstrip()[:1] not in (b"{", b"[") and any(mark in line for mark in (b",", b";", b"\t")):
             yield from _of_records(_table_rows(part), part, notes)
@@ -318,53 +218,17 @@ def _json_lines(part: Part) -> Iterator[tuple[int, Any]]:
             yield number, decode(_ANY, line, part, line=number)
 
 
-def _is_text(line: bytes) -> bool:
-    return line.lstrip()[:1] not in (b"{", b"[") or _STAMPED.match(line) is not None
-
-
 def _verdict_lines(part: Part) -> list[dict[str, Any]]:
     """The verdicts of a text that is no table."""
     head = part.head()
-    if _is_row(_first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:_LOOKED_AT]):
+    if is_row(first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:LOOKED_AT]):
         return []
     return in_lines(part.text().splitlines())
 
 
-def _is_table(peek: Peek) -> bool:
-    """Is it a table of messages that say whose they are, or of conversations, or lines of verdicts?"""
-    first = _first_row(peek.head)
-    columns = dict.fromkeys(first, "user")
-    if is_message(columns) or is_message(first):
-        return bool(group_of(columns)) and (says_outcome(first) or not _are_predictions(peek))
-    return _is_row(first) and not is_wide(first) and not _are_predictions(peek)
-
-
-def _first_row(head: bytes) -> dict[str, str]:
-    """The first row of a table, by its heading; empty where it is none."""
-    text = head.decode("utf-8", "replace")
-    try:
-        header, *rows = islice(
-            csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text.partition("\n")[0])), 2
-        )
-    except (csv.Error, ValueError):
-        return {}
-    return dict(zip_longest(header, rows[0][: len(header)], fillvalue="")) if rows else {}
-
-
-def _is_row(first: Mapping[str, str]) -> bool:
-    """Is it a row of a table that can be read?"""
-    if is_message(first) or is_message(dict.fromkeys(first, "user")) or is_wide(first):
-        return True
-    return kind_of(first) == "conversation" or is_result(first)
-
-
-def _delimiter(header: str) -> str:
-    return max(",;\t", key=header.count)
-
-
 def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
     text = part.text()
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text.partition("\n")[0]))
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
     try:
         for row in reader:
             if None in row or None in row.values():
@@ -387,7 +251,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
                 raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
             notes.add(f"what the first line says of the whole left out{_seen(heading)}")
             heading = None
-        if rows and (kind != "row" if kind else not _is_event(value)):
+        if rows and (kind != "row" if kind else not is_event(value)):
             yield _of_one(rows, notes)
             rows = []
         if kind == "row":
@@ -403,15 +267,15 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
         elif kind:
             only_rows = False
             yield from of_value(value, kind, notes)
-        elif only_rows and _is_event(value):
-            notes.add(f"lines of the kind {_event_name(value)} left out")
+        elif only_rows and is_event(value):
+            notes.add(f"lines of the kind {event_name(value)} left out")
         elif is_wide(value):
             yield from _of_results(of_row(value), notes)
         elif bare := without_messages(value, notes):
             yield bare
         elif rows_of_results := results_in(value):
             yield from _of_results(rows_of_results, notes)
-        elif number == 1 and _is_heading(value):
+        elif number == 1 and is_heading(value):
             heading = value
         else:
             raise DialgaugeError(

@@ -16,8 +16,9 @@ from msgspec import Struct
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, literal, rows_by_columns
 from dialgauge.formats.logs.fact_names import TRIAL_NAME, plain_key, says_outcome
-from dialgauge.formats.logs.facts import as_of, has_trial, of_all, says_success, task_and_trial
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
+from dialgauge.formats.logs.record_fields import as_of, has_trial, of_all, task_and_trial
+from dialgauge.formats.logs.record_verdicts import says_success
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
 _MESSAGES = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat", "chat_history", "history",

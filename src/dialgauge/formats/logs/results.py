@@ -15,7 +15,8 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.logs.conversations import SPOKEN, is_other
 from dialgauge.formats.logs.fact_names import TASK, TRIAL, TRIAL_NAME, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import said_success, truth
-from dialgauge.formats.logs.facts import names_conversation, says_verdict, task_and_trial
+from dialgauge.formats.logs.record_fields import names_conversation, task_and_trial
+from dialgauge.formats.logs.record_verdicts import says_verdict
 from dialgauge.text import some_of
 
 #: Under this name a record says what it is called from outside, where nothing else names its task.
