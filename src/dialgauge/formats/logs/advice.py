@@ -29,6 +29,8 @@ _LOOKS = (
     (re.compile(r"[\w.'\"-]{1,80}:\s{0,9}\n[ -]|- \w{1,80}: "), "it looks like YAML: save it as JSON"),
     (re.compile(r"[\[({\s]{1,9}'"), "it looks like Python: write it with json.dump"),
 )
+#: Names of numbers that are no verdicts.
+_COUNTS = re.compile(r"index|idx|count|num|trial|attempt|run|epoch", re.IGNORECASE)
 #: Names that agents' logs have and predictions do not.
 _SIGNS = re.compile(rb'"(?:role|messages|success|passed|reward|trial|trials|task_id|instance_id|scores)"\s{0,9}:')
 
@@ -89,7 +91,7 @@ def _result_advice(record: Mapping[str, Any]) -> tuple[str, str] | None:
     verdicts = {
         key: verdict
         for key, value in facts.items()
-        if plain_key(key) not in known and (verdict := said_success(value)) is not None
+        if plain_key(key) not in known and not _COUNTS.search(key) and (verdict := said_success(value)) is not None
     }
     if not verdicts or all(isinstance(value, int | float) and not isinstance(value, bool) for value in facts.values()):
         return None

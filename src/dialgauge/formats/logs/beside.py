@@ -19,6 +19,8 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.logs.conversations import kind_of
 from dialgauge.formats.logs.fact_names import TRIAL_NAME, says_outcome
+from dialgauge.formats.logs.fact_values import truth
+from dialgauge.formats.logs.record_verdicts import says_verdict
 from dialgauge.formats.logs.results import NAME, results_in
 from dialgauge.formats.source import Part
 
@@ -29,6 +31,9 @@ _RESULTS = re.compile(
     r"result|verdict|score|outcome|summary|label|grade|eval|report|annot|success|rating", re.IGNORECASE
 )
 _BARE = 1 << 16
+#: How the name of a file or folder says how a conversation went; and how many files are looked into.
+_VERDICT = re.compile(r"(?:\A|[-_ ./\\])(pass|passed|fail|failed|success|failure)\Z", re.IGNORECASE)
+_FEW = 20
 _OBJECT: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 _COUNT = re.compile(r"[0-9]{1,3}")
 #: The trial in the name of a file or its folder.
@@ -70,9 +75,32 @@ def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], di
             outcomes |= {stems[stem]: row for stem, row in rows.items() if stem in stems}
             lost = len(rows.keys() - stems.keys())
             notes.add(f"rows of {part.stem} about conversations that are not there left out", lost)
+    notes.add("outcomes taken from files beside the messages", len(outcomes))
     talks = [part for part in parts if part.name not in others]
     _refuse_bare(talks)
+    if not outcomes and (named := _named_verdicts(talks)):
+        notes.add("whether a conversation passed taken from the name of its file or folder", len(named))
+        outcomes = {name: {"success": verdict} for name, verdict in named.items()}
     return talks, outcomes
+
+
+def _named_verdicts(parts: Sequence[Part]) -> dict[str, bool]:
+    """What the names of all files or of their folders say, where both yes and no are among them and no file does."""
+    for names in ([stem_of(part) for part in parts], [part.folder.rstrip("/\\!") for part in parts]):
+        found = [_VERDICT.search(name) for name in names]
+        verdicts = [truth(word[1]) for word in found if word]
+        if len(verdicts) == len(parts) and {True, False} == set(verdicts) and not any(map(_says_verdict, parts[:_FEW])):
+            return {part.name: bool(verdict) for part, verdict in zip(parts, verdicts, strict=True)}
+    return {}
+
+
+def _says_verdict(part: Part) -> bool:
+    """Does a file say itself how its conversation went?"""
+    try:
+        record = msgspec.json.decode(part.head(_LONGEST))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return True
+    return isinstance(record, dict) and says_verdict(record)
 
 
 def _refuse_bare(parts: Sequence[Part]) -> None:

@@ -28,6 +28,7 @@ from dialgauge.formats.logs.conversations import (
     conversation_id,
     group_of,
     kind_of,
+    of_each,
     of_rows,
     of_value,
     shared_by,
@@ -60,7 +61,6 @@ from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.results import (
     NAME,
     in_lines,
-    is_result,
     is_wide,
     of_row,
     results_in,
@@ -117,8 +117,6 @@ def _dialogues(
         if beside and not alone:
             reason = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
             raise DialgaugeError(reason, file=part.name)
-        if beside:
-            notes.add("outcomes taken from files beside the messages")
         try:
             facts = facts_of({**(beside or {}), **conversation.record}, notes, conversation.used)
             messages = read_messages(conversation.messages, notes)
@@ -244,17 +242,20 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     begun: set[str] = set()
     only_rows = True
     heading: Any = None
+    counted: float | None = None
+    lines = 0
     for number, value in records:
+        lines += 1
         kind = kind_of(value)
         if heading is not None:
-            if not kind and not is_result(value):
+            if not kind and not results_in([value]):
                 raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
             notes.add(f"what the first line says of the whole left out{_seen(heading)}")
-            heading = None
-        if rows and (kind != "row" if kind else not is_event(value)):
+            counted, heading = number_in(heading.get("total_count")), None
+        if rows and (kind != "row" if kind else not is_event(value)):  # an event may tell of the conversation
             yield _of_one(rows, notes)
             rows = []
-        if kind == "row":
+        if kind == "row" or (only_rows and is_event(value) and conversation_id(value)):
             name = group_of(value)
             if rows and name != group_of(rows[-1]):
                 yield _of_one(rows, notes)
@@ -269,12 +270,8 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
             yield from of_value(value, kind, notes)
         elif only_rows and is_event(value):
             notes.add(f"lines of the kind {event_name(value)} left out")
-        elif is_wide(value):
-            yield from _of_results(of_row(value), notes)
-        elif bare := without_messages(value, notes):
-            yield bare
-        elif rows_of_results := results_in(value):
-            yield from _of_results(rows_of_results, notes)
+        elif results := list(_of_result(value, notes)):
+            yield from results
         elif number == 1 and is_heading(value):
             heading = value
         else:
@@ -283,8 +280,24 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
             )
     if heading is not None:
         raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
+    if counted is not None and counted != lines - 1:
+        raise DialgaugeError(
+            f"its first line counts {counted:,.0f} results, and {lines - 1:,} follow: those that passed may be left "
+            "out, as in score files of BFCL; write a line for each of them, too, and take the first line away",
+            file=part.name,
+            example='{"id": "t1", "valid": true}',
+        )
     if rows:
         yield _of_one(rows, notes)
+
+
+def _of_result(value: Any, notes: Notes) -> Iterator[FoundConversation]:
+    """What a record without messages tells of: several trials, one conversation, or results in it."""
+    rows = of_row(value) if is_wide(value) else results_in([value])
+    if len(rows) < 2 and (bare := without_messages(value, notes)):
+        yield bare
+    else:
+        yield from _of_results(rows or results_in(value), notes)
 
 
 def _of_results(rows: Iterable[Mapping[str, Any]], notes: Notes) -> Iterator[FoundConversation]:
@@ -343,12 +356,12 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     value = {key: decode(_ANY, raw, part) for key, raw in members.items() if key != wrapper}
     wrapped: list[Raw] = decode(_LIST, members[wrapper], part) if wrapper else []
     if wrapped and kind_of({wrapper: [decode(_ANY, wrapped[0], part)], **value}) == "wrapped":
+        each = of_each(value, len(wrapped))
         shared = shared_by(value, wrapper, len(wrapped), decode(_ANY, wrapped[0], part), notes)
         for number, raw in enumerate(wrapped, start=1):
             for conversation in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
-                yield FoundConversation(
-                    {**shared, **conversation.record}, conversation.used, conversation.messages, conversation.key
-                )
+                record = {**shared, **each[number - 1], **conversation.record}
+                yield FoundConversation(record, conversation.used, conversation.messages, conversation.key)
         return
     if wrapper:
         value[wrapper] = decode(_ANY, members[wrapper], part)
@@ -362,11 +375,8 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
 
 def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[FoundConversation]:
     kind = kind_of(value)
-    if not kind and (bare := without_messages(value, notes)):
-        yield bare
-        return
-    if not kind and (rows := results_in([value])):
-        yield from _of_results(rows, notes)
+    if not kind and (results := list(_of_result(value, notes))):
+        yield from results
         return
     if kind not in ("conversation", "messages", "wrapped", "list"):
         raise DialgaugeError(f"entry {number:,} is no conversation{_seen(value)}", file=part.name)

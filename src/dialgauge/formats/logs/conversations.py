@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, literal, rows_by_columns
-from dialgauge.formats.logs.fact_names import TRIAL_NAME, plain_key, says_outcome
+from dialgauge.formats.logs.fact_names import TRIAL_NAME, is_of_one, plain_key, says_outcome
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
 from dialgauge.formats.logs.record_fields import as_of, has_trial, of_all, task_and_trial
 from dialgauge.formats.logs.record_verdicts import says_success
@@ -160,12 +160,14 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[FoundConversation]
             shared = {**shared, **{name: entry for name, entry in entries.items() if name != key}}
             shared.pop(key, None)
             entries = entries[key]
+        each = of_each(shared, len(entries))
         shared = shared_by(shared, key, len(entries), entries[0], notes)
-        for conversation in of_value(entries, "list", notes):
-            whole = {**shared, **conversation.record}
-            if plain_key(key) in _CASES and whole.get("name") and not task_and_trial(whole):
-                whole["task_id"] = whole["name"]
-            yield FoundConversation(whole, conversation.used, conversation.messages, conversation.key)
+        for number, entry in enumerate(entries):
+            for conversation in of_value([entry], "list", notes):
+                whole = {**shared, **each[number], **conversation.record}
+                if plain_key(key) in _CASES and whole.get("name") and not task_and_trial(whole):
+                    whole["task_id"] = whole["name"]
+                yield FoundConversation(whole, conversation.used, conversation.messages, conversation.key)
     else:
         for name, member in value.items():
             inner = kind_of(member)
@@ -182,11 +184,25 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[FoundConversation]
 
 def shared_by(record: Mapping[str, Any], key: str, number: int, first: Any, notes: Notes) -> dict[str, Any]:
     """What a record says of all conversations in its list of that name: so many, of which this is the first."""
+    record = (
+        {name: held for name, held in record.items() if name not in of_each(record, number)[0]} if number else record
+    )
     named = record.get("id", record.get("name"))
     if key in _TRIALS and named and not task_and_trial(record):
         notes.add("trials taken for those of the task that has their list")
         record = {**record, "task_id": named}
     return of_all(record, notes, several=number > 1 or (isinstance(first, dict) and says_success(first)))
+
+
+def of_each(record: Mapping[str, Any], number: int) -> list[dict[str, Any]]:
+    """What lists beside one of so many conversations say of each: ``{"conversations": [...], "passed": [...]}``."""
+    lists = {
+        key: held
+        for key, held in record.items()
+        if isinstance(held, list) and len(held) == number > 1 and is_of_one(key)
+        if not any(isinstance(member, list | dict) for member in held)
+    }
+    return [{key: held[place] for key, held in lists.items()} for place in range(number)]
 
 
 def without_messages(value: Any, notes: Notes) -> FoundConversation | None:

@@ -31,7 +31,9 @@ JUDGING = re.compile(r"eval|judg|grad|verdict|result|outcome|metric|analysis|ass
 EVALUATIONS = frozenset(_names("eval evaluation"))
 USAGE = frozenset(_names("usage tokenusage modelusage usagemetadata"))
 JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evaluator|judgement|judgment){1,3}verdict")
-ID = _names("conversationid dialogueid dialogid chatid sessionid threadid id uuid traceid convid senderid customid")
+ID = _names(
+    "conversationid dialogueid dialogid chatid sessionid threadid id uuid traceid convid senderid customid nodeid"
+)
 TASK = _names(
     "taskid task taskname scenarioid problemid questionid exampleid caseid testid instanceid itemid promptid sampleid "
     "scenario referenceexampleid testidx testcase case casename testname scenarioname benchmarktask taskindex taskidx "
@@ -54,9 +56,9 @@ SUCCESS = _names(
 DONE = frozenset(_names("valid ok"))
 #: What a judge says, in an object of theirs; and words for an outcome.
 OF_JUDGES = frozenset({"verdict", *SUCCESS})
-VERDICTS = _names("verdict result outcome evaluation eval judgement judgment status")
+VERDICTS = _names("verdict result outcome evaluation eval judgement judgment testresult status")
 AMOUNTS = {
-    "cost": _names("cost totalcost costusd totalcostusd price usdcost"),
+    "cost": _names("cost totalcost costusd totalcostusd price usdcost accumulatedcost"),
     "agent_cost": ("agentcost",),
     "user_cost": ("usercost",),
     "duration": _names("duration durations latency elapsed totaltime elapsedseconds durationseconds"),
@@ -94,7 +96,8 @@ AGENTS = frozenset(_names("agent agentconfig agentinfo config configuration para
 #: What may name a task, and often names something else: it is only told where it repeats.
 LABELS = _names(
     "name title persona prompt scenariodescription description question topic intent usecase template goalid queryid "
-    "qid item instance ticket key dataid envid uid rowid userstory example query"
+    "qid prompttext tasktext userprompt initialprompt initialmessage "
+    "item instance ticket key dataid envid uid rowid userstory example query"
 )
 #: What is of no matter to a score: it is dropped without a word.
 PASSED_OVER = _names(

@@ -63,6 +63,8 @@ _ENDS = {
 #: Names of a model, and what else tells agents apart in an object that says what ran.
 _MODEL = tuple(name for name in names.TEXTS["agent"] if name != "agent")
 _OF_AGENTS = frozenset({"name", "id", "prompt"})
+#: Scores that may be a verdict.
+_BINARY = frozenset({"0", "1", "true", "false"})
 #: How many members that nobody reads are compared over conversations, and how long these may be.
 _MOST_KEPT, _LONGEST_KEPT = 12, 30
 
@@ -93,7 +95,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         known.setdefault(plain_key(key), value)
     scores, amount = all_scores(record, fields), success_amount(fields)
     source, success = verdict_in(fields, known, scores, notes)
-    deep = deep_verdict(record, used) if success is None and not scores else None
+    deep = deep_verdict(record, used) if success is None and not _BINARY & set(scores.values()) else None
     if deep is not None:
         source, success = deep
         notes.add(f"whether it passed is read from '{source}'")

@@ -46,7 +46,7 @@ def says_verdict(record: Mapping[str, Any]) -> bool:
         or (name in names.VERDICTS and isinstance(value, str) and truth(value) is not None
             and (name != "status" or value.strip().lower() in _JUDGED))
         for key, value in fields_of(record, ())
-    )  # fmt: skip
+    ) or deep_verdict(record, ()) is not None  # fmt: skip
 
 
 def verdict_in(

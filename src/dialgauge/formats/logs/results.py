@@ -83,8 +83,11 @@ def is_flat_result(value: Any) -> bool:
 
 def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:
     """The trials that a record tells of: its own, or those in its only list of verdicts."""
-    if not isinstance(value, dict) or is_other(value) or not names_conversation(value):
+    if not isinstance(value, dict) or is_other(value):
         return []
+    if not names_conversation(value):
+        name = value.get("name")
+        return [{**value, NAME: name}] if alone and isinstance(name, str) and name and says_verdict(value) else []
     if says_verdict(value):
         return [dict(value)] if alone else []
     lists = [key for key, held in value.items() if isinstance(held, list) and _outcomes(held)]
@@ -191,9 +194,9 @@ def _task(row: Mapping[str, Any]) -> str:
     return next(iter(task_and_trial(row)), "") or str(row.get(NAME, ""))
 
 
-def is_wide(row: Mapping[str, Any]) -> bool:
+def is_wide(row: Any) -> bool:
     """Does a row of a table hold several verdicts: a column a trial beside the task, or a column a task?"""
-    return bool(_trial_columns(row) or _task_columns(row))
+    return isinstance(row, dict) and bool(_trial_columns(row) or _task_columns(row))
 
 
 def of_row(row: Mapping[str, Any]) -> list[dict[str, Any]]:
