@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.held import SpooledByKey, SpooledDialogues, carries, hold, hold_by_key, user_turns
     from dialgauge.formats.large_json import LargeArray, LargeObject
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
-    from dialgauge.formats.logs.advice import log_advice
+    from dialgauge.formats.logs.advice import log_advice, may_be_log
     from dialgauge.formats.logs.facts import KNOWS
     from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.predictions.advice import states_example
@@ -145,6 +145,7 @@ __all__ = [
     "load_candidates",
     "load_kb",
     "log_advice",
+    "may_be_log",
     "named_files",
     "on_this_machine",
     "open_url",

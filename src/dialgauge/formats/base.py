@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import IO, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import msgspec
 import orjson
@@ -21,6 +21,9 @@ import orjson
 from dialgauge.dialogue import Dialogue, Fact, Ontology, State, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.source import HEAD_BYTES, Part, decode_utf8
+
+if TYPE_CHECKING:
+    from dialgauge.formats.field_values import FieldValues
 
 #: Everything a turn or dialogue may carry beside its speaker and id.
 ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})
@@ -72,6 +75,13 @@ class Notes:
         #: Did a frame give all states the same slots, so that one it did not foresee is lost?
         self.from_structs = False
         self._tolerant = tolerant
+
+    @cached_property
+    def unread_values(self) -> FieldValues:
+        """What stands in the fields of a log that nobody reads."""
+        from dialgauge.formats.field_values import FieldValues
+
+        return FieldValues()
 
     def add(self, what: str, count: int = 1) -> None:
         """Count ``what`` (a short phrase: ``field span_info dropped``)."""

@@ -243,9 +243,12 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
         raise DialgaugeError(
             f"it could be any of these formats: {names}; name one of them (--help says how)", file=part.name
         )
+    from dialgauge.formats.logs.log_signs import holds_results
     from dialgauge.formats.predictions.advice import advice, names_in
     from dialgauge.formats.predictions.free_form import fault_in, problem
 
+    if holds_results(peek):
+        return _own("messages")
     obstacle = problem(peek)
     if obstacle is None:
         return _own(LAST_RESORT)

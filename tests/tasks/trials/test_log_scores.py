@@ -256,7 +256,22 @@ def test_facts_that_say_nothing_are_told(record: dict[str, Any], tmp_path: Path)
         {"task_id": "a", "transcript": "User: hi", "success": True},
     ],
 )
-def test_a_log_without_messages_is_told_what_is_missing(
+def test_a_log_whose_messages_are_not_understood_is_judged_by_its_verdicts(
+    record: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(record))
+    [run] = score_results([path]).runs
+    assert run["pass^1"].value == 1.0 and "Turns" not in run.scores
+    assert f"fields of the log that are not read: {list(record)[1]}" in run.notes
+    assert "a conversation has no messages, and counts by what is said of it (once)" in run.notes
+
+
+@pytest.mark.parametrize(
+    "record",
+    [{"task_id": "a", "steps": [{"thought": "Who is it?", "action": "greet"}]}, {"task_id": "a", "log": "User: hi"}],
+)
+def test_a_log_without_messages_and_verdicts_is_told_what_is_missing(
     record: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "log.jsonl"

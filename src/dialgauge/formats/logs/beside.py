@@ -1,18 +1,49 @@
-"""Folders of one conversation each, where a file of its own says how it went: ``result.json`` beside its messages."""
+"""What the names of files and the files beside them say of conversations.
+
+Trials may be told by folders; and a file without messages may say how conversations went that lie in others:
+``result.json`` beside one, or ``results.csv`` and ``verdicts.json`` that name the files of all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from dialgauge.formats.logs.fact_names import says_outcome
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Notes
+from dialgauge.formats.logs.conversations import kind_of
+from dialgauge.formats.logs.fact_names import TRIAL_NAME, says_outcome
+from dialgauge.formats.logs.fact_values import truth
+from dialgauge.formats.logs.record_verdicts import says_verdict
+from dialgauge.formats.logs.results import NAME, results_in
 from dialgauge.formats.source import Part
 
-#: What is longer holds more than an outcome.
+#: What is longer holds more than outcomes.
 _LONGEST = 1 << 20
+#: Files by whose name a file may be results of others, and how long one of yes and no by name may be.
+_RESULTS = re.compile(
+    r"result|verdict|score|outcome|summary|label|grade|eval|report|annot|success|rating", re.IGNORECASE
+)
+_BARE = 1 << 16
+#: How the name of a file or folder says how a conversation went; and how many files are looked into.
+_VERDICT = re.compile(r"(?:\A|[-_ ./\\])(pass|passed|fail|failed|success|failure)\Z", re.IGNORECASE)
+_FEW = 20
 _OBJECT: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
+_COUNT = re.compile(r"[0-9]{1,3}")
+#: The trial in the name of a file or its folder.
+TRIAL_IN_NAME = re.compile(
+    r"[-_ .]?(?<![a-z])(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)[-_ =]?[0-9]{1,6}"
+    r"(?![0-9])",
+    re.IGNORECASE,
+)
+#: The columns that name the file of a conversation.
+_FILE = ("file", "filename", "path", "log", "transcript", "conversation_file", NAME, "conversation_id", "conversation")
 
 
 def outcome_beside(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | None:
@@ -24,3 +55,135 @@ def outcome_beside(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | N
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     return record if says_outcome(record) else None
+
+
+def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], dict[str, dict[str, Any]]]:
+    """The files that hold conversations, and by their names what others say of these."""
+    folders = Counter(part.folder for part in parts)
+    outcomes: dict[str, dict[str, Any]] = {}
+    others: set[str] = set()
+    for part in parts:
+        record = outcome_beside(part, folders)
+        if record is not None and not kind_of(record) and not results_in(record):
+            others.add(part.name)
+            outcomes |= {talk.name: record for talk in parts if talk.folder == part.folder and talk is not part}
+    for part in parts if len(parts) > 2 and not others else ():
+        stems = {stem_of(talk): talk.name for talk in parts if talk is not part}
+        rows = {_named_file(row): row for row in _rows(part)} if _RESULTS.search(part.stem) else {}
+        if 2 * len(rows.keys() & stems.keys()) > len(stems):
+            others.add(part.name)
+            outcomes |= {stems[stem]: row for stem, row in rows.items() if stem in stems}
+            lost = len(rows.keys() - stems.keys())
+            notes.add(f"rows of {part.stem} about conversations that are not there left out", lost)
+    notes.add("outcomes taken from files beside the messages", len(outcomes))
+    talks = [part for part in parts if part.name not in others]
+    _refuse_bare(talks)
+    if not outcomes and (named := _named_verdicts(talks)):
+        notes.add("whether a conversation passed taken from the name of its file or folder", len(named))
+        outcomes = {name: {"success": verdict} for name, verdict in named.items()}
+    return talks, outcomes
+
+
+def _named_verdicts(parts: Sequence[Part]) -> dict[str, bool]:
+    """What the names of all files or of their folders say, where both yes and no are among them and no file does."""
+    for names in ([stem_of(part) for part in parts], [part.folder.rstrip("/\\!") for part in parts]):
+        found = [_VERDICT.search(name) for name in names]
+        verdicts = [truth(word[1]) for word in found if word]
+        if len(verdicts) == len(parts) and {True, False} == set(verdicts) and not any(map(_says_verdict, parts[:_FEW])):
+            return {part.name: bool(verdict) for part, verdict in zip(parts, verdicts, strict=True)}
+    return {}
+
+
+def _says_verdict(part: Part) -> bool:
+    """Does a file say itself how its conversation went?"""
+    try:
+        record = msgspec.json.decode(part.head(_LONGEST))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return True
+    return isinstance(record, dict) and says_verdict(record)
+
+
+def _refuse_bare(parts: Sequence[Part]) -> None:
+    """Yes or no by mere names may be settings, where other files have conversations."""
+    bare = [part for part in parts if _is_bare(part)] if len(parts) > 1 else []
+    if bare and len(bare) < len(parts):
+        raise DialgaugeError(
+            "it has yes or no by name and no messages, while other files have conversations: if it says how these "
+            "went, name their files in it, each once; else take it away",
+            file=bare[0].name,
+            example='{"FILE.json": true}',
+        )
+
+
+def _is_bare(part: Part) -> bool:
+    head = part.head(_BARE + 1)
+    if len(head) > _BARE or head.lstrip()[:1] != b"{" or b'"role"' in head:
+        return False
+    try:
+        rows = results_in(msgspec.json.decode(head))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, DialgaugeError):
+        return False
+    return bool(rows) and all(row.keys() == {NAME, "success"} for row in rows)
+
+
+def _named_file(row: Mapping[str, Any]) -> str:
+    """The stem of the file that a row says it is about."""
+    known = {key.strip().lower().replace(" ", "_"): value for key, value in row.items()}
+    name = next((known[key] for key in _FILE if isinstance(known.get(key), str)), "")
+    return _without_endings(re.split(r"[/\\]", name)[-1])
+
+
+def _rows(part: Part) -> list[dict[str, Any]]:
+    """The results of a small file that has nothing else in it."""
+    content = part.head(_LONGEST + 1)
+    if len(content) > _LONGEST:
+        return []
+    try:
+        if content.lstrip()[:1] in (b"{", b"["):
+            return results_in(msgspec.json.decode(content))
+        text = content.decode()
+        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=text.partition("\n")[0].count))
+        return [{key: cell for key, cell in row.items() if key and isinstance(cell, str)} for row in rows]
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, csv.Error, DialgaugeError):
+        return []
+
+
+def stem_of(part: Part) -> str:
+    """The name of a file without its folders and endings."""
+    return _without_endings(part.stem)
+
+
+def _without_endings(name: str) -> str:
+    return name.removesuffix(".jsonl").removesuffix(".json").removesuffix(".ndjson")
+
+
+def trials_of_files(parts: Sequence[Part]) -> dict[str, tuple[str, int]]:
+    """The task and the trial of files whose names others have too.
+
+    ``TASK/trial_1/log.json``, ``trial_1/TASK.json``, ``TASK/trial_1.json``; or mere numbers, ``TASK/1/log.json`` and
+    ``TASK/1.json``, where they count the same trials of several tasks, which are no fewer.
+    """
+    stems = Counter(map(stem_of, parts))
+    places = {
+        part.name: (*("", "", *re.split(r"[/\\]", part.name))[-3:-1], stem_of(part))
+        for part in parts
+        if stems[stem_of(part)] > 1
+    }
+    named: dict[str, tuple[str, int]] = {}
+    numbered: dict[str, tuple[str, int]] = {}
+    for name, (outer, inner, stem) in places.items():
+        if trial := TRIAL_NAME.fullmatch(inner):
+            named[name] = (stem if len(stems) > 1 else outer, int(trial[1]))
+        elif trial := TRIAL_NAME.fullmatch(stem):
+            named[name] = (inner, int(trial[1]))
+        elif len(stems) == 1 and _COUNT.fullmatch(inner):
+            numbered[name] = (outer, int(inner))
+        elif _COUNT.fullmatch(stem):
+            numbered[name] = (inner, int(stem))
+    trials: dict[str, set[int]] = {}
+    for task, number in numbered.values():
+        trials.setdefault(task, set()).add(number)
+    first = next(iter(trials.values()), set())
+    same = all(numbers == first for numbers in trials.values()) and len(numbered) == len(parts)
+    counted = sorted(first) in (list(range(len(first))), list(range(1, len(first) + 1)))
+    return named or (numbered if same and counted and 1 < len(first) <= len(trials) else {})

@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -21,54 +18,59 @@ from msgspec import Raw
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, first_object
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.logs.beside import outcome_beside
+from dialgauge.formats.logs.beside import TRIAL_IN_NAME, outcomes_beside, stem_of, trials_of_files
 from dialgauge.formats.logs.conversations import (
-    PROMPTFOO,
-    TRIAL_NAME,
+    NO_MESSAGES,
     WRAPPERS,
     FoundConversation,
     conversation_id,
     group_of,
-    has_role,
-    is_result,
     kind_of,
+    of_each,
     of_rows,
     of_value,
     shared_by,
     without_messages,
 )
-from dialgauge.formats.logs.fact_names import plain_key, says_outcome
+from dialgauge.formats.logs.fact_names import TRIAL_NAME, plain_key
 from dialgauge.formats.logs.fact_values import message_tokens, number_in
 from dialgauge.formats.logs.facts import CONTINUES, VARIANT, facts_of
+from dialgauge.formats.logs.log_signs import (
+    LOOKED_AT,
+    delimiter_of,
+    event_name,
+    first_row,
+    holds_conversations,
+    is_event,
+    is_heading,
+    is_row,
+    is_text,
+)
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.logs.messages import (
     LogMessages,
     content_of,
     is_message,
-    is_spoken,
     read_messages,
     role_of,
     unwrapped,
+)
+from dialgauge.formats.logs.record_fields import task_and_trial
+from dialgauge.formats.logs.results import (
+    NAME,
+    in_lines,
+    is_wide,
+    of_row,
+    results_in,
 )
 from dialgauge.formats.source import Part
 
 _LIST = msgspec.json.Decoder(list[Raw])
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
-#: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
-_SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
-#: Lines before the first message that are looked at.
-_LOOKED_AT = 10
-_COUNT = re.compile(r"[0-9]{1,3}")
-#: The trial in the name of a file or its folder.
-_TRIAL_IN_NAME = re.compile(
-    r"[-_ .]?(?<![a-z])(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)[-_ =]?[0-9]{1,6}"
-    r"(?![0-9])",
-    re.IGNORECASE,
-)
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -82,134 +84,20 @@ class ChatMessages(DialogueFormat):
     goes_on = True
 
     def recognise(self, peek: Peek) -> bool:
-        given = peek.json if peek.json is not None else _first_message(peek)
-        if given is None:
-            return _is_table(peek)
-        kind = kind_of(given)
-        if not kind and not isinstance(peek.json, dict):  # one alone is the outcome of a conversation beside it
-            return is_result(given[0] if isinstance(given, list) and given else given) and not _are_predictions(peek)
-        if not kind or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
-            return False
-        if _is_unusual(given) and _are_predictions(peek):
-            return False
-        notes = Notes()
-        has_sign = peek.has_escaped_letters or any(word in peek.head for word in _SIGNS)
-        try:
-            first = next(of_value(given, kind, notes), None)
-        except DialgaugeError:  # said when it is read
-            return has_sign
-        if first is None or has_sign:
-            doubtful = (
-                bool(notes.counts) if first is None else (bool(notes.counts) and not first.grouped) or _is_spoken(first)
-            )
-            return has_sign and not (doubtful and _are_predictions(peek))
-        listed = any(is_message(message) and "speaker" not in message for message in first.messages[:_LOOKED_AT])
-        meant = first.record.keys() >= PROMPTFOO
-        return meant or ((listed or says_outcome(first.record)) and not _are_predictions(peek))
+        return holds_conversations(peek)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return _dialogues(part, notes, Numbering())
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
         """The conversations of several files; where these share a name, their folders say which is which."""
-        counts = Counter(part.folder for part in parts)
-        outcomes = {part.folder: (part, outcome) for part in parts if (outcome := _outcome(part, counts)) is not None}
-        talks = [part for part in parts if outcomes.get(part.folder, (None,))[0] is not part]
-        numbering, trials = Numbering(), _trials_of_files(talks)
+        talks, outcomes = outcomes_beside(parts, notes)
+        numbering, trials = Numbering(), trials_of_files(talks)
         for part in talks:
             folders = trials.get(part.name)
-            _, beside = outcomes.get(part.folder, (part, {}))
+            beside = outcomes.get(part.name)
             several = len(talks) > 1
             yield from ((part, one) for one in _dialogues(part, notes, numbering, folders, beside, several=several))
-
-
-def _outcome(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | None:
-    """What a file without messages says of the conversation beside it."""
-    outcome = outcome_beside(part, folders)
-    return outcome if outcome is not None and not kind_of(outcome) else None
-
-
-def _stem(part: Part) -> str:
-    return part.stem.removesuffix(".jsonl").removesuffix(".json").removesuffix(".ndjson")
-
-
-def _trials_of_files(parts: Sequence[Part]) -> dict[str, tuple[str, int]]:
-    """The task and the trial of files whose names others have too.
-
-    ``TASK/trial_1/log.json``, ``trial_1/TASK.json``, ``TASK/trial_1.json``; or mere numbers, ``TASK/1/log.json`` and
-    ``TASK/1.json``, where they count the same trials of several tasks, which are no fewer.
-    """
-    stems = Counter(map(_stem, parts))
-    places = {
-        part.name: (*("", "", *re.split(r"[/\\]", part.name))[-3:-1], _stem(part))
-        for part in parts
-        if stems[_stem(part)] > 1
-    }
-    named: dict[str, tuple[str, int]] = {}
-    numbered: dict[str, tuple[str, int]] = {}
-    for name, (outer, inner, stem) in places.items():
-        if trial := TRIAL_NAME.fullmatch(inner):
-            named[name] = (stem if len(stems) > 1 else outer, int(trial[1]))
-        elif trial := TRIAL_NAME.fullmatch(stem):
-            named[name] = (inner, int(trial[1]))
-        elif len(stems) == 1 and _COUNT.fullmatch(inner):
-            numbered[name] = (outer, int(inner))
-        elif _COUNT.fullmatch(stem):
-            numbered[name] = (inner, int(stem))
-    trials: dict[str, set[int]] = {}
-    for task, number in numbered.values():
-        trials.setdefault(task, set()).add(number)
-    first = next(iter(trials.values()), set())
-    same = all(numbers == first for numbers in trials.values()) and len(numbered) == len(parts)
-    counted = sorted(first) in (list(range(len(first))), list(range(1, len(first) + 1)))
-    return named or (numbered if same and counted and 1 < len(first) <= len(trials) else {})
-
-
-def _is_unusual(given: Any) -> bool:
-    """May it be predictions with what led to them: trials by name, a turn's messages, a text of them, Gemini's?"""
-    if not isinstance(given, dict) or not given:
-        return False
-    kind = kind_of(given)
-    grouped = (kind == "columns" and not says_outcome(given)) or (
-        kind == "keyed" and kind_of(next(iter(given.values()))) == "list"
-    )
-    return grouped or _is_turn(given) or isinstance(given.get("messages"), str) or "contents" in given
-
-
-def _is_spoken(first: FoundConversation) -> bool:
-    """Are its messages in the words of dialogue data?"""
-    if not first.messages:
-        return False
-    return is_spoken(first.messages[0]) or ("turns" in first.used and not has_role(first.messages[0]))
-
-
-def _first_message(peek: Peek) -> dict[str, Any] | None:
-    """The first line that holds a message or a conversation, after what a session notes of itself."""
-    lines = (first_object(line) for line in peek.lines[:_LOOKED_AT] if line.strip())
-    return next((value for value in lines if value is None or not _is_event(value)), None)
-
-
-def _is_event(value: Any) -> bool:
-    """Is it something else than a message, by its own word: ``{"type": "summary", ...}``?"""
-    return isinstance(value, dict) and bool(_event_name(value)) and not kind_of(value)
-
-
-def _event_name(value: Mapping[str, Any]) -> str:
-    return next((value[key][:40] for key in ("type", "event") if isinstance(value.get(key), str)), "")
-
-
-def _is_turn(given: Mapping[str, Any]) -> bool:
-    """Is it one turn, with the messages to a model that answers with an object?"""
-    from dialgauge.formats.predictions.records import is_object, last_answer
-
-    numbered = any(plain_key(key).startswith("turn") for key in given)
-    return numbered and not says_outcome(given) and is_object(last_answer(given.get("messages")))
-
-
-def _are_predictions(peek: Peek) -> bool:
-    from dialgauge.formats.predictions.free_form import problem
-
-    return problem(peek) is None
 
 
 def _dialogues(
@@ -221,7 +109,7 @@ def _dialogues(
     *,
     several: bool = False,
 ) -> Iterator[Dialogue]:
-    stem, whose = _stem(part), _TRIAL_IN_NAME.sub("*", part.name)
+    stem, whose = stem_of(part), TRIAL_IN_NAME.sub("*", part.name)
     said_before: set[tuple[str, int]] = set()
     beginnings = _Beginnings()
     for number, (conversation, alone) in enumerate(_with_last(_conversations(part, notes)), start=1):
@@ -229,8 +117,6 @@ def _dialogues(
         if beside and not alone:
             reason = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
             raise DialgaugeError(reason, file=part.name)
-        if beside:
-            notes.add("outcomes taken from files beside the messages")
         try:
             facts = facts_of({**(beside or {}), **conversation.record}, notes, conversation.used)
             messages = read_messages(conversation.messages, notes)
@@ -246,8 +132,12 @@ def _dialogues(
             if folders and alone and not (facts.id or facts.task or conversation.key) and facts.trial is None:
                 notes.add("task and trial taken from the names of folders")
                 facts.task, facts.trial = folders
+            if conversation.grouped and facts.task and not TRIAL_NAME.fullmatch(conversation.key):
+                facts.details[f"{VARIANT}[name of the list]"] = conversation.key
             if conversation.key and not facts.id:
                 facts.id = conversation.key
+            if several and not conversation.messages and conversation.key and not facts.task:
+                facts.task = conversation.key  # other files may have other trials of it
             if several and facts.trial is None:
                 if not folders:
                     facts.details[f"{VARIANT}[file]"] = part.name
@@ -303,6 +193,8 @@ def _conversations(part: Part, notes: Notes) -> Iterator[FoundConversation]:
             continue
         if line.lstrip()[:1] == b"{" and _is_whole(line):
             yield from _of_records(_json_lines(part), part, notes)
+        elif is_text(line) and (lines := _verdict_lines(part)):
+            yield from _of_results(lines, notes)
         elif line.lstrip()[:1] not in (b"{", b"[") and any(mark in line for mark in (b",", b";", b"\t")):
             yield from _of_records(_table_rows(part), part, notes)
         else:
@@ -324,27 +216,17 @@ def _json_lines(part: Part) -> Iterator[tuple[int, Any]]:
             yield number, decode(_ANY, line, part, line=number)
 
 
-def _is_table(peek: Peek) -> bool:
-    """Is it a table of messages that say whose they are, or of conversations?"""
-    text = peek.head.decode("utf-8", "replace")
-    try:
-        header, *rows = islice(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(peek.lines[0])), 2)
-    except (csv.Error, ValueError):
-        return False
-    first = dict(zip(header, rows[0], strict=False)) if rows else {}
-    columns = dict.fromkeys(header, "user")
-    if is_message(columns) or is_message(first):
-        return bool(group_of(columns)) and (says_outcome(header) or not _are_predictions(peek))
-    return (kind_of(first) == "conversation" or is_result(first)) and not _are_predictions(peek)
-
-
-def _delimiter(header: str) -> str:
-    return max(",;\t", key=header.count)
+def _verdict_lines(part: Part) -> list[dict[str, Any]]:
+    """The verdicts of a text that is no table."""
+    head = part.head()
+    if is_row(first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:LOOKED_AT]):
+        return []
+    return in_lines(part.text().splitlines())
 
 
 def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
     text = part.text()
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text.partition("\n")[0]))
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
     try:
         for row in reader:
             if None in row or None in row.values():
@@ -359,12 +241,21 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     rows: list[dict[str, Any]] = []
     begun: set[str] = set()
     only_rows = True
+    heading: Any = None
+    counted: float | None = None
+    lines = 0
     for number, value in records:
+        lines += 1
         kind = kind_of(value)
-        if rows and (kind != "row" if kind else not _is_event(value)):
+        if heading is not None:
+            if not kind and not results_in([value]):
+                raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
+            notes.add(f"what the first line says of the whole left out{_seen(heading)}")
+            counted, heading = number_in(heading.get("total_count")), None
+        if rows and (kind != "row" if kind else not is_event(value)):  # an event may tell of the conversation
             yield _of_one(rows, notes)
             rows = []
-        if kind == "row":
+        if kind == "row" or (only_rows and is_event(value) and conversation_id(value)):
             name = group_of(value)
             if rows and name != group_of(rows[-1]):
                 yield _of_one(rows, notes)
@@ -377,16 +268,44 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
         elif kind:
             only_rows = False
             yield from of_value(value, kind, notes)
-        elif only_rows and _is_event(value):
-            notes.add(f"lines of the kind {_event_name(value)} left out")
-        elif bare := without_messages(value, notes):
-            yield bare
+        elif only_rows and is_event(value):
+            notes.add(f"lines of the kind {event_name(value)} left out")
+        elif results := list(_of_result(value, notes)):
+            yield from results
+        elif number == 1 and is_heading(value):
+            heading = value
         else:
             raise DialgaugeError(
                 f"it is no conversation{_seen(value)}; lines before it have messages", file=part.name, line=number
             )
+    if heading is not None:
+        raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
+    if counted is not None and counted != lines - 1:
+        raise DialgaugeError(
+            f"its first line counts {counted:,.0f} results, and {lines - 1:,} follow: those that passed may be left "
+            "out, as in score files of BFCL; write a line for each of them, too, and take the first line away",
+            file=part.name,
+            example='{"id": "t1", "valid": true}',
+        )
     if rows:
         yield _of_one(rows, notes)
+
+
+def _of_result(value: Any, notes: Notes) -> Iterator[FoundConversation]:
+    """What a record without messages tells of: several trials, one conversation, or results in it."""
+    rows = of_row(value) if is_wide(value) else results_in([value])
+    if len(rows) < 2 and (bare := without_messages(value, notes)):
+        yield bare
+    else:
+        yield from _of_results(rows or results_in(value), notes)
+
+
+def _of_results(rows: Iterable[Mapping[str, Any]], notes: Notes) -> Iterator[FoundConversation]:
+    for row in rows:
+        notes.add(NO_MESSAGES)
+        named = not task_and_trial(row)
+        record = {key: value for key, value in row.items() if key != NAME} if named else row
+        yield FoundConversation(record, (), (), str(row.get(NAME, "")) if named else "")
 
 
 def _of_one(rows: Sequence[Mapping[str, Any]], notes: Notes) -> FoundConversation:
@@ -437,27 +356,29 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     value = {key: decode(_ANY, raw, part) for key, raw in members.items() if key != wrapper}
     wrapped: list[Raw] = decode(_LIST, members[wrapper], part) if wrapper else []
     if wrapped and kind_of({wrapper: [decode(_ANY, wrapped[0], part)], **value}) == "wrapped":
+        each = of_each(value, len(wrapped))
         shared = shared_by(value, wrapper, len(wrapped), decode(_ANY, wrapped[0], part), notes)
         for number, raw in enumerate(wrapped, start=1):
             for conversation in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
-                yield FoundConversation(
-                    {**shared, **conversation.record}, conversation.used, conversation.messages, conversation.key
-                )
+                record = {**shared, **each[number - 1], **conversation.record}
+                yield FoundConversation(record, conversation.used, conversation.messages, conversation.key)
         return
     if wrapper:
         value[wrapper] = decode(_ANY, members[wrapper], part)
-    kind = kind_of(value)
-    if not kind:
+    if kind := kind_of(value):
+        yield from of_value(value, kind, notes)
+    elif rows := results_in(value):
+        yield from _of_results(rows, notes)
+    else:
         raise DialgaugeError(f"it has no messages{_seen(value)}", file=part.name)
-    yield from of_value(value, kind, notes)
 
 
 def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[FoundConversation]:
     kind = kind_of(value)
-    if not kind and (bare := without_messages(value, notes)):
-        yield bare
+    if not kind and (results := list(_of_result(value, notes))):
+        yield from results
         return
-    if kind not in ("conversation", "messages", "wrapped"):
+    if kind not in ("conversation", "messages", "wrapped", "list"):
         raise DialgaugeError(f"entry {number:,} is no conversation{_seen(value)}", file=part.name)
     yield from of_value(value, kind, notes)
 

@@ -15,9 +15,10 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, literal, rows_by_columns
-from dialgauge.formats.logs.fact_names import plain_key, says_outcome
-from dialgauge.formats.logs.facts import as_of, has_trial, of_all, says_success, says_verdict, task_and_trial
+from dialgauge.formats.logs.fact_names import TRIAL_NAME, is_of_one, plain_key, says_outcome
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
+from dialgauge.formats.logs.record_fields import as_of, has_trial, of_all, task_and_trial
+from dialgauge.formats.logs.record_verdicts import says_success
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
 _MESSAGES = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat", "chat_history", "history",
@@ -30,6 +31,8 @@ WRAPPERS = ("conversations", "data", "dialogues", "dialogs", "chats", "results",
 _BEGUN = ("input", "prompt", "request", "inputs", "question")
 _ANSWERS = ("output", "completion", "response", "responses", "choices")
 _ENDED = (*_ANSWERS, "outputs", "actual_output", "actualOutput")
+#: Names under which a record has something that was said.
+SPOKEN = frozenset((*_MESSAGES, *_BEGUN, *_ENDED))
 #: Where one side of an exchange keeps what it says.
 _SIDE = ("messages", "contents", "input", "choices", "candidates", "output", "raw")
 _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "threadid", "chatid", "convid", "dialogue",
@@ -57,12 +60,12 @@ _OF_MESSAGES = frozenset(
     messageid function error refusal source event direction kind blocks payload body
     """.split()  # noqa: SIM905
 )
-#: How trials are called, as names of folders or members.
-TRIAL_NAME = re.compile(r"(?:trial|epoch|run|attempt|rollout|repeat|repetition)[-_ ]?([0-9]{1,6})", re.IGNORECASE)
 _TRIALS = ("trials", "attempts", "rollouts")
 #: Lists whose entries bear the names of their tasks.
 _CASES = frozenset({"testcases", "testresults"})
 _CONVERSATIONS = ("conversation", "messages", "wrapped")
+#: What is noted of a conversation of which only is said how it went.
+NO_MESSAGES = "a conversation has no messages, and counts by what is said of it"
 _LOOKED_AT = 3
 #: How deep conversations lie in lists and objects, and messages in a record.
 _DEEPEST, _DEEPEST_MESSAGES = 6, 3
@@ -101,8 +104,8 @@ def kind_of(value: Any, depth: int = 0) -> str:
     if isinstance(value, list):
         if value and is_message(value[0]):
             return "" if "dialogue_id" in value[0] and "turns" in value[0] else "messages"
-        return "list" if value and kind_of(value[0], depth + 1) in _CONVERSATIONS else ""
-    if not isinstance(value, dict) or not value or _is_other(value):
+        return "list" if value and kind_of(value[0], depth + 1) in (*_CONVERSATIONS, "list") else ""
+    if not isinstance(value, dict) or not value or is_other(value):
         return ""
     if messages_key(value) or _exchange(value):
         return "conversation"
@@ -157,12 +160,14 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[FoundConversation]
             shared = {**shared, **{name: entry for name, entry in entries.items() if name != key}}
             shared.pop(key, None)
             entries = entries[key]
+        each = of_each(shared, len(entries))
         shared = shared_by(shared, key, len(entries), entries[0], notes)
-        for conversation in of_value(entries, "list", notes):
-            whole = {**shared, **conversation.record}
-            if plain_key(key) in _CASES and whole.get("name") and not task_and_trial(whole):
-                whole["task_id"] = whole["name"]
-            yield FoundConversation(whole, conversation.used, conversation.messages, conversation.key)
+        for number, entry in enumerate(entries):
+            for conversation in of_value([entry], "list", notes):
+                whole = {**shared, **each[number], **conversation.record}
+                if plain_key(key) in _CASES and whole.get("name") and not task_and_trial(whole):
+                    whole["task_id"] = whole["name"]
+                yield FoundConversation(whole, conversation.used, conversation.messages, conversation.key)
     else:
         for name, member in value.items():
             inner = kind_of(member)
@@ -179,6 +184,9 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[FoundConversation]
 
 def shared_by(record: Mapping[str, Any], key: str, number: int, first: Any, notes: Notes) -> dict[str, Any]:
     """What a record says of all conversations in its list of that name: so many, of which this is the first."""
+    record = (
+        {name: held for name, held in record.items() if name not in of_each(record, number)[0]} if number else record
+    )
     named = record.get("id", record.get("name"))
     if key in _TRIALS and named and not task_and_trial(record):
         notes.add("trials taken for those of the task that has their list")
@@ -186,20 +194,23 @@ def shared_by(record: Mapping[str, Any], key: str, number: int, first: Any, note
     return of_all(record, notes, several=number > 1 or (isinstance(first, dict) and says_success(first)))
 
 
+def of_each(record: Mapping[str, Any], number: int) -> list[dict[str, Any]]:
+    """What lists beside one of so many conversations say of each: ``{"conversations": [...], "passed": [...]}``."""
+    lists = {
+        key: held
+        for key, held in record.items()
+        if isinstance(held, list) and len(held) == number > 1 and is_of_one(key)
+        if not any(isinstance(member, list | dict) for member in held)
+    }
+    return [{key: held[place] for key, held in lists.items()} for place in range(number)]
+
+
 def without_messages(value: Any, notes: Notes) -> FoundConversation | None:
     """A conversation of which only is said whose it is and how it went, as where it crashed."""
     if not isinstance(value, dict) or not group_of(value) or not says_outcome(value) or is_message(value):
         return None
-    notes.add("a conversation has no messages, and counts by what is said of it")
+    notes.add(NO_MESSAGES)
     return FoundConversation(value, (), ())
-
-
-def is_result(value: Any) -> bool:
-    """Is it a row of nothing but facts, which name a task and whether it was done?"""
-    if not isinstance(value, dict) or any(isinstance(member, list | dict) for member in value.values()):
-        return False
-    spoken = {*_MESSAGES, *_BEGUN, *_ENDED} & {key.lower() for key in value}
-    return not spoken and bool(task_and_trial(value)) and says_verdict(value)
 
 
 def _table(value: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -394,7 +405,7 @@ def _hidden(record: Mapping[str, Any], depth: int = 0) -> _Talk | None:
 
 
 def _inside(record: Mapping[str, Any], depth: int) -> _Talk | None:
-    if _is_other(record):
+    if is_other(record):
         return None
     key = messages_key(record)
     return _Talk(_opened(record[key]), (key,)) if key else _exchange(record) or _hidden(record, depth)
@@ -432,7 +443,7 @@ def _is_list_of_conversations(given: Any, depth: int) -> bool:
     return isinstance(given, list) and bool(given) and kind_of(given[0], depth + 1) in _CONVERSATIONS
 
 
-def _is_other(record: Mapping[str, Any]) -> bool:
+def is_other(record: Mapping[str, Any]) -> bool:
     """A file of another family that also has messages in it."""
     keys = record.keys()
     tau2 = {"task_id", "termination_reason"} <= keys and bool({"reward_info", "ticks"} & keys)

@@ -22,17 +22,22 @@ NESTED = frozenset(
 SCORES = frozenset(
     _names(
         "scores metrics rewards evaluation evaluations eval feedback labels annotations ratings grades judgement "
-        "judgment rubric feedbackstats assertions"
+        "judgment rubric feedbackstats assertions evaluationresults evalresults assessments"
     )
 )
 JUDGES = frozenset(_names("judge grader judgement judgment"))
+#: What an object is called in which somebody says how it went, wherever it lies.
+JUDGING = re.compile(r"eval|judg|grad|verdict|result|outcome|metric|analysis|assess|review|feedback|score|report", re.I)
 EVALUATIONS = frozenset(_names("eval evaluation"))
 USAGE = frozenset(_names("usage tokenusage modelusage usagemetadata"))
 JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evaluator|judgement|judgment){1,3}verdict")
-ID = _names("conversationid dialogueid dialogid chatid sessionid threadid id uuid traceid convid senderid customid")
+ID = _names(
+    "conversationid dialogueid dialogid chatid sessionid threadid id uuid traceid convid senderid customid nodeid"
+)
 TASK = _names(
     "taskid task taskname scenarioid problemid questionid exampleid caseid testid instanceid itemid promptid sampleid "
-    "scenario referenceexampleid testidx testcase case casename testname scenarioname"
+    "scenario referenceexampleid testidx testcase case casename testname scenarioname benchmarktask taskindex taskidx "
+    "tasknumber"
 )
 #: What may name a task: all conversations say it together. A mere number does so only where there is no id.
 GROUP, COUNTS = ("groupid",), ("index", "idx")
@@ -41,15 +46,19 @@ TRIAL = (
     *_names("trial epoch trialid trialnumber"), *_TRIALS[2:], "sampleindex",
     *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")),
 )  # fmt: skip
+#: How trials are called, as names of folders, members or columns.
+TRIAL_NAME = re.compile(r"(?:trial|epoch|run|attempt|rollout|repeat|repetition)[-_ #]{0,2}([0-9]{1,6})", re.IGNORECASE)
 SUCCESS = _names(
     "success successful succeeded tasksuccess issuccess passed pass ispassed resolved isresolved solved correct "
-    "iscorrect goalachieved"
+    "iscorrect goalachieved passfail taskcompleted goalcompleted callsuccessful successevaluation"
 )
+#: What says success in files of some benchmarks, and something else in others: read as a score, which is told.
+DONE = frozenset(_names("valid ok"))
 #: What a judge says, in an object of theirs; and words for an outcome.
 OF_JUDGES = frozenset({"verdict", *SUCCESS})
-VERDICTS = _names("verdict result outcome evaluation eval judgement judgment status")
+VERDICTS = _names("verdict result outcome evaluation eval judgement judgment testresult status")
 AMOUNTS = {
-    "cost": _names("cost totalcost costusd totalcostusd price usdcost"),
+    "cost": _names("cost totalcost costusd totalcostusd price usdcost accumulatedcost"),
     "agent_cost": ("agentcost",),
     "user_cost": ("usercost",),
     "duration": _names("duration durations latency elapsed totaltime elapsedseconds durationseconds"),
@@ -78,22 +87,30 @@ VARIANTS = frozenset(
     _names(
         "agentname assistantid system systemname provider temperature config configname promptversion experiment "
         "policy checkpoint variant arm group branch runname condition method setting approach version agentversion "
-        "modelversion commit tag suite promptid usermodel userllm usersimulator"
+        "modelversion commit tag suite promptid usermodel userllm usersimulator language lang locale build release "
+        "revision sha"
     )
 )
 #: Objects that describe what ran: models in them are the agent's, and their members tell agents apart, too.
 AGENTS = frozenset(_names("agent agentconfig agentinfo config configuration params parameters settings run system"))
 #: What may name a task, and often names something else: it is only told where it repeats.
-LABELS = _names("name title persona prompt scenariodescription description question topic intent usecase template")
+LABELS = _names(
+    "name title persona prompt scenariodescription description question topic intent usecase template goalid queryid "
+    "qid prompttext tasktext userprompt initialprompt initialmessage "
+    "item instance ticket key dataid envid uid rowid userstory example query"
+)
 #: What is of no matter to a score: it is dropped without a word.
-_PASSED_OVER = _names(
+PASSED_OVER = _names(
     "timestamp created createdat updatedat startedat completedat starttime endtime time date object version tools "
     "functions promptidx provider source index idx temperature topp maxtokens systemfingerprint type name language "
     "lang toolchoice paralleltoolcalls usage responseformat servicetier store system systemprompt instructionsforagent"
 )
 _SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SEPARATORS = re.compile(r"[- ./]")
 _PUNCTUATION = re.compile(r"[^a-z0-9]")
+#: How a heading says what its cells may be: ``Outcome (pass/fail)``.
+_CHOICE = re.compile(r"\((?:pass/fail|yes/no|y/n|true/false|t/f|0/1|1/0|0 or 1)\)\s{0,9}\Z", re.IGNORECASE)
 
 #: Objects of these names are read in a record, and not further inside.
 OUTSIDE = frozenset((*NESTED, *SCORES, *USAGE, *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS))
@@ -105,20 +122,20 @@ NOT_SCORES = frozenset((*AMOUNT, *INPUT_TOKENS, *OUTPUT_TOKENS, *ID, *TRIAL))
 READ = frozenset(
     (*AMOUNT, *(name for several in TEXTS.values() for name in several), *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS,
      *INSTRUCTION, *KNOWLEDGE, *REASON, *DOMAIN, *ERROR, *INPUT_TOKENS, *OUTPUT_TOKENS, *NESTED, *SCORES, *USAGE,
-     *_PASSED_OVER)
+     *PASSED_OVER)
 )  # fmt: skip
 
 
 @lru_cache(maxsize=1 << 12)
 def plain_key(key: str) -> str:
     """A key without case and punctuation: ``taskId``, ``task_id`` and ``Task ID`` are one."""
-    return _PUNCTUATION.sub("", key.lower())
+    return _PUNCTUATION.sub("", _CHOICE.sub("", key).lower())
 
 
 @lru_cache(maxsize=1 << 12)
 def is_score(key: str) -> bool:
     """Does a key name a score, such as ``judge_score`` or ``finalReward``?"""
-    return _SCORE.search(_CAMEL.sub("_", key).lower().replace("-", "_").replace(" ", "_")) is not None
+    return _SCORE.search(_SEPARATORS.sub("_", _CAMEL.sub("_", key).lower())) is not None
 
 
 def is_scores(key: str) -> bool:
@@ -129,6 +146,11 @@ def is_scores(key: str) -> bool:
 def is_of_one(key: str) -> bool:
     """Does a key say how a conversation went, or what it took?"""
     return plain_key(key) in _OF_ONE or is_score(key)
+
+
+def is_fact(key: str) -> bool:
+    """Is it the name of something that a record says of a conversation, and so none of a task?"""
+    return plain_key(key) in READ | VARIANTS | AGENTS | DONE or is_score(key)
 
 
 def says_outcome(keys: Iterable[str]) -> bool:

@@ -16,15 +16,22 @@ _MOST = 1e15
 _MONEY = re.compile(r"(?:US)?\$\s?([0-9.]{1,20})|([0-9.]{1,20})\s?(?:USD|\$)", re.IGNORECASE)
 _YES = frozenset(
     {"true", "yes", "pass", "passed", "success", "successful", "succeeded", "resolved", "solved", "correct"}
-    | {"✅", "✓", "✔", "✔\ufe0f"}
+    | {"✅", "✓", "✔", "✔\ufe0f", "☑"}
+    | {"wahr", "ja", "vrai", "oui", "verdadero", "vero"}  # as spreadsheets write them elsewhere
 )
 _NO = frozenset(
     {"false", "no", "fail", "failed", "failure", "unsuccessful", "unresolved", "unsolved", "incorrect", "wrong"}
     | {"❌", "✗", "✘", "✖", "✖\ufe0f"}
+    | {"falsch", "nein", "faux", "non", "falso"}
     | {f"not {word}" for word in _YES}
 )
 #: How graders write correct and incorrect, yes and no; a verdict only under a name that says success.
-_GRADED = {"c": True, "i": False, "y": True, "n": False}
+_GRADED = {
+    **dict.fromkeys(("c", "y", "ok", "done", "achieved", "met", "win", "won", "👍"), True),
+    **dict.fromkeys(
+        ("i", "n", "ko", "nok", "not ok", "not done", "not achieved", "not met", "loss", "lost", "👎"), False
+    ),
+}
 
 
 def truth(value: Any) -> bool | None:
@@ -101,7 +108,9 @@ def message_tokens(messages: Iterable[Any]) -> str:
 
 
 def named_scores(given: Any) -> dict[str, str]:
-    """Scores by name, or in a list of objects that name them."""
+    """Scores by name, or in a list of objects that name them, which may be the only member of an object."""
+    if isinstance(given, dict) and len(given) == 1 and isinstance(listed := next(iter(given.values())), list):
+        given = listed
     if isinstance(given, dict):
         return {name: text for key, value in given.items() for name, text in score_texts(key, value).items()}
     scores: dict[str, str] = {}

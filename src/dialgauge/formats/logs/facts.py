@@ -7,7 +7,8 @@ verdict is not decided here but over all conversations of a log.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -19,26 +20,27 @@ from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import (
     LONGEST_LABEL,
     amount_in,
-    named_scores,
     number_in,
     number_text,
-    said_success,
-    score_in,
     score_texts,
     token_sum,
     truth,
+)
+from dialgauge.formats.logs.record_fields import LONGEST_ID, fields_of, identifier_in, members_inside, opened, trial_in
+from dialgauge.formats.logs.record_verdicts import (
+    all_scores,
+    beside_verdict,
+    deep_verdict,
+    success_amount,
+    unclear_verdicts,
+    verdict_in,
 )
 from dialgauge.formats.tau_messages import as_text
 
 #: How a line of an instruction begins that says what the user knows: ``knows order number: 4711``.
 KNOWS = "knows "
-#: How the detail is called that keeps a verdict's number: ``numbered[success]``.
-NUMBERED = "numbered"
 #: How the detail is called that says that a verdict is but the word for how a run ended: ``stated[status]``.
 STATED = "stated"
-#: How the detail is called that keeps a yes or no which is not read, beside the verdict of that name that is:
-#: ``beside[result][human_label]``.
-BESIDE = "beside"
 #: How the detail is called that keeps what may tell one agent from another: ``variant[arm]``.
 VARIANT = "variant"
 #: The detail that names an earlier conversation of the same task whose messages are the beginning of this one's.
@@ -47,10 +49,7 @@ CONTINUES = "continues"
 LABEL = "label"
 #: The detail that names the group of a conversation that names no task.
 GROUP = "group"
-#: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
-UNCLEAR = "unclear"
 
-_BINARY = {"0": False, "1": True, "false": False, "true": True}
 #: Ends that say nothing but that it ended, and other words for ends that are known.
 _PLAIN_ENDS = frozenset(
     {"stop", "endturn", "end", "completed", "complete", "done", "finished", "success", "normal", "eos"}
@@ -64,8 +63,10 @@ _ENDS = {
 #: Names of a model, and what else tells agents apart in an object that says what ran.
 _MODEL = tuple(name for name in names.TEXTS["agent"] if name != "agent")
 _OF_AGENTS = frozenset({"name", "id", "prompt"})
-#: A longer id is a description.
-_LONGEST_ID = 100
+#: Scores that may be a verdict.
+_BINARY = frozenset({"0", "1", "true", "false"})
+#: How many members that nobody reads are compared over conversations, and how long these may be.
+_MOST_KEPT, _LONGEST_KEPT = 12, 30
 
 
 class Facts(Struct, kw_only=True):
@@ -85,72 +86,33 @@ class Facts(Struct, kw_only=True):
     domains: tuple[str, ...] = ()
 
 
-def task_and_trial(row: Mapping[str, Any]) -> list[str]:
-    """The task and the trial of a message that names them itself, as they are written; nothing without a task."""
-    known = {plain_key(key): value for key, value in row.items()}
-    trial = next((as_text(known[name]) for name in names.TRIAL if known.get(name) is not None), "")
-    return [task, trial] if (task := _identifier(known, names.TASK)) else []
-
-
-def has_trial(row: Any) -> bool:
-    """Does a record number its trial?"""
-    return isinstance(row, dict) and _trial({plain_key(key): value for key, value in row.items()}) is not None
-
-
-def of_all(record: Mapping[str, Any], notes: Notes, *, several: bool) -> dict[str, Any]:
-    """What a record says of the conversations in it: of several, neither how they went nor what all of them cost."""
-    shared: dict[str, Any] = {}
-    for key, value in record.items():
-        if several and names.is_of_one(key) and not (isinstance(value, dict) and plain_key(key) in names.NESTED):
-            notes.add(f"'{key[:60]}' beside a list of conversations is not taken for each of them")
-        elif several and isinstance(value, dict) and plain_key(key) in names.NESTED | names.SCORES | names.USAGE:
-            shared[key] = {name: member for name, member in value.items() if not names.is_of_one(name)}
-        else:
-            shared[key] = value
-    return shared
-
-
-def says_success(record: Mapping[str, Any]) -> bool:
-    """Does a record say by name how a conversation went, in a verdict or a score?"""
-    return any(plain_key(key) in names.SUCCESS or names.is_scores(key) for key, _ in _fields(record, ()))
-
-
-def says_verdict(record: Mapping[str, Any]) -> bool:
-    """Does a record say yes or no under a name that says success, or in a word for an outcome, or have a score?"""
-    return any(
-        said_success(value) is not None
-        if (name := plain_key(key)) in names.SUCCESS
-        else (names.is_score(key) and score_in(value) is not None)
-        or (name in names.VERDICTS and name != "status" and isinstance(value, str) and truth(value) is not None)
-        for key, value in record.items()
-    )
-
-
-def as_of(owner: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record in which what says how something went is that of its owner, as of a response, and not a verdict."""
-    return {f"{owner}.{key}" if names.is_of_one(key) else key: value for key, value in record.items()}
-
-
 def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()) -> Facts:
     """The facts of a record; keys in ``used`` hold the messages. What is not understood is counted in the notes."""
-    fields = list(_fields(record, used))
+    record = {key: opened(key, value) for key, value in record.items()}
+    fields = list(fields_of(record, used))
     known: dict[str, Any] = {}
     for key, value in fields:
         known.setdefault(plain_key(key), value)
-    scores, amount = _all_scores(record, fields), _success_amount(fields)
-    source, success = _verdict(fields, known, scores, notes)
+    scores, amount = all_scores(record, fields), success_amount(fields)
+    source, success = verdict_in(fields, known, scores, notes)
+    deep = deep_verdict(record, used) if success is None and not _BINARY & set(scores.values()) else None
+    if deep is not None:
+        source, success = deep
+        notes.add(f"whether it passed is read from '{source}'")
     stated = {f"{STATED}[{source}]": "true"} if source == "status" else {}
-    unclear = _unclear(fields) if success is None else {}
+    unclear = unclear_verdicts(fields) if success is None else {}
     judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
+    if deep is not None:
+        judges = {source, source.rpartition(".")[0]}
     notes.judged_by |= judges | {key.partition(".")[0] for key in judges}
-    task = _identifier(known, names.TASK)
-    identifier = _identifier(known, names.ID)
+    task = identifier_in(known, names.TASK)
+    identifier = identifier_in(known, names.ID)
     groups = () if task else names.GROUP if identifier else (*names.GROUP, *names.COUNTS)
-    group = {GROUP: name} if (name := _identifier(known, groups)) else {}
+    group = {GROUP: name} if (name := identifier_in(known, groups)) else {}
     facts = Facts(
         id=identifier,
         task=task,
-        trial=_trial(known),
+        trial=trial_in(known),
         success=success,
         reason=_reason(known),
         error=_error(known),
@@ -162,14 +124,13 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             **stated,
             **unclear,
             **group,
-            **({} if task else _labels(record, used)),
             **_expected_calls(known),
             **_variants(record, used),
         },
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),
     )
-    read = _read_keys(facts) | {plain_key(source)}
+    read = _read_keys(facts) | {plain_key(source), plain_key(source.partition(".")[0])}
     unread = []
     for key, value in record.items():
         if key not in used and value not in (None, "", [], {}) and not _is_read(key, value, facts, read):
@@ -181,8 +142,21 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
     if success is not None:
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in names.EVALUATIONS}
-        facts.details |= _beside(source, record, (key for key in unread if key not in notes.judged_by), judgements)
+        facts.details |= beside_verdict(
+            source, record, (key for key in unread if key not in notes.judged_by), judgements
+        )
+    if not task:
+        facts.details |= _labels(record, used)
+    passed_over = (key for key in record if plain_key(key) in names.PASSED_OVER and key not in used)
+    for path, text in _short_texts({key: record[key] for key in (*unread, *passed_over)}):
+        notes.unread_values.add(task, path, text)
     return facts
+
+
+def _short_texts(members: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Short texts, numbers and yes or no of members, by the paths to them."""
+    texts = ((path, as_text(value)) for path, value in members_inside(members) if isinstance(value, str | int | float))
+    return islice(((path, text) for path, text in texts if 0 < len(text) <= _LONGEST_KEPT), _MOST_KEPT)
 
 
 def _variants(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
@@ -198,8 +172,10 @@ def _variants(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str
 
 
 def _labels(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
-    texts = {key: value for key, value in record.items() if isinstance(value, str) and key not in used}
-    return {f"{LABEL}[{key[:60]}]": text[:_LONGEST_ID] for key, text in texts.items() if plain_key(key) in names.LABELS}
+    """What may name the task."""
+    known = {key: value for key, value in record.items() if plain_key(key) in names.LABELS and key not in used}
+    texts = {key: as_text(value) for key, value in known.items() if isinstance(value, str | int)}
+    return {f"{LABEL}[{key[:60]}]": text[:LONGEST_ID] for key, text in texts.items()}
 
 
 def _nested_model(record: Mapping[str, Any]) -> str:
@@ -235,135 +211,6 @@ def _read_keys(facts: Facts) -> frozenset[str]:
     """Keys that are either read or of no matter."""
     groups = names.GROUP if GROUP in facts.details else ()
     return names.READ.union(groups, map(plain_key, facts.scores))
-
-
-def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """The members of a record, then those of the objects in it that hold facts."""
-    own = any(plain_key(key) in names.SUCCESS and said_success(value) is not None for key, value in record.items())
-    inner = []
-    for key, value in record.items():
-        if key in used:
-            continue
-        if isinstance(value, dict) and own and plain_key(key) in names.EVALUATIONS:
-            inner.append(
-                {
-                    f"{key}.{name}" if plain_key(name) in names.SUCCESS else name: member
-                    for name, member in value.items()
-                }
-            )
-        elif isinstance(value, dict) and plain_key(key) in names.NESTED | names.USAGE:
-            inner.append(value)
-        elif isinstance(value, dict) and plain_key(key) in names.JUDGES:
-            inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) in names.OF_JUDGES})
-        elif key == "config" and isinstance(value, dict) and isinstance(value.get("configurable"), dict):
-            inner.append(value["configurable"])  # whose thread a checkpoint of LangGraph is
-        else:
-            yield key, value
-    for held in inner:
-        yield from held.items()
-
-
-def _identifier(known: Mapping[str, Any], called: Iterable[str]) -> str:
-    for name in called:
-        given = known.get(name)
-        if isinstance(given, int | float) and not isinstance(given, bool):
-            return as_text(int(given) if isinstance(given, float) and given.is_integer() else given)
-        if isinstance(given, str) and given.strip() and len(given) <= _LONGEST_ID:
-            return given.strip()
-    return ""
-
-
-def _trial(known: Mapping[str, Any]) -> int | None:
-    for name in names.TRIAL:
-        given = number_in(known.get(name))
-        if given is not None and given.is_integer() and 0 <= given < 1_000_000:
-            return int(given)
-    return None
-
-
-def _verdict(
-    fields: Sequence[tuple[str, Any]], known: Mapping[str, Any], scores: Mapping[str, str], notes: Notes
-) -> tuple[str, bool | None]:
-    """The verdict and its name.
-
-    What says success by its name comes before the reward, the reward before the word for an outcome, and the verdict
-    of somebody (``judge_verdict``) before the status, which may be that of the run.
-    """
-    successes = [(name, known[name]) for name in names.SUCCESS if said_success(known.get(name)) is not None]
-    rewards = [(name, text) for name, text in scores.items() if plain_key(name) == "reward" and text in _BINARY]
-    words = [(name, known[name]) for name in names.VERDICTS if isinstance(known.get(name), str | bool)]
-    words = [(name, value) for name, value in words if truth(value) is not None][:1]
-    judged = _judges_verdict(fields)
-    if judged and (
-        words[0][0] == "status"
-        if words
-        else not successes and (names.JUDGED.fullmatch(plain_key(judged[0])) or _is_of_judge(judged[0]))
-    ):
-        beside = "'status' is not read as a verdict beside" if words else "whether it passed is read from"
-        notes.add(f"{beside} '{judged[0]}'")
-        words = [judged]
-    if not successes and not words:
-        return "", None  # whether a reward is a verdict, all conversations say together
-    facts = [(name, _BINARY.get(str(value), said_success(value))) for name, value in (*successes, *rewards, *words)]
-    first, success = facts[0]
-    for name, other in facts[1:]:
-        if other is not success:
-            notes.add(f"'{first}' and '{name}' contradict each other: '{first}' counts")
-    return first, success
-
-
-def _unclear(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """What is said instead of a verdict, by the names that one has: a word that is neither yes nor no, or nothing."""
-    words = [(key, value) for key, value in fields if plain_key(key) in (*names.VERDICTS, *names.SUCCESS)]
-    texts = {key: as_text(value).strip() for key, value in words if not isinstance(value, dict | list)}
-    return {f"{UNCLEAR}[{key}]": text[:LONGEST_LABEL] for key, text in texts.items() if text}
-
-
-def _judges_verdict(fields: Iterable[tuple[str, Any]]) -> tuple[str, Any] | None:
-    """The only yes or no under a name that ends in verdict or, without one, in the object of a judge."""
-    judged = [(key, value) for key, value in fields if truth(value) is not None]
-    verdicts = [(key, value) for key, value in judged if plain_key(key).endswith("verdict")]
-    verdicts = verdicts or [(key, value) for key, value in judged if _is_of_judge(key)]
-    return verdicts[0] if len(verdicts) == 1 else None
-
-
-def _is_of_judge(key: str) -> bool:
-    owner, _, name = key.rpartition(".")
-    return plain_key(owner) in names.JUDGES and plain_key(name) in names.OF_JUDGES
-
-
-def _beside(
-    source: str, record: Mapping[str, Any], unread: Iterable[str], judgements: Mapping[str, Any]
-) -> dict[str, str]:
-    """What is yes or no beside a verdict, and not read: judgements, and unread members, also one level down."""
-    members = {key: value for key, value in judgements.items() if "." in key}
-    for key in unread:
-        value = record[key]
-        members |= (
-            {f"{key}.{name}": member for name, member in value.items()} if isinstance(value, dict) else {key: value}
-        )
-    texts = {key: _yes_or_no(value) for key, value in members.items()}
-    return {f"{BESIDE}[{source}][{key[:60]}]": text for key, text in texts.items() if text}
-
-
-def _yes_or_no(value: Any) -> str:
-    """true or false, or the number 0 or 1, which may mean something else; empty for all others."""
-    if isinstance(value, int | str) and not isinstance(value, bool) and str(value) in ("0", "1"):
-        return str(value)
-    return {True: "true", False: "false", None: ""}[truth(value) if isinstance(value, bool | str) else None]
-
-
-def _success_amount(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """The verdict where it is the number 0 or 1: other conversations say whether it is one, or part of an amount."""
-    known: dict[str, tuple[str, Any]] = {}
-    for key, value in fields:
-        known.setdefault(plain_key(key), (key, value))
-    given = next(
-        (known[name] for name in names.SUCCESS if name in known and said_success(known[name][1]) is not None), None
-    )
-    if given is None or isinstance(given[1], bool) or (number := score_in(given[1])) is None:
-        return {}
-    return {f"{NUMBERED}[{given[0]}]": number_text(number)}
 
 
 def _reason(known: Mapping[str, Any]) -> str:
@@ -432,7 +279,7 @@ def _expected_call(given: Any) -> dict[str, Any] | None:
 def _instruction(known: Mapping[str, Any]) -> Iterator[str]:
     for name in names.INSTRUCTION:
         given = known.get(name)
-        if name in ("task", "scenario") and isinstance(given, str) and len(given) <= _LONGEST_ID:
+        if name in ("task", "scenario") and isinstance(given, str) and len(given) <= LONGEST_ID:
             continue  # an id
         if isinstance(given, str) and given.strip():
             yield given
@@ -460,24 +307,3 @@ def _domains(known: Mapping[str, Any]) -> tuple[str, ...]:
         if listed and all(isinstance(domain, str) and 0 < len(domain) <= LONGEST_LABEL for domain in listed):
             return tuple(listed)
     return ()
-
-
-def _all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    scores: dict[str, str] = {}
-    for key, value in fields:
-        if names.is_score(key) and not isinstance(value, list) and plain_key(key) not in names.SCORES | names.NESTED:
-            scores.update(score_texts(key, value))
-    for key, value in record.items():
-        if plain_key(key) in names.SCORES:
-            scores.update(named_scores(value))
-    for key, value in fields:
-        if _is_undecided(plain_key(key), value):  # such as a share of success, or "unsure"
-            scores.update(score_texts(key, value))
-    return {name: text for name, text in scores.items() if plain_key(name) not in names.NOT_SCORES}
-
-
-def _is_undecided(name: str, value: Any) -> bool:
-    """Should it be a verdict, and is neither yes nor no?"""
-    if name in names.SUCCESS:
-        return said_success(value) is None
-    return name == "verdict" and (not isinstance(value, str | bool) or truth(value) is None)

@@ -68,12 +68,12 @@ class Attempts:
         self.trial_ids = TrialIds()
         #: What may name the tasks, where each conversation counts as one of its own.
         self.may_name_task = ""
-        if self.said("benchmark") in _OF_ANY_TASK and all(
-            attempt.task == attempt.id and attempt.trial == 0 for attempt in made
-        ):
+        if self.said("benchmark") in _OF_ANY_TASK and len({attempt.task for attempt in made}) == len(made):
             ids = [attempt.id for attempt in made]
-            self.trial_ids = trials_in_ids(ids)
-            self.may_name_task = own_tasks.repeated(ids)
+            own = all(attempt.task == attempt.id and attempt.trial == 0 for attempt in made)
+            self.trial_ids = trials_in_ids(ids) if own else TrialIds()
+            numbered = len({attempt.trial for attempt in made}) > 1
+            self.may_name_task = own_tasks.repeated(ids) if own or numbered else ""
         if named := self.trial_ids.named:
             made = [
                 structs.replace(attempt, task=task, trial=trial)

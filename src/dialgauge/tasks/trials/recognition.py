@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
@@ -16,6 +16,7 @@ from dialgauge.formats import (
     recognise,
     resolve,
 )
+from dialgauge.text import some_of
 
 #: Formats whose files are results of agents; native ones are where they were made of such.
 FORMATS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
@@ -24,8 +25,10 @@ _EXAMPLE = (
     '{"task_id":"t1","trial":0,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}],'
     '"success":true}'
 )
-#: Files of a folder that are looked at.
-_LOOKED_AT = 20
+#: Files of a folder that are looked at, and that are named.
+_LOOKED_AT, _NAMED = 20, 8
+#: What every workbook of Excel holds.
+_WORKBOOK = "![Content_Types].xml"
 
 
 def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
@@ -48,37 +51,66 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
 
 def refuse_unreadable(file: str | Path) -> str:
     """Say what is wrong with a file that is not there, or that nothing can be made of; of others, the format."""
-    if Path(file).is_dir() and (named := _format(file, tolerant=True)) not in FORMATS:
-        if not named and all(is_document(part.stem) for part in resolve(file)):
-            raise DialgaugeError(
-                "all its files are documents, such as Markdown, which are not read; write a line of JSON for each "
-                "conversation, as below",
-                file=str(file),
-                example=_EXAMPLE,
-            )
-        return named
+    from dialgauge.formats import may_be_log  # with the readers of free texts, which comparisons do without
+
     _refuse_nothing(file)
     parts = resolve(file)
+    _refuse_others(file, parts)
+    several = len(parts) > 1
+    logs = several and _format(file, tolerant=True) in FORMATS
     folders = Counter(part.folder for part in parts)
     named = ""
     for part in parts:
         try:
             named = recognise(part, folders).name
-            if named == LAST_RESORT and len(parts) == 1 and b'"role"' in part.head():  # it may take logs, too
+            if named == LAST_RESORT and not logs and may_be_log(part):
                 raise _no_log(part)
         except UnknownFormat as error:
             if error.fault:
                 raise
-            if Path(file).is_dir():
-                raise DialgaugeError(
-                    f"it has no messages (keys seen: {', '.join(error.names) or 'none'}), and other files of the "
-                    "folder have; put what it says of a conversation beside its messages, as below, or take it away",
-                    file=part.name,
-                    example=_EXAMPLE,
-                ) from error
             seen = f"; keys seen: {', '.join(error.names)}" if error.names else ""
-            raise _no_log(part, seen, ". To score responses, give the gold file, too") from error
+            if not logs:
+                raise _no_log(part, seen, ". To score responses, give the gold file, too") from error
+            raise _unread_beside(parts, folders) from error
     return named
+
+
+def _refuse_others(file: str | Path, parts: Sequence[Part]) -> None:
+    """Say of a workbook, and of documents alone, what to write instead."""
+    if any(part.name.endswith(_WORKBOOK) for part in parts):
+        raise DialgaugeError(
+            "it is an Excel workbook: save the sheet as CSV, with a row for each conversation: its task, the number of "
+            "the trial, and whether it succeeded, as below",
+            file=str(file),
+            example="task_id,trial,success\nt1,0,true\nt1,1,false",
+        )
+    if all(is_document(part.stem) for part in parts):
+        raise DialgaugeError(
+            f"{'all its files are documents' if len(parts) > 1 else 'it is a document'}, such as Markdown, which are "
+            "not read; write a line of JSON for each conversation, as below",
+            file=str(file),
+            example=_EXAMPLE,
+        )
+
+
+def _unread_beside(parts: Sequence[Part], folders: Mapping[str, int]) -> DialgaugeError:
+    """All files of a folder with logs in which nothing is found, so that they are taken away at once."""
+    unread: dict[str, Sequence[str]] = {}
+    for part in parts:
+        try:
+            recognise(part, folders)
+        except UnknownFormat as error:
+            unread[part.name] = error.names
+        except DialgaugeError:
+            unread[part.name] = ()
+    first, *others = unread
+    more = f"; the same holds of {some_of((name.rpartition('/')[2] for name in others), _NAMED)}" if others else ""
+    return DialgaugeError(
+        f"it has no messages (keys seen: {', '.join(unread[first]) or 'none'}), and other files of the folder have; "
+        f"put what it says of a conversation beside its messages, as below, or take it away{more}",
+        file=first,
+        example=_EXAMPLE,
+    )
 
 
 def _no_log(part: Part, seen: str = "", more: str = "") -> DialgaugeError:

@@ -195,7 +195,10 @@ def _no_label(evidence: Any, settings: Settings) -> str | None:
 
 
 def _no_count(evidence: Any, settings: Settings) -> str | None:
-    return _no_results(evidence, settings) or _whole(settings)
+    if why := _no_results(evidence, settings) or _whole(settings):
+        return why
+    said = any(any(attempt.turns.values()) for attempt in evidence.attempts)
+    return None if said or not evidence.attempts else "no conversation has messages"
 
 
 def _whole(settings: Settings) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from dialgauge.dialogue import differing_instructions, differing_sentence
@@ -38,8 +39,9 @@ def trial_notes(
         told = f"pass^k is left out above k = {attempts.most_scored:,}: {planned}, and no task has more with a verdict"
         notes.append(Note("left_out", told))
     others = {
-        "verdict": _verdict_source(attempts),
+        "verdict": _verdict_source(attempts, reading),
         MIXED_TRIALS: _mixed_trials(attempts),
+        "trial_fields": _trial_fields(attempts, reading),
         "trial_ids": _trials_in_ids(attempts),
         "instructions": _instructions(attempts),
         "contradicted": _contradicted(attempts),
@@ -76,7 +78,7 @@ def _contradicted(attempts: Attempts) -> list[str]:
     ]
 
 
-def _verdict_source(attempts: Attempts) -> list[str]:
+def _verdict_source(attempts: Attempts, reading: Notes) -> list[str]:
     """What pass^k rests on, where the log does not say itself what a success is, and scores that are texts."""
     sentences = []
     if attempts.doubtful:
@@ -99,7 +101,8 @@ def _verdict_source(attempts: Attempts) -> list[str]:
     elif attempts.is_log and not attempts.scored and attempts.unjudged:
         sentences.append(
             "no conversation is judged: the log has no success, reward or score under a name that is known; say in "
-            "'success' (true or false) how each went" + "".join(f"; {seen}" for seen in _undecided(attempts))
+            "'success' (true or false) how each went"
+            + "".join(f"; {seen}" for seen in (*_undecided(attempts), *_may_judge(reading)))
         )
     elif attempts.is_log and not attempts.has_verdicts:
         sentences.append(_why_no_verdict(attempts.scores))
@@ -169,10 +172,31 @@ def _mixed_trials(attempts: Attempts) -> list[str]:
         ]
     return snapshots + [
         f"CHECK THE TRIALS: '{name}' differs between conversations of one task that are counted as its trials "
-        f"({some_of((f'{value} {count:,}' for value, count in values.most_common()), _NAMED)}); keep those of "
-        "each agent in a file of its own, and score these one by one"
+        f"({_shares(values)}); keep those of each agent in a file of its own, and score these one by one"
         for name, values in attempts.variants.items()
     ]
+
+
+def _trial_fields(attempts: Attempts, reading: Notes) -> list[str]:
+    """Fields that nobody reads and that split the trials of every task alike, as the names of agents would."""
+    split = reading.unread_values.splitting() if attempts.is_log and not attempts.variants else {}
+    return [
+        f"'{name}' splits the trials of every task alike ({_shares(values)}): if it tells agents apart, or versions of "
+        "one, keep the conversations of each in a file of its own, and score these one by one"
+        for name, values in split.items()
+    ]
+
+
+def _may_judge(reading: Notes) -> list[str]:
+    """Fields that nobody reads and that have two values, of which one may be a success."""
+    pairs = reading.unread_values.two_valued()
+    seen = some_of((f"'{name}' ({_shares(values)})" for name, values in pairs.items()), _NAMED)
+    told = f"with two values and not read: {seen}; where one of these says how it went, write 'success' by it"
+    return [told] if pairs else []
+
+
+def _shares(values: Counter[str]) -> str:
+    return some_of((f"{value} {count:,}" for value, count in values.most_common()), _NAMED)
 
 
 def _trials_in_ids(attempts: Attempts) -> list[str]:
@@ -187,6 +211,7 @@ def _trials_in_ids(attempts: Attempts) -> list[str]:
         return [
             f"trials have numbers ({numbers}), and no task was found that two of them are of: each conversation counts "
             "as a task of its own. Name the task in 'task_id'"
+            + (f" ({name} repeats: is it that?)" if (name := attempts.may_name_task) and name != ID else "")
         ]
     named, example = attempts.trial_ids.named, attempts.trial_ids.example
     if named:

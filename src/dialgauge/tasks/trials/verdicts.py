@@ -31,8 +31,12 @@ _UNCLEAR = "unclear["
 _BESIDE = "beside["
 #: Names of a yes or no by which somebody judged.
 _SOMEBODY = re.compile(r"human|judge|grader|annotat|review|rater|expert|manual|label|^eval(?:uation)?\.", re.IGNORECASE)
+#: Names of a yes or no by which somebody set a verdict right.
+_OVERRULES = re.compile(r"overrid|overrul|adjudicat|corrected|correction", re.IGNORECASE)
 #: Names of verdicts that may be those of a request or a run; others say success themselves.
-_WORDS = frozenset({"verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "status"})
+_WORDS = frozenset(
+    {"verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "testresult", "status"}
+)
 _REPORTED = "reported["
 _TRUTHS = {"true": 1.0, "false": 0.0}
 #: How graders write correct and incorrect, where they write nothing else.
@@ -43,7 +47,7 @@ _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
 #: Further names of a true or false of which true is good.
-_IS_DONE = re.compile(r"succe|achiev|accomplish|fulfil|(?:^|_)(?:ok|done)(?:_|$)", re.IGNORECASE)
+_IS_DONE = re.compile(r"succe|achiev|accomplish|fulfil|(?:^|_)(?:ok|done|valid)(?:_|$)", re.IGNORECASE)
 #: Logs whose scores are all grades, correct or incorrect, under the names of their scorers.
 _OF_SCORERS = frozenset({"inspect"})
 #: Names of scores that say whether a task was done; earlier ones come first.
@@ -144,7 +148,9 @@ class LogScores:
         both = zip(self._beside, verdicts, strict=True)
         said = [(name, text in ("1", "true"), told) for each, told in both for name, text in each.items()]
         names = (name for name, success, told in said if told is not None and success is not told)
-        return Counter(name for name in names if _SOMEBODY.search(name) and _rank(name) is not None)
+        return Counter(
+            name for name in names if _OVERRULES.search(name) or (_SOMEBODY.search(name) and _rank(name) is not None)
+        )
 
     def judged(self, conversation: int) -> bool | None:
         """What somebody's judgement says of a conversation."""

@@ -1,0 +1,166 @@
+"""By what the beginning of a file is known for conversations of an agent, or for results without messages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from itertools import islice, zip_longest
+from typing import Any
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Notes, Peek, first_object
+from dialgauge.formats.logs.conversations import PROMPTFOO, FoundConversation, group_of, has_role, kind_of, of_value
+from dialgauge.formats.logs.fact_names import plain_key, says_outcome
+from dialgauge.formats.logs.messages import is_message, is_spoken
+from dialgauge.formats.logs.record_fields import names_conversation
+from dialgauge.formats.logs.results import are_results, in_lines, is_flat_result, is_result, is_wide
+
+#: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
+_SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
+#: Lines before the first message that are looked at.
+LOOKED_AT = 10
+#: How a line of text begins that looks like JSON.
+_STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
+#: What results say in words or by name, and the names under which predictions have states.
+_NAMED_SUCCESS = re.compile(
+    rb'\b(?:true|false)\b|"(?:tasks|is_?)?(?:success|passed|resolved|tasks|reward)"', re.IGNORECASE
+)
+_STATE = re.compile(rb'"[^"]{0,40}(?:state|pred|belief|slot|frame)[^"]{0,40}"\s{0,9}:', re.IGNORECASE)
+
+
+def holds_conversations(peek: Peek) -> bool:
+    """Does a file begin with conversations, or with results that say task and verdict in rows of facts?"""
+    given = peek.json if peek.json is not None else _first_message(peek)
+    if given is None:
+        return _is_table(peek)
+    kind = kind_of(given)
+    if not kind and not isinstance(peek.json, dict):  # one alone is the outcome of a conversation beside it
+        return is_flat_result(given[0] if isinstance(given, list) and given else given) and not _are_predictions(peek)
+    if not kind or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
+        return False
+    if _is_unusual(given) and _are_predictions(peek):
+        return False
+    notes = Notes()
+    has_sign = peek.has_escaped_letters or any(word in peek.head for word in _SIGNS)
+    try:
+        first = next(of_value(given, kind, notes), None)
+    except DialgaugeError:  # said when it is read
+        return has_sign
+    if first is None or has_sign:
+        doubtful = (
+            bool(notes.counts) if first is None else (bool(notes.counts) and not first.grouped) or _is_spoken(first)
+        )
+        return has_sign and not (doubtful and _are_predictions(peek))
+    listed = any(is_message(message) and "speaker" not in message for message in first.messages[:LOOKED_AT])
+    meant = first.record.keys() >= PROMPTFOO
+    return meant or ((listed or says_outcome(first.record)) and not _are_predictions(peek))
+
+
+def holds_results(peek: Peek) -> bool:
+    """Is it results without messages, in a file that no format recognises, and that predictions may look like?
+
+    Yes and no in words, or by name, are no states.
+    """
+    if peek.json is None and (peek.shape == "text" or _STAMPED.match(peek.head)):
+        first = first_row(peek.head)
+        return is_wide(first) or is_result(first) or bool(in_lines(peek.lines))
+    given = peek.json if peek.json is not None else _first_message(peek)
+    if not are_results([given] if peek.json is None or is_result(given) else given):
+        return False
+    return (_NAMED_SUCCESS.search(peek.head) is not None and _STATE.search(peek.head) is None) or not _are_predictions(
+        peek
+    )
+
+
+def _first_message(peek: Peek) -> dict[str, Any] | None:
+    """The first line that holds a message or a conversation, after what a session notes of itself or a heading."""
+    lines = (first_object(line) for line in peek.lines[:LOOKED_AT] if line.strip())
+    first, second = [*(value for value in lines if value is None or not is_event(value)), None, None][:2]
+    return second if is_heading(first) and second is not None and (kind_of(second) or is_result(second)) else first
+
+
+def is_heading(value: Any) -> bool:
+    """Is it what a file says of all of its conversations, before the first?"""
+    return isinstance(value, dict) and not kind_of(value) and not names_conversation(value)
+
+
+def is_event(value: Any) -> bool:
+    """Is it something else than a message, by its own word: ``{"type": "summary", ...}``?"""
+    return isinstance(value, dict) and bool(event_name(value)) and not kind_of(value)
+
+
+def event_name(value: Mapping[str, Any]) -> str:
+    """What kind of a thing a line says that it is; empty where it does not."""
+    return next((value[key][:40] for key in ("type", "event") if isinstance(value.get(key), str)), "")
+
+
+def is_text(line: bytes) -> bool:
+    """Does a line begin as no JSON does?"""
+    return line.lstrip()[:1] not in (b"{", b"[") or _STAMPED.match(line) is not None
+
+
+def _is_table(peek: Peek) -> bool:
+    """Is it a table of messages that say whose they are, or of conversations, or lines of verdicts?"""
+    first = first_row(peek.head)
+    columns = dict.fromkeys(first, "user")
+    if is_message(columns) or is_message(first):
+        return bool(group_of(columns)) and (says_outcome(first) or not _are_predictions(peek))
+    return is_row(first) and not is_wide(first) and not _are_predictions(peek)
+
+
+def first_row(head: bytes) -> dict[str, str]:
+    """The first row of a table, by its heading; empty where it is none."""
+    text = head.decode("utf-8", "replace")
+    try:
+        header, *rows = islice(
+            csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0])), 2
+        )
+    except (csv.Error, ValueError):
+        return {}
+    return dict(zip_longest(header, rows[0][: len(header)], fillvalue="")) if rows else {}
+
+
+def is_row(first: Mapping[str, str]) -> bool:
+    """Is it a row of a table that can be read?"""
+    if is_message(first) or is_message(dict.fromkeys(first, "user")) or is_wide(first):
+        return True
+    return kind_of(first) == "conversation" or is_result(first)
+
+
+def delimiter_of(header: str) -> str:
+    """What parts the cells of a table, by its heading."""
+    return max(",;\t", key=header.count)
+
+
+def _is_unusual(given: Any) -> bool:
+    """May it be predictions with what led to them: trials by name, a turn's messages, a text of them, Gemini's?"""
+    if not isinstance(given, dict) or not given:
+        return False
+    kind = kind_of(given)
+    grouped = (kind == "columns" and not says_outcome(given)) or (
+        kind == "keyed" and kind_of(next(iter(given.values()))) == "list"
+    )
+    return grouped or _is_turn(given) or isinstance(given.get("messages"), str) or "contents" in given
+
+
+def _is_spoken(first: FoundConversation) -> bool:
+    """Are its messages in the words of dialogue data?"""
+    if not first.messages:
+        return False
+    return is_spoken(first.messages[0]) or ("turns" in first.used and not has_role(first.messages[0]))
+
+
+def _is_turn(given: Mapping[str, Any]) -> bool:
+    """Is it one turn, with the messages to a model that answers with an object?"""
+    from dialgauge.formats.predictions.records import is_object, last_answer
+
+    numbered = any(plain_key(key).startswith("turn") for key in given)
+    return numbered and not says_outcome(given) and is_object(last_answer(given.get("messages")))
+
+
+def _are_predictions(peek: Peek) -> bool:
+    from dialgauge.formats.predictions.free_form import problem
+
+    return problem(peek) is None

@@ -1,0 +1,129 @@
+"""The members of a record that hold facts: its own, those of objects in it, and how it calls itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from dialgauge.formats.base import Notes, literal
+from dialgauge.formats.logs import fact_names as names
+from dialgauge.formats.logs.fact_names import plain_key
+from dialgauge.formats.logs.fact_values import number_in, said_success
+from dialgauge.formats.tau_messages import as_text
+
+#: A longer id is a description.
+LONGEST_ID = 100
+#: How deep members lie that anybody looks at.
+_DEEPEST = 3
+#: A longer text is no object of facts.
+_LONGEST_TEXT = 1 << 16
+
+
+def task_and_trial(row: Mapping[str, Any]) -> list[str]:
+    """The task and the trial of a message that names them itself, as they are written; nothing without a task."""
+    known = {plain_key(key): value for key, value in row.items()}
+    known |= {name: held for name in names.TASK if (held := _own_id(known.get(name))) is not None}
+    trial = next((as_text(known[name]) for name in names.TRIAL if known.get(name) is not None), "")
+    return [task, trial] if (task := identifier_in(known, names.TASK)) else []
+
+
+def has_trial(row: Any) -> bool:
+    """Does a record number its trial?"""
+    return isinstance(row, dict) and trial_in({plain_key(key): value for key, value in row.items()}) is not None
+
+
+def names_conversation(record: Mapping[str, Any]) -> bool:
+    """Does a record name a task, or itself?"""
+    known = {plain_key(key): value for key, value in record.items()}
+    return bool(task_and_trial(record) or identifier_in(known, names.ID))
+
+
+def of_all(record: Mapping[str, Any], notes: Notes, *, several: bool) -> dict[str, Any]:
+    """What a record says of the conversations in it: of several, neither how they went nor what all of them cost."""
+    shared: dict[str, Any] = {}
+    for key, value in record.items():
+        if several and names.is_of_one(key) and not (isinstance(value, dict) and plain_key(key) in names.NESTED):
+            notes.add(f"'{key[:60]}' beside a list of conversations is not taken for each of them")
+        elif several and isinstance(value, dict) and plain_key(key) in names.NESTED | names.SCORES | names.USAGE:
+            shared[key] = {name: member for name, member in value.items() if not names.is_of_one(name)}
+        else:
+            shared[key] = value
+    return shared
+
+
+def as_of(owner: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record in which what says how something went is that of its owner, as of a response, and not a verdict."""
+    return {f"{owner}.{key}" if names.is_of_one(key) else key: value for key, value in record.items()}
+
+
+def fields_of(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """The members of a record, then those of the objects in it that hold facts."""
+    own = any(plain_key(key) in names.SUCCESS and said_success(value) is not None for key, value in record.items())
+    inner = []
+    for key, value in record.items():
+        if key in used:
+            continue
+        if isinstance(value, dict) and own and plain_key(key) in names.EVALUATIONS:
+            inner.append(
+                {
+                    f"{key}.{name}" if plain_key(name) in names.SUCCESS else name: member
+                    for name, member in value.items()
+                }
+            )
+        elif isinstance(value, dict) and plain_key(key) in names.TASK and (name := _own_id(value)) is not None:
+            yield "task_id", name
+            inner.append({key: member for key, member in value.items() if member is not name})
+        elif isinstance(value, dict) and plain_key(key) in names.NESTED | names.USAGE:
+            inner.append(value)
+        elif isinstance(value, dict) and plain_key(key) in names.JUDGES:
+            inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) in names.OF_JUDGES})
+        elif key == "config" and isinstance(value, dict) and isinstance(value.get("configurable"), dict):
+            inner.append(value["configurable"])  # whose thread a checkpoint of LangGraph is
+        else:
+            yield key, value
+    for held in inner:
+        yield from held.items()
+
+
+def opened(key: str, value: Any) -> Any:
+    """An object in which facts are looked for, also where it is written as a text."""
+    if not isinstance(value, str) or value[:1] != "{" or plain_key(key) not in names.OUTSIDE:
+        return value
+    opened = literal(value, _LONGEST_TEXT)
+    return opened if isinstance(opened, dict) else value
+
+
+def members_inside(held: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """What is no object, by the path to it, as far inside as anybody looks."""
+    for key, value in held.items():
+        if isinstance(value, dict):
+            if depth < _DEEPEST:
+                yield from members_inside(value, f"{path}{key[:60]}.", depth + 1)
+        else:
+            yield f"{path}{key[:60]}", value
+
+
+def _own_id(given: Any) -> str | int | None:
+    """How an object calls itself that describes a task."""
+    known = {plain_key(key): value for key, value in given.items()} if isinstance(given, dict) else {}
+    return next((known[name] for name in ("id", "taskid", "name") if isinstance(known.get(name), str | int)), None)
+
+
+def identifier_in(known: Mapping[str, Any], called: Iterable[str]) -> str:
+    """The first name that is there, also as a number; empty without one."""
+    for name in called:
+        given = known.get(name)
+        if isinstance(given, int | float) and not isinstance(given, bool):
+            return as_text(int(given) if isinstance(given, float) and given.is_integer() else given)
+        if isinstance(given, str) and given.strip() and len(given) <= LONGEST_ID:
+            return given.strip()
+    return ""
+
+
+def trial_in(known: Mapping[str, Any]) -> int | None:
+    """The number of the trial; None where none is said."""
+    for name in names.TRIAL:
+        given = number_in(known.get(name))
+        if given is not None and given.is_integer() and 0 <= given < 1_000_000:
+            return int(given)
+    return None

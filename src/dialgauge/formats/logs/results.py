@@ -1,0 +1,253 @@
+"""Results without messages, where only was kept how each trial of a task went.
+
+Records (``{"task": "t1", "passed": true}``), alone or in a list under whatever name; verdicts by task, each one, a list
+or by trial; lists of the tasks that passed and failed; a list of tasks and one of verdicts; tables with a column a
+trial or a column a task; lines such as ``t1: PASS FAIL``. All become records of one trial each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.logs.conversations import SPOKEN, is_other
+from dialgauge.formats.logs.fact_names import TASK, TRIAL, TRIAL_NAME, is_fact, plain_key
+from dialgauge.formats.logs.fact_values import said_success, truth
+from dialgauge.formats.logs.record_fields import names_conversation, task_and_trial
+from dialgauge.formats.logs.record_verdicts import says_verdict
+from dialgauge.text import some_of
+
+#: Under this name a record says what it is called from outside, where nothing else names its task.
+NAME = "id"
+#: What a list of ids may be called beside the verdict on them: ``resolved_ids``, ``passed tasks``.
+_OF_IDS = re.compile(r"(?:instance|task)?_?(?:ids|tasks|instances|cases)?\Z", re.IGNORECASE)
+_BROKEN = frozenset({"error", "errors", "errored", "crashed"})
+#: Members that hold results and summaries of them.
+_DEEPEST = 4
+#: Members of a value that say whether it is results; a file may be cut off after them.
+_LOOKED_AT = 20
+#: A line of text: when and how loud it was said, the verdicts in it, and what may stand around the name.
+_STAMP = re.compile(
+    r"\A\[?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?Z?\]?\s"
+)
+_LEVEL = re.compile(r"\A\s{0,9}\[?(?:INFO|DEBUG|WARNING|WARN|ERROR)\]?:?\s")
+_VERDICT = re.compile(r"(?<![\w-])(?:PASS|FAIL|PASSED|FAILED|SUCCESS|FAILURE)(?![\w-])|[✅✓✔❌✗✘]")
+_AROUND = " \t:=|,;.-[]<>→│✖\ufe0f"
+_PYTEST = re.compile(r"\A[\w./-]{1,200}\.py::[\w:.]{1,200}\[([^\]]{1,200})\]")
+#: Lines of a text that may have no verdict: a heading, a summary.
+_OTHER_LINES = 0.34
+_LONGEST_LINE = 300
+
+
+def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """A record for each trial whose verdict a value holds; none where it is something else."""
+    if isinstance(value, list):
+        listed = [_trials(entry) for entry in value]
+        return [row for rows in listed for row in rows] if all(listed) else []
+    if not isinstance(value, dict) or not value or depth > _DEEPEST:
+        return []
+    return (
+        _trials(value, alone=False) or _by_verdict(value) or _by_lists(value) or _by_name(value) or _held(value, depth)
+    )
+
+
+def are_results(value: Any) -> bool:
+    """Do the first entries of a value, of which more may follow, hold results?"""
+    try:
+        return bool(results_in(_beginning(value)))
+    except DialgaugeError:  # said when it is read
+        return True
+
+
+def _beginning(value: Any, depth: int = 0) -> Any:
+    if isinstance(value, list):
+        return [_beginning(entry, depth + 1) for entry in value[:_LOOKED_AT]] if depth <= _DEEPEST else value
+    if isinstance(value, dict) and depth <= _DEEPEST:
+        return {key: _beginning(value[key], depth + 1) for key in list(value)[:_LOOKED_AT]}
+    return value
+
+
+def is_result(value: Any) -> bool:
+    """Does a record name a task and whether it was done?"""
+    return isinstance(value, dict) and not is_other(value) and names_conversation(value) and says_verdict(value)
+
+
+def is_flat_result(value: Any) -> bool:
+    """Is it a row of nothing but facts, which name a task and whether it was done?"""
+    if not isinstance(value, dict) or any(isinstance(member, list | dict) for member in value.values()):
+        return False
+    return not SPOKEN & {key.lower() for key in value} and bool(task_and_trial(value)) and says_verdict(value)
+
+
+def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:
+    """The trials that a record tells of: its own, or those in its only list of verdicts."""
+    if not isinstance(value, dict) or is_other(value):
+        return []
+    if not names_conversation(value):
+        name = value.get("name")
+        return [{**value, NAME: name}] if alone and isinstance(name, str) and name and says_verdict(value) else []
+    if says_verdict(value):
+        return [dict(value)] if alone else []
+    lists = [key for key, held in value.items() if isinstance(held, list) and _outcomes(held)]
+    if len(lists) != 1 or not task_and_trial(value):
+        return []
+    shared = {key: held for key, held in value.items() if key != lists[0]}
+    return [{**shared, **outcome} for outcome in _outcomes(value[lists[0]])]
+
+
+def _outcomes(held: Any) -> list[dict[str, Any]]:
+    """What is said of the trials of one task: a verdict, a record with one, or several of these, listed or by name."""
+    if _is_verdict(held):
+        return [{"success": held}]
+    if isinstance(held, dict) and says_verdict(held):
+        return [dict(held)]
+    if isinstance(held, dict) and held:
+        numbers = [TRIAL_NAME.fullmatch(key) or re.fullmatch("([0-9]{1,3})", key) for key in held]
+        listed = [_outcomes(member) for member in held.values()] if all(numbers) else []
+        named = zip(numbers, listed, strict=False)
+        if listed and all(len(each) == 1 for each in listed):
+            return [{"trial": int(number[1]), **each[0]} for number, each in named if number]
+        lists = [member for member in held.values() if isinstance(member, list) and _outcomes(member)]
+        return (
+            _outcomes(lists[0]) if len(lists) == 1 and not any(isinstance(each, dict) for each in held.values()) else []
+        )
+    if not isinstance(held, list) or not held:
+        return []
+    listed = [_outcomes(member) if not isinstance(member, list) else [] for member in held]
+    if not all(len(each) == 1 for each in listed):
+        return []
+    return [{"trial": number, **each[0]} for number, each in enumerate(listed)]
+
+
+def _is_verdict(value: Any) -> bool:
+    return isinstance(value, str | bool | int | float) and truth(value) is not None
+
+
+def _by_verdict(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Lists of tasks, done and not: ``{"resolved_ids": [...], "unresolved_ids": [...]}``."""
+    rows: dict[bool | None, list[dict[str, Any]]] = {}
+    for key, held in value.items():
+        word = _OF_IDS.sub("", key).strip(" _-").lower()
+        said = None if word in _BROKEN else truth(word)
+        if isinstance(held, list) and all(isinstance(name, str | int) for name in held):
+            if said is not None:
+                rows.setdefault(said, []).extend({NAME: name, "success": said} for name in held)
+            elif word in _BROKEN:
+                rows.setdefault(None, []).extend({NAME: name, "error": word} for name in held)
+    return [row for several in rows.values() for row in several] if {True, False} <= rows.keys() else []
+
+
+def _by_lists(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A list of tasks and one of what became of each: ``{"tasks": ["a", "b"], "results": [[1, 0], [1, 1]]}``."""
+    lists = {key: held for key, held in value.items() if isinstance(held, list) and held}
+    names = [key for key in lists if plain_key(key).removesuffix("s") in (*TASK, "id", "name")]
+    if len(names) != 1 or not all(isinstance(name, str | int) for name in lists[names[0]]):
+        return []
+    tasks = lists.pop(names[0])
+    found = [held for held in lists.values() if len(held) == len(tasks) and all(map(_outcomes, held))]
+    if len(found) != 1 or len(set(tasks)) < len(tasks):
+        return []
+    return [row for name, held in zip(tasks, found[0], strict=True) for row in _called(name, _outcomes(held))]
+
+
+def _by_name(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What became of each task, by its name; a name of a fact is none of a task."""
+    if any(map(is_fact, value)):
+        return []
+    members = {name: _outcomes(held) for name, held in value.items()}
+    counted = all(isinstance(held, int | float) and not isinstance(held, bool) for held in value.values())
+    if not all(members.values()) or counted or len(value) < 2 or all(map(TRIAL_NAME.fullmatch, value)):
+        return []
+    return [row for name, outcomes in members.items() for row in _called(name, outcomes)]
+
+
+def _called(name: Any, outcomes: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Outcomes under their task's name; that of a single one may tell its trial, too."""
+    for outcome in outcomes:
+        yield {**({"task_id": name} if len(outcomes) > 1 else {NAME: name}), **outcome}
+
+
+def _held(value: Mapping[str, Any], depth: int) -> list[dict[str, Any]]:
+    """The results of the only member that has any; of several, those of records that name their tasks."""
+    found = {
+        key: rows
+        for key, held in value.items()
+        if isinstance(held, list | dict) and (rows := results_in(held, depth + 1))
+    }
+    if len(found) > 1:
+        listed = {key: rows for key, rows in found.items() if isinstance(value[key], list)}
+        found = listed if len(listed) == 1 else found
+    if len(found) > 1:
+        tasks = [{_task(row) for row in rows} for rows in found.values()]
+        if tasks[0] & tasks[1]:
+            raise DialgaugeError(
+                f"it has results of the same tasks under {some_of((repr(key) for key in found), 4)}, as of several "
+                "agents; write those of each into a file of its own, and name all of these files"
+            )
+        return []
+    return next(iter(found.values()), [])
+
+
+def _task(row: Mapping[str, Any]) -> str:
+    return next(iter(task_and_trial(row)), "") or str(row.get(NAME, ""))
+
+
+def is_wide(row: Any) -> bool:
+    """Does a row of a table hold several verdicts: a column a trial beside the task, or a column a task?"""
+    return isinstance(row, dict) and bool(_trial_columns(row) or _task_columns(row))
+
+
+def of_row(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The trials in a row of such a table."""
+    if columns := _trial_columns(row):
+        shared = {key: cell for key, cell in row.items() if key not in columns}
+        return [{**shared, "trial": number, "success": row[column]} for column, number in columns.items()]
+    tasks = _task_columns(row)
+    trial = {key: cell for key, cell in row.items() if key not in tasks}
+    return [{**trial, "task_id": task, "success": row[task]} for task in tasks]
+
+
+def _trial_columns(row: Mapping[str, Any]) -> dict[str, int]:
+    """Columns that are called as trials and hold verdicts, beside a task."""
+    numbers = {key: TRIAL_NAME.fullmatch(key.strip()) or re.fullmatch("([0-9]{1,3})", key.strip()) for key in row}
+    columns = {key: int(number[1]) for key, number in numbers.items() if number}
+    verdicts = all(said_success(row[key]) is not None for key in columns)
+    return columns if len(columns) > 1 and verdicts and task_and_trial(row) and not says_verdict(row) else {}
+
+
+def _task_columns(row: Mapping[str, Any]) -> list[str]:
+    """All columns but the first, which numbers the trials, where they hold verdicts and are called as nothing known."""
+    first, *others = row or [""]
+    if plain_key(first) not in TRIAL or len(others) < 2 or any(map(is_fact, others)):
+        return []
+    return others if all(said_success(row[key]) is not None for key in others) else []
+
+
+def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
+    """The verdicts in lines of text, each with the name that stands beside them; a name of a trial is kept in it."""
+    rows: list[dict[str, Any]] = []
+    others = total = 0
+    for line in lines:
+        if not line.strip():
+            continue
+        total += 1
+        words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
+        name = _name_in(line) if words else ""
+        if not name or len(name.split()) > 6:
+            others += 1
+        else:
+            trials = {"task_id": name} if len(words) > 1 else {NAME: name}
+            numbers = [{"trial": number} for number in range(len(words))] if len(words) > 1 else [{}]
+            rows += [{**trials, **number, "success": truth(word)} for number, word in zip(numbers, words, strict=True)]
+    return rows if len(rows) > 1 and others <= _OTHER_LINES * total else []
+
+
+def _name_in(line: str) -> str:
+    """What a line has a verdict on."""
+    rest = _LEVEL.sub("", _STAMP.sub("", line))
+    if test := _PYTEST.match(rest):
+        return test[1]
+    before, _, after = _VERDICT.sub("\0", rest).partition("\0")
+    return (before.strip(_AROUND) or after.partition("\0")[0].strip(_AROUND)).strip()

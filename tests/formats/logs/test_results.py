@@ -1,0 +1,210 @@
+"""Results of which no messages were kept, in the shapes in which people have them, and what is said of other shapes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+
+TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+#: Two trials of each of three tasks.
+VERDICTS = {"buy": (True, False), "sell": (True, True), "swap": (False, False)}
+ALL = {(task, trial): verdict for task, both in VERDICTS.items() for trial, verdict in enumerate(both)}
+ROWS = [{"task": task, "trial": trial, "passed": verdict} for (task, trial), verdict in ALL.items()]
+
+
+def told(path: Path) -> dict[tuple[str, int], bool | None]:
+    """The verdict of each trial of a log."""
+    outcomes = [dialogue.outcome for dialogue in read(path)]
+    return {
+        (outcome.details["task"], int(outcome.details["trial"])): outcome.success for outcome in outcomes if outcome
+    }
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ROWS,
+        {"summary": {"pass_rate": 0.5, "n": 6}, "details": ROWS},
+        {"agent": "mine", "results": [{**row, "steps": [{"thought": "so"}], "parser": {"a": "b"}} for row in ROWS]},
+        {task: list(both) for task, both in VERDICTS.items()},
+        {"gpt-4o": {task: ["PASS" if one else "FAIL" for one in both] for task, both in VERDICTS.items()}},
+        {task: {f"trial_{n}": one for n, one in enumerate(both)} for task, both in VERDICTS.items()},
+        {task: {f"run {n}": {"reward": float(one), "success": one} for n, one in enumerate(both)}
+         for task, both in VERDICTS.items()},
+        {"tasks": list(VERDICTS), "results": [[int(one) for one in both] for both in VERDICTS.values()]},
+        [{"task": task, "outcomes": ["pass" if one else "fail" for one in both]} for task, both in VERDICTS.items()],
+        {"aggregate": {"goal_completion": 50.0},
+         "individual": {task: {"runs": [{"success": one} for one in both]} for task, both in VERDICTS.items()}},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("indent", [None, 1])
+def test_verdicts_by_task_and_trial(value: Any, indent: int | None, tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text(json.dumps(value, indent=indent))
+    assert told(tmp_path / "results.json") == ALL
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("wide.csv", "Task,Run 0,Run 1,mean\nbuy,✓,✗,0.5\nsell,✓,✓,1\nswap,✗,✗,0\n"),
+        ("wide.tsv", "task\t0\t1\nbuy\t1\t0\nsell\t1\t1\nswap\t0\t0\n"),
+        ("trials.csv", "trial,buy,sell,swap\n0,1,1,0\n1,0,1,0\n"),
+        ("choice.csv", "Scenario;Attempt #;Outcome (pass/fail)\nbuy;0;pass\nbuy;1;fail\nsell;0;pass\nsell;1;pass\n"
+                       "swap;0;fail\nswap;1;fail\n"),
+        ("passfail.csv", "Scenario,Run,Pass/Fail\nbuy,0,Y\nbuy,1,N\nsell,0,Y\nsell,1,Y\nswap,0,N\nswap,1,N\n"),
+        ("words.csv", "task,trial,success\nbuy,0,WAHR\nbuy,1,FALSCH\nsell,0,ok\nsell,1,done\nswap,0,nein\nswap,1,ko\n"),
+        ("scores.csv", "reference_example_id,trial,inputs.q,feedback.correctness\nbuy,0,hi,1\nbuy,1,hi,0\nsell,0,x,1\n"
+                       "sell,1,x,1\nswap,0,x,0\nswap,1,x,0\n"),
+        ("lines.txt", "Results of today\nbuy: PASS FAIL\nsell: PASS PASS\nswap: FAIL FAIL\n"),
+    ],
+)  # fmt: skip
+def test_tables_and_lines(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    scores = [outcome.details for outcome in (one.outcome for one in read(tmp_path / name)) if outcome]
+    if any("score[feedback.correctness]" in details for details in scores):
+        assert [details["score[feedback.correctness]"] for details in scores] == ["1", "0", "1", "1", "0", "0"]
+    else:
+        assert told(tmp_path / name) == ALL
+
+
+def test_ids_and_lists_of_them_keep_their_names(tmp_path: Path) -> None:
+    (tmp_path / "ci.log").write_text("2026-01-01 10:00:01 INFO [PASS] buy (run 1)\n10:00:02 [FAIL] sell (run 1)\n")
+    assert told(tmp_path / "ci.log") == {("buy (run 1)", 0): True, ("sell (run 1)", 0): False}
+    report = {"total": 3, "resolved_ids": ["buy"], "unresolved_ids": ["sell"], "error_ids": ["swap"]}
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    assert told(tmp_path / "report.json") == {("buy", 0): True, ("sell", 0): False, ("swap", 0): None}
+    results = {f"{task}_run{trial}": {"Success": int(one), "dialog": [["hi"]]} for (task, trial), one in ALL.items()}
+    (tmp_path / "ids.json").write_text(json.dumps(results))
+    assert {task for task, _ in told(tmp_path / "ids.json")} == set(results)
+
+
+def test_files_of_runs_are_trials_of_their_tasks(tmp_path: Path) -> None:
+    for trial in (0, 1):
+        results = {task: both[trial] for task, both in VERDICTS.items()}
+        (tmp_path / f"run{trial}.json").write_text(json.dumps({"results": results}))
+    assert told(tmp_path) == ALL
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("results.csv", "file,task,trial,success\n"
+         + "".join(f"{task}_{n}.json,{task},{n},{one}\n" for (task, n), one in ALL.items())),
+        ("verdicts.json", json.dumps({f"{task}_{n}": one for (task, n), one in ALL.items()})),
+    ],
+)  # fmt: skip
+def test_a_file_that_names_others_says_how_their_conversations_went(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / "talks").mkdir()
+    for task, trial in ALL:
+        (tmp_path / "talks" / f"{task}_{trial}.json").write_text(json.dumps({"messages": TALK}))
+    (tmp_path / name).write_text(content)
+    log = read(tmp_path)
+    assert len(log) == len(ALL) and all(len(dialogue.turns) == 2 for dialogue in log)
+    assert sorted(told(tmp_path).values()) == sorted(ALL.values())  # type: ignore[type-var]
+    assert log.notes.counts["outcomes taken from files beside the messages"] == len(ALL)
+
+
+@pytest.mark.parametrize("folders", [True, False])
+def test_names_of_files_or_folders_say_how_it_went(folders: bool, tmp_path: Path) -> None:
+    for (task, trial), verdict in ALL.items():
+        word = "passed" if verdict else "failed"
+        path = tmp_path / (f"{word}/{task}_{trial}.json" if folders else f"{task}_{trial}_{word}.json")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(TALK))
+    assert sum(verdict is True for verdict in told(tmp_path).values()) == 3 and None not in told(tmp_path).values()
+
+
+def test_settings_beside_conversations_are_no_results(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(json.dumps({"task": "a", "messages": TALK, "success": True}))
+    for name in ("more.jsonl", "rest.jsonl"):
+        (tmp_path / name).write_text(json.dumps({"task": name, "messages": TALK, "success": True}))
+    (tmp_path / "settings.json").write_text(json.dumps({"stream": True, "verbose": False}))
+    with pytest.raises(DialgaugeError, match=r"settings\.json: it has yes or no by name and no messages"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "value", [{"epochs": 1, "layers": 0}, {"success": True, "valid": True}, {"a": {"b": 1}}, [1, 0]]
+)
+def test_what_may_be_anything_is_not_read(value: Any, tmp_path: Path) -> None:
+    (tmp_path / "any.json").write_text(json.dumps(value))
+    with pytest.raises(DialgaugeError):
+        read(tmp_path / "any.json")
+
+
+def test_results_of_two_agents_in_one_file_are_refused(tmp_path: Path) -> None:
+    both = {agent: {task: list(given) for task, given in VERDICTS.items()} for agent in ("mine", "yours")}
+    (tmp_path / "both.json").write_text(json.dumps(both))
+    with pytest.raises(DialgaugeError, match="same tasks under 'mine', 'yours', as of several agents"):
+        read(tmp_path / "both.json")
+
+
+def test_a_first_line_that_counts_more_than_there_is(tmp_path: Path) -> None:
+    failed = [{"id": f"t{n}", "valid": False} for n in range(3)]
+    lines = [{"accuracy": 0.4, "correct_count": 2, "total_count": 5}, *failed]
+    (tmp_path / "score.json").write_text("\n".join(map(json.dumps, lines)))
+    with pytest.raises(DialgaugeError, match="counts 5 results, and 3 follow"):
+        read(tmp_path / "score.json")
+    lines[0] = {"run": "x", "date": "2026-01-01"}
+    (tmp_path / "score.json").write_text("\n".join(map(json.dumps, lines)))
+    log = read(tmp_path / "score.json")
+    assert len(log) == 3
+    assert "what the first line says of the whole left out (it has the keys run, date)" in log.notes.counts
+
+
+@pytest.mark.parametrize(
+    ("record", "source"),
+    [
+        ({"metadata": {"evaluation": {"passed": True}}}, "metadata.evaluation.passed"),
+        ({"call_analysis": {"call_successful": True, "mood": "good"}}, "call_analysis.call_successful"),
+        ({"analysis": {"successEvaluation": "true"}}, "analysis.successEvaluation"),
+    ],
+)
+def test_a_verdict_lies_deep_where_somebody_judged(record: dict[str, Any], source: str, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(json.dumps({"task": "t", "messages": TALK, **record}))
+    log = read(tmp_path / "log.jsonl")
+    assert [one.outcome and one.outcome.success for one in log] == [True]
+    assert f"whether it passed is read from '{source}'" in log.notes.counts
+    assert log.notes.judged_by >= {source}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"task": "t", "evaluation": '{"passed": true, "reason": "so"}'},
+        {"task": {"id": "t", "description": "Say hi."}, "result": {"success": True}},
+        {"task": "t", "agent_output": {"success": False}, "eval": {"success": True}},
+    ],
+)
+def test_facts_in_objects_and_texts_of_them(record: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(json.dumps({**record, "messages": TALK}))
+    assert told(tmp_path / "log.jsonl") == {("t", 0): True}
+
+
+def test_lists_beside_conversations_tell_of_each(tmp_path: Path) -> None:
+    by_task = {task: {"conversations": [TALK, TALK], "passed": list(both)} for task, both in VERDICTS.items()}
+    (tmp_path / "log.json").write_text(json.dumps(by_task))
+    assert told(tmp_path / "log.json") == ALL
+
+
+def test_events_tell_of_their_conversation(tmp_path: Path) -> None:
+    events = [
+        {"event": "start", "conversation": "c", "task": "t", "trial": 3},
+        *({"event": "message", "conversation": "c", **message} for message in TALK),
+        {"event": "end", "conversation": "c", "success": True},
+    ]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, events)))
+    assert told(tmp_path / "log.jsonl") == {("t", 3): True}
+    assert [len(dialogue.turns) for dialogue in read(tmp_path / "log.jsonl")] == [2]
+
+
+def test_lists_of_conversations_in_a_list_are_trials(tmp_path: Path) -> None:
+    runs = [[{"task": task, "messages": TALK, "success": both[n]} for task, both in VERDICTS.items()] for n in (0, 1)]
+    (tmp_path / "log.json").write_text(json.dumps(runs))
+    assert told(tmp_path / "log.json") == ALL
