@@ -37,7 +37,8 @@ from dialgauge.lab import (
 from dialgauge.report import drawn as rendered
 from dialgauge.runs import Store
 from dialgauge.stats import ratio_intervals
-from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal, TownSearch
+from dialgauge.worlds.domain import DomainGoal
+from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownSearch
 from runs.contract import assert_run_contract
 from support.drawn_charts import datasets, heading
 from support.shared import shared_folder
@@ -192,10 +193,10 @@ def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
     assert len(users) == len(systems) == len(few.goals)
     for context in users:
         kinds = {type(one) for one in _reachable(context, set())}
-        assert TownGoal in kinds and not any(issubclass(kind, Backend) for kind in kinds)
+        assert DomainGoal in kinds and not any(issubclass(kind, Backend) for kind in kinds)
     for told in systems:
         kinds = {type(one) for one in _reachable(told, set())}
-        assert TownGoal not in kinds and any(issubclass(kind, Backend) for kind in kinds)
+        assert DomainGoal not in kinds and any(issubclass(kind, Backend) for kind in kinds)
 
 
 #: In units of fifty conversations.

@@ -9,19 +9,20 @@ from dialgauge.agents.speech import NluSample, ParseContext, TemplateNlg, Unders
 from dialgauge.agents.town import AgendaUser, RuleSystem
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
-from dialgauge.worlds.town import Backend, TownGoal, TownSearch
+from dialgauge.worlds.domain import DomainGoal
+from dialgauge.worlds.town import Backend, TownSearch
 
 _MOST_EXCHANGES = 20
 
 
-def session_samples(goals: Iterable[TownGoal], search: TownSearch, *, seed: int = 0) -> Iterator[NluSample]:
+def session_samples(goals: Iterable[DomainGoal], search: TownSearch, *, seed: int = 0) -> Iterator[NluSample]:
     """Every turn of a conversation of agenda user and rule system for each goal; each hears what the other said."""
     words = TemplateNlg(strict=True)
     for goal in goals:
         yield from _session(goal, search, words, seed)
 
 
-def _session(goal: TownGoal, search: TownSearch, words: TemplateNlg, seed: int) -> Iterator[NluSample]:
+def _session(goal: DomainGoal, search: TownSearch, words: TemplateNlg, seed: int) -> Iterator[NluSample]:
     def draws(role: str) -> Draws:
         return Draws(seed, "nlu session", goal.id, role)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         world_facts,
         write_release,
     )
-    from dialgauge.lab.cross import SUCCESS, CrossCell, CrossEvaluation, cross_evaluation
+    from dialgauge.lab.cross import CrossCell, CrossEvaluation, cross_evaluation
     from dialgauge.lab.domain_source import (
         LoadedDomain,
         goal_named,
@@ -47,32 +47,19 @@ if TYPE_CHECKING:
         make_lab_config,
         with_states,
     )
-    from dialgauge.lab.lab_results import LabRuns, lab_tables, write_conversations
-    from dialgauge.lab.lab_run import LAB_KIND, converse, judged_conversations, lab_signature, run_lab, scored_run
+    from dialgauge.lab.lab_results import LabRuns, write_conversations
+    from dialgauge.lab.lab_run import converse, judged_conversations, lab_signature, run_lab, scored_run
     from dialgauge.lab.measures import score_conversations
     from dialgauge.lab.model_tracking import Tracked, track_corpus
     from dialgauge.lab.prediction import auc, auc_within, line_error, predictors, rank_agreement
-    from dialgauge.lab.study import (
-        ERRORS,
-        RATES,
-        STUDY_KIND,
-        Condition,
-        channel_conditions,
-        study_figure,
-        study_run,
-        study_tables,
-    )
+    from dialgauge.lab.study import ERRORS, Condition, channel_conditions, study_figure, study_run, study_tables
     from dialgauge.lab.told_acts import with_told_acts
     from dialgauge.lab.tool_runs import run_tool_domain
 
 __all__ = [
     "CAUSE_WORDS",
     "ERRORS",
-    "LAB_KIND",
     "LAB_LIMITS",
-    "RATES",
-    "STUDY_KIND",
-    "SUCCESS",
     "AgentSpec",
     "BrokenLink",
     "Condition",
@@ -109,7 +96,6 @@ __all__ = [
     "judged_conversations",
     "lab_scenario",
     "lab_signature",
-    "lab_tables",
     "line_error",
     "make_lab_config",
     "move_to",

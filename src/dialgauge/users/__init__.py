@@ -10,15 +10,7 @@ if TYPE_CHECKING:
     from dialgauge.users.beside_people import Likeness, likeness, likeness_document, likeness_table
     from dialgauge.users.config import GcdfConfig, load_config, with_overrides
     from dialgauge.users.conversation_files import conversation_named
-    from dialgauge.users.conversations import (
-        act_text,
-        because,
-        explanation,
-        explanation_record,
-        loop_cause,
-        loop_turns,
-        transcript,
-    )
+    from dialgauge.users.conversations import because, explanation, explanation_record, transcript
     from dialgauge.users.corpus_profiles import (
         CorpusProfile,
         FeatureDistance,
@@ -46,7 +38,7 @@ if TYPE_CHECKING:
         verdict_table,
     )
     from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, load_database
-    from dialgauge.users.labels import LABELS, REASONS, meaning
+    from dialgauge.users.labels import LABELS, REASONS
     from dialgauge.users.loops import CAUSES, Loop
     from dialgauge.users.map_builder import BuiltMap, Unplaced, build_map
     from dialgauge.users.measures import FAULTS, UserEvidence, score_name
@@ -71,13 +63,11 @@ if TYPE_CHECKING:
     from dialgauge.users.scorer_settings import ScorerSettings, UserOptions, load_map
     from dialgauge.users.scoring import ScoredConversations, score_conversations
     from dialgauge.users.sentences import MisheardSentence, misheard_sentences, sentence_table
-    from dialgauge.users.turns import EQUALS
 
 __all__ = [
     "BAR_WORDS",
     "CAUSES",
     "COMBINED",
-    "EQUALS",
     "FAULTS",
     "FEATURES",
     "LABELS",
@@ -111,7 +101,6 @@ __all__ = [
     "UserRuns",
     "UserTalk",
     "VenueDatabase",
-    "act_text",
     "as_system",
     "because",
     "behaviour_profile",
@@ -142,10 +131,7 @@ __all__ = [
     "load_map",
     "load_profile",
     "load_schema",
-    "loop_cause",
     "loop_table",
-    "loop_turns",
-    "meaning",
     "misheard",
     "misheard_sentences",
     "paper_figures",

@@ -17,7 +17,7 @@ from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain, lab_scenario, open_domain, open_town
 from dialgauge.worlds.domain import DomainGoal, ServiceTask, load_domain
-from dialgauge.worlds.town import Backend, TownGoal, TownTask
+from dialgauge.worlds.town import Backend
 from support.model_server import ModelServer, model_server, said, tool_call
 from support.soak import soak
 
@@ -93,18 +93,18 @@ def test_what_the_models_are_told(town: LoadedDomain, server: ModelServer) -> No
 
 
 def test_the_instructions_of_a_goal() -> None:
-    goal = TownGoal(
+    goal = DomainGoal(
         id="x",
         tasks=(
-            TownTask(
+            ServiceTask(
                 domain="hotel",
                 info={"area": "north", "stars": "4"},
                 first={"area": "north", "stars": "5"},
                 book={"day": "monday", "people": "2", "stay": "3"},
                 book_first={"day": "monday", "people": "2", "stay": "5"},
             ),
-            TownTask(domain="restaurant", info={"food": "thai"}, requests=("phone", "postcode")),
-            TownTask(
+            ServiceTask(domain="restaurant", info={"food": "thai"}, requests=("phone", "postcode")),
+            ServiceTask(
                 domain="taxi", info={"leaveAt": "10:00"}, links={"departure": "hotel", "destination": "restaurant"}
             ),
         ),

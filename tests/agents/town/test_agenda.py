@@ -10,16 +10,17 @@ from hypothesis import given, settings, strategies as st
 from dialgauge.agents.town import AgendaOptions, AgendaUser
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
-from dialgauge.worlds.town import SYSTEM_ACTS, TOWN, TownGoal, TownTask, act
+from dialgauge.worlds.domain import DomainGoal, ServiceTask
+from dialgauge.worlds.town import SYSTEM_ACTS, TOWN, act
 from support.soak import examples
 
 EVERYTHING = AgendaOptions(initiative=4, greet=0.0, thank=0.0, accept=0.0)
-HOTEL = TownTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",))
+HOTEL = ServiceTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",))
 TABLE = {"day": "monday", "people": "2", "time": "12:00"}
 
 
-def user(*tasks: TownTask, options: AgendaOptions = EVERYTHING) -> AgendaUser:
-    return AgendaUser(TownGoal(id="g", tasks=tasks), TOWN, Draws(0, "agenda"), options)
+def user(*tasks: ServiceTask, options: AgendaOptions = EVERYTHING) -> AgendaUser:
+    return AgendaUser(DomainGoal(id="g", tasks=tasks), TOWN, Draws(0, "agenda"), options)
 
 
 def said(acts: Sequence[Act]) -> set[tuple[str, str, str]]:
@@ -65,7 +66,7 @@ def test_answers_about_another_venue_do_not_count() -> None:
 
 
 def test_answers_about_a_venue_that_is_not_to_be_had_do_not_count() -> None:
-    task = TownTask(
+    task = ServiceTask(
         domain="attraction", info={"type": "nightclub"}, first={"type": "museum"}, requests=("entrance fee",)
     )
     person = user(task)
@@ -77,8 +78,8 @@ def test_answers_about_a_venue_that_is_not_to_be_had_do_not_count() -> None:
 
 
 def test_a_first_try_that_fails_is_changed_and_a_second_failure_ends_the_task_not_the_conversation() -> None:
-    task = TownTask(domain="hotel", info={"area": "north"}, first={"area": "west"}, requests=("phone",))
-    person = user(task, TownTask(domain="taxi", info={"leaveAt": "12:00"}, requests=("phone",)))
+    task = ServiceTask(domain="hotel", info={"area": "north"}, first={"area": "west"}, requests=("phone",))
+    person = user(task, ServiceTask(domain="taxi", info={"leaveAt": "12:00"}, requests=("phone",)))
     assert ("Hotel-Inform", "area", "west") in said(person.step(()))
     assert said(person.step((act("Hotel-NoOffer", "area", "west"),))) == {("Hotel-Inform", "area", "north")}
     assert said(person.step((act("Hotel-NoOffer", "area", "north"),))) == {("Hotel-Inform", "area", "north")}, (
@@ -103,20 +104,20 @@ def test_it_corrects_an_offer_that_goes_against_its_wishes_but_not_for_ever() ->
 
 
 def test_hotel_as_a_noun_is_no_contradiction() -> None:
-    person = user(TownTask(domain="hotel", info={"type": "guesthouse"}, requests=("phone",)))
+    person = user(ServiceTask(domain="hotel", info={"type": "guesthouse"}, requests=("phone",)))
     person.step(())
     heard = (act("Hotel-Inform", "type", "hotel"), act("Hotel-Inform", "phone", "01223"))
     person.step(heard)
     assert person.end_reason == "user_done"
 
 
-def booked(name: str) -> TownTask:
-    return TownTask(domain=name, info={"area": "north"}, book=TABLE if name == "restaurant" else {"people": "2"})
+def booked(name: str) -> ServiceTask:
+    return ServiceTask(domain=name, info={"area": "north"}, book=TABLE if name == "restaurant" else {"people": "2"})
 
 
 def test_a_refused_booking_is_changed_where_the_goal_says_how() -> None:
     first = {**TABLE, "time": "11:00"}
-    task = TownTask(domain="restaurant", info={"area": "north"}, book=TABLE, book_first=first)
+    task = ServiceTask(domain="restaurant", info={"area": "north"}, book=TABLE, book_first=first)
     person = user(task)
     person.step(())
     assert ("Restaurant-Inform", "time", "11:00") in said(person.step((act("Restaurant-Inform", "name", "yu"),)))
@@ -156,7 +157,7 @@ def test_it_may_take_up_an_offer_to_book_and_wait_to_be_asked() -> None:
 
 def test_it_answers_questions_from_its_goal_and_does_not_care_for_the_rest() -> None:
     slow = AgendaOptions(initiative=1, greet=0, thank=0)
-    person = user(TownTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",)), options=slow)
+    person = user(ServiceTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",)), options=slow)
     person.step(())
     person.step((act("Hotel-Request", "area", "?"),))
     assert person.errands["hotel"].said["area"] == "north"
@@ -164,9 +165,9 @@ def test_it_answers_questions_from_its_goal_and_does_not_care_for_the_rest() -> 
 
 
 def test_a_taxi_goes_to_the_venues_it_settled_on() -> None:
-    inn = TownTask(domain="hotel", info={"area": "north"}, requests=("phone",))
+    inn = ServiceTask(domain="hotel", info={"area": "north"}, requests=("phone",))
     links = {"departure": "hotel", "destination": "restaurant"}
-    ride = TownTask(domain="taxi", info={"leaveAt": "12:00"}, requests=("phone",), links=links)
+    ride = ServiceTask(domain="taxi", info={"leaveAt": "12:00"}, requests=("phone",), links=links)
     person = user(inn, ride)
     person.step(())
     person.step((act("Hotel-Inform", "name", "acorn guest house"),))
@@ -197,15 +198,19 @@ def test_a_system_that_is_no_help_is_left_and_nothing_is_said_three_times(deaf: 
 ACTS = [act(name, slot, "x" if slot else "") for name, slots in SYSTEM_ACTS.items() for slot in slots]
 GOALS = [
     (HOTEL, booked("restaurant")),
-    (booked("train"), TownTask(domain="attraction", info={"type": "museum"}, requests=("entrance fee", "phone"))),
-    (TownTask(domain="taxi", info={"leaveAt": "12:00", "departure": "a", "destination": "b"}, requests=("car type",)),),
+    (booked("train"), ServiceTask(domain="attraction", info={"type": "museum"}, requests=("entrance fee", "phone"))),
+    (
+        ServiceTask(
+            domain="taxi", info={"leaveAt": "12:00", "departure": "a", "destination": "b"}, requests=("car type",)
+        ),
+    ),
 ]
 
 
 @settings(max_examples=examples(150), deadline=None)
 @given(st.sampled_from(GOALS), st.lists(st.lists(st.sampled_from(ACTS), max_size=4), min_size=60, max_size=60))
 def test_whatever_a_system_says_the_user_comes_to_an_end_without_a_loop(
-    tasks: tuple[TownTask, ...], heard: list[list[Act]]
+    tasks: tuple[ServiceTask, ...], heard: list[list[Act]]
 ) -> None:
     person = user(*tasks)
     turns = [person.step(())]

@@ -15,26 +15,27 @@ from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.formats import read
 from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
-from dialgauge.worlds.town import TOWN, TownGoal, TownSearch, TownTask, act, load_town, town_goal
+from dialgauge.worlds.domain import DomainGoal, ServiceTask
+from dialgauge.worlds.town import TOWN, TownSearch, act, load_town, town_goal
 from support.town import town_search
 
 BYE = act("general-bye")
-FEE = TownTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",))
-HOTEL = TownTask(
+FEE = ServiceTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",))
+HOTEL = ServiceTask(
     domain="hotel",
     info={"area": "north", "stars": "4", "parking": "yes", "internet": "yes", "type": "guesthouse"},
     book={"day": "monday", "people": "2", "stay": "3"},
 )
-TRAIN = TownTask(
+TRAIN = ServiceTask(
     domain="train", info={"departure": "ely", "destination": "cambridge", "day": "monday"}, book={"people": "2"}
 )
 CONFIRMED = act("Booking-Book", "Ref", "AB12CD34")
 MISHEARD = act("Train-OfferBooked", "Ref", "AB12CD34")
 
 
-def user(*tasks: TownTask, anaphors: float = 0.0, seed: int = 0, insist: bool = False) -> BaselineUser:
+def user(*tasks: ServiceTask, anaphors: float = 0.0, seed: int = 0, insist: bool = False) -> BaselineUser:
     options = BaselineOptions(anaphors=anaphors, insist=insist)
-    return BaselineUser(TownGoal(id="goal", tasks=tasks), TOWN, Draws(seed), options)
+    return BaselineUser(DomainGoal(id="goal", tasks=tasks), TOWN, Draws(seed), options)
 
 
 def slots(acts: tuple[Act, ...]) -> set[str]:
@@ -97,7 +98,7 @@ def test_an_unknown_value_is_asked_for_again_as_long_as_it_is_not_heard(heard: l
 
 
 def test_constraints_to_try_first_are_tried_whether_they_fail_or_not() -> None:
-    one = user(TownTask(domain="restaurant", info={"food": "indian"}, first={"food": "thai"}, requests=("phone",)))
+    one = user(ServiceTask(domain="restaurant", info={"food": "indian"}, first={"food": "thai"}, requests=("phone",)))
     assert act("Restaurant-Inform", "food", "thai") in one.step(())
     assert one.step([act("Restaurant-NoOffer", "food", "thai")]) == (act("Restaurant-Inform", "food", "indian"),)
     assert one.step([act("Restaurant-NoOffer", "food", "indian")]) == (BYE,)  # defect 7: it leaves
@@ -132,8 +133,8 @@ def test_answers_to_questions_offers_and_choices() -> None:
 
 def test_values_that_another_domain_has_too_are_pointed_at() -> None:
     tasks = (
-        TownTask(domain="restaurant", info={"area": "centre"}, requests=("phone",)),
-        TownTask(domain="attraction", info={"area": "centre"}, requests=("phone",)),
+        ServiceTask(domain="restaurant", info={"area": "centre"}, requests=("phone",)),
+        ServiceTask(domain="attraction", info={"area": "centre"}, requests=("phone",)),
     )
     pointed = 0
     for seed in range(1000):
@@ -149,7 +150,7 @@ def test_its_own_limit_is_forty_utterances_and_then_goodbye() -> None:
     sitting = LabConfig(
         user=AgentSpec("agenda-baseline"), system=AgentSpec("silent"), limits=replace(LAB_LIMITS, exchanges=100)
     )
-    [held] = hold_conversations(town_search, [TownGoal(id="goal", tasks=(HOTEL,))], sitting, workers=1)
+    [held] = hold_conversations(town_search, [DomainGoal(id="goal", tasks=(HOTEL,))], sitting, workers=1)
     assert held.outcome is not None
     assert (held.outcome.reason, held.outcome.ended_by, len(held.turns)) == ("max_exchanges", "user", 42)
     assert held.turns[-2].acts == (BYE,)
@@ -158,7 +159,7 @@ def test_its_own_limit_is_forty_utterances_and_then_goodbye() -> None:
 # The experiment of the paper
 
 
-def experiment(data: Path, user_name: str, system: str, failures: str) -> tuple[list[TownGoal], list[Dialogue]]:
+def experiment(data: Path, user_name: str, system: str, failures: str) -> tuple[list[DomainGoal], list[Dialogue]]:
     open_town = partial(load_town, data / "multiwoz21" / "db")
     search = TownSearch(open_town())
     corpus = read(data / "multiwoz21" / "test.json.gz").dialogues
@@ -172,7 +173,7 @@ def experiment(data: Path, user_name: str, system: str, failures: str) -> tuple[
     return goals, list(hold_conversations(lambda: search, goals, sitting, workers=1))
 
 
-def missed(goals: list[TownGoal], dialogues: list[Dialogue]) -> dict[str, float]:
+def missed(goals: list[DomainGoal], dialogues: list[Dialogue]) -> dict[str, float]:
     """For each domain, the share of goals with it in which the user never spoke of it."""
     wanted: Counter[str] = Counter()
     silent: Counter[str] = Counter()

@@ -13,7 +13,8 @@ from dialgauge.agents import EXPLANATION, SystemContext, UserContext, make_agent
 from dialgauge.dialogue import Turn
 from dialgauge.formats import read
 from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
-from dialgauge.worlds.town import TownGoal, TownSearch, TownTask, act, load_town, town_goal
+from dialgauge.worlds.domain import DomainGoal, ServiceTask
+from dialgauge.worlds.town import TownSearch, act, load_town, town_goal
 from support.town import town_search
 
 RECORDED = {
@@ -42,8 +43,10 @@ def corpus(tmp_path: Path) -> str:
     return str(path)
 
 
-def goal(identifier: str) -> TownGoal:
-    return TownGoal(id=identifier, tasks=(TownTask(domain="taxi", info={"leaveAt": "17:15"}, requests=("phone",)),))
+def goal(identifier: str) -> DomainGoal:
+    return DomainGoal(
+        id=identifier, tasks=(ServiceTask(domain="taxi", info={"leaveAt": "17:15"}, requests=("phone",)),)
+    )
 
 
 def test_people_say_what_they_said(corpus: str) -> None:

@@ -8,16 +8,16 @@ from msgspec.structs import replace
 from dialgauge.agents import BUILT_IN, EXPLANATION
 from dialgauge.dialogue import Dialogue
 from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
-from dialgauge.worlds.town import TownGoal, TownTask
+from dialgauge.worlds.domain import DomainGoal, ServiceTask
 from support.bad_agents import FAILURES
 from support.town import town_search
 
 GOALS = [
-    TownGoal(
+    DomainGoal(
         id=name,
         tasks=(
-            TownTask(domain="restaurant", info={"food": food, "area": area}, requests=("phone",)),
-            TownTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",)),
+            ServiceTask(domain="restaurant", info={"food": food, "area": area}, requests=("phone",)),
+            ServiceTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",)),
         ),
     )
     for name, food, area in (("one", "indian", "centre"), ("two", "chinese", "east"), ("three", "portuguese", "south"))

@@ -11,17 +11,18 @@ import pytest
 
 from dialgauge.agents import RandomStreams, Scenario, SystemContext, UserContext, make_agent
 from dialgauge.dialogue import Goal, Turn
-from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, TownTask, act, ontology_of
+from dialgauge.worlds.domain import DomainGoal, ServiceTask
+from dialgauge.worlds.town import Backend, TownDatabase, TownSearch, act, ontology_of
 from support.town import town
 
 USERS = ["agenda", "agenda-baseline", "echo", "silent"]
 SYSTEMS = ["rule-system", "rule-baseline", "echo", "silent"]
 BACKSTAGE = (Backend, TownSearch, TownDatabase)
-PRIVATE = (TownGoal, TownTask, Goal)
-GOAL = TownGoal(
+PRIVATE = (DomainGoal, ServiceTask, Goal)
+GOAL = DomainGoal(
     id="goal",
     tasks=(
-        TownTask(
+        ServiceTask(
             domain="hotel",
             info={"area": "north"},
             book={"day": "monday", "people": "2", "stay": "3"},
@@ -90,7 +91,7 @@ def test_a_user_sees_no_backend(name: str) -> None:
     agent.respond(Turn(speaker="system", acts=(act("Hotel-Request", "area", "?"),)))
     things = reachable(agent, context)
     assert held(things, BACKSTAGE) == []
-    assert held(things, (TownGoal,)) == ["DomainGoal"]  # the walk does reach what a user holds
+    assert held(things, (DomainGoal,)) == ["DomainGoal"]  # the walk does reach what a user holds
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

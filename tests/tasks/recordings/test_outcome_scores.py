@@ -27,7 +27,8 @@ from dialgauge.tasks import (
     outcome_tables,
     score_outcomes,
 )
-from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, TownGoal, TownSearch, act, load_town, town_goal
+from dialgauge.worlds.domain import DomainGoal
+from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, TownSearch, act, load_town, town_goal
 from support.recorded import SEARCH, booked, conversation, system, user
 from support.soak import examples
 
@@ -383,7 +384,7 @@ def test_laws_of_any_record(exchanges: list[tuple[Turn, Turn]]) -> None:
 # Real goals
 
 
-def real_goals(shared_data: Path) -> tuple[TownSearch, list[TownGoal]]:
+def real_goals(shared_data: Path) -> tuple[TownSearch, list[DomainGoal]]:
     search = TownSearch(load_town(shared_data / "multiwoz21" / "db"))
     dialogues = read(shared_data / "multiwoz21" / "test.json.gz").dialogues
     return search, [town_goal(one.id, one.goal, search) for one in dialogues if one.goal]

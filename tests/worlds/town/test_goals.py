@@ -9,7 +9,8 @@ import pytest
 from dialgauge.dialogue import Goal, Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
-from dialgauge.worlds.town import TownDatabase, TownGoal, TownSearch, load_town, town_goal
+from dialgauge.worlds.domain import DomainGoal
+from dialgauge.worlds.town import TownDatabase, TownSearch, load_town, town_goal
 from support.shared import shared_folder
 from support.town import ROWS
 
@@ -18,7 +19,7 @@ needs_data = pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no fo
 SEARCH = TownSearch(TownDatabase(ROWS))
 
 
-def ready(failures: str = "live", message: tuple[str, ...] = (), **tasks: Task) -> TownGoal:
+def ready(failures: str = "live", message: tuple[str, ...] = (), **tasks: Task) -> DomainGoal:
     return town_goal("g", Goal(tasks=tasks, message=message), SEARCH, failures)  # type: ignore[arg-type]
 
 

@@ -7,23 +7,20 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.llm.budget import BudgetSpent, Cost, DialogueBudget, RunBudget
-    from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, WantedCall, request_key
+    from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, request_key
     from dialgauge.agents.llm.chat import ChatClient, clean_text, completion_of
     from dialgauge.agents.llm.desk import Desk
     from dialgauge.agents.llm.in_flight import awaited
-    from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings, json_instructions, llm_system
-    from dialgauge.agents.llm.language_user import LlmUser, goal_prompt, llm_user
-    from dialgauge.agents.llm.local_model import LocalModel, check_local_model
-    from dialgauge.agents.llm.observer import Observer, reported_acts
-    from dialgauge.agents.llm.settings import FETCHING, LOCAL, ChatSettings
-    from dialgauge.agents.llm.speaker import VoiceSettings
+    from dialgauge.agents.llm.language_system import json_instructions, llm_system
+    from dialgauge.agents.llm.language_user import goal_prompt
+    from dialgauge.agents.llm.local_model import LocalModel
+    from dialgauge.agents.llm.observer import reported_acts
+    from dialgauge.agents.llm.settings import ChatSettings
     from dialgauge.agents.llm.state_tracker import LlmTracker, chat_settings, slots_to_track
-    from dialgauge.agents.llm.tool_agents import ToolSystem, ToolUser, tool_agent
+    from dialgauge.agents.llm.tool_agents import tool_agent
     from dialgauge.agents.llm.transport import ChatError, Transport
 
 __all__ = [
-    "FETCHING",
-    "LOCAL",
     "BudgetSpent",
     "Cassette",
     "ChatClient",
@@ -33,28 +30,18 @@ __all__ = [
     "Cost",
     "Desk",
     "DialogueBudget",
-    "LlmSystem",
     "LlmTracker",
-    "LlmUser",
     "LocalModel",
-    "Observer",
     "RunBudget",
-    "SystemSettings",
     "TapeEntry",
-    "ToolSystem",
-    "ToolUser",
     "Transport",
-    "VoiceSettings",
-    "WantedCall",
     "awaited",
     "chat_settings",
-    "check_local_model",
     "clean_text",
     "completion_of",
     "goal_prompt",
     "json_instructions",
     "llm_system",
-    "llm_user",
     "reported_acts",
     "request_key",
     "slots_to_track",

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from dialgauge.agents.speech.domain_nlu import DomainNlu
     from dialgauge.agents.speech.domain_speech import DomainSpeech
     from dialgauge.agents.speech.free_listener import FreeListener
-    from dialgauge.agents.speech.mentions import MentionFinder, ValueMention
+    from dialgauge.agents.speech.mentions import MentionFinder
     from dialgauge.agents.speech.nlg import STYLES, Nlg, TemplateNlg, Wording, template_nlg
-    from dialgauge.agents.speech.nlu import LinearNlu, Parse, ParseContext, default_nlu
+    from dialgauge.agents.speech.nlu import LinearNlu, ParseContext, default_nlu
     from dialgauge.agents.speech.nlu_default import default_model, recipe_checksum, train_default
     from dialgauge.agents.speech.nlu_model import NluModel
     from dialgauge.agents.speech.nlu_samples import PRACTICE_ONTOLOGY, human_samples, practice_samples
@@ -36,7 +36,6 @@ __all__ = [
     "Nlg",
     "NluModel",
     "NluSample",
-    "Parse",
     "ParseContext",
     "PhraseBook",
     "RetrievalNlg",
@@ -44,7 +43,6 @@ __all__ = [
     "ServiceVocabulary",
     "TemplateNlg",
     "UnderstoodCounts",
-    "ValueMention",
     "Vocabulary",
     "Wording",
     "default_model",

@@ -12,30 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.faults.checking import check_user
     from dialgauge.users.faults.conversation_view import plain_text, sentences, weighty, words
-    from dialgauge.users.faults.fault_presentation import (
-        MOST,
-        FaultRuns,
-        explanation_tables,
-        missing_sentence,
-        record_table,
-    )
-    from dialgauge.users.faults.fault_records import (
-        KINDS,
-        CheckedConversation,
-        FaultFindings,
-        FaultKind,
-        UserFault,
-    )
+    from dialgauge.users.faults.fault_presentation import FaultRuns, explanation_tables, missing_sentence, record_table
+    from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultFindings, FaultKind, UserFault
     from dialgauge.users.faults.fault_runs import check_faults, faults_run, user_faults
-    from dialgauge.users.faults.judge import (
-        FaultJudge,
-        JudgeCall,
-        judge_prompt,
-        judge_records,
-        read_verdict,
-        with_judged,
-    )
-    from dialgauge.users.faults.knowledge import KnownThing, known_things, known_values
+    from dialgauge.users.faults.judge import FaultJudge, judge_prompt, judge_records, with_judged
+    from dialgauge.users.faults.knowledge import known_things, known_values
     from dialgauge.users.faults.labelled import (
         CheckMeasurement,
         LabelledConversation,
@@ -49,15 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS",
-    "MOST",
     "CheckMeasurement",
     "CheckedConversation",
     "FaultFindings",
     "FaultJudge",
     "FaultKind",
     "FaultRuns",
-    "JudgeCall",
-    "KnownThing",
     "LabelledConversation",
     "UserFault",
     "check_faults",
@@ -74,7 +52,6 @@ __all__ = [
     "load_record",
     "missing_sentence",
     "plain_text",
-    "read_verdict",
     "record_table",
     "sentences",
     "share",

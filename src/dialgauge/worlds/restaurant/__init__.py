@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from dialgauge.worlds.restaurant.dstc2 import (
         Dstc2Ontology,
         Lexicon,
-        Session,
         Venues,
         convert,
         read_ontology,
@@ -52,7 +51,6 @@ __all__ = [
     "PlannedAnswers",
     "Range",
     "Request",
-    "Session",
     "Setting",
     "SimulatorWorld",
     "UserPlan",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from dialgauge.worlds.tools.arithmetic import calculated
     from dialgauge.worlds.tools.integrity import (
         MOST_FOREIGN,
-        Filing,
         Integrity,
         check_integrity,
         check_log,
@@ -31,51 +30,35 @@ if TYPE_CHECKING:
         withheld_words,
     )
     from dialgauge.worlds.tools.isolation import CallLimits
-    from dialgauge.worlds.tools.loading import (
-        OUR_DOMAINS,
-        domain_folder,
-        installed_domains,
-        is_folder,
-        is_tool_domain,
-        load_tool_domain,
-        names_tool_domain,
-    )
+    from dialgauge.worlds.tools.loading import is_tool_domain, load_tool_domain, names_tool_domain
     from dialgauge.worlds.tools.marking import AsGiven, ToolError, ends, for_user, writes
-    from dialgauge.worlds.tools.replaying import RecordedCall, Replay, ReplayedCall, replay
+    from dialgauge.worlds.tools.replaying import RecordedCall, Replay, replay
     from dialgauge.worlds.tools.soundness import DomainReport, check_tool_domain
-    from dialgauge.worlds.tools.tables import Changes, canonical, field_changes, same_but_for_order, same_changes
+    from dialgauge.worlds.tools.tables import canonical, field_changes, same_changes
     from dialgauge.worlds.tools.task_files import (
         GoldCall,
         ToolTask,
         gold_calls,
-        json_tasks,
         read_calls,
         read_tool_tasks,
         tau2_entries,
     )
-    from dialgauge.worlds.tools.tool import Tool
     from dialgauge.worlds.tools.tool_domain import ToolDomain
-    from dialgauge.worlds.tools.verdicts import AgentText, Conduct, TaskVerdict, is_told, judge
+    from dialgauge.worlds.tools.verdicts import AgentText, Conduct, is_told, judge
     from dialgauge.worlds.tools.world import CallOutcome, ToolCall, World
 
 __all__ = [
     "MOST_FOREIGN",
-    "OUR_DOMAINS",
     "AgentText",
     "AsGiven",
     "CallLimits",
     "CallOutcome",
-    "Changes",
     "Conduct",
     "DomainReport",
-    "Filing",
     "GoldCall",
     "Integrity",
     "RecordedCall",
     "Replay",
-    "ReplayedCall",
-    "TaskVerdict",
-    "Tool",
     "ToolCall",
     "ToolDomain",
     "ToolError",
@@ -86,20 +69,16 @@ __all__ = [
     "check_integrity",
     "check_log",
     "check_tool_domain",
-    "domain_folder",
     "ends",
     "field_changes",
     "filing_words",
     "for_user",
     "gold_calls",
     "identifiers_of",
-    "installed_domains",
     "integrity_document",
     "integrity_sentences",
-    "is_folder",
     "is_told",
     "is_tool_domain",
-    "json_tasks",
     "judge",
     "load_tool_domain",
     "log_domain",
@@ -107,7 +86,6 @@ __all__ = [
     "read_calls",
     "read_tool_tasks",
     "replay",
-    "same_but_for_order",
     "same_changes",
     "same_logs",
     "tasks_of_log",

@@ -308,12 +308,6 @@ def _told(instruction: object) -> str:
     return " ".join(instruction.lower().split()) if isinstance(instruction, str) else ""
 
 
-def _stored_gold(conversation: LoggedConversation) -> str | None:
-    """The expected actions that were stored with the verdict; None where there are none, or of no known shape."""
-    calls = gold_calls(conversation.gold) if conversation.gold is not None else None
-    return None if calls is None else _gold_text(calls)
-
-
 _NO_ACTIONS = _gold_text(())
 
 
@@ -324,7 +318,10 @@ def _filing(
     cards: Mapping[str, _TaskCard],
     instructions: Mapping[str, int],
 ) -> Filing:
-    card, stored = cards.get(conversation.task), _stored_gold(conversation)
+    card = cards.get(conversation.task)
+    # The expected actions that were stored with the verdict; None where there are none, or of no known shape.
+    calls = None if conversation.gold is None else gold_calls(conversation.gold)
+    stored = None if calls is None else _gold_text(calls)
     instruction = _told((conversation.stored_task or {}).get("instruction"))
     instruction = instruction if instructions.get(instruction) == 1 else ""
     belonging: Belonging = "unknown"

@@ -7,24 +7,13 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.worlds.domain import ASKED, CHOICE, UNKNOWN, act
-    from dialgauge.worlds.town.database import (
-        DATABASE_DOMAINS,
-        VENUE_DOMAINS,
-        TownDatabase,
-        load_town,
-        town_beside,
-    )
+    from dialgauge.worlds.town.database import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, load_town, town_beside
     from dialgauge.worlds.town.document import described
     from dialgauge.worlds.town.generator import generate_town, write_town
     from dialgauge.worlds.town.goal_generator import generate_goals, goal_record
-    from dialgauge.worlds.town.goals import Failures, TownGoal, TownTask, town_goal
+    from dialgauge.worlds.town.goals import Failures, town_goal
     from dialgauge.worlds.town.likeness import DONT_CARE, LikeTexts, alike, minutes
-    from dialgauge.worlds.town.search import (
-        Backend,
-        TownSearch,
-        ontology_of,
-        spoken_ontology,
-    )
+    from dialgauge.worlds.town.search import Backend, TownSearch, ontology_of, spoken_ontology
     from dialgauge.worlds.town.town import town_domain
     from dialgauge.worlds.town.town_words import spoken_town
     from dialgauge.worlds.town.vocabulary import (
@@ -37,7 +26,6 @@ if TYPE_CHECKING:
         TOWN_DOMAINS,
         USER_ACTS,
         goal_act,
-        goal_slot,
         is_reference,
     )
 
@@ -60,9 +48,7 @@ __all__ = [
     "Failures",
     "LikeTexts",
     "TownDatabase",
-    "TownGoal",
     "TownSearch",
-    "TownTask",
     "act",
     "alike",
     "described",
@@ -70,7 +56,6 @@ __all__ = [
     "generate_town",
     "goal_act",
     "goal_record",
-    "goal_slot",
     "is_reference",
     "load_town",
     "minutes",

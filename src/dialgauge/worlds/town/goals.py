@@ -46,11 +46,7 @@ _LEAVING = re.compile(r"leave the (restaurant|hotel|attraction)\b")
 _ARRIVING = re.compile(r"arrives? (?:at )?the (restaurant|hotel|attraction)\b")
 
 
-TownTask: TypeAlias = ServiceTask
-TownGoal: TypeAlias = DomainGoal
-
-
-def town_goal(identifier: str, goal: Goal, search: TownSearch, failures: Failures = "live") -> TownGoal:
+def town_goal(identifier: str, goal: Goal, search: TownSearch, failures: Failures = "live") -> DomainGoal:
     """The goal of a dialogue, made ready."""
     if failures not in get_args(Failures):
         raise DialgaugeError(f"there is no mode of failures '{failures}'.{nearest(failures, get_args(Failures))}")
@@ -72,7 +68,7 @@ def town_goal(identifier: str, goal: Goal, search: TownSearch, failures: Failure
             stale.append(domain)
         if domain == "taxi":
             links = _links(task.info, ordered, text)
-            task = TownTask(domain=domain, info=task.info, requests=task.requests, links=links)
+            task = ServiceTask(domain=domain, info=task.info, requests=task.requests, links=links)
         elif not search.find(domain, task.info).rows:
             unsatisfiable.append(domain)
         tasks.append(task)
@@ -84,7 +80,7 @@ def town_goal(identifier: str, goal: Goal, search: TownSearch, failures: Failure
         ),
         impossible_bookings=tuple(pair for task in tasks for pair in _impossible(task)),
     )
-    return TownGoal(id=identifier, tasks=tuple(tasks), message=goal.message, findings=findings)
+    return DomainGoal(id=identifier, tasks=tuple(tasks), message=goal.message, findings=findings)
 
 
 def _anything(task: Task) -> bool:
@@ -102,7 +98,7 @@ def _in_order(wanted: Iterable[str], text: list[str]) -> list[str]:
     return sorted(wanted, key=place)
 
 
-def _ready(domain: str, task: Task, search: TownSearch, failures: Failures) -> tuple[TownTask, bool]:
+def _ready(domain: str, task: Task, search: TownSearch, failures: Failures) -> tuple[ServiceTask, bool]:
     """A task, and whether its constraints to try first are as they should be."""
     info, first = _constraints(task.info), _constraints(task.fail_info)
     live = not first or domain == "taxi" or not search.find(domain, first).rows
@@ -113,7 +109,7 @@ def _ready(domain: str, task: Task, search: TownSearch, failures: Failures) -> t
         slot: _value(slot, value) for slot, value in task.fail_book.items() if slot in BOOK_SLOTS.get(domain, ())
     }
     book_first = {**book, **refused}
-    ready = TownTask(
+    ready = ServiceTask(
         domain=domain,
         info=info,
         first=first or None,
@@ -175,7 +171,7 @@ def _refuse_unknown(identifier: str, domain: str, task: Task) -> None:
                 raise DialgaugeError(f"{domain} has no slot '{slot}' {use}.{nearest(slot, known)}", dialogue=identifier)
 
 
-def _impossible(task: TownTask) -> Iterator[str]:
+def _impossible(task: ServiceTask) -> Iterator[str]:
     """The slots of a task's bookings that have a value which no booking can have."""
     bookings = [booking for booking in (task.book, task.book_first) if booking]
     for slot in dict.fromkeys(slot for booking in bookings for slot in booking):
