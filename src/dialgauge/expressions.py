@@ -11,10 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from re import (
-    _constants as sre,  # type: ignore[attr-defined]
-    _parser,  # type: ignore[attr-defined]
-)
+from re import _constants as sre, _parser  # type: ignore[attr-defined]
 from typing import Any, TypeAlias
 
 from dialgauge.errors import DialgaugeError

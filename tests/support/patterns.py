@@ -13,10 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from re import (
-    _constants as sre,  # type: ignore[attr-defined]
-    _parser,  # type: ignore[attr-defined]
-)
+from re import _constants as sre, _parser  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
 import dialgauge
