@@ -6,15 +6,7 @@ from typing import Annotated
 
 from dialgauge import agents, rankers
 from dialgauge.cli.babi_interact import system_named
-from dialgauge.cli.babi_options import (
-    DataOption,
-    LoadOption,
-    ModelOption,
-    ModelSettings,
-    UrlOption,
-    task_of,
-    tell,
-)
+from dialgauge.cli.babi_options import DataOption, LoadOption, ModelOption, ModelSettings, UrlOption, task_of, tell
 from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError

@@ -20,7 +20,6 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import note_kind, split_at_commas
 
 if TYPE_CHECKING:
-    from dialgauge.comparison import Comparison, ComparisonOptions
     from dialgauge.runs import Run
 
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
@@ -341,43 +340,33 @@ def _present_systems(path: Path, output: ComparisonOutput) -> None:
     )
 
 
-def present(comparison: Comparison, options: ComparisonOptions, output: ComparisonOutput) -> int:
+def present(compared: comparison.Comparison, options: comparison.ComparisonOptions, output: ComparisonOutput) -> int:
     """Print, write and draw a comparison; the exit code says whether it is complete."""
-    from dialgauge.comparison import (
-        comparison_figures,
-        comparison_json,
-        comparison_tables,
-        missing_sentences,
-        screen_tables,
-    )
-
-    common.keep_shown(comparison)
+    common.keep_shown(compared)
     screen = out if output.on_screen and output.to == "terminal" else err
-    missing = missing_sentences(comparison)
+    missing = comparison.missing_sentences(compared)
     if missing:
         screen.print("\n".join(f"{sentence}." for sentence in missing) + "\n")
     _write(
-        lambda: comparison_tables(comparison, options),
-        lambda: screen_tables(comparison, options),
-        lambda: comparison_json(comparison, options),
-        lambda: comparison_figures(comparison, options),
+        lambda: comparison.comparison_tables(compared, options),
+        lambda: comparison.screen_tables(compared, options),
+        lambda: comparison.comparison_json(compared, options),
+        lambda: comparison.comparison_figures(compared, options),
         output,
         "compare",
     )
-    common.print_sentence(f"{comparison.verdict}.", screen)
-    runs = list(comparison.runs.values())
+    common.print_sentence(f"{compared.verdict}.", screen)
+    shown = list(compared.runs.values())
     if isinstance(output, StoredComparisonOutput) and output.run:
-        from dialgauge.runs import Store
-
-        store = Store(output.store)
-        runs = [store.add(run) for run in comparison.runs_with_intervals()]
-        for run in runs:
+        store = runs.Store(output.store)
+        shown = [store.add(run) for run in compared.runs_with_intervals()]
+        for run in shown:
             err.print(f"stored as run {run.id} in {store.folder}")
     if output.view:
         from dialgauge.cli.explore import view_runs
 
-        view_runs(runs, output.store)
-    return 0 if comparison.complete else EXIT_INCOMPLETE
+        view_runs(shown, output.store)
+    return 0 if compared.complete else EXIT_INCOMPLETE
 
 
 def _write(

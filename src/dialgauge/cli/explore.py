@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge import explorer
-from dialgauge.cli.common import (
-    StoreOption,
-)
+from dialgauge.cli.common import StoreOption
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError, missing_extra

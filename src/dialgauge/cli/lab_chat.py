@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec.structs import replace
 
 from dialgauge import agents, lab
-from dialgauge.cli.common import (
-    WideOption,
-)
+from dialgauge.cli.common import WideOption
 from dialgauge.cli.lab_options import Agents, ChannelOption, LabSeedOption, Town, agent_spec
 from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import line_reader, out

@@ -7,9 +7,7 @@ from typing import Annotated
 
 from dialgauge import explorer
 from dialgauge.cli.choices import KINDS
-from dialgauge.cli.common import (
-    StoreOption,
-)
+from dialgauge.cli.common import StoreOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.screen import err, out

@@ -32,13 +32,7 @@ def audit(
     whether anything must change, and lists unfair tasks. Code in a domain's folder runs with your permissions. Exit
     code: 0 the log is consistent, 1 conversations do not belong to their tasks or verdicts do not replay.
     """
-    from dialgauge.tasks import (
-        audit_document,
-        audit_logs,
-        audit_task_set,
-        log_tables,
-        task_set_tables,
-    )
+    from dialgauge.tasks import audit_document, audit_logs, audit_task_set, log_tables, task_set_tables
 
     if not results and domain is None and tasks is None:
         raise DialgaugeError("name a results file, or tasks to audit: --domain NAME|FOLDER, --tasks FILE")

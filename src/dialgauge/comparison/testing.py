@@ -11,12 +11,7 @@ from dialgauge import stats
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import (
-    RatioRow,
-    Resampling,
-    parse_measure,
-    ratio_row_intervals,
-)
+from dialgauge.measures import RatioRow, Resampling, parse_measure, ratio_row_intervals
 from dialgauge.runs import Run
 
 RESAMPLES = 10_000

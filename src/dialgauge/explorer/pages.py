@@ -25,13 +25,7 @@ from dialgauge.explorer.markup import search_words
 from dialgauge.explorer.run_list import SORTS, annotations_of, fits, run_groups
 from dialgauge.explorer.run_overview import run_overview, trial_grid
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
-from dialgauge.explorer.sides import (
-    MOST_SIDES,
-    dialogues_side_by_side,
-    neighbours,
-    side_by_side,
-    trials_side_by_side,
-)
+from dialgauge.explorer.sides import MOST_SIDES, dialogues_side_by_side, neighbours, side_by_side, trials_side_by_side
 from dialgauge.explorer.templating import PageLinks, received, render, revision
 from dialgauge.measures import measure_of_kind
 from dialgauge.presentation import Panel, pages_of, run_charts

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from msgspec import Struct
 
+from dialgauge import stats
 from dialgauge.measures.base import Floats, Measure
 
 #: How signatures name intervals that ask what one more unit would change.
@@ -118,15 +119,13 @@ def ratio_row(measure: Measure[Any], num: Floats, den: Floats) -> RatioRow:
 
 def ratio_row_intervals(rows: Sequence[RatioRow], how: Resampling) -> list[Interval]:
     """The intervals of ratios; those that are resampled, and have as many units, share their random numbers."""
-    from dialgauge.stats import ratio_intervals
-
     intervals = [few_units_interval(row, how) for row in rows]
     resampled: dict[int, list[int]] = {}
     for index, row in enumerate(rows):
         if intervals[index] is None:
             resampled.setdefault(len(row.num), []).append(index)
     for places in resampled.values():
-        limits = ratio_intervals(
+        limits = stats.ratio_intervals(
             np.stack([rows[index].num for index in places]),
             np.stack([rows[index].den for index in places]),
             resamples=how.resamples,
@@ -147,13 +146,9 @@ def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:
     if how.method != "studentised" or not units:
         return None
     if row.bounds == (0.0, 1.0) and (row.one_more or (1 < units < FEW_UNITS and _uneven(row.den[there]))):
-        from dialgauge.stats import share_mean_interval
-
-        return Interval(*share_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_UNIT}")
+        return Interval(*stats.share_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_UNIT}")
     if row.bounds == (0.0, math.inf) and 1 < units <= _MANY_AMOUNTS:
-        from dialgauge.stats import amount_mean_interval
-
-        return Interval(*amount_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_AMOUNT}")
+        return Interval(*stats.amount_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_AMOUNT}")
     return None
 
 
@@ -164,16 +159,12 @@ def _uneven(lengths: Floats) -> bool:
 
 def _of_groups(measure: Measure[Any], evidence: Any, how: Resampling) -> Interval:
     """Of a mean over groups, such as slots."""
-    from dialgauge.stats import group_mean_interval
-
-    low, high = group_mean_interval(*measure.by_group(evidence), how.level)
+    low, high = stats.group_mean_interval(*measure.by_group(evidence), how.level)
     return Interval(max(low, measure.card.lower), min(high, measure.card.upper), f"{how.level:g}-jackknife")
 
 
 def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Interval:
     """Of a value that is made of several sums."""
-    from dialgauge.stats import bootstrap_weights, quantiles
-
     card = measure.card
     if card.statistics is None or card.of_sums is None:
         raise TypeError(f"{measure} is not made of several sums")
@@ -181,9 +172,9 @@ def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Int
     if sums.any(axis=0).sum() < 2:  # one dialogue shows no variation, and resampling it would promise certainty
         return NO_INTERVAL
     sums = sums[:, np.lexsort(sums)]  # in whatever order the dialogues come
-    blocks = bootstrap_weights(evidence.dialogues, how.resamples, how.seed)
+    blocks = stats.bootstrap_weights(evidence.dialogues, how.resamples, how.seed)
     drawn = np.concatenate([weights @ sums.T for weights in blocks])
-    low, high = quantiles(card.of_sums(drawn)[:, None], how.level)[0].tolist()
+    low, high = stats.quantiles(card.of_sums(drawn)[:, None], how.level)[0].tolist()
     return Interval(low, high, str(replace(how, method="percentile")))
 
 

@@ -297,53 +297,47 @@ class _JobResult(msgspec.Struct, frozen=True):
 
 
 class _JobWork(Work[None, Job]):
-    """Jobs of this machine share nothing but the store."""
+    """Jobs of this machine share nothing but the store; jobs of a cluster do not see it: they are told what stands in
+    it (``stored``), and send what they computed."""
 
-    def open(self) -> None:
-        """Every job reads its own task."""
-
-    def do(self, state: None, unit: Unit[Job]) -> bytes:
-        job = unit.payload
-        store = Store(job.store)
-        stored = None if job.fresh else stored_cells(store)
-        notes: list[str] = []
-        task, model = rankers.load_task(job.data, job.task), rankers.fresh_model(job.model, job.seed, job.options)
-        cells = job_cells(model, task, job.splits, store, stored, notes.append)
-        return msgspec.msgpack.encode(_JobResult([_Cell(cell.id) for cell in cells], notes))
-
-
-class _DistantJobWork(Work[None, Job]):
-    """Jobs of a cluster do not see the store: they are told what stands in it, and send what they computed."""
-
-    def __init__(self, stored: StoredCells) -> None:
+    def __init__(self, stored: StoredCells | None = None) -> None:
         self._stored = stored
 
     def open(self) -> None:
-        """Every job reads its own task, from a folder that all machines have."""
+        """Every job reads its own task, in a cluster from a folder that all machines have."""
 
     def do(self, state: None, unit: Unit[Job]) -> bytes:
         job = unit.payload
-        task, model = rankers.load_task(job.data, job.task), rankers.fresh_model(job.model, job.seed, job.options)
-        planned = {split: CellKey.planned(model, task, split) for split in job.splits if split in task.splits}
-        known: dict[str, _Cell] = {}
-        if not job.fresh:
-            configs = {split: _sorted(key.config()) for split, key in planned.items()}
-            known = {split: _Cell(self._stored[config]) for split, config in configs.items() if config in self._stored}
-        missing = [split for split in planned if split not in known]
         notes: list[str] = []
-        with TemporaryDirectory(prefix="dialgauge-") as folder:
-            if missing:
-                cells = job_cells(model, task, missing, Store(folder), None, notes.append)
-                known |= {split: _Cell(parcel=packed_run(cell)) for split, cell in zip(missing, cells, strict=True)}
-        return msgspec.msgpack.encode(_JobResult([known[split] for split in planned], notes))
+        task, model = rankers.load_task(job.data, job.task), rankers.fresh_model(job.model, job.seed, job.options)
+        if self._stored is None:
+            store = Store(job.store)
+            stored = None if job.fresh else stored_cells(store)
+            cells = [_Cell(cell.id) for cell in job_cells(model, task, job.splits, store, stored, notes.append)]
+        else:
+            cells = _sent_cells(model, task, job, {} if job.fresh else self._stored, notes.append)
+        return msgspec.msgpack.encode(_JobResult(cells, notes))
+
+
+def _sent_cells(
+    model: rankers.ReplyModel, task: rankers.RankingTask, job: Job, stored: StoredCells, tell: rankers.Tell
+) -> list[_Cell]:
+    planned = {split: CellKey.planned(model, task, split) for split in job.splits if split in task.splits}
+    configs = {split: _sorted(key.config()) for split, key in planned.items()}
+    known = {split: _Cell(stored[config]) for split, config in configs.items() if config in stored}
+    missing = [split for split in planned if split not in known]
+    with TemporaryDirectory(prefix="dialgauge-") as folder:
+        if missing:
+            cells = job_cells(model, task, missing, Store(folder), None, tell)
+            known |= {split: _Cell(parcel=packed_run(cell)) for split, cell in zip(missing, cells, strict=True)}
+    return [known[split] for split in planned]
 
 
 def run_jobs(jobs: Sequence[Job], *, workers: Workers = 1, tell: rankers.Tell = rankers.silent) -> Iterator[list[Run]]:
     """The cells of each job, in the jobs' order; a job that fails ends the table, and what was finished is stored."""
     units = (Unit(str(number), job) for number, job in enumerate(jobs))
-    work: Work[None, Job] = _JobWork()
-    if checked_place(place_of(workers)).engine == "ray":
-        work = _DistantJobWork(stored_cells(Store(jobs[0].store)) if jobs else {})
+    distant = checked_place(place_of(workers)).engine == "ray"
+    work = _JobWork((stored_cells(Store(jobs[0].store)) if jobs else {}) if distant else None)
     for job, done in zip(jobs, run(work, units, workers=workers), strict=True):
         if done.content is None:
             raise DialgaugeError(done.failure or "a job of the table failed")

@@ -13,13 +13,7 @@ from typing import Any, NamedTuple
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import TASKS, RankingTask, fit_model, load_task, ranker_class
-from dialgauge.reproduce.babi.attention import (
-    MODEL,
-    SEED,
-    AttentionSample,
-    attention_tables,
-    stored_attention,
-)
+from dialgauge.reproduce.babi.attention import MODEL, SEED, AttentionSample, attention_tables, stored_attention
 from dialgauge.reproduce.babi.claims import Looked, claims
 from dialgauge.reproduce.babi.kept import (
     OURS,
