@@ -105,7 +105,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold_slots=frozenset().union(*(part.gold_slots for part in parts)),
             kept=_added(part.kept for part in parts),
             gold_kept=_added(part.gold_kept for part in parts),
-            changed=Changes(*_added(part.changed for part in parts)),
+            changed=Changes(*map(sum, zip(*(part.changed for part in parts), strict=True))),
             domains=_added(part.domains for part in parts),
         )
 
@@ -214,8 +214,9 @@ def _few(items: dict[Item, int]) -> dict[Item, int]:
     return dict(folded)
 
 
-def _added(parts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(sum(column) for column in zip(*parts, strict=True))
+def _added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    first, second = (sum(column) for column in zip(*parts, strict=True))
+    return first, second
 
 
 @lru_cache(maxsize=1 << 14)

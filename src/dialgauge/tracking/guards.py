@@ -210,8 +210,8 @@ def output_findings(turns: int, reading: FileReading) -> list[GuardFinding]:
         first = next((location for remark in unread for location in remark.places), "")
         message = (
             f"{count:,} of {counted(turns, 'output')} were not understood in whole, and would be scored as far as they "
-            f"were, first in {first}; write states as JSON, or as hotel-area=north; hotel-stars=4, and {{}} where a "
-            "model gives none"
+            f'were, first in {first}; write a state as an object of slots, such as {{"hotel-area": "north"}}, or as '
+            "hotel-area=north; hotel-stars=4, and as {} where a model gives none"
         )
         return [GuardFinding(OUTPUTS, message, stops=True)]
     invalid = remarks[INVALID].count if INVALID in remarks else 0
