@@ -53,6 +53,8 @@ class GuardEvidence(Struct, frozen=True, dict=True):
     changed: Changes = Changes()
     #: Turns with several gold domains in dialogues that predict several; those of them that predict several themselves.
     domains: tuple[int, int] = (0, 0)
+    #: Dialogues in which gold fills slots, and those of them in which the predictions fill none.
+    filled: tuple[int, int] = (0, 0)
 
     @classmethod
     def of(cls, system: System, coder: Coder) -> GuardEvidence:
@@ -75,6 +77,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold_kept=gold.dropped,
             changed=_changed(system, gold, coder) if predicted.kind == "predicted" else Changes(),
             domains=_domains(system, gold),
+            filled=_filled(system, gold),
         )
 
     @cached_property
@@ -107,6 +110,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold_kept=_added(part.gold_kept for part in parts),
             changed=Changes(*map(sum, zip(*(part.changed for part in parts), strict=True))),
             domains=_added(part.domains for part in parts),
+            filled=_added(part.filled for part in parts),
         )
 
 
@@ -158,6 +162,17 @@ def _domains(system: System, gold: EncodedDialogues) -> tuple[int, int]:
         of_dialogues[filled] = np.bitwise_or.reduceat(of_rows, predicted.offsets[:-1][filled])
     asked = _several(_domain_bits(gold))[rows] & np.repeat(_several(of_dialogues), predicted.sizes)[theirs]
     return int(asked.sum()), int((asked & _several(of_rows)[theirs]).sum())
+
+
+def _filled(system: System, gold: EncodedDialogues) -> tuple[int, int]:
+    aligned = system.aligned
+    known = aligned.predicted_row >= 0
+    rows = ((gold, aligned.gold_row[known]), (system.predicted, aligned.predicted_row[known]))
+    dialogue = aligned.dialogue[known]
+    ours, theirs = (
+        np.bincount(dialogue, np.bincount(side.cell_row, minlength=len(side.present))[row]) > 0 for side, row in rows
+    )
+    return int(ours.sum()), int((ours & ~theirs).sum())
 
 
 def _domain_bits(side: EncodedDialogues) -> NDArray[np.int64]:
