@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
 import dialgauge
@@ -241,3 +242,22 @@ def test_the_example_has_the_name_of_the_file_and_its_first_state(tmp_path: Path
     with pytest.raises(DialgaugeError) as caught:
         dialgauge.read(tmp_path)
     assert '{"dialogue_id":"MUL0004","turn":1,"state":{"hotel-area":"north"}}' in caught.value.example.splitlines()
+
+
+def test_shapes_of_python_and_pandas() -> None:
+    wide = pandas.DataFrame([{"dialogue_id": name, "turn": turn, **flat(state)} for name, turn, state in ROWS])
+    levels = wide.set_index(["dialogue_id", "turn"])
+    levels.columns = pandas.MultiIndex.from_tuples([tuple(str(column).split("-")) for column in levels.columns])
+    pivot = pandas.DataFrame([{"dialogue_id": name, **dict(enumerate(FLAT))} for name in IDS])
+    shapes: dict[str, Any] = {
+        "melt": wide.melt(id_vars=["dialogue_id", "turn"]),
+        "levels": levels,
+        "pivot": pivot,
+        "pairs as keys": {(name, turn): flat(state) for name, turn, state in ROWS},
+        "pairs as slots": {name: [{tuple(slot.split("-")): value for slot, value in one.items()} for one in FLAT]
+                           for name in IDS},
+        "sets": {name: [{f"{slot}={value}" for slot, value in one.items()} for one in FLAT] for name in IDS},
+    }  # fmt: skip
+    gold: dict[str, Any] = dict.fromkeys(IDS, FLAT)
+    results = dialgauge.score(gold, shapes, measures="JGA", intervals=False)
+    assert {name: float(results[name]["JGA"]) for name in shapes} == dict.fromkeys(shapes, 1.0)

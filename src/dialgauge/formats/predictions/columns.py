@@ -52,7 +52,7 @@ _GOLD = _names(
     "goldstate gold golden gt groundtruth truth truestate label labels reference references target targets annotation "
     "goldvalue truevalue groundtruthstate targetstate targetvalue tgt labelids"
 )
-_SLOT = _names("slot slotname slotid slotkey attribute domainslot key")
+_SLOT = _names("slot slotname slotid slotkey attribute domainslot variable key")
 _PREDICTED_VALUE = _names("predictedvalue predvalue predictedslotvalue predslotvalue")
 _VALUE = (*_names("value slotvalue val"), *_PREDICTED_VALUE)
 _DOMAIN = _names("domain service domainname")
@@ -314,7 +314,7 @@ def _names_slot(name: str) -> bool:
 
 def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], dict[str, str]]:
     """The columns of one slot each, predicted and gold, with the slot's name."""
-    sides = {name: _side(name) for name in sample if name not in taken}
+    sides = {name: _side(name) for name in sample if isinstance(name, str) and name not in taken}
     domains = [pair[0].lower() for _, slot in sides.values() if (pair := split_name(slot))]
     columns: dict[str, str] = {}
     for name, (_, slot) in sides.items():

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dialgauge.formats.base import literal
+from dialgauge.formats.predictions.loose import MOST_TEXT
 
 #: Names that only answers have, and those on the way to the text.
 _ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message", "index", "token_ids"))
@@ -68,5 +69,5 @@ def call_of(item: Any) -> tuple[str, Mapping[Any, Any]] | None:
     if not isinstance(inner, Mapping) or not isinstance(name, str):
         return None
     given = next((inner[key] for key in _ARGUMENTS if key in inner), None)
-    given = literal(given) if isinstance(given, str) else given
+    given = literal(given, MOST_TEXT) if isinstance(given, str) else given
     return (name, given) if isinstance(given, Mapping) else None

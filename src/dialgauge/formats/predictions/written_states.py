@@ -195,6 +195,8 @@ class StateReader:
             [written] = written
         if isinstance(written, Mapping) and {"service", "state"} <= written.keys():
             written = rows_by_columns(written)  # frames, as the package datasets writes them
+        if isinstance(written, set | frozenset):
+            written = sorted(written, key=str)
         if isinstance(written, Mapping):
             yield from self._of_mapping(written, seen)
         elif isinstance(written, list | tuple):
