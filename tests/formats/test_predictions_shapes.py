@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
 import dialgauge
@@ -75,6 +76,14 @@ READ: dict[str, Any] = {
         {"custom_id": f"{name}-{turn}", "response": {"status_code": 200, "body": {"choices": [{"message": {
             "role": "assistant", "content": None, "tool_calls": [{"function": call("track", json.dumps(flat(state)))}],
         }}]}}} for name, turn, state in ROWS],
+    "a call of Gemini": [
+        {"key": f"{name}-{turn}", "response": {"candidates": [{"content": {"parts": [
+            {"functionCall": call("set_state", flat(state), "args")}]}}]}} for name, turn, state in ROWS],
+    "batch of responses": [
+        {"id": f"batch_{name}_{turn}", "custom_id": f"{name}-{turn}", "response": {"body": {"output": [
+            {"type": "reasoning", "summary": []},
+            {"type": "message", "role": "assistant", "content": [{"type": "text", "text": json.dumps(flat(state))}]},
+        ]}}} for name, turn, state in ROWS],
     "outputs of vLLM": [
         {"request_id": f"{name}-{turn}", "outputs": [{"index": 0, "text": json.dumps(flat(state))}]}
         for name, turn, state in ROWS],
@@ -104,6 +113,20 @@ READ: dict[str, Any] = {
     "ids with the turn": [{"id": f"{name}.json/turn/{turn}", "state": flat(state)} for name, turn, state in ROWS],
     "target and output": rows(tgt=lambda state: "", out=lambda state: json.dumps(flat(state))),
     "new state beside updates": rows(prev_state=lambda _: {}, state_update=flat, new_state=flat),
+    "columns of domains": rows(hotel=lambda state: state.get("hotel"), train_state=lambda state: state.get("train")),
+    "flattened objects": table(["dialogue_id", "turn", *(f"output.state.{slot.replace('-', '.')}" for slot in SLOTS)]),
+    "columns of turns": [
+        {"dialogue_id": name, **{f"turn_{turn}": state for turn, state in enumerate(FLAT)}} for name in IDS],
+    "rows of slots, columns of turns": table(
+        ["dialogue_id", "slot", "turn 0", "turn 1", "turn 2"],
+        *([name, slot, *(state.get(slot, "") for state in FLAT)] for name in IDS for slot in SLOTS), cells=False),
+    "lists as texts": [{"dialogue_id": name, "states": json.dumps(FLAT)} for name in IDS],
+    "lists of slots": {name: {slot: [state.get(slot, "") for state in FLAT] for slot in SLOTS} for name in IDS},
+    "lists of domains": {
+        name: {domain: [state.get(domain, {}) for state in STATES] for domain in ("hotel", "train")} for name in IDS},
+    "keys with a bar": {f"{name}|{turn}": flat(state) for name, turn, state in ROWS},
+    "informed and requested": rows(belief=lambda state: {"informed": state, "requested": {"hotel": ["phone"]}}),
+    "informing acts": rows(state=lambda state: [f"inform({slot}={value})" for slot, value in flat(state).items()]),
     "by slot": {slot: {name: [state.get(slot, "") for state in FLAT] for name in IDS} for slot in SLOTS},
     "by turn": {str(turn): dict.fromkeys(IDS, state) for turn, state in enumerate(FLAT)},
     "turns of DAMD": {name: {"goal": {}, "turns": [
@@ -219,3 +242,22 @@ def test_the_example_has_the_name_of_the_file_and_its_first_state(tmp_path: Path
     with pytest.raises(DialgaugeError) as caught:
         dialgauge.read(tmp_path)
     assert '{"dialogue_id":"MUL0004","turn":1,"state":{"hotel-area":"north"}}' in caught.value.example.splitlines()
+
+
+def test_shapes_of_python_and_pandas() -> None:
+    wide = pandas.DataFrame([{"dialogue_id": name, "turn": turn, **flat(state)} for name, turn, state in ROWS])
+    levels = wide.set_index(["dialogue_id", "turn"])
+    levels.columns = pandas.MultiIndex.from_tuples([tuple(str(column).split("-")) for column in levels.columns])
+    pivot = pandas.DataFrame([{"dialogue_id": name, **dict(enumerate(FLAT))} for name in IDS])
+    shapes: dict[str, Any] = {
+        "melt": wide.melt(id_vars=["dialogue_id", "turn"]),
+        "levels": levels,
+        "pivot": pivot,
+        "pairs as keys": {(name, turn): flat(state) for name, turn, state in ROWS},
+        "pairs as slots": {name: [{tuple(slot.split("-")): value for slot, value in one.items()} for one in FLAT]
+                           for name in IDS},
+        "sets": {name: [{f"{slot}={value}" for slot, value in one.items()} for one in FLAT] for name in IDS},
+    }  # fmt: skip
+    gold: dict[str, Any] = dict.fromkeys(IDS, FLAT)
+    results = dialgauge.score(gold, shapes, measures="JGA", intervals=False)
+    assert {name: float(results[name]["JGA"]) for name in shapes} == dict.fromkeys(shapes, 1.0)

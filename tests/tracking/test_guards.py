@@ -394,6 +394,27 @@ def test_states_of_the_turn_before_are_refused() -> None:
     assert float(dialgauge.score(MANY, stuck, **how)["system"]["JGA"]) == 0.25
 
 
+def test_what_fits_some_dialogues_only_is_told() -> None:
+    how: dict[str, Any] = {"measures": "JGA", "intervals": False}
+
+    def told(predicted: dict[str, list[dict[str, str]]], gold: Any = MANY) -> str:
+        return " ".join(map(str, dialgauge.score(gold, predicted, **how)["system"].notes))
+
+    names = list(MANY)
+    late = {name: [{}, *states[:-1]] if name in names[:4] else states for name, states in MANY.items()}
+    assert "of 24 turns in which a gold state changes, 8 have that of the turn before; check how" in told(late)
+    early = {name: [*states[1:], states[-1]] if name in names[:4] else states for name, states in MANY.items()}
+    assert "of 24 turns in which a gold state changes, 8 have that of the turn after; check how" in told(early)
+    blank = {name: [{}] * 4 if name in names[:2] else states for name, states in MANY.items()}
+    assert "2 of 12 dialogues in which gold fills slots have only empty states" in told(blank)
+    gold = {f"{name}{n}": states for n in range(9) for name, states in MANY.items()}
+    lacking = {
+        name: [{s: v for s, v in one.items() if "stars" not in s} for one in held] for name, held in gold.items()
+    }
+    assert "the predictions never fill hotel-stars, which gold does" in told(lacking, gold)
+    assert "never fill" not in told(MANY) and "check how" not in told(MANY) and "only empty" not in told(MANY)
+
+
 @pytest.mark.parametrize("write", [str, str.upper])
 def test_states_of_a_later_turn_are_refused(write: Callable[[str], str]) -> None:
     how: dict[str, Any] = {"measures": "JGA", "intervals": False}

@@ -66,9 +66,11 @@ def _is_free_form(columns: Sequence[str], rows: Rows) -> bool:
     if fields & {"record", "turns"} or (fields & {"state", "predicted", "judged"} and is_turn_table(columns)):
         return False
     from dialgauge.formats.predictions.columns import Columns
+    from dialgauge.formats.predictions.dialogue_turns import turn_number
 
     named = Columns.of([dict(row) for row in islice(rows(columns), _LOOK_AT)])
-    return bool(named.dialogue) and (named.has_states or bool(named.turns))
+    by_turn = sum(turn_number(name) is not None for name in columns) > 1
+    return bool(named.dialogue) and (named.has_states or bool(named.turns) or by_turn)
 
 
 def is_turn_table(columns: Sequence[str]) -> bool:

@@ -53,6 +53,8 @@ class GuardEvidence(Struct, frozen=True, dict=True):
     changed: Changes = Changes()
     #: Turns with several gold domains in dialogues that predict several; those of them that predict several themselves.
     domains: tuple[int, int] = (0, 0)
+    #: Dialogues in which gold fills slots, and those of them in which the predictions fill none.
+    filled: tuple[int, int] = (0, 0)
 
     @classmethod
     def of(cls, system: System, coder: Coder) -> GuardEvidence:
@@ -70,6 +72,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold_kept=gold.dropped,
             changed=_changed(system, gold, coder) if predicted.kind == "predicted" else Changes(),
             domains=_domains(system, gold),
+            filled=_filled(system, gold),
         )
 
     @cached_property
@@ -100,8 +103,9 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold_slots=frozenset().union(*(part.gold_slots for part in parts)),
             kept=_added(part.kept for part in parts),
             gold_kept=_added(part.gold_kept for part in parts),
-            changed=Changes(*_added(part.changed for part in parts)),
+            changed=Changes(*map(sum, zip(*(part.changed for part in parts), strict=True))),
             domains=_added(part.domains for part in parts),
+            filled=_added(part.filled for part in parts),
         )
 
 
@@ -165,6 +169,17 @@ def _domains(system: System, gold: EncodedDialogues) -> tuple[int, int]:
     return int(asked.sum()), int((asked & _several(of_rows)[theirs]).sum())
 
 
+def _filled(system: System, gold: EncodedDialogues) -> tuple[int, int]:
+    aligned = system.aligned
+    known = aligned.predicted_row >= 0
+    rows = ((gold, aligned.gold_row[known]), (system.predicted, aligned.predicted_row[known]))
+    dialogue = aligned.dialogue[known]
+    ours, theirs = (
+        np.bincount(dialogue, np.bincount(side.cell_row, minlength=len(side.present))[row]) > 0 for side, row in rows
+    )
+    return int(ours.sum()), int((ours & ~theirs).sum())
+
+
 def _domain_bits(side: EncodedDialogues) -> NDArray[np.int64]:
     """A bit for each domain that a row fills; of more than 62 domains some share one."""
     bits = np.zeros(len(side.present), np.int64)
@@ -219,8 +234,9 @@ def _few(items: dict[Item, int]) -> dict[Item, int]:
     return dict(folded)
 
 
-def _added(parts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(sum(column) for column in zip(*parts, strict=True))
+def _added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    first, second = (sum(column) for column in zip(*parts, strict=True))
+    return first, second
 
 
 @lru_cache(maxsize=1 << 14)

@@ -22,6 +22,7 @@ from dialgauge.tracking.guard_findings import (
     FEW,
     GUARDS,
     LISTED,
+    MANY,
     NOTABLE,
     OUTPUTS,
     SLOTS,
@@ -51,6 +52,8 @@ _LOST = 0.12
 _ACTIVE = 0.05
 #: The share of turns with the state of the turn before or after that is no chance, and how much rarer right ones are.
 _LATE, _OFTEN = 0.3, 4
+#: The same share, where there are many, from which it is told; trackers have up to 0.08.
+_SOMETIMES = 0.15
 #: The share of changes of gold at which predictions stay as they are from which they never change.
 _FROZEN = 0.95
 
@@ -123,6 +126,13 @@ def empty_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardF
     In a format that says where states are, they are empty: a system may predict nothing.
     """
     filled = sum((evidence.gold or {}).values())
+    dialogues, blank = evidence.filled
+    if evidence.predicted and blank >= max(2, NOTABLE * dialogues):
+        message = (
+            f"{blank:,} of {counted(dialogues, 'dialogue')} in which gold fills slots have only empty states; leave "
+            "out those that were not predicted"
+        )
+        return [GuardFinding(OUTPUTS, message)]
     if evidence.predicted or filled < FEW:
         return []
     message = (
@@ -158,7 +168,11 @@ def moved_findings(evidence: GuardEvidence) -> list[GuardFinding]:
             f"{right:,} the changed one; write the state after each user turn"
         )
     elif not early or early < _OFTEN * right_before:
-        return []
+        moved, which = max((late, "before"), (early, "after"))
+        if changes < 2 * FEW or moved < _SOMETIMES * changes:
+            return []
+        message = f"{where}, {moved:,} have that of the turn {which}; check how the turns of each dialogue are counted"
+        return [GuardFinding(TURNS, message)]
     elif unchanged >= _FROZEN * changes:
         message = (
             f"the states seem to be those after the last turn, in all turns: {where}, {unchanged:,} have the predicted "
@@ -210,8 +224,8 @@ def output_findings(turns: int, reading: FileReading) -> list[GuardFinding]:
         first = next((location for remark in unread for location in remark.places), "")
         message = (
             f"{count:,} of {counted(turns, 'output')} were not understood in whole, and would be scored as far as they "
-            f"were, first in {first}; write states as JSON, or as hotel-area=north; hotel-stars=4, and {{}} where a "
-            "model gives none"
+            f'were, first in {first}; write a state as an object of slots, such as {{"hotel-area": "north"}}, or as '
+            "hotel-area=north; hotel-stars=4, and as {} where a model gives none"
         )
         return [GuardFinding(OUTPUTS, message, stops=True)]
     invalid = remarks[INVALID].count if INVALID in remarks else 0
@@ -255,7 +269,8 @@ def slot_findings(
         )
         stops = 2 * unmatched > total or any(meant.values())
         findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(meant, known)))
-    if never_predicted and predicted and (findings or inferred):
+    lacking = gold.total() >= 5 * FEW * FEW and sum(never_predicted.values()) >= MANY * gold.total()
+    if never_predicted and predicted and (findings or inferred or lacking):
         lost = "; polars keeps the slots of the first 100 states only, unless infer_schema_length=None"
         names = [slot_text(pair) for pair in sorted(never_predicted)]
         sentence = f"the predictions never fill {some_of(names, LISTED)}, which gold does{lost if inferred else ''}"

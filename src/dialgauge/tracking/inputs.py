@@ -339,12 +339,13 @@ def _loose_state(state: LooseState, dialogue: str, turn: int) -> State:
             for slot, inner in value.items():
                 nested.setdefault(key, {})[slot] = _values(inner, f"{key}-{slot}", dialogue, turn)
             continue
-        domain, hyphen, slot = key.partition("-")
+        name = "-".join(map(str, key)) if isinstance(key, tuple) else str(key)
+        domain, hyphen, slot = name.partition("-")
         if not hyphen:
             raise DialgaugeError(
-                f"'{key}' is neither a domain with slots nor of the form domain-slot", dialogue=dialogue, turn=turn
+                f"'{name}' is neither a domain with slots nor of the form domain-slot", dialogue=dialogue, turn=turn
             )
-        nested.setdefault(domain, {})[slot] = _values(value, key, dialogue, turn)
+        nested.setdefault(domain, {})[slot] = _values(value, name, dialogue, turn)
     return nested
 
 

@@ -236,6 +236,6 @@ def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     domain, slot, values = _most(joined)
     message = (
         f"{often:,} of {counted(total, 'predicted value')} hold further slots or words, such as {domain}-{slot} = "
-        f"'{values[0][:60]}'; write states as JSON, or as hotel-area=north; hotel-stars=4"
+        f"'{values[0][:60]}'; write the value alone, as in hotel-area=north; hotel-stars=4"
     )
     return [GuardFinding(JOINED, message, stops=total >= FEW and often >= MANY * total)]

@@ -135,14 +135,15 @@ def delimiter_of(header: str) -> str:
 
 
 def _is_unusual(given: Any) -> bool:
-    """May it be predictions with what led to them: trials by name, a turn's messages, a text of them, Gemini's?"""
+    """May it be predictions with what led to them: trials by name, a turn's messages, a text of them, a batch's?"""
     if not isinstance(given, dict) or not given:
         return False
     kind = kind_of(given)
     grouped = (kind == "columns" and not says_outcome(given)) or (
         kind == "keyed" and kind_of(next(iter(given.values()))) == "list"
     )
-    return grouped or _is_turn(given) or isinstance(given.get("messages"), str) or "contents" in given
+    answered = "contents" in given or {"custom_id", "response"} <= given.keys()
+    return grouped or _is_turn(given) or isinstance(given.get("messages"), str) or answered
 
 
 def _is_spoken(first: FoundConversation) -> bool:

@@ -30,6 +30,8 @@ _LOOKS = (
      "dialogue_id, turn and state"),
 )  # fmt: skip
 _SHOWN = 12
+#: What an id has, and no domain.
+_ODD_DOMAIN = re.compile(r"[0-9]{3}|[^\w ]")
 _TURN_LABEL = re.compile(r"^(?:turn|t|utt)?[ _#]{0,2}[0-9]{1,4}[:.)] ?", re.IGNORECASE)
 #: The share of names that two formats have in common which makes one near the other.
 _LIKE = 0.2
@@ -130,7 +132,7 @@ def _state_in(written: Any) -> State:
         state = reader.read(written, "", 0) if isinstance(written, dict | list | str) else {}
     except (DialgaugeError, RecursionError):
         return {}
-    return {} if notes.counts else state
+    return {} if notes.counts or any(map(_ODD_DOMAIN.search, state)) else state
 
 
 def states_example(dialogue: Dialogue) -> str:

@@ -52,7 +52,7 @@ _GOLD = _names(
     "goldstate gold golden gt groundtruth truth truestate label labels reference references target targets annotation "
     "goldvalue truevalue groundtruthstate targetstate targetvalue tgt labelids"
 )
-_SLOT = _names("slot slotname slotid slotkey attribute domainslot key")
+_SLOT = _names("slot slotname slotid slotkey attribute domainslot variable key")
 _PREDICTED_VALUE = _names("predictedvalue predvalue predictedslotvalue predslotvalue")
 _VALUE = (*_names("value slotvalue val"), *_PREDICTED_VALUE)
 _DOMAIN = _names("domain service domainname")
@@ -78,6 +78,12 @@ _TELLING = {
 _DOMAINS = frozenset(_names("attraction bus hospital hotel police restaurant taxi train"))
 _SIDES = re.compile(r"(pred|prediction|predicted|gold|gt|true|label)\s?[-_.: /]\s?(?=.)", re.IGNORECASE)
 _SIDES_AT_END = re.compile(r"(?<=.)[-_.: /][([]?(pred|prediction|predicted|hat|gold|gt|true)[)\]]?$", re.IGNORECASE)
+#: What pandas puts before a slot when it flattens objects: ``output.state.hotel.area``.
+_AROUND_SLOTS = re.compile(
+    r"^(?:(?:state|belief_?state|dialogue_?state|slots|slot_values|output|result|response)\.){1,3}(?=\w{1,40}[-._])",
+    re.I,
+)
+_STATE_OF_DOMAIN = re.compile(r"_(?:state|belief|slots|slot_values)$", re.IGNORECASE)
 _GOLD_SIDES = frozenset(("gold", "gt", "true", "label"))
 #: Names of what may look like a state beside one, and is none that anybody would score. The words begin there: neither
 #: ``generated_belief`` is of a db, nor ``target_slots`` of args.
@@ -272,6 +278,11 @@ def _lacks_domains(written: Any) -> bool:
     )
 
 
+def is_domain(name: object) -> bool:
+    """Is it a domain that is known?"""
+    return isinstance(name, str) and name.lower() in _DOMAINS
+
+
 def names_domain(name: str) -> bool:
     """Does the name of a slot begin with its domain? ``book people`` and ``semi-area`` do not."""
     pair = split_name(name)
@@ -287,7 +298,8 @@ def _is_list(sample: Mapping[str, Any], name: str | None, dialogue: str) -> bool
 def _side(name: str) -> tuple[str, str]:
     """The side that a slot's column is of, in small letters and empty where it does not say, and the slot's name."""
     if side := _SIDES.match(name):
-        return side[1].lower(), name[side.end() :]
+        return side[1].lower(), _AROUND_SLOTS.sub("", name[side.end() :])
+    name = _AROUND_SLOTS.sub("", name)
     if (side := _SIDES_AT_END.search(name)) and split_name(name[: side.start()]):
         return side[1].lower(), name[: side.start()]
     return "", name
@@ -296,16 +308,19 @@ def _side(name: str) -> tuple[str, str]:
 def _names_slot(name: str) -> bool:
     """Is it the column of a slot, predicted or gold, such as ``pred:hotel-area`` or ``hotel-area_true``?"""
     side, slot = _side(name)
-    pair = split_name(slot) if side else None
+    pair = split_name(slot) if side or slot != name else None
     return pair is not None and (any(sign in slot for sign in "-.:/") or pair[0].lower() in _DOMAINS)
 
 
 def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], dict[str, str]]:
     """The columns of one slot each, predicted and gold, with the slot's name."""
-    sides = {name: _side(name) for name in sample if name not in taken}
+    sides = {name: _side(name) for name in sample if isinstance(name, str) and name not in taken}
     domains = [pair[0].lower() for _, slot in sides.values() if (pair := split_name(slot))]
     columns: dict[str, str] = {}
     for name, (_, slot) in sides.items():
+        if is_domain(domain := _STATE_OF_DOMAIN.sub("", slot)) and isinstance(sample[name], Mapping | None):
+            columns[name] = domain
+            continue
         pair = split_name(slot)
         beside = pair and (_BESIDE.fullmatch(pair[0].lower()) or _SCORED.search(pair[1].lower()))
         if pair is None or isinstance(sample[name], Mapping) or beside:

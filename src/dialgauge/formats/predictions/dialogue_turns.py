@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import rows_by_columns
+from dialgauge.formats.base import literal, rows_by_columns
 from dialgauge.formats.predictions.columns import (
     TURN_LISTS,
     Columns,
+    is_domain,
     is_record,
     is_system,
+    names_domain,
     plain_name,
     refuse_two_states,
 )
@@ -24,11 +26,12 @@ _TURN = re.compile(
     re.I,
 )
 #: The turn at the end of a key that names a dialogue, too; 1_00000 is a dialogue of SGD.
-_TURN_AT_END = re.compile(r"[\s_#:/.-](?:(?:turn|t|utt)[\s_#:/.-]?)?(0|[1-9][0-9]{0,4})$", re.I)
+_TURN_AT_END = re.compile(r"[\s_#:|/.-](?:(?:turn|t|utt)[\s_#:/.-]?)?(0|[1-9][0-9]{0,4})$", re.I)
 #: A pair of Python, as it becomes a key of JSON.
 _TUPLE = re.compile(r"""\((['"])([^'"]{1,200})\1,\s?([0-9]{1,5})\)""")
 _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
 _LOOK_AT = 200
+_EMPTY: tuple[Any, ...] = ("", None, {})
 
 
 class NotUnderstood(DialgaugeError):
@@ -82,7 +85,7 @@ def dialogue_turn(key: object) -> tuple[str, int] | None:
     if isinstance(key, str) and (written := _TUPLE.fullmatch(key)):
         return written[2], int(written[3])
     match = _TURN_AT_END.search(key) if isinstance(key, str) and len(key) < 300 else None
-    dialogue = key[: match.start()].rstrip(" _#:/.-") if match and isinstance(key, str) else ""
+    dialogue = key[: match.start()].rstrip(" _#:|/.-") if match and isinstance(key, str) else ""
     return (_SPLITS.sub("", dialogue, count=1), int(match[1])) if match and dialogue else None
 
 
@@ -100,12 +103,16 @@ def turns_in(content: Any) -> list[tuple[int | None, Any]] | None:
     """Number and content of the turns of a dialogue; None where it has none."""
     if isinstance(content, list | tuple):
         return [(None, item) for item in content]
+    if isinstance(content, str) and content.lstrip()[:1] == "[" and isinstance(listed := literal(content), list):
+        return turns_in(listed)
     if not isinstance(content, Mapping):
         return None
     if {"frames", "speaker"} <= content.keys():  # a list of turns, as the package datasets writes it
         speakers = {0: "user", 1: "system"}
         rows = rows_by_columns(content)
         return [(None, {**row, "speaker": speakers.get(row["speaker"], row["speaker"])}) for row in rows] or None
+    if slots := _turns_by_slot(content):
+        return slots
     numbers = [turn_number(key) for key in content]
     if all(number is not None for number in numbers):
         return list(zip(numbers, content.values(), strict=True))
@@ -117,6 +124,21 @@ def turns_in(content: Any) -> list[tuple[int | None, Any]] | None:
         or (key == named and isinstance(inner, list))
     ]
     return turns_in(inside[0]) if len(inside) == 1 else None
+
+
+def _turns_by_slot(content: Mapping[Any, Any]) -> list[tuple[int | None, Any]]:
+    """``{"hotel-area": ["", "north"]}``: of each slot, or of each domain, what it has in all turns.
+
+    One is empty, which alternatives never are.
+    """
+    lists = list(content.values())
+    if not all(isinstance(values, list) and len(values) == len(lists[0]) > 1 for values in lists):
+        return []
+    if not all(names_domain(str(name)) or is_domain(name) for name in content):
+        return []
+    if not any(value in _EMPTY for values in lists for value in values):
+        return []
+    return [(None, row) for row in rows_by_columns(content)]
 
 
 def _is_numbered(item: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.predictions.columns import Columns, is_system, looks_like_state, refuse_two_states
+from dialgauge.formats.predictions.columns import Columns, is_system, looks_like_state, plain_name, refuse_two_states
 from dialgauge.formats.predictions.dialogue_turns import (
     NotUnderstood,
     StateEntries,
@@ -39,6 +39,8 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
         return entries_of_rows(lifted)
     if not columns.dialogue:
         raise NotUnderstood("the id of each dialogue (dialogue_id)", columns.names)
+    if not columns.turns and (melted := _of_turn_columns(rows, columns)):
+        return entries_of_rows(melted)
     if not (columns.turns or columns.has_states):
         if columns.turn and (answered := _with_answers(rows)):
             return entries_of_rows(answered)
@@ -57,13 +59,39 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
 def with_inner_ids(rows: Sequence[Mapping[Any, Any]], names: Sequence[str]) -> list[dict[Any, Any]]:
     """The rows without the object inside of them that has the ids, but with what is in it; none where none has."""
     for name in names:
-        inner = [row.get(name) for row in rows]
-        if all(isinstance(held, Mapping) for held in inner) and (inside := Columns.of(inner)).turn and inside.dialogue:
+        inner = [held for row in rows if isinstance(held := row.get(name), Mapping)]
+        if len(inner) == len(rows) and (inside := Columns.of(inner)).turn and inside.dialogue:
             return [
                 {**{key: content for key, content in row.items() if key != name}, **held}
                 for row, held in zip(rows, inner, strict=True)
             ]
     return []
+
+
+def _of_turn_columns(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> list[dict[str, Any]]:
+    """Rows of a turn each, where they have a column a turn with states, or with values of a slot; none where not.
+
+    Behind its last turn a dialogue has empty cells.
+    """
+    turns = {name: number for name in columns.names if (number := turn_number(name)) is not None}
+    if len(turns) < 2 or columns.turn or columns.state or columns.wide:
+        return []
+    slot = next((name for name in columns.names if plain_name(name) == "slot"), "")
+    last: dict[Any, int] = {}
+    for row in rows:
+        filled = [number for name, number in turns.items() if row.get(name) not in (None, "")]
+        dialogue = str(row.get(columns.dialogue))
+        last[dialogue] = max(last.get(dialogue, -1), *filled, -1)
+    return [
+        {
+            "dialogue_id": row.get(columns.dialogue),
+            "turn": number,
+            **({"slot": row.get(slot), "value": row.get(name)} if slot else {"state": row.get(name) or {}}),
+        }
+        for row in rows
+        for name, number in turns.items()
+        if number <= last[str(row.get(columns.dialogue))]
+    ]
 
 
 def _unnamed_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
@@ -74,6 +102,8 @@ def _unnamed_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
         looks = sum(looks_like_state(held, frozenset()) for held in given)
         if name not in (columns.dialogue, columns.turn, columns.gold) and looks * 2 > len(given):
             likely.append(f"'{name[:40]}'")
+    if not likely and columns.domain:
+        return ": columns of slots name their domain, too, such as hotel-area"
     if not likely:
         return " (state, or slot and value)"
     return f": if it is {' or '.join(likely[:5])}, call that 'prediction'"
@@ -132,7 +162,7 @@ def _identifier(row: Mapping[Any, Any], rows: Sequence[Mapping[Any, Any]], colum
         number = next(number for number, each in enumerate(rows, 1) if each is row)
         raise NotUnderstood(
             f"the id of a dialogue: the {columns.dialogue} of record {number:,} is empty or no text; give every record "
-            "one, and leave out records that hold no prediction",
+            "one (fill cells down that a spreadsheet merged), and leave out records that hold no prediction",
             columns.names,
         )
     if isinstance(value, str):

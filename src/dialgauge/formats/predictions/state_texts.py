@@ -26,6 +26,8 @@ _EMPTY = re.compile(
     re.IGNORECASE,
 )
 _NAME_SEPARATORS = "-.:/_ "
+#: Two levels of names of pandas, as one text.
+_LEVELS = re.compile(r"\('([^']{1,40})', '([^']{1,40})'\)")
 _DASHES = str.maketrans("–—−", "---")
 #: Slots of two words, as states in words name them; others have one word.
 _TWO_WORDS = r"(?:book|semi)[ _-]\w++|leave at|arrive by|price range"
@@ -332,6 +334,8 @@ def split_name(name: str) -> tuple[str, str] | None:
     (('hotel', 'area'), ('hotel', 'book people'), ('Hotels_4', 'location'), None)
     """
     name = name.translate(_DASHES).strip()
+    if levels := _LEVELS.fullmatch(name):
+        return levels[1], slot_name(levels[2])
     for separator in _NAME_SEPARATORS:
         domain, separated, slot = name.partition(separator)
         if not separated:

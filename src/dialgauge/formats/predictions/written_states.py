@@ -15,7 +15,7 @@ from typing import Any
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INVALID, PARTLY, Notes, literal, present_text, rows_by_columns
+from dialgauge.formats.base import INVALID, PARTLY, Notes, present_text, rows_by_columns
 from dialgauge.formats.predictions.common import TWO_VALUES
 from dialgauge.formats.predictions.loose import (
     NO_NAME,
@@ -27,6 +27,7 @@ from dialgauge.formats.predictions.loose import (
     answer_before,
     loose_value,
 )
+from dialgauge.formats.predictions.model_answers import call_of, calls_in, domain_of_tool, is_answer, texts_in
 from dialgauge.formats.predictions.state_texts import TextReader, Triple, slot_name, split_name
 from dialgauge.text import plain
 
@@ -48,7 +49,9 @@ _WHOLE, _HALF = 1.01, 0.5
 #: Letters of a text that are shown.
 _QUOTED = 80
 #: What may stand around a state.
-_AROUND = frozenset({"state", "belief_state", "dialogue_state", "predicted_state", "slot_values", "slots"})
+_AROUND = frozenset(
+    {"state", "belief_state", "dialogue_state", "predicted_state", "slot_values", "slots", "inform", "informed"}
+)
 #: What the slots of a domain may be divided into, or stand in, and what they are called there.
 _PARTS = {
     **dict.fromkeys(("semi", "inform", "info", "constraints", "slot_values"), ""),
@@ -61,22 +64,12 @@ _DOMAIN_NAMES = frozenset({"domain", "service"})
 #: Names beside a state in what a model answers.
 _BESIDE = re.compile(
     "response|text|(?:dialogue_)?acts?|actions?|reasoning|thoughts?|explanation|rationale|confidence|intent|"
-    "active_intent|(?:active_)?domains?|score|log_?prob|prob|probability"
+    "active_intent|(?:active_)?domains?|request(?:s|ed)?|score|log_?prob|prob|probability"
 )
-#: Names in answers of models' APIs (OpenAI, Anthropic, Gemini, vLLM), and those on the way to the text.
-_ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message", "index", "token_ids"))
-_ON_THE_WAY = ("body", "choices", "candidates", "message", "content", "parts", "text")
-#: Names of calls of tools in such answers, and of what tools are called with.
-_CALLS = ("tool_calls", "function_call", "function_calls", "calls")
-_ARGUMENTS = ("arguments", "args", "input", "parameters", "kwargs")
-#: What the name of a tool has beside a domain, and a sign between a domain and its slot.
-_TOOL = re.compile(
-    r"(?:\b|_)(?:find|search|book|get|set|update|query|inform|track|look_?up|list|make|reserve|request|save|submit|store|"
-    r"record|predict|emit|return|extract|fill|the|a|current|belief|dialogue|dialog|state|states|slots?|slot_values|"
-    r"booking)(?=_|\b)",
-    re.IGNORECASE,
-)
+#: A sign between a domain and its slot.
 _NAMES_DOMAIN = re.compile(r"[-.:/]")
+#: An act around a slot: ``inform(hotel-area=north)``.
+_ACT = re.compile(r"(?:inform|set|update|add|slot)\s?\((.{1,500})\)", re.IGNORECASE)
 _QUOTES = ("'", '"', "`")
 _IN_QUOTES = re.compile(r"""(["`])([^"`]*)\1|'((?:[^']|(?<=\w)'(?=\w)|(?<=s)'(?=\s))*)'""")
 _DELETE = re.compile(r"[\[<(]?(?:delete|deleted|remove|removed)[\]>)]?", re.IGNORECASE)
@@ -154,7 +147,7 @@ class StateReader:
         """
         if not isinstance(written, list | tuple) or not written:
             return written
-        if all(map(_call, written)):
+        if all(map(call_of, written)):
             return {"tool_calls": written}
         outputs = [_scored(item) for item in written]
         several = any(output is not item for (output, _), item in zip(outputs, written, strict=True))
@@ -202,6 +195,8 @@ class StateReader:
             [written] = written
         if isinstance(written, Mapping) and {"service", "state"} <= written.keys():
             written = rows_by_columns(written)  # frames, as the package datasets writes them
+        if isinstance(written, set | frozenset):
+            written = sorted(written, key=str)
         if isinstance(written, Mapping):
             yield from self._of_mapping(written, seen)
         elif isinstance(written, list | tuple):
@@ -215,12 +210,12 @@ class StateReader:
             )
 
     def _of_mapping(self, written: Mapping[Any, Any], seen: Seen) -> Iterator[Triple]:
-        if written.keys() & _ANSWERS or written.keys() & _CALLS:
-            if calls := [*_calls_in(written)]:
+        if is_answer(written):
+            if calls := [*calls_in(written)]:
                 for name, given in calls:
                     yield from self._of_call(name, given, seen)
                 return
-            [*texts] = _texts_in(written)
+            [*texts] = texts_in(written)
             seen[INVALID] += not texts
             seen[FIRST] += len(texts) > 1
             yield from self._of_text(texts[0] if texts else "", seen)
@@ -244,7 +239,7 @@ class StateReader:
 
     def _of_call(self, name: str, given: Mapping[Any, Any], seen: Seen) -> Iterator[Triple]:
         """The arguments of a call: slots that name their domain, or those of the domain that the tool is named by."""
-        domain = _TOOL.sub("", name).strip("_")
+        domain = domain_of_tool(name)
         if not domain or any(
             isinstance(value, Mapping) or _NAMES_DOMAIN.search(str(key)) for key, value in given.items()
         ):
@@ -276,7 +271,8 @@ class StateReader:
     def _of_item(self, item: Any, seen: Seen) -> Iterator[Triple]:
         """One entry of a state that is a list."""
         if isinstance(item, str):
-            triple = self._texts.piece(item.strip(), "", alone=True)
+            bare = item.strip()
+            triple = self._texts.piece(act[1] if (act := _ACT.fullmatch(bare)) else bare, "", alone=True)
             if triple is None:
                 seen[INVALID] += bool(item.strip())
             else:
@@ -401,41 +397,6 @@ def _are_probabilities(value: Any) -> bool:
     shares = [share for share in value.values() if isinstance(share, int | float) and 0 <= share <= 1]
     likely = sum(share > _HALF for share in shares)  # each value may have been asked for by itself
     return len(shares) == len(value) and (sum(shares) <= _WHOLE or likely == 1)
-
-
-def _texts_in(answer: Any) -> Iterator[str]:
-    """The texts in an answer of a model's API."""
-    if isinstance(answer, Mapping):
-        inside = [answer[key] for key in _ON_THE_WAY if key in answer]
-        yield from _texts_in(inside[0]) if inside else ()
-    elif isinstance(answer, list):
-        for part in answer:
-            yield from _texts_in(part)
-    elif isinstance(answer, str):
-        yield answer
-
-
-def _calls_in(answer: Any) -> Iterator[tuple[str, Mapping[Any, Any]]]:
-    """Name and arguments of the calls in an answer of a model's API."""
-    if isinstance(answer, list):
-        for part in answer:
-            yield from _calls_in(part)
-    elif call := _call(answer):
-        yield call
-    elif isinstance(answer, Mapping):
-        for key in (*_ON_THE_WAY, *_CALLS):
-            yield from _calls_in(answer.get(key))
-
-
-def _call(item: Any) -> tuple[str, Mapping[Any, Any]] | None:
-    """The call of a tool: ``{"name": "find_hotel", "arguments": {"area": "north"}}``; None where it is none."""
-    inner = item.get("function", item) if isinstance(item, Mapping) else None
-    name = inner.get("name") if isinstance(inner, Mapping) else None
-    if not isinstance(inner, Mapping) or not isinstance(name, str):
-        return None
-    given = next((inner[key] for key in _ARGUMENTS if key in inner), None)
-    given = literal(given) if isinstance(given, str) else given
-    return (name, given) if isinstance(given, Mapping) else None
 
 
 def _of_domain(domain: str, slots: Mapping[Any, Any]) -> Iterator[Triple]:
