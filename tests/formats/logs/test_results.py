@@ -228,12 +228,12 @@ def test_a_table_with_totals_and_holes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("orient", ["columns", "split", "lists"])
 def test_tables_as_pandas_writes_them(orient: str, tmp_path: Path) -> None:
     columns = {name: [row[name] for row in ROWS] for name in ("task", "trial", "passed")}
-    value: dict[str, Any] = {
+    values: dict[str, Any] = {
         "columns": {name: {str(place): cell for place, cell in enumerate(cells)} for name, cells in columns.items()},
         "split": {"columns": list(columns), "index": [0], "data": [list(row.values()) for row in ROWS]},
         "lists": columns,
-    }[orient]
-    (tmp_path / "table.json").write_text(json.dumps(value))
+    }
+    (tmp_path / "table.json").write_text(json.dumps(values[orient]))
     assert told(tmp_path / "table.json") == ALL
 
 
