@@ -208,3 +208,38 @@ def test_lists_of_conversations_in_a_list_are_trials(tmp_path: Path) -> None:
     runs = [[{"task": task, "messages": TALK, "success": both[n]} for task, both in VERDICTS.items()] for n in (0, 1)]
     (tmp_path / "log.json").write_text(json.dumps(runs))
     assert told(tmp_path / "log.json") == ALL
+
+
+def test_trials_that_are_only_counted(tmp_path: Path) -> None:
+    (tmp_path / "counts.csv").write_text("task,passed,trials\nbuy,1,2\nsell,2,2\nswap,0,2\n")
+    assert told(tmp_path / "counts.csv") == ALL
+    (tmp_path / "counts.csv").write_text("task,passed,total\nbuy,1,2\nsell,2,2\nswap,0,2\n")
+    with pytest.raises(DialgaugeError, match=r"counts\.csv: 'passed' and 'total' \(1 of 2\) may count trials"):
+        read(tmp_path / "counts.csv")
+
+
+def test_a_table_with_totals_and_holes(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text("task,run1,run2\nbuy,1,0\nsell,,1\nTOTAL,1,1\n")
+    log = read(tmp_path / "wide.csv")
+    assert told(tmp_path / "wide.csv") == {("buy", 1): True, ("buy", 2): False, ("sell", 2): True}
+    assert log.notes.counts["rows of totals, or without a verdict, left out"] == 1
+
+
+@pytest.mark.parametrize("orient", ["columns", "split", "lists"])
+def test_tables_as_pandas_writes_them(orient: str, tmp_path: Path) -> None:
+    columns = {name: [row[name] for row in ROWS] for name in ("task", "trial", "passed")}
+    values: dict[str, Any] = {
+        "columns": {name: {str(place): cell for place, cell in enumerate(cells)} for name, cells in columns.items()},
+        "split": {"columns": list(columns), "index": [0], "data": [list(row.values()) for row in ROWS]},
+        "lists": columns,
+    }
+    (tmp_path / "table.json").write_text(json.dumps(values[orient]))
+    assert told(tmp_path / "table.json") == ALL
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"), [("Pass: it did", True), ("failed - no reply", False), ("FAIL ❌", False)]
+)
+def test_a_verdict_may_be_explained(text: str, verdict: bool, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(json.dumps({"task": "t", "messages": TALK, "verdict": text}))
+    assert told(tmp_path / "log.jsonl") == {("t", 0): verdict}

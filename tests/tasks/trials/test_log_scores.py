@@ -764,3 +764,78 @@ def test_a_field_that_differs_with_each_trial_tells_no_agents_apart(tmp_path: Pa
 def test_ids_are_the_same_as_whole_numbers_and_as_texts(tmp_path: Path) -> None:
     [run] = score_results([log(tmp_path, *({"task_id": task, "success": True} for task in (0, "0", 0.0)))]).runs
     assert run["pass^3"].value == 1.0
+
+
+def test_a_field_that_splits_all_trials_alike_is_named(tmp_path: Path) -> None:
+    def scored(**fields: Any) -> list[str]:
+        records = [
+            {"task_id": task, "success": day > 0, "messages": [{"role": "user", "content": f"{task}{day}{n}"}, TALK[1]],
+             **{name: values[day] for name, values in fields.items()}}
+            for task in ("a", "b") for day in (0, 1) for n in range(2)
+        ]  # fmt: skip
+        return list(map(str, score_results([log(tmp_path, *records)]).runs[0].notes))
+
+    told = "'date' splits the trials of every task alike (mon 4, tue 4)"
+    assert [note for note in scored(date=("mon", "tue")) if note.startswith(told)]
+    assert not [note for note in scored(date=("mon", "mon")) if "splits" in note]
+    assert [note for note in scored(lang=("en", "de")) if note.startswith("CHECK THE TRIALS: 'lang' differs")]
+
+
+def test_what_may_be_the_verdict_is_named_where_there_is_none(tmp_path: Path) -> None:
+    records = [{"task_id": f"t{n}", "failed": n > 2, "checks": {"db": n % 2}, "steps": n} for n in range(9)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    told = next(note for note in run.notes if note.startswith("no conversation is judged"))
+    assert "with two values and not read: 'failed' (true 6, false 3), 'checks.db' (0 5, 1 4); where one" in told
+
+
+def test_a_verdict_that_somebody_set_right_is_told(tmp_path: Path) -> None:
+    records = [{"task_id": f"t{n}", "success": True, **({"human_override": False} if n else {})} for n in range(2)]
+    records[1]["success"] = False
+    records.append({"task_id": "t2", "success": True, "human_override": False})
+    [run] = score_results([log(tmp_path, *records)]).runs
+    told = "'success' and 'human_override' contradict each other in 1 conversation: 'success' counts"
+    assert told in run.notes
+
+
+def test_numbers_at_the_end_of_the_names_of_tasks_may_be_trials(tmp_path: Path) -> None:
+    def notes(*ids: str) -> list[str]:
+        [run] = score_results([log(tmp_path, *({"sample_id": name, "success": True} for name in ids))]).runs
+        return [note for note in run.notes if "that of a trial" in note]
+
+    assert notes(*(f"{task}.{n}" for task in ("book", "cancel", "refund") for n in range(2)))
+    assert not notes("math.7", "math.12", "code.3")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.csv", "task,run,ann,bob\nbuy,1,yes,no\n", "'ann', 'bob' are yes or no: call what says whether it was done"),
+        ("a.xml", "<testsuite><testcase name='buy'/></testsuite>", "it is XML: write a line for each test case"),
+        ("a.db", "SQLite format 3\0", "it is a binary file, such as a pickle or a database"),
+        ("a.md", "| task | run |", "it is a document, such as Markdown"),
+        ("a.json", '[["buy", 0, true]]', "no known format of agents' logs fits it"),
+    ],
+)
+def test_other_files_are_told_what_to_write(
+    name: str, content: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(content)
+    outcome = command(capsys, "tasks", "score", tmp_path / name)
+    assert outcome.code == 2 and told in " ".join(outcome.err.split())
+    (tmp_path / "log.jsonl").write_text(outcome.err.strip().splitlines()[-1].strip())
+    assert score_results([tmp_path / "log.jsonl"])[0]["pass^1"].value == 1.0
+
+
+def test_all_files_of_a_folder_that_are_no_logs_are_named_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log(tmp_path, {"task_id": "a", "success": True})
+    (tmp_path / "metrics.json").write_text('{"pass_rate": 0.5}')
+    (tmp_path / "stdout.log").write_text("step 1")
+    told = " ".join(command(capsys, "tasks", "score", tmp_path).err.split())
+    assert "metrics.json: it has no messages (keys seen: pass_rate)" in told and "the same holds of stdout.log" in told
+    for path in tmp_path.glob("*.jsonl"):
+        path.unlink()
+    (tmp_path / "stdout.log").unlink()
+    told = " ".join(command(capsys, "tasks", "score", tmp_path).err.split())
+    assert "metrics.json: no known format of agents' logs fits it; keys seen: pass_rate" in told

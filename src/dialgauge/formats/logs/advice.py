@@ -30,14 +30,20 @@ _LOOKS = (
     (re.compile(r"[\[({\s]{1,9}'"), "it looks like Python: write it with json.dump"),
 )
 #: Names of numbers that are no verdicts.
-_COUNTS = re.compile(r"index|idx|count|num|trial|attempt|run|epoch", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"index|idx|count|num|trial|attempt|run|epoch|rate|mean|avg|average|total|elapsed|duration|time|latency|second",
+    re.IGNORECASE,
+)
 #: Names that agents' logs have and predictions do not.
 _SIGNS = re.compile(rb'"(?:role|messages|success|passed|reward|trial|trials|task_id|instance_id|scores)"\s{0,9}:')
+#: Names that predictions have.
+_STATES = re.compile(rb"state|pred|belief|slot|turn", re.IGNORECASE)
 
 
 def may_be_log(part: Part) -> bool:
-    """Does a file that could be predictions look more like a log of an agent?"""
-    return _SIGNS.search(part.head()) is not None
+    """Does a file that could be predictions look more like a log of an agent, or have no name of a state?"""
+    head = part.head()
+    return _SIGNS.search(head) is not None or _STATES.search(head) is None
 
 
 def log_advice(part: Part) -> tuple[str, str]:
@@ -45,6 +51,9 @@ def log_advice(part: Part) -> tuple[str, str]:
     peek = Peek(part)
     if look := next((what for pattern, what in _LOOKS if pattern.match(peek.head.decode("utf-8", "replace"))), ""):
         return f"{look}, with its task and whether it succeeded", _json({"task_id": "t1", "trial": 0, "success": True})
+    if b"\x00" in peek.head[:4096] or peek.head[:1] == b"\x80":
+        advice = "it is a binary file, such as a pickle or a database: write its records as lines of JSON"
+        return advice, _json({"task_id": "t1", "trial": 0, "success": True})
     record = _first_record(sample(peek))
     lists = dict(_lists(record))
     spoken = [path for path, entries in lists.items() if any(map(is_message, entries[:_SHOWN]))]
@@ -72,15 +81,16 @@ def log_advice(part: Part) -> tuple[str, str]:
         return f"{advice} each conversation a record with its messages, task and success", _example(
             task, lists[spoken[0]]
         )
-    if advice := _result_advice(record) or next(
-        filter(None, (_result_advice(each[0]) for each in lists.values())), None
-    ):
-        return advice
+    results = map(_result_advice, (record, *(each[0] for each in lists.values())))
+    if lacking := next(filter(None, results), None):
+        return lacking
     for path in sorted(lists, key=lambda path: len(_text(lists[path][0])), reverse=True)[:1]:
         entries = lists[path]
         keys = ", ".join(plain(str(key))[:30] for key in list(entries[0])[:_SHOWN])
         advice = f"{_LACKING}. A message needs 'role' (user, assistant, system or tool) and 'content'; entries of "
         return f"{advice}'{path}' have {keys}", _example(task, entries)
+    if record and not lists:
+        return _LACKING, _json({"task_id": task[:_LONGEST], "trial": 0, "success": True})
     return _LACKING, _example(task, [])
 
 

@@ -59,6 +59,7 @@ from dialgauge.formats.logs.messages import (
 )
 from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.results import (
+    COUNTED,
     NAME,
     in_lines,
     is_wide,
@@ -187,6 +188,13 @@ def _with_last(conversations: Iterable[FoundConversation]) -> Iterator[tuple[Fou
 
 
 def _conversations(part: Part, notes: Notes) -> Iterator[FoundConversation]:
+    try:
+        yield from _found(part, notes)
+    except DialgaugeError as error:
+        raise error.at(file=part.name) from error
+
+
+def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     """One after another; JSON lines are read as they come."""
     for _, line in part.lines(_LONGEST_LINE):
         if not line.strip():
@@ -243,9 +251,14 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     only_rows = True
     heading: Any = None
     counted: float | None = None
-    lines = 0
+    lines, wide = 0, False
     for number, value in records:
         lines += 1
+        if wide := wide or (lines == 1 and is_wide(value)):
+            trials = of_row(value)
+            notes.add("rows of totals, or without a verdict, left out", not trials)
+            yield from _of_results(trials, notes)
+            continue
         kind = kind_of(value)
         if heading is not None:
             if not kind and not results_in([value]):
@@ -293,7 +306,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
 
 def _of_result(value: Any, notes: Notes) -> Iterator[FoundConversation]:
     """What a record without messages tells of: several trials, one conversation, or results in it."""
-    rows = of_row(value) if is_wide(value) else results_in([value])
+    rows = results_in([value])
     if len(rows) < 2 and (bare := without_messages(value, notes)):
         yield bare
     else:
@@ -303,8 +316,10 @@ def _of_result(value: Any, notes: Notes) -> Iterator[FoundConversation]:
 def _of_results(rows: Iterable[Mapping[str, Any]], notes: Notes) -> Iterator[FoundConversation]:
     for row in rows:
         notes.add(NO_MESSAGES)
+        if counted := row.get(COUNTED):
+            notes.add(f"trials that {counted} only count, passed ones first")
         named = not task_and_trial(row)
-        record = {key: value for key, value in row.items() if key != NAME} if named else row
+        record = {key: value for key, value in row.items() if key != COUNTED and not (named and key == NAME)}
         yield FoundConversation(record, (), (), str(row.get(NAME, "")) if named else "")
 
 

@@ -25,6 +25,8 @@ _NO = frozenset(
     | {"falsch", "nein", "faux", "non", "falso"}
     | {f"not {word}" for word in _YES}
 )
+#: A verdict and why: ``failed: timeout``, ``Pass ✅``.
+_EXPLAINED = re.compile(r"(pass|passed|fail|failed|correct|incorrect)(?:\s{0,3}[:–—]\s|\s-\s|\s{0,3}[✅❌✓✗✔✘]|[.!]\Z)")
 #: How graders write correct and incorrect, yes and no; a verdict only under a name that says success.
 _GRADED = {
     **dict.fromkeys(("c", "y", "ok", "done", "achieved", "met", "win", "won", "👍"), True),
@@ -41,6 +43,8 @@ def truth(value: Any) -> bool | None:
     if isinstance(value, int | float) and value in (0, 1):
         return bool(value)
     word = value.strip().lower().replace("_", " ") if isinstance(value, str) else ""
+    if explained := _EXPLAINED.match(word):
+        word = explained[1]
     return True if word in _YES else False if word in _NO else None
 
 

@@ -174,6 +174,9 @@ def _variants(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str
 def _labels(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
     """What may name the task."""
     known = {key: value for key, value in record.items() if plain_key(key) in names.LABELS and key not in used}
+    held = {key: value for key, value in record.items() if isinstance(value, dict) and key not in used}
+    inside = ((path, value) for path, value in members_inside(held) if plain_key(path.rpartition(".")[2]) in names.TASK)
+    known |= dict(islice(inside, _MOST_KEPT))
     texts = {key: as_text(value) for key, value in known.items() if isinstance(value, str | int)}
     return {f"{LABEL}[{key[:60]}]": text[:LONGEST_ID] for key, text in texts.items()}
 

@@ -65,7 +65,7 @@ def holds_results(peek: Peek) -> bool:
     """
     if peek.json is None and (peek.shape == "text" or _STAMPED.match(peek.head)):
         first = first_row(peek.head)
-        return is_wide(first) or is_result(first) or bool(in_lines(peek.lines))
+        return is_wide(first) or are_results([first]) or bool(in_lines(peek.lines))
     given = peek.json if peek.json is not None else _first_message(peek)
     if not are_results([given] if peek.json is None or is_result(given) else given):
         return False

@@ -12,17 +12,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import rows_by_columns
 from dialgauge.formats.logs.conversations import SPOKEN, is_other
 from dialgauge.formats.logs.fact_names import TASK, TRIAL, TRIAL_NAME, is_fact, plain_key
-from dialgauge.formats.logs.fact_values import said_success, truth
-from dialgauge.formats.logs.record_fields import names_conversation, task_and_trial
+from dialgauge.formats.logs.fact_values import number_in, said_success, truth
+from dialgauge.formats.logs.record_fields import has_trial, names_conversation, task_and_trial
 from dialgauge.formats.logs.record_verdicts import says_verdict
 from dialgauge.text import some_of
 
 #: Under this name a record says what it is called from outside, where nothing else names its task.
 NAME = "id"
+#: Under this name rows say that trials were only counted, and by what.
+COUNTED = "\0counted"
+_PASSED = ("passed", "passes", "successes", "numpassed", "npassed", "successcount", "passcount", "numsuccess")
+_ALL = ("trials", "numtrials", "ntrials", "totaltrials", "attempts", "runs", "nruns", "totalruns")
+#: What may count trials, or anything else.
+_ANY = "total"
+_MOST_TRIALS = 1000
 #: What a list of ids may be called beside the verdict on them: ``resolved_ids``, ``passed tasks``.
 _OF_IDS = re.compile(r"(?:instance|task)?_?(?:ids|tasks|instances|cases)?\Z", re.IGNORECASE)
+#: How a row is called that sums up the others.
+_TOTAL = re.compile(r"(?:grand )?total|mean|average|avg|sum|overall|all|pass rate", re.IGNORECASE)
 _BROKEN = frozenset({"error", "errors", "errored", "crashed"})
 #: Members that hold results and summaries of them.
 _DEEPEST = 4
@@ -48,6 +58,8 @@ def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
         return [row for rows in listed for row in rows] if all(listed) else []
     if not isinstance(value, dict) or not value or depth > _DEEPEST:
         return []
+    if (rows := rows_by_columns(value)) and all(map(is_result, rows)):
+        return rows
     return (
         _trials(value, alone=False) or _by_verdict(value) or _by_lists(value) or _by_name(value) or _held(value, depth)
     )
@@ -88,6 +100,8 @@ def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:
     if not names_conversation(value):
         name = value.get("name")
         return [{**value, NAME: name}] if alone and isinstance(name, str) and name and says_verdict(value) else []
+    if alone and (counted := _counted(value)):
+        return counted
     if says_verdict(value):
         return [dict(value)] if alone else []
     lists = [key for key, held in value.items() if isinstance(held, list) and _outcomes(held)]
@@ -95,6 +109,30 @@ def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:
         return []
     shared = {key: held for key, held in value.items() if key != lists[0]}
     return [{**shared, **outcome} for outcome in _outcomes(value[lists[0]])]
+
+
+def _counted(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The trials of a task of which only is said how many there were, and how many of them were passed."""
+    known = {
+        plain_key(key): (key, int(number)) for key, member in value.items() if (number := _whole(member)) is not None
+    }
+    passed = next((known[name] for name in _PASSED if name in known), None)
+    total = next((known[name] for name in (*_ALL, _ANY) if name in known), None)
+    if has_trial(value) or not passed or not total or not passed[1] <= total[1] <= _MOST_TRIALS or total[1] < 2:
+        return []
+    if plain_key(total[0]) == _ANY:
+        raise DialgaugeError(
+            f"'{passed[0]}' and '{total[0]}' ({passed[1]:,} of {total[1]:,}) may count trials, or what was checked in "
+            f"one: where they count trials, call '{total[0]}' 'trials'; else say in 'success' whether the task was done"
+        )
+    shared = {key: member for key, member in value.items() if key not in (passed[0], total[0])}
+    told = {COUNTED: f"'{passed[0]}' and '{total[0]}'"}
+    return [{**shared, **told, "trial": number, "success": number < passed[1]} for number in range(total[1])]
+
+
+def _whole(value: Any) -> float | None:
+    number = number_in(value) if not isinstance(value, bool) else None
+    return number if number is not None and number >= 0 and number.is_integer() else None
 
 
 def _outcomes(held: Any) -> list[dict[str, Any]]:
@@ -200,8 +238,10 @@ def is_wide(row: Any) -> bool:
 
 
 def of_row(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The trials in a row of such a table."""
-    if columns := _trial_columns(row):
+    """The trials in a row of such a table; none in one of totals."""
+    if _TOTAL.fullmatch(str(next(iter(row.values()), "")).strip()):
+        return []
+    if columns := _trial_columns(row, fewest=1):
         shared = {key: cell for key, cell in row.items() if key not in columns}
         return [{**shared, "trial": number, "success": row[column]} for column, number in columns.items()]
     tasks = _task_columns(row)
@@ -209,12 +249,12 @@ def of_row(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{**trial, "task_id": task, "success": row[task]} for task in tasks]
 
 
-def _trial_columns(row: Mapping[str, Any]) -> dict[str, int]:
+def _trial_columns(row: Mapping[str, Any], fewest: int = 2) -> dict[str, int]:
     """Columns that are called as trials and hold verdicts, beside a task."""
     numbers = {key: TRIAL_NAME.fullmatch(key.strip()) or re.fullmatch("([0-9]{1,3})", key.strip()) for key in row}
     columns = {key: int(number[1]) for key, number in numbers.items() if number}
     verdicts = all(said_success(row[key]) is not None for key in columns)
-    return columns if len(columns) > 1 and verdicts and task_and_trial(row) and not says_verdict(row) else {}
+    return columns if len(columns) >= fewest and verdicts and task_and_trial(row) and not says_verdict(row) else {}
 
 
 def _task_columns(row: Mapping[str, Any]) -> list[str]:

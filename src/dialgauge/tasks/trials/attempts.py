@@ -13,7 +13,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
 from dialgauge.tasks.trials.own_tasks import OwnTasks
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, outcome_details, task_attempt
-from dialgauge.tasks.trials.trial_ids import TrialIds, trials_in_ids
+from dialgauge.tasks.trials.trial_ids import TrialIds, grid_example, trials_in_ids
 from dialgauge.tasks.trials.verdicts import LogScores
 from dialgauge.text import counted, some_of
 
@@ -71,13 +71,14 @@ class Attempts:
         if self.said("benchmark") in _OF_ANY_TASK and len({attempt.task for attempt in made}) == len(made):
             ids = [attempt.id for attempt in made]
             own = all(attempt.task == attempt.id and attempt.trial == 0 for attempt in made)
-            self.trial_ids = trials_in_ids(ids) if own else TrialIds()
             numbered = len({attempt.trial for attempt in made}) > 1
+            named = "" if own or numbered else grid_example([attempt.task for attempt in made])
+            self.trial_ids = trials_in_ids(ids) if own else TrialIds(example=named)
             self.may_name_task = own_tasks.repeated(ids) if own or numbered else ""
-        if named := self.trial_ids.named:
+        if in_ids := self.trial_ids.named:
             made = [
                 structs.replace(attempt, task=task, trial=trial)
-                for attempt, (task, trial) in zip(made, named, strict=True)
+                for attempt, (task, trial) in zip(made, in_ids, strict=True)
             ]
         #: Are tasks those that the groups of conversations name?
         self.by_groups = not self.trial_ids.named and _are_tasks(groups)

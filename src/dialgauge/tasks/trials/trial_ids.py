@@ -53,10 +53,23 @@ def trials_in_ids(ids: Sequence[str]) -> TrialIds:
     return TrialIds()
 
 
+def grid_example(tasks: Sequence[str]) -> str:
+    """The last of some tasks where their names end in the same few numbers, as those of trials would; else empty."""
+    ends = [_NUMBER.search(task) for task in tasks]
+    trials: dict[str, set[int]] = {}
+    for task, end in zip(tasks, ends, strict=True):
+        if not end:
+            return ""
+        trials.setdefault(task[: end.start()], set()).add(int(end[1]))
+    return tasks[-1] if len(trials) > 1 and len(tasks) > len(trials) and _are_counted(trials) else ""
+
+
 def _are_trials(trials: dict[str, set[int]]) -> bool:
     """Are mere numbers trials: the same of every task, counted up, and is the number of the task beside them?"""
+    return _are_counted(trials) and all(_DIGITS.search(task) and not _DATE.search(task) for task in trials)
+
+
+def _are_counted(trials: dict[str, set[int]]) -> bool:
     first = next(iter(trials.values()))
     counted = sorted(first) == list(range(min(first), min(first) + len(first))) and min(first) < 2
-    same = all(numbers == first for numbers in trials.values())
-    tasks = all(_DIGITS.search(task) and not _DATE.search(task) for task in trials)
-    return counted and same and tasks and len(trials) > len(first)
+    return counted and all(numbers == first for numbers in trials.values()) and len(trials) > len(first)
