@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from dialgauge.cli import main
+from dialgauge.cli.screen import out
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Outcome:
 def dialgauge(capsys: pytest.CaptureFixture[str], *arguments: object) -> Outcome:
     """Run ``dialgauge ARGUMENTS``."""
     capsys.readouterr()
+    out.wide = False  # as in a process of its own: a test that failed after a call with --wide leaves it behind
     with pytest.raises(SystemExit) as stop:
         main([str(argument) for argument in arguments])
     printed = capsys.readouterr()
