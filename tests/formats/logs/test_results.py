@@ -258,6 +258,13 @@ def test_predictions_with_scores_stay_predictions(content: str, tmp_path: Path) 
     assert read(tmp_path / "p").format == "predictions"
 
 
+def test_rows_of_turns_are_no_results(tmp_path: Path) -> None:
+    record = {"dialogue_id": "a", "turn_id": 0, "parsed": {"hotel-area": "north"}, "correct": True}
+    (tmp_path / "p.jsonl").write_text(json.dumps(record))
+    with pytest.raises(DialgaugeError, match="no known format fits it"):
+        read(tmp_path / "p.jsonl")
+
+
 def test_deep_nesting_is_no_result(tmp_path: Path) -> None:
     for opening, closing in (('{"0":', "}"), ('{"a":[', "]}")):
         (tmp_path / "deep.json").write_text(opening * 300 + "true" + closing * 300)

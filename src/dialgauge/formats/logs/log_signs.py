@@ -25,6 +25,7 @@ LOOKED_AT = 10
 _STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
 #: The keys of JSON, and what they are called in predictions and not in results.
 _KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
+_TURN = re.compile(r"(?<![\w-])turn(?:_?(?:id|idx|index|number|num))?(?![\w-])", re.IGNORECASE)
 _PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn|dial(?:og|ogue)?_?id|output|generat", re.IGNORECASE)
 
 
@@ -62,12 +63,16 @@ def holds_results(peek: Peek) -> bool:
         first = first_row(peek.head)
         if is_wide(first) or (not is_row(first) and in_lines(peek.lines)):
             return True
-        return are_results([first]) and (_PREDICTED.search(" ".join(first)) is None or not _are_predictions(peek))
+        return are_results([first]) and _is_no_prediction(" ".join(first), peek)
     given = peek.json if peek.json is not None else _first_message(peek)
     if not are_results([given] if peek.json is None or is_result(given) else given):
         return False
-    keys = " ".join(key.decode("utf-8", "replace") for key in _KEYS.findall(peek.head))
-    return _PREDICTED.search(keys) is None or not _are_predictions(peek)
+    return _is_no_prediction(" ".join(key.decode("utf-8", "replace") for key in _KEYS.findall(peek.head)), peek)
+
+
+def _is_no_prediction(keys: str, peek: Peek) -> bool:
+    """Are these no keys of predictions? What numbers turns is of them, also where nobody finds states in it."""
+    return not _TURN.search(keys) and (not _PREDICTED.search(keys) or not _are_predictions(peek))
 
 
 def _first_message(peek: Peek) -> dict[str, Any] | None:
