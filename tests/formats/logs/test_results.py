@@ -243,3 +243,29 @@ def test_tables_as_pandas_writes_them(orient: str, tmp_path: Path) -> None:
 def test_a_verdict_may_be_explained(text: str, verdict: bool, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text(json.dumps({"task": "t", "messages": TALK, "verdict": text}))
     assert told(tmp_path / "log.jsonl") == {("t", 0): verdict}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "dialogue_id,turn,prediction,score\na,0,hotel-area=north,1\na,1,hotel-area=south,0\n",
+        '{"dialogue_id":"a","turn":0,"state":{"hotel-area":"north"},"correct":true}\n',
+        '{"a":[{"state":{"hotel-area":"north"},"success":true},{"state":{"hotel-parking":"yes"},"success":false}]}',
+    ],
+)
+def test_predictions_with_scores_stay_predictions(content: str, tmp_path: Path) -> None:
+    (tmp_path / "p").write_text(content)
+    assert read(tmp_path / "p").format == "predictions"
+
+
+def test_rows_of_turns_are_no_results(tmp_path: Path) -> None:
+    record = {"dialogue_id": "a", "turn_id": 0, "parsed": {"hotel-area": "north"}, "correct": True}
+    (tmp_path / "p.jsonl").write_text(json.dumps(record))
+    with pytest.raises(DialgaugeError, match="no known format fits it"):
+        read(tmp_path / "p.jsonl")
+
+
+def test_deep_nesting_is_no_result(tmp_path: Path) -> None:
+    for opening, closing in (('{"0":', "}"), ('{"a":[', "]}")):
+        (tmp_path / "deep.json").write_text(opening * 300 + "true" + closing * 300)
+        assert read(tmp_path / "deep.json").format != "messages"

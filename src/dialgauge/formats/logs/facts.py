@@ -88,7 +88,7 @@ class Facts(Struct, kw_only=True):
 
 def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()) -> Facts:
     """The facts of a record; keys in ``used`` hold the messages. What is not understood is counted in the notes."""
-    record = {key: opened(key, value) for key, value in record.items()}
+    record = opened(record)
     fields = list(fields_of(record, used))
     known: dict[str, Any] = {}
     for key, value in fields:
@@ -147,9 +147,10 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         )
     if not task:
         facts.details |= _labels(record, used)
-    passed_over = (key for key in record if plain_key(key) in names.PASSED_OVER and key not in used)
-    for path, text in _short_texts({key: record[key] for key in (*unread, *passed_over)}):
-        notes.unread_values.add(task, path, text)
+    passed_over = [key for key in record if plain_key(key) in names.PASSED_OVER and key not in used]
+    if unread or passed_over:
+        for path, text in _short_texts({key: record[key] for key in (*unread, *passed_over)}):
+            notes.unread_values.add(task, path, text)
     return facts
 
 
@@ -205,15 +206,15 @@ def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
         return "expected_actions" in facts.details
     if plain in names.VERDICTS and isinstance(value, str):
         return facts.success is not None or truth(value) is not None or key in facts.scores
-    if plain in read:
+    if plain in names.READ or plain in read:
         return True
     return names.is_scores(key) and bool(score_texts(key, value))
 
 
 def _read_keys(facts: Facts) -> frozenset[str]:
-    """Keys that are either read or of no matter."""
+    """Keys that are read of this record, beside those that always are."""
     groups = names.GROUP if GROUP in facts.details else ()
-    return names.READ.union(groups, map(plain_key, facts.scores))
+    return frozenset((*groups, *map(plain_key, facts.scores)))
 
 
 def _reason(known: Mapping[str, Any]) -> str:
@@ -238,7 +239,7 @@ def _error(known: Mapping[str, Any]) -> str:
 def _details(known: Mapping[str, Any]) -> dict[str, str]:
     details: dict[str, str] = {}
     for detail, called in names.AMOUNTS.items():
-        numbers = (amount_in(known.get(name)) for name in called)
+        numbers = (amount_in(known[name]) for name in called if name in known)
         if (amount := next((number for number in numbers if number is not None), None)) is not None:
             details[detail] = number_text(amount)
     if "tokens" not in details and (tokens := token_sum(known)):

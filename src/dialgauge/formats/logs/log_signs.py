@@ -23,11 +23,10 @@ _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"
 LOOKED_AT = 10
 #: How a line of text begins that looks like JSON.
 _STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
-#: What results say in words or by name, and the names under which predictions have states.
-_NAMED_SUCCESS = re.compile(
-    rb'\b(?:true|false)\b|"(?:tasks|is_?)?(?:success|passed|resolved|tasks|reward)"', re.IGNORECASE
-)
-_STATE = re.compile(rb'"[^"]{0,40}(?:state|pred|belief|slot|frame)[^"]{0,40}"\s{0,9}:', re.IGNORECASE)
+#: The keys of JSON, and what they are called in predictions and not in results.
+_KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
+_TURN = re.compile(r"(?<![\w-])turn(?:_?(?:id|idx|index|number|num))?(?![\w-])", re.IGNORECASE)
+_PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn|dial(?:og|ogue)?_?id|output|generat", re.IGNORECASE)
 
 
 def holds_conversations(peek: Peek) -> bool:
@@ -59,19 +58,21 @@ def holds_conversations(peek: Peek) -> bool:
 
 
 def holds_results(peek: Peek) -> bool:
-    """Is it results without messages, in a file that no format recognises, and that predictions may look like?
-
-    Yes and no in words, or by name, are no states.
-    """
+    """Is it results without messages, in a file that no format recognises, and no predictions, which may look alike?"""
     if peek.json is None and (peek.shape == "text" or _STAMPED.match(peek.head)):
         first = first_row(peek.head)
-        return is_wide(first) or are_results([first]) or bool(in_lines(peek.lines))
+        if is_wide(first) or (not is_row(first) and in_lines(peek.lines)):
+            return True
+        return are_results([first]) and _is_no_prediction(" ".join(first), peek)
     given = peek.json if peek.json is not None else _first_message(peek)
     if not are_results([given] if peek.json is None or is_result(given) else given):
         return False
-    return (_NAMED_SUCCESS.search(peek.head) is not None and _STATE.search(peek.head) is None) or not _are_predictions(
-        peek
-    )
+    return _is_no_prediction(" ".join(key.decode("utf-8", "replace") for key in _KEYS.findall(peek.head)), peek)
+
+
+def _is_no_prediction(keys: str, peek: Peek) -> bool:
+    """Are these no keys of predictions? What numbers turns is of them, also where nobody finds states in it."""
+    return not _TURN.search(keys) and (not _PREDICTED.search(keys) or not _are_predictions(peek))
 
 
 def _first_message(peek: Peek) -> dict[str, Any] | None:

@@ -85,12 +85,11 @@ def fields_of(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tupl
         yield from held.items()
 
 
-def opened(key: str, value: Any) -> Any:
-    """An object in which facts are looked for, also where it is written as a text."""
-    if not isinstance(value, str) or value[:1] != "{" or plain_key(key) not in names.OUTSIDE:
-        return value
-    opened = literal(value, _LONGEST_TEXT)
-    return opened if isinstance(opened, dict) else value
+def opened(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A record with the objects in which facts are looked for, also where these are written as texts."""
+    texts = [key for key, value in record.items() if isinstance(value, str) and value[:1] == "{"]
+    objects = {key: literal(record[key], _LONGEST_TEXT) for key in texts if plain_key(key) in names.OUTSIDE}
+    return {**record, **{key: held for key, held in objects.items() if isinstance(held, dict)}} if objects else record
 
 
 def members_inside(held: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -123,7 +122,7 @@ def identifier_in(known: Mapping[str, Any], called: Iterable[str]) -> str:
 def trial_in(known: Mapping[str, Any]) -> int | None:
     """The number of the trial; None where none is said."""
     for name in names.TRIAL:
-        given = number_in(known.get(name))
+        given = number_in(known[name]) if name in known else None
         if given is not None and given.is_integer() and 0 <= given < 1_000_000:
             return int(given)
     return None

@@ -57,7 +57,9 @@ def verdict_in(
     What says success by its name comes before the reward, the reward before the word for an outcome, and the verdict
     of somebody (``judge_verdict``) before the status, which may be that of the run.
     """
-    successes = [(name, known[name]) for name in names.SUCCESS if said_success(known.get(name)) is not None]
+    successes = [
+        (name, known[name]) for name in names.SUCCESS if name in known and said_success(known[name]) is not None
+    ]
     rewards = [(name, text) for name, text in scores.items() if plain_key(name) == "reward" and text in _BINARY]
     words = [(name, known[name]) for name in names.VERDICTS if isinstance(known.get(name), str | bool)]
     words = [(name, value) for name, value in words if truth(value) is not None][:1]
@@ -157,8 +159,9 @@ def all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) -> 
         if plain_key(key) in names.SCORES:
             scores.update(named_scores(value))
     for key, value in fields:
-        done = plain_key(key) in names.DONE and said_success(value) is not None
-        if done or _is_undecided(plain_key(key), value):  # such as a share of success, or "unsure"
+        name = plain_key(key)
+        done = name in names.DONE and said_success(value) is not None
+        if done or _is_undecided(name, value):  # such as a share of success, or "unsure"
             scores.update(score_texts(key, said_success(value) if done else value))
     return {name: text for name, text in scores.items() if plain_key(name) not in names.NOT_SCORES}
 

@@ -29,6 +29,8 @@ _ALL = ("trials", "numtrials", "ntrials", "totaltrials", "attempts", "runs", "nr
 #: What may count trials, or anything else.
 _ANY = "total"
 _MOST_TRIALS = 1000
+#: A mere number, as the name of a trial.
+_NUMBER = re.compile("([0-9]{1,3})")
 #: What a list of ids may be called beside the verdict on them: ``resolved_ids``, ``passed tasks``.
 _OF_IDS = re.compile(r"(?:instance|task)?_?(?:ids|tasks|instances|cases)?\Z", re.IGNORECASE)
 #: How a row is called that sums up the others.
@@ -135,28 +137,26 @@ def _whole(value: Any) -> float | None:
     return number if number is not None and number >= 0 and number.is_integer() else None
 
 
-def _outcomes(held: Any) -> list[dict[str, Any]]:
+def _outcomes(held: Any, depth: int = 0) -> list[dict[str, Any]]:
     """What is said of the trials of one task: a verdict, a record with one, or several of these, listed or by name."""
     if _is_verdict(held):
         return [{"success": held}]
     if isinstance(held, dict) and says_verdict(held):
         return [dict(held)]
-    if isinstance(held, dict) and held:
-        numbers = [TRIAL_NAME.fullmatch(key) or re.fullmatch("([0-9]{1,3})", key) for key in held]
-        listed = [_outcomes(member) for member in held.values()] if all(numbers) else []
-        named = zip(numbers, listed, strict=False)
-        if listed and all(len(each) == 1 for each in listed):
-            return [{"trial": int(number[1]), **each[0]} for number, each in named if number]
-        lists = [member for member in held.values() if isinstance(member, list) and _outcomes(member)]
+    if depth > _DEEPEST or not isinstance(held, list | dict) or not held:
+        return []
+    if isinstance(held, list):
+        listed = [[] if isinstance(member, list) else _outcomes(member, depth + 1) for member in held]
         return (
-            _outcomes(lists[0]) if len(lists) == 1 and not any(isinstance(each, dict) for each in held.values()) else []
+            [{"trial": n, **each[0]} for n, each in enumerate(listed)] if all(len(each) == 1 for each in listed) else []
         )
-    if not isinstance(held, list) or not held:
-        return []
-    listed = [_outcomes(member) if not isinstance(member, list) else [] for member in held]
-    if not all(len(each) == 1 for each in listed):
-        return []
-    return [{"trial": number, **each[0]} for number, each in enumerate(listed)]
+    numbers = [match for key in held if (match := TRIAL_NAME.fullmatch(key) or _NUMBER.fullmatch(key))]
+    if len(numbers) == len(held):
+        listed = [_outcomes(member, depth + 1) for member in held.values()]
+        named = zip(numbers, listed, strict=True)
+        return [{"trial": int(n[1]), **each[0]} for n, each in named] if all(len(each) == 1 for each in listed) else []
+    members = [member for member in held.values() if isinstance(member, list | dict)]
+    return _outcomes(members[0], depth + 1) if len(members) == 1 and isinstance(members[0], list) else []
 
 
 def _is_verdict(value: Any) -> bool:
@@ -251,7 +251,7 @@ def of_row(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _trial_columns(row: Mapping[str, Any], fewest: int = 2) -> dict[str, int]:
     """Columns that are called as trials and hold verdicts, beside a task."""
-    numbers = {key: TRIAL_NAME.fullmatch(key.strip()) or re.fullmatch("([0-9]{1,3})", key.strip()) for key in row}
+    numbers = {key: TRIAL_NAME.fullmatch(key.strip()) or _NUMBER.fullmatch(key.strip()) for key in row}
     columns = {key: int(number[1]) for key, number in numbers.items() if number}
     verdicts = all(said_success(row[key]) is not None for key in columns)
     return columns if len(columns) >= fewest and verdicts and task_and_trial(row) and not says_verdict(row) else {}
