@@ -205,6 +205,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
         [{**row, "pred_3": {}} for row in rows(pred_1=flat, pred_2=flat)],
         "the columns 'pred_1', 'pred_2', 'pred_3' all hold predictions",
     ),
+    "deletions beside changes": (
+        [{**row, "unset": ["hotel-area"]} for row in rows(changes=flat)],
+        "what 'unset' empties is said in 'changes', where changes are added up: write [DELETE]",
+    ),
     "one state": (FLAT[2], "whose state it is: put the states of all turns into one file"),
     "lines of turns": ("Turn 1: hotel-area=north\nTurn 2: hotel-area=north\n", "does not say of which dialogue it is"),
     "a program": ("const predictions = {};", "write that value alone, with json.dump"),
