@@ -312,7 +312,7 @@ def _names_slot(name: str) -> bool:
     return pair is not None and (any(sign in slot for sign in "-.:/") or pair[0].lower() in _DOMAINS)
 
 
-def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], dict[str, str]]:
+def _wide(sample: Mapping[Any, Any], taken: set[str]) -> tuple[dict[str, str], dict[str, str]]:
     """The columns of one slot each, predicted and gold, with the slot's name."""
     sides = {name: _side(name) for name in sample if isinstance(name, str) and name not in taken}
     domains = [pair[0].lower() for _, slot in sides.values() if (pair := split_name(slot))]
