@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -265,3 +266,17 @@ def test_shapes_of_python_and_pandas() -> None:
     gold: dict[str, Any] = dict.fromkeys(IDS, FLAT)
     results = dialgauge.score(gold, shapes, measures="JGA", intervals=False)
     assert {name: float(results[name]["JGA"]) for name in shapes} == dict.fromkeys(shapes, 1.0)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"": {"hotel-area": ["", "north"]}},
+        [{"dialogue_id": "A", "turn": 0, "slot": "hotel-area", "value": {"a": 1}, "pred": {"a": 1}}],
+        [{"dialogue_id": "A", "turn": 0, "tool_calls": [None, {"name": 5}, {"name": "f", "arguments": "{"}]}],
+        {("A", 0): {"hotel-area": "north"}, None: {}},
+    ],
+)
+def test_odd_values_end_in_a_sentence_or_a_reading(written: Any) -> None:
+    with suppress(DialgaugeError):
+        dialgauge.score({"A": [{"hotel-area": "north"}]}, {"odd": written}, intervals=False)

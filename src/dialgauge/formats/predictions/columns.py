@@ -183,7 +183,7 @@ class Columns(Struct, frozen=True):
         state = predicted or neutral or first((*_RAW, *_CALLS), apart=(*taken, gold))
         if not state and changing and not (slot and first(_VALUE)):
             state = changing[-1]
-        if not state and not slot and isinstance(sample.get(named.get("value", "")), Mapping | list):
+        if not state and not slot and "value" in named and isinstance(sample[named["value"]], Mapping | list):
             state = named["value"]
         if predicted and neutral and not gold and not slot:
             gold = neutral
@@ -375,7 +375,7 @@ def _refuse_two_predictions(rows: Sequence[Mapping[Any, Any]], columns: Columns)
     for name in columns.other_predictions:
         if columns.slot:
             pairs = [(row.get(columns.value), given) for row in rows if (given := row.get(name)) not in (None, "")]
-            shared = {mine for mine, _ in pairs} & {given for _, given in pairs} - {"none"}
+            shared = {str(mine) for mine, _ in pairs} & {str(given) for _, given in pairs} - {"none"}
             several += [name] if shared else []
             differ |= bool(shared) and any(mine != given for mine, given in pairs)
             continue
