@@ -17,7 +17,7 @@ from msgspec import Struct
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
-from dialgauge.formats.predictions.state_texts import split_name
+from dialgauge.formats.predictions.state_texts import DOMAINS, is_domain, names_domain, split_name
 from dialgauge.formats.predictions.written_states import StateReader
 
 
@@ -74,8 +74,6 @@ _TELLING = {
     "changes": re.compile(r"delta|(?<!ex)changes?($|d?(state|values?)$)|updates?$"),
     "turn": re.compile(r"turn.*(id|idx|index|no|num|number)$|^(id|idx|index|no|num|number).*turn"),
 }
-#: Domains that columns such as hotel_area may begin with; others must have several columns.
-_DOMAINS = frozenset(_names("attraction bus hospital hotel police restaurant taxi train"))
 _SIDES = re.compile(r"(pred|prediction|predicted|gold|gt|true|label)\s?[-_.: /]\s?(?=.)", re.IGNORECASE)
 _SIDES_AT_END = re.compile(r"(?<=.)[-_.: /][([]?(pred|prediction|predicted|hat|gold|gt|true)[)\]]?$", re.IGNORECASE)
 #: What pandas puts before a slot when it flattens objects: ``output.state.hotel.area``.
@@ -278,19 +276,6 @@ def _lacks_domains(written: Any) -> bool:
     )
 
 
-def is_domain(name: object) -> bool:
-    """Is it a domain that is known?"""
-    return isinstance(name, str) and name.lower() in _DOMAINS
-
-
-def names_domain(name: str) -> bool:
-    """Does the name of a slot begin with its domain? ``book people`` and ``semi-area`` do not."""
-    pair = split_name(name)
-    if pair is None or pair[0].lower() in ("book", "semi"):
-        return False
-    return pair[0].lower() in _DOMAINS or bool(re.search(r"[-.:/]|_[0-9]", name))
-
-
 def _is_list(sample: Mapping[str, Any], name: str | None, dialogue: str) -> bool:
     return name is not None and name != dialogue and isinstance(sample[name], list | tuple | Mapping)
 
@@ -309,7 +294,7 @@ def _names_slot(name: str) -> bool:
     """Is it the column of a slot, predicted or gold, such as ``pred:hotel-area`` or ``hotel-area_true``?"""
     side, slot = _side(name)
     pair = split_name(slot) if side or slot != name else None
-    return pair is not None and (any(sign in slot for sign in "-.:/") or pair[0].lower() in _DOMAINS)
+    return pair is not None and (any(sign in slot for sign in "-.:/") or pair[0].lower() in DOMAINS)
 
 
 def _wide(sample: Mapping[Any, Any], taken: set[str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -326,7 +311,7 @@ def _wide(sample: Mapping[Any, Any], taken: set[str]) -> tuple[dict[str, str], d
         if pair is None or isinstance(sample[name], Mapping) or beside:
             continue
         sure = any(sign in slot for sign in "-.:/")
-        if sure or pair[0].lower() in _DOMAINS or domains.count(pair[0].lower()) > 1:
+        if sure or pair[0].lower() in DOMAINS or domains.count(pair[0].lower()) > 1:
             columns[name] = slot
     says_predicted = {slot for name, slot in columns.items() if sides[name][0] not in {"", *_GOLD_SIDES}}
     gold = {
