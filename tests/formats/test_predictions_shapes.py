@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
         [{**row, "pred_3": {}} for row in rows(pred_1=flat, pred_2=flat)],
         "the columns 'pred_1', 'pred_2', 'pred_3' all hold predictions",
     ),
+    "deletions beside changes": (
+        [{**row, "unset": ["hotel-area"]} for row in rows(changes=flat)],
+        "what 'unset' empties is said in 'changes', where changes are added up: write [DELETE]",
+    ),
     "one state": (FLAT[2], "whose state it is: put the states of all turns into one file"),
     "lines of turns": ("Turn 1: hotel-area=north\nTurn 2: hotel-area=north\n", "does not say of which dialogue it is"),
     "a program": ("const predictions = {};", "write that value alone, with json.dump"),
@@ -261,3 +266,17 @@ def test_shapes_of_python_and_pandas() -> None:
     gold: dict[str, Any] = dict.fromkeys(IDS, FLAT)
     results = dialgauge.score(gold, shapes, measures="JGA", intervals=False)
     assert {name: float(results[name]["JGA"]) for name in shapes} == dict.fromkeys(shapes, 1.0)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"": {"hotel-area": ["", "north"]}},
+        [{"dialogue_id": "A", "turn": 0, "slot": "hotel-area", "value": {"a": 1}, "pred": {"a": 1}}],
+        [{"dialogue_id": "A", "turn": 0, "tool_calls": [None, {"name": 5}, {"name": "f", "arguments": "{"}]}],
+        {("A", 0): {"hotel-area": "north"}, None: {}},
+    ],
+)
+def test_odd_values_end_in_a_sentence_or_a_reading(written: Any) -> None:
+    with suppress(DialgaugeError):
+        dialgauge.score({"A": [{"hotel-area": "north"}]}, {"odd": written}, intervals=False)

@@ -405,7 +405,9 @@ def test_what_fits_some_dialogues_only_is_told() -> None:
     assert "of 24 turns in which a gold state changes, 8 have that of the turn before; check how" in told(late)
     early = {name: [*states[1:], states[-1]] if name in names[:4] else states for name, states in MANY.items()}
     assert "of 24 turns in which a gold state changes, 8 have that of the turn after; check how" in told(early)
-    blank = {name: [{}] * 4 if name in names[:2] else states for name, states in MANY.items()}
+    blank: dict[str, list[dict[str, str]]] = {
+        name: [{}] * 4 if name in names[:2] else states for name, states in MANY.items()
+    }
     assert "2 of 12 dialogues in which gold fills slots have only empty states" in told(blank)
     gold = {f"{name}{n}": states for n in range(9) for name, states in MANY.items()}
     lacking = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -334,7 +334,8 @@ def _loose_state(state: LooseState, dialogue: str, turn: int) -> State:
     nested: State = {}
     if not isinstance(state, Mapping):
         raise DialgaugeError(f"a state must be a mapping (got {state!r:.60})", dialogue=dialogue, turn=turn)
-    for key, value in state.items():
+    pairs: Iterable[tuple[Any, Any]] = state.items()
+    for key, value in pairs:
         if isinstance(value, Mapping):
             for slot, inner in value.items():
                 nested.setdefault(key, {})[slot] = _values(inner, f"{key}-{slot}", dialogue, turn)

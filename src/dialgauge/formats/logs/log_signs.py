@@ -143,7 +143,7 @@ def _is_unusual(given: Any) -> bool:
     grouped = (kind == "columns" and not says_outcome(given)) or (
         kind == "keyed" and kind_of(next(iter(given.values()))) == "list"
     )
-    answered = "contents" in given or {"custom_id", "response"} <= given.keys()
+    answered = "contents" in given or ("custom_id" in given and _answers_with_state(given.get("response")))
     return grouped or _is_turn(given) or isinstance(given.get("messages"), str) or answered
 
 
@@ -160,6 +160,12 @@ def _is_turn(given: Mapping[str, Any]) -> bool:
 
     numbered = any(plain_key(key).startswith("turn") for key in given)
     return numbered and not says_outcome(given) and is_object(last_answer(given.get("messages")))
+
+
+def _answers_with_state(response: Any) -> bool:
+    from dialgauge.formats.predictions.model_answers import answers_with_state
+
+    return answers_with_state(response)
 
 
 def _are_predictions(peek: Peek) -> bool:

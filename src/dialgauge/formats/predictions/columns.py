@@ -17,7 +17,7 @@ from msgspec import Struct
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
-from dialgauge.formats.predictions.state_texts import split_name
+from dialgauge.formats.predictions.state_texts import DOMAINS, is_domain, names_domain, split_name
 from dialgauge.formats.predictions.written_states import StateReader
 
 
@@ -74,8 +74,6 @@ _TELLING = {
     "changes": re.compile(r"delta|(?<!ex)changes?($|d?(state|values?)$)|updates?$"),
     "turn": re.compile(r"turn.*(id|idx|index|no|num|number)$|^(id|idx|index|no|num|number).*turn"),
 }
-#: Domains that columns such as hotel_area may begin with; others must have several columns.
-_DOMAINS = frozenset(_names("attraction bus hospital hotel police restaurant taxi train"))
 _SIDES = re.compile(r"(pred|prediction|predicted|gold|gt|true|label)\s?[-_.: /]\s?(?=.)", re.IGNORECASE)
 _SIDES_AT_END = re.compile(r"(?<=.)[-_.: /][([]?(pred|prediction|predicted|hat|gold|gt|true)[)\]]?$", re.IGNORECASE)
 #: What pandas puts before a slot when it flattens objects: ``output.state.hotel.area``.
@@ -183,7 +181,7 @@ class Columns(Struct, frozen=True):
         state = predicted or neutral or first((*_RAW, *_CALLS), apart=(*taken, gold))
         if not state and changing and not (slot and first(_VALUE)):
             state = changing[-1]
-        if not state and not slot and isinstance(sample.get(named.get("value", "")), Mapping | list):
+        if not state and not slot and "value" in named and isinstance(sample[named["value"]], Mapping | list):
             state = named["value"]
         if predicted and neutral and not gold and not slot:
             gold = neutral
@@ -278,19 +276,6 @@ def _lacks_domains(written: Any) -> bool:
     )
 
 
-def is_domain(name: object) -> bool:
-    """Is it a domain that is known?"""
-    return isinstance(name, str) and name.lower() in _DOMAINS
-
-
-def names_domain(name: str) -> bool:
-    """Does the name of a slot begin with its domain? ``book people`` and ``semi-area`` do not."""
-    pair = split_name(name)
-    if pair is None or pair[0].lower() in ("book", "semi"):
-        return False
-    return pair[0].lower() in _DOMAINS or bool(re.search(r"[-.:/]|_[0-9]", name))
-
-
 def _is_list(sample: Mapping[str, Any], name: str | None, dialogue: str) -> bool:
     return name is not None and name != dialogue and isinstance(sample[name], list | tuple | Mapping)
 
@@ -309,10 +294,10 @@ def _names_slot(name: str) -> bool:
     """Is it the column of a slot, predicted or gold, such as ``pred:hotel-area`` or ``hotel-area_true``?"""
     side, slot = _side(name)
     pair = split_name(slot) if side or slot != name else None
-    return pair is not None and (any(sign in slot for sign in "-.:/") or pair[0].lower() in _DOMAINS)
+    return pair is not None and (any(sign in slot for sign in "-.:/") or pair[0].lower() in DOMAINS)
 
 
-def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], dict[str, str]]:
+def _wide(sample: Mapping[Any, Any], taken: set[str]) -> tuple[dict[str, str], dict[str, str]]:
     """The columns of one slot each, predicted and gold, with the slot's name."""
     sides = {name: _side(name) for name in sample if isinstance(name, str) and name not in taken}
     domains = [pair[0].lower() for _, slot in sides.values() if (pair := split_name(slot))]
@@ -326,7 +311,7 @@ def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], d
         if pair is None or isinstance(sample[name], Mapping) or beside:
             continue
         sure = any(sign in slot for sign in "-.:/")
-        if sure or pair[0].lower() in _DOMAINS or domains.count(pair[0].lower()) > 1:
+        if sure or pair[0].lower() in DOMAINS or domains.count(pair[0].lower()) > 1:
             columns[name] = slot
     says_predicted = {slot for name, slot in columns.items() if sides[name][0] not in {"", *_GOLD_SIDES}}
     gold = {
@@ -375,7 +360,7 @@ def _refuse_two_predictions(rows: Sequence[Mapping[Any, Any]], columns: Columns)
     for name in columns.other_predictions:
         if columns.slot:
             pairs = [(row.get(columns.value), given) for row in rows if (given := row.get(name)) not in (None, "")]
-            shared = {mine for mine, _ in pairs} & {given for _, given in pairs} - {"none"}
+            shared = {str(mine) for mine, _ in pairs} & {str(given) for _, given in pairs} - {"none"}
             several += [name] if shared else []
             differ |= bool(shared) and any(mine != given for mine, given in pairs)
             continue

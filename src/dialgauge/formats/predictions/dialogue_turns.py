@@ -11,13 +11,12 @@ from dialgauge.formats.base import literal, rows_by_columns
 from dialgauge.formats.predictions.columns import (
     TURN_LISTS,
     Columns,
-    is_domain,
     is_record,
     is_system,
-    names_domain,
     plain_name,
     refuse_two_states,
 )
+from dialgauge.formats.predictions.state_texts import is_domain, names_domain
 
 #: A turn's key: a number, perhaps behind a word that says so, or before the number of turns: ``3/7``.
 _TURN = re.compile(

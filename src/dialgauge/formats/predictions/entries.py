@@ -16,7 +16,6 @@ from dialgauge.formats.predictions.columns import (
     WRAPPERS,
     Columns,
     is_record,
-    names_domain,
     plain_name,
     refuse_two_states,
 )
@@ -31,6 +30,7 @@ from dialgauge.formats.predictions.dialogue_turns import (
     turns_in,
 )
 from dialgauge.formats.predictions.records import entries_of_rows, with_inner_ids
+from dialgauge.formats.predictions.state_texts import names_domain
 
 _LOOK_AT = 200
 

@@ -19,8 +19,9 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.predictions.columns import is_record, names_domain
+from dialgauge.formats.predictions.columns import is_record
 from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, turn_number
+from dialgauge.formats.predictions.state_texts import names_domain
 from dialgauge.formats.predictions.tolerant import read_predictions
 from dialgauge.formats.source import HEAD_BYTES, Part, decode_utf8
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.predictions.columns import Columns, names_domain
+from dialgauge.formats.predictions.columns import Columns
+from dialgauge.formats.predictions.state_texts import names_domain
 
 _OUTPUT = re.compile(
     r"\s{0,9}\[states?\]\s{0,9}((?:[0-9]{1,3}=[^\[]{0,2000})?)(?:\[(?:intents?|req_slots)\].{0,2000})?", re.S

@@ -8,6 +8,7 @@ from typing import Any
 
 from dialgauge.formats.base import literal
 from dialgauge.formats.predictions.loose import MOST_TEXT
+from dialgauge.formats.predictions.state_texts import is_domain, names_domain
 
 #: Names that only answers have, and those on the way to the text.
 _ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message", "index", "token_ids"))
@@ -32,10 +33,18 @@ def is_answer(written: Mapping[Any, Any]) -> bool:
 def domain_of_tool(name: str) -> str:
     """The domain that the name of a tool has; empty where it has none.
 
-    >>> domain_of_tool("find_hotel"), domain_of_tool("update_belief_state")
-    ('hotel', '')
+    >>> domain_of_tool("find_hotel"), domain_of_tool("update_belief_state"), domain_of_tool("cancel_reservation")
+    ('hotel', '', '')
     """
-    return _TOOL.sub("", name).strip("_")
+    domain = _TOOL.sub("", name).strip("_")
+    return "" if "_" in domain else domain
+
+
+def answers_with_state(answer: Any) -> bool:
+    """Is it surely a state that a model answers with, and no act of an agent?"""
+    if calls := [*calls_in(answer)]:
+        return all(is_domain(domain_of_tool(name)) or all(map(names_domain, map(str, given))) for name, given in calls)
+    return any(text.lstrip().startswith(("{", "```")) for text in texts_in(answer))
 
 
 def texts_in(answer: Any) -> Iterator[str]:

@@ -28,6 +28,8 @@ _OBJECT = re.compile(r"\s{0,9}(?:```\w{0,20}\s{1,9})?\{")
 _FOLDERS = re.compile(r"^.{0,300}[/\\](?=[^/\\]{1,100}\.(?:json|txt)$)")
 #: The share of slots with two values in one turn up to which a model repeats itself.
 _MOST_TWICE = 0.01
+#: Names of slots that a turn empties, beside what it changes.
+_DELETIONS = frozenset(("unset", "delete", "deleted", "deletions", "remove", "removed", "removals"))
 #: Letters of a word that tells versions apart.
 _SHORT = 40
 
@@ -45,6 +47,11 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
         if columns.turn and (answered := _with_answers(rows)):
             return entries_of_rows(answered)
         raise NotUnderstood(f"the state of each turn{_unnamed_states(rows, columns)}", columns.names)
+    if columns.changes and (deleting := [name for name in columns.names if plain_name(name) in _DELETIONS]):
+        raise DialgaugeError(
+            f"what '{deleting[0][:40]}' empties is said in '{(columns.value or columns.state)[:40]}', where changes "
+            "are added up: write [DELETE] there as the value of a slot"
+        )
     rows = with_named_slots(rows, columns) if columns.state else rows
     spoken = _rows_of_states(rows, columns) if columns.speaker else rows
     refuse_two_states(spoken, columns)

@@ -25,6 +25,8 @@ _EMPTY = re.compile(
     r"known|by|the|user|yet|so\sfar)){0,8})?[\])>\"']?[.!]?",
     re.IGNORECASE,
 )
+#: Domains that names such as hotel_area may begin with; others must be told by a sign, or have several columns.
+DOMAINS = frozenset("attraction bus hospital hotel police restaurant taxi train".split())  # noqa: SIM905
 _NAME_SEPARATORS = "-.:/_ "
 #: Two levels of names of pandas, as one text.
 _LEVELS = re.compile(r"\('([^']{1,40})', '([^']{1,40})'\)")
@@ -346,6 +348,19 @@ def split_name(name: str) -> tuple[str, str] | None:
         domain, slot = domain.strip(), slot.lstrip(">").strip()
         return (domain, slot_name(slot)) if domain and slot else None
     return None
+
+
+def is_domain(name: object) -> bool:
+    """Is it a domain that is known?"""
+    return isinstance(name, str) and name.lower() in DOMAINS
+
+
+def names_domain(name: str) -> bool:
+    """Does the name of a slot begin with its domain? ``book people`` and ``semi-area`` do not."""
+    pair = split_name(name)
+    if pair is None or pair[0].lower() in ("book", "semi"):
+        return False
+    return pair[0].lower() in DOMAINS or bool(re.search(r"[-.:/]|_[0-9]", name))
 
 
 @lru_cache(maxsize=1 << 14)
