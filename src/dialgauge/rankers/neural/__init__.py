@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dialgauge.rankers.neural.learned import LearnedRanker, margin_loss, sampled_candidates, with_said_replies
     from dialgauge.rankers.neural.matching import MatchTypes
     from dialgauge.rankers.neural.memn2n import MemN2N
+    from dialgauge.rankers.neural.optimiser import Optimiser
     from dialgauge.rankers.neural.reading import (
         MemoryCells,
         MemoryWeights,
@@ -40,6 +41,7 @@ __all__ = [
     "MemN2N",
     "MemoryCells",
     "MemoryWeights",
+    "Optimiser",
     "ReadingInput",
     "RelationSchema",
     "Spelling",
