@@ -54,8 +54,8 @@ def test_reading_against_the_formulas() -> None:
     assert [share.shape for share in attention] == [(2, 2)] * 3
     assert not any(share.requires_grad for share in attention)
     pull = drawn(2, 3).detach()
-    ours = torch.autograd.grad(query, list(weights), pull)
-    assert_close(ours, torch.autograd.grad(expected, list(weights), pull))
+    ours = torch.autograd.grad((query * pull).sum(), list(weights))
+    assert_close(ours, torch.autograd.grad((expected * pull).sum(), list(weights)))
 
 
 def test_scores_against_the_formula() -> None:
@@ -64,8 +64,8 @@ def test_scores_against_the_formula() -> None:
     expected = query @ torch.stack([words[text].sum(dim=0) for text in TEXTS]).T
     assert_close(scores, expected)
     pull = drawn(2, 4).detach()
-    ours = torch.autograd.grad(scores, [query, words], pull)
-    assert_close(ours, torch.autograd.grad(expected, [query, words], pull))
+    ours = torch.autograd.grad((scores * pull).sum(), [query, words])
+    assert_close(ours, torch.autograd.grad((expected * pull).sum(), [query, words]))
 
 
 def doubles(*shape: int) -> Tensor:
@@ -127,7 +127,8 @@ def test_look_up_against_plain_indexing() -> None:
             )
         assert_close((query, stored), plain)
         pulls = doubles(5, 3), doubles(5, 4, 3)
-        assert_close(tuple(table_gradients(rows, *pulls)), torch.autograd.grad(plain, tables, pulls))
+        pulled = sum(((one * pull).sum() for one, pull in zip(plain, pulls, strict=True)), start=torch.zeros(()))
+        assert_close(tuple(table_gradients(rows, *pulls)), torch.autograd.grad(pulled, tables))
 
 
 @given(st.lists(st.integers(0, 6), max_size=20))
