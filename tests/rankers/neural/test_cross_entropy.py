@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from torch.nn import functional
 
 from dialgauge.rankers.neural import cross_entropy
+from support.tensors import assert_close
 
 SCORES = st.lists(
     st.lists(st.floats(-200, 200, width=32), min_size=3, max_size=3),
@@ -22,10 +23,10 @@ def test_value_and_gradient_against_pytorch(rows: list[list[float]], gold: int, 
     ours, theirs = (torch.tensor(rows, requires_grad=True) for _ in range(2))
     right = torch.full((len(rows),), gold)
     found, expected = cross_entropy(ours, right), functional.cross_entropy(theirs, right)
-    torch.testing.assert_close(found, expected)
+    assert_close(found, expected)
     (found * pull).backward()  # type: ignore[no-untyped-call]
     (expected * pull).backward()  # type: ignore[no-untyped-call]
-    torch.testing.assert_close(ours.grad, theirs.grad)
+    assert_close(ours.grad, theirs.grad)
 
 
 def test_a_gold_share_too_small_for_a_float_still_has_a_loss() -> None:

@@ -20,6 +20,7 @@ from dialgauge.rankers.neural import (
     summed_by_row,
     table_gradients,
 )
+from support.tensors import assert_close
 
 TEXTS = [[], [0, 1], [2], [1, 1, 3]]
 BAGS = WordBags(TEXTS, 4, torch.device("cpu"))
@@ -48,22 +49,22 @@ def test_reading_against_the_formulas() -> None:
     weights = MemoryWeights(drawn(4, 3), drawn(2, 3), drawn(5, 3), drawn(3, 3))
     query, attention = read(weights, ReadingInput(BAGS, QUERIES, MEMORIES, EMPTY), 3)
     expected = torch.stack([plain(weights, row, 3) for row in range(2)])
-    torch.testing.assert_close(query, expected)
+    assert_close(query, expected)
     assert [share.shape for share in attention] == [(2, 2)] * 3
     assert not any(share.requires_grad for share in attention)
     pull = drawn(2, 3).detach()
-    ours = torch.autograd.grad(query, list(weights), pull)
-    torch.testing.assert_close(ours, torch.autograd.grad(expected, list(weights), pull))
+    ours = torch.autograd.grad((query * pull).sum(), list(weights))
+    assert_close(ours, torch.autograd.grad((expected * pull).sum(), list(weights)))
 
 
 def test_scores_against_the_formula() -> None:
     query, words = drawn(2, 3), drawn(4, 3)
     scores = scored(query, words, BAGS)
     expected = query @ torch.stack([words[text].sum(dim=0) for text in TEXTS]).T
-    torch.testing.assert_close(scores, expected)
+    assert_close(scores, expected)
     pull = drawn(2, 4).detach()
-    ours = torch.autograd.grad(scores, [query, words], pull)
-    torch.testing.assert_close(ours, torch.autograd.grad(expected, [query, words], pull))
+    ours = torch.autograd.grad((scores * pull).sum(), [query, words])
+    assert_close(ours, torch.autograd.grad((expected * pull).sum(), [query, words]))
 
 
 def doubles(*shape: int) -> Tensor:
@@ -95,15 +96,15 @@ def test_hops_against_the_formulas(hops: int, empty: Tensor | None) -> None:
     expected = torch.autograd.grad((theirs * pull).sum(), inputs)
     with torch.no_grad():
         ours, trace = run_hops(query, memories, rotation, empty, hops)
-        torch.testing.assert_close(ours, theirs)
-        torch.testing.assert_close(hop_gradients(trace, rotation, pull), expected)
+        assert_close(ours, theirs)
+        assert_close(hop_gradients(trace, rotation, pull), expected)
 
 
 def test_attention_is_on_memories_only() -> None:
     _, trace = run_hops(doubles(3, 5), doubles(3, 4, 5), doubles(5, 5), SOME_EMPTY, 3)
     assert len(trace.shares) == 3
     for share in trace.shares:
-        torch.testing.assert_close(share.sum(dim=2)[:, 0], torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64))
+        assert_close(share.sum(dim=2)[:, 0], torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64))
         assert not share[:, 0][SOME_EMPTY].any()
 
 
@@ -123,9 +124,10 @@ def test_look_up_against_plain_indexing() -> None:
             query, stored, rows = look_up(
                 VectorTables(lines, speakers, times), queries, MemoryCells(memories, speaker, time)
             )
-        torch.testing.assert_close((query, stored), plain)
+        assert_close((query, stored), plain)
         pulls = doubles(5, 3), doubles(5, 4, 3)
-        torch.testing.assert_close(tuple(table_gradients(rows, *pulls)), torch.autograd.grad(plain, tables, pulls))
+        pulled = sum(((one * pull).sum() for one, pull in zip(plain, pulls, strict=True)), start=torch.zeros(()))
+        assert_close(tuple(table_gradients(rows, *pulls)), torch.autograd.grad(pulled, tables))
 
 
 @given(st.lists(st.integers(0, 6), max_size=20))
@@ -134,5 +136,5 @@ def test_both_ways_to_add_up_by_row(rows: list[int]) -> None:
     loop = torch.zeros(7, 3, dtype=torch.float64)
     for value, row in zip(values, rows, strict=True):
         loop[row] += value
-    torch.testing.assert_close(summed(values, where, 7), loop)
-    torch.testing.assert_close(summed_by_row(values, where, 7), loop)
+    assert_close(summed(values, where, 7), loop)
+    assert_close(summed_by_row(values, where, 7), loop)

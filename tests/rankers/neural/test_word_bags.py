@@ -4,6 +4,7 @@ import torch
 from hypothesis import given, strategies as st
 
 from dialgauge.rankers.neural import WordBags
+from support.tensors import assert_close
 
 CPU = torch.device("cpu")
 
@@ -13,11 +14,11 @@ def test_sums_and_gradients_against_a_loop(texts: list[list[int]]) -> None:
     weights = torch.arange(18, dtype=torch.float32).reshape(6, 3).requires_grad_()
     found = WordBags(texts, 6, CPU).sums(weights)
     loop = torch.stack([sum((weights[word] for word in text), 0 * weights[0]) for text in texts])
-    torch.testing.assert_close(found, loop)
+    assert_close(found, loop)
     pull = torch.randn(found.shape, generator=torch.Generator().manual_seed(0))
     (ours,) = torch.autograd.grad((found * pull).sum(), weights)
     (theirs,) = torch.autograd.grad((loop * pull).sum(), weights)
-    torch.testing.assert_close(ours, theirs)
+    assert_close(ours, theirs)
 
 
 def test_texts_without_words() -> None:

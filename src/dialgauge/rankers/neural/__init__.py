@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.rankers.neural.matching import MatchTypes as MatchTypes
     from dialgauge.rankers.neural.memn2n import MemN2N as MemN2N
+    from dialgauge.rankers.neural.optimiser import Optimiser as Optimiser
     from dialgauge.rankers.neural.reading import (
         MemoryCells as MemoryCells,
         MemoryWeights as MemoryWeights,

@@ -23,6 +23,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.rankers.model_folder import UNREADABLE
 from dialgauge.rankers.neural.config import Hyperparameters
+from dialgauge.rankers.neural.optimiser import Optimiser
 from dialgauge.rankers.ranker import Tell, TrainingName
 from dialgauge.text import counted
 
@@ -98,11 +99,7 @@ class Training:
         self._module, self._config, self._identity = module, config, identity
         self._checkpoint, self._name = checkpoint, name
         self._parameters = list(module.parameters())
-        self._optimiser: torch.optim.Optimizer
-        if config.optimiser == "adam":
-            self._optimiser = torch.optim.Adam(self._parameters, lr=config.learning_rate, fused=True)
-        else:
-            self._optimiser = torch.optim.SGD(self._parameters, lr=config.learning_rate)
+        self._optimiser = Optimiser(self._parameters, config)
         self.log: list[Epoch] = []
         self._best: Weights = {}
 
@@ -186,7 +183,7 @@ class Training:
             return
         arrays = {f"now/{name}": value for name, value in _weights(self._module).items()}
         arrays |= {f"best/{name}": value for name, value in self._best.items()}
-        for index, state in self._optimiser.state_dict()["state"].items():
+        for index, state in self._optimiser.state.items():
             arrays |= {f"state/{index}/{name}": value.cpu().numpy() for name, value in state.items()}
         progress = _Progress(self._identity, self.log, self._name, done)
         arrays["progress"] = np.frombuffer(msgspec.json.encode(progress), dtype=np.uint8)
@@ -212,7 +209,7 @@ class Training:
         self._best = _part(arrays, "best/")
         try:
             _load(self._module, _part(arrays, "now/"))
-            self._restore_optimiser(_part(arrays, "state/"))
+            self._optimiser.restore(_part(arrays, "state/"))
         except (*UNREADABLE, IndexError, AttributeError) as error:
             raise DialgaugeError(
                 f"the checkpoint does not fit the model ({str(error).splitlines()[0]}); delete it to start over",
@@ -220,14 +217,6 @@ class Training:
             ) from error
         tell(f"resumed after epoch {len(self.log)}")
         return progress.done
-
-    def _restore_optimiser(self, arrays: Weights) -> None:
-        state: dict[int, dict[str, Tensor]] = {}
-        for name, value in arrays.items():
-            index, _, key = name.partition("/")
-            state.setdefault(int(index), {})[key] = torch.from_numpy(value.copy())
-        current = self._optimiser.state_dict()
-        self._optimiser.load_state_dict({"state": state, "param_groups": current["param_groups"]})
 
 
 def _quality(epoch: Epoch) -> tuple[float, float]:
