@@ -8,12 +8,14 @@ user and system take turns. What the other side hears is what was said, unless :
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, Task, Turn
+from dialgauge.users import GcdfConfig, load_config
 from support.reading import read_json
 
 _NAMES = {"nooffer": "NoOffer", "nobook": "NoBook", "offerbook": "OfferBook", "offerbooked": "OfferBooked"}
@@ -56,3 +58,8 @@ def mishear(dialogue: Dialogue, position: int, *acts: str) -> Dialogue:
     turns = list(dialogue.turns)
     turns[position] = msgspec.structs.replace(turns[position], heard=tuple(map(act, acts)))
     return msgspec.structs.replace(dialogue, turns=tuple(turns))
+
+
+def configured(options: Mapping[str, Any]) -> GcdfConfig:
+    """The default configuration with the options at some dotted paths changed."""
+    return load_config(overrides=[f"{path}={json.dumps(value)}" for path, value in options.items()])

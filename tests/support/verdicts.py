@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dialgauge.dialogue import Goal, Task
 from dialgauge.users import COMBINED, DialogueScore
 
 
@@ -21,3 +22,14 @@ def assert_verdicts_add_up(score: DialogueScore) -> None:
             sums = tuple(sum(getattr(row, key) for row in rows) for key in ("tp", "fp", "fn"))
             assert sums == (found.tp, found.fp, found.fn), (score.id, measure, domain)
             assert sum(score.lost[measure].get(domain, {}).values()) == found.fp + found.fn, (score.id, measure, domain)
+
+
+def final_goal(score: DialogueScore) -> Goal:
+    """The goal as R-GCDF1 saw it: without the requests that a failed search made pointless."""
+    tasks = {
+        domain: Task(info=task.info, fail_info=task.fail_info, book=task.book, fail_book=task.fail_book)
+        if domain in score.requests_removed
+        else task
+        for domain, task in score.goal.tasks.items()
+    }
+    return Goal(tasks=tasks, message=score.goal.message)

@@ -15,15 +15,13 @@ from dialgauge.users import (
     LABELS,
     MEASURES,
     REASONS,
-    GcdfConfig,
     MentionVerdict,
     ScoredConversations,
     Scorer,
     explanation,
     explanation_record,
-    with_overrides,
 )
-from support.talks import mishear, talk
+from support.talks import configured, mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"}, requests=("phone",))}
 NORTH = "hotel inform area=north"
@@ -125,7 +123,7 @@ def test_a_repetition_without_excuse(answer: str, heard: str | None, reason: str
         dialogue = mishear(dialogue, 1, heard)
     off = {"repeats_while_requesting_info": False, "proposes_multiple_domains": False}
     paths = {f"igcd_f1.repetitions.user_behaviours.{name}": value for name, value in off.items()}
-    scorer = Scorer(with_overrides(GcdfConfig(), paths))
+    scorer = Scorer(configured(paths))
     (found,) = [each for each in scorer.score(dialogue).verdicts if each.verdict == "repeated-penalised"]
     assert found.behaviours == ("multiple_constraint_informs/unmatched", reason)
     assert found.cause == cause
@@ -151,7 +149,7 @@ def test_a_prompt_never_given_explains_a_repetition_later_on(heard: tuple[str, .
     price = (("train request price",), ("train inform price=9",))
     off = {"igcd_f1.repetitions.user_behaviours.repeats_while_booking": False}
     dialogue = mishear(talk(TRAIN, FRIDAY, OFFER, *price, ("train inform day=friday",), ()), 1, *heard)
-    verdicts = Scorer(with_overrides(GcdfConfig(), off)).score(dialogue).verdicts
+    verdicts = Scorer(configured(off)).score(dialogue).verdicts
     (found,) = [each for each in verdicts if each.verdict == "repeated-penalised"]
     assert (found.behaviours, found.cause) == (("multiple_constraint_informs/unmatched", reason), cause)
 

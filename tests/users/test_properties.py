@@ -19,11 +19,10 @@ from dialgauge.users import (
     explanation,
     prf_score,
     users_run,
-    with_overrides,
 )
 from support.soak import examples
-from support.talks import talk
-from support.verdicts import assert_verdicts_add_up
+from support.talks import configured, talk
+from support.verdicts import assert_verdicts_add_up, final_goal
 
 DOMAINS = ("hotel", "restaurant", "train", "taxi")
 SLOTS = ("area", "day", "name", "food")
@@ -65,7 +64,7 @@ SETTINGS = ScorerSettings.load(UserOptions())
 RECOMMENDED = Scorer(GcdfConfig(mode="recommended"))
 ONCE = {"igcd_f1.repetitions.count_fp": False, "rgcd_f1.repetitions.count_fp": False}
 SEVERE = {"igcd_f1.repetitions.max_repetitions": 0, "igcd_f1.compensate_preemption": False}
-SCORERS = (Scorer(), RECOMMENDED, *(Scorer(with_overrides(GcdfConfig(), options)) for options in (ONCE, SEVERE)))
+SCORERS = (Scorer(), RECOMMENDED, *(Scorer(configured(options)) for options in (ONCE, SEVERE)))
 
 
 @UNTIMED
@@ -187,7 +186,7 @@ def test_the_caller_s_dialogue_is_not_changed() -> None:
     copy = msgspec.convert(msgspec.to_builtins(dialogue), Dialogue)
     result = Scorer().score(dialogue)
     assert result.requests_removed == ("hotel",)
-    assert result.final_goal().tasks["hotel"].requests == ()
+    assert final_goal(result).tasks["hotel"].requests == ()
     assert dialogue == copy
 
 

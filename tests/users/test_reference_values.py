@@ -16,7 +16,6 @@ from dialgauge.users import (
     MEASURES,
     SECTIONS,
     DialogueScore,
-    GcdfConfig,
     MeasureName,
     ScoredConversations,
     Scorer,
@@ -28,11 +27,10 @@ from dialgauge.users import (
     reference_report,
     score_conversations,
     score_name,
-    with_overrides,
 )
 from dialgauge.values import CanonicalMap
-from support.talks import from_record
-from support.verdicts import assert_verdicts_add_up
+from support.talks import configured, from_record
+from support.verdicts import assert_verdicts_add_up, final_goal
 
 SCORED = "scored_dialogues"
 
@@ -80,7 +78,7 @@ def test_synthetic_cases(synthetic: Any) -> None:
             continue
         dialogue = from_record(case["dialogue"])
         before = plain_goal(dialogue.goal or Goal())
-        scorer = Scorer(with_overrides(GcdfConfig(), case["config_overrides"]), canonical_map=canonical_map)
+        scorer = Scorer(configured(case["config_overrides"]), canonical_map=canonical_map)
         score = scorer.score(dialogue)
         scored += 1
         tree = behaviour_tree(score.id, score.behaviours)
@@ -93,7 +91,7 @@ def test_synthetic_cases(synthetic: Any) -> None:
                 wrong.append(f"{case['name']}: {behaviours} != {want[f'{short}_behaviours']}")
         after = plain_goal(from_record({**case["dialogue"], "goal": want["goal_after"]}).goal or Goal())
         assert_verdicts_add_up(score)
-        assert plain_goal(score.final_goal()) == after, case["name"]
+        assert plain_goal(final_goal(score)) == after, case["name"]
         assert plain_goal(dialogue.goal or Goal()) == before
     assert wrong == []
     assert scored == 531
@@ -115,7 +113,7 @@ def test_where_the_reference_aborts_the_dialogue_fails_with_a_reason(synthetic: 
     aborting = [case for case in synthetic["cases"] if "reference_raises" in case["expected"]]
     assert len(aborting) == 12
     for case in aborting:
-        scorer = Scorer(with_overrides(GcdfConfig(), case["config_overrides"]), canonical_map=canonical_map)
+        scorer = Scorer(configured(case["config_overrides"]), canonical_map=canonical_map)
         with pytest.raises(DialgaugeError) as caught:
             scorer.score(from_record(case["dialogue"]))
         assert caught.value.dialogue == case["dialogue"]["dialogue_id"]

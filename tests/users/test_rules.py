@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users import DialogueScore, GcdfConfig, Scorer, with_overrides
+from dialgauge.users import DialogueScore, Scorer
 from dialgauge.values import CanonicalMap
-from support.talks import mishear, talk
+from support.talks import configured, mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"}, book={"day": "monday"}, requests=("phone",))}
 NORTH = ("hotel inform area=north",)
@@ -15,7 +15,7 @@ NORTH = ("hotel inform area=north",)
 
 def scored(dialogue: Dialogue, **overrides: object) -> DialogueScore:
     changed = {path.replace("__", "."): value for path, value in overrides.items()}
-    return Scorer(with_overrides(GcdfConfig(), changed)).score(dialogue)
+    return Scorer(configured(changed)).score(dialogue)
 
 
 def labels(result: DialogueScore, tree: str) -> list[str]:

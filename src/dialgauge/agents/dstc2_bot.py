@@ -15,14 +15,10 @@ from dialgauge.agents.protocol import Database, SystemContext
 from dialgauge.agents.restaurant_bot import FollowingBot
 from dialgauge.dialogue import Fact
 from dialgauge.formats import is_silence
-from dialgauge.worlds.restaurant import Venues, venues_of
+from dialgauge.worlds.restaurant import WELCOME, Venues, venues_of
 
 ANY = "*"
 
-WELCOME = (
-    "Hello , welcome to the Cambridge restaurant system . You can ask for restaurants by area , price range or food "
-    "type . How may I help you ?"
-)
 GOODBYE = "you are welcome"
 ASK = {
     "food": "What kind of food would you like?",
@@ -166,19 +162,17 @@ class Dstc2Bot(FollowingBot):
         if food == ANY and "price" not in wants:
             return ASK["price"]
         if wants != self._queried:
-            return "api_call " + " ".join(self._field(slot) for slot in ASK)
+            values = (_UNSET[slot] if wants.get(slot, ANY) == ANY else wants[slot] for slot in ASK)
+            return f"api_call {' '.join(values)}"
         return ASK["area"] if "area" not in wants else ASK["price"]
-
-    def _field(self, slot: str) -> str:
-        value = self._wants.get(slot, ANY)
-        return _UNSET[slot] if value == ANY else value
 
     def _result(self) -> str:
         """The answer after a call: the best proposal, or that there is none."""
+        return self._next_offer() or self._nothing()
+
+    def _next_offer(self) -> str:
         left = [name for name in self._facts if name not in self._offered]
-        if left:
-            return self._offer(max(left, key=self._rating))
-        return self._nothing()
+        return self._offer(max(left, key=self._rating)) if left else ""
 
     def _rating(self, name: str) -> int:
         rating = self._facts[name].get("R_rating", "")
@@ -211,10 +205,8 @@ class Dstc2Bot(FollowingBot):
     def _about_offer(self, low: str) -> str:
         """A question about the restaurant on offer, the wish for another, or a changed request."""
         name = self._offered[-1]
-        if _OTHER.search(low):
-            left = [other for other in self._facts if other not in self._offered]
-            if left:
-                return self._offer(max(left, key=self._rating))
+        if _OTHER.search(low) and (other := self._next_offer()):
+            return other
         if self._changed:
             return self._next_step()
         for pattern, relation, reply in _QUESTIONS:

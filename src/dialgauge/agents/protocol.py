@@ -18,9 +18,11 @@ never the goal.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import add
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from dialgauge.dialogue import Act, Call, Fact, Goal, Ontology, State, Turn
 from dialgauge.draws import Draws
@@ -61,14 +63,7 @@ class Usage(Struct, frozen=True):
     cut: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.calls + other.calls,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            self.seconds + other.seconds,
-            self.empty + other.empty,
-            self.cut + other.cut,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
 
 
 NO_USAGE = Usage()

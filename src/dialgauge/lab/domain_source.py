@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, get_args
@@ -239,17 +239,13 @@ def _findings(loaded: LoadedDomain) -> list[tuple[str, int, str]]:
     for what, name in kinds.items():
         having = [goal for goal in loaded.goals if getattr(goal.findings, name)]
         if having:
-            rows.append((what, len(having), _example(having, name)))
+            example = f"{having[0].id} ({', '.join(getattr(having[0].findings, name))})"
+            rows.append((what, len(having), example))
     reasons = Counter(why for _, why in loaded.refused)
     for why, count in reasons.items():
         example = next(name for name, reason in loaded.refused if reason == why)
         rows.append((f"cannot be pursued: {why}", count, example))
     return rows
-
-
-def _example(having: Sequence[DomainGoal], finding: str) -> str:
-    goal = having[0]
-    return f"{goal.id} ({', '.join(getattr(goal.findings, finding))})"
 
 
 def goal_named(loaded: LoadedDomain, identifier: str) -> DomainGoal:

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.behaviour_features import FEATURES, Feature, UserTalk, user_talk
     from dialgauge.users.beside_people import Likeness, likeness, likeness_document, likeness_table
-    from dialgauge.users.config import GcdfConfig, load_config, with_overrides
+    from dialgauge.users.config import GcdfConfig, load_config
     from dialgauge.users.conversation_files import conversation_named
     from dialgauge.users.conversations import because, explanation, explanation_record, transcript
     from dialgauge.users.corpus_profiles import (
@@ -154,7 +154,6 @@ __all__ = [
     "users_scored",
     "verdict_table",
     "warnings",
-    "with_overrides",
 ]
 
 if not TYPE_CHECKING:

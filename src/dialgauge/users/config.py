@@ -214,14 +214,6 @@ def config_from(tree: dict[str, Any], *, file: str | None = None) -> GcdfConfig:
     return config
 
 
-def with_overrides(config: GcdfConfig, overrides: dict[str, Any]) -> GcdfConfig:
-    """A configuration with the options at some dotted paths changed."""
-    tree: dict[str, Any] = msgspec.to_builtins(config)
-    for path, value in overrides.items():
-        _set(tree, path, value)
-    return config_from(tree)
-
-
 def _apply(override: str, tree: dict[str, Any]) -> None:
     path, equals, text = override.partition("=")
     if not equals or not path.strip():

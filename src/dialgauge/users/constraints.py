@@ -38,22 +38,13 @@ def goal_constraints(task: Task) -> list[str]:
 
 def score_constraints(context: DialogueContext) -> list[Ledger]:
     """One ledger for each goal domain, then one for each other domain the user spoke of."""
-    parameters = context.user_parameters()
+    parameters, every = context.user_parameters(), context.config.igcd_f1.repetitions.count_fp
     ledgers = [_DomainScorer(context, domain, parameters.get(domain, {})).run() for domain in context.tasks]
     for service, constraints in parameters.items():
         if service not in context.tasks:
-            ledgers.append(_outside_domain(context, service, constraints))
+            label = "informed_domains_outside_goals"
+            ledgers.append(context.outside_domain(MEASURE, label, service, constraints, every=every))
     return ledgers
-
-
-def _outside_domain(context: DialogueContext, service: str, constraints: dict[str, list[int]]) -> Ledger:
-    ledger = Ledger(MEASURE, service)
-    label = "informed_domains_outside_goals"
-    for text, turns in constraints.items():
-        for turn in turns if context.config.igcd_f1.repetitions.count_fp else turns[:1]:
-            context.record(MEASURE, label, service, text)
-            ledger.said_wrong(text, turn, "outside-domain", *context.blame.uncalled_for((label,), turn, (service,)))
-    return ledger
 
 
 class _DomainScorer:

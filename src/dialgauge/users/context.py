@@ -4,7 +4,7 @@ rules ask about a turn."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from dialgauge.dialogue import Task
@@ -13,7 +13,7 @@ from dialgauge.users.config import GcdfConfig
 from dialgauge.users.normalise import Attempt, Normaliser
 from dialgauge.users.point_causes import Blame
 from dialgauge.users.profile import DatasetDomain, DatasetProfile
-from dialgauge.users.records import Behaviour, GoalSource, MeasureName
+from dialgauge.users.records import Behaviour, GoalSource, Ledger, MeasureName
 from dialgauge.users.turns import (
     BETWEEN,
     BOOK,
@@ -115,6 +115,17 @@ class DialogueContext:
     ) -> None:
         """Note a behaviour."""
         self.behaviours.append(Behaviour(measure, label, domain, item, turns, count, expected))
+
+    def outside_domain(
+        self, measure: MeasureName, label: str, service: str, mentions: Mapping[str, list[int]], *, every: bool
+    ) -> Ledger:
+        """The books of a domain that the goal does not have: what is said there is wrong, once or ``every`` time."""
+        ledger = Ledger(measure, service)
+        for item, turns in mentions.items():
+            for turn in turns if every else turns[:1]:
+                self.record(measure, label, service, item)
+                ledger.said_wrong(item, turn, "outside-domain", *self.blame.uncalled_for((label,), turn, (service,)))
+        return ledger
 
     def require_domain(self, name: str, turn: int) -> None:
         """A rule needs to know the entities of a goal domain."""

@@ -187,7 +187,10 @@ def _distance_table(profiles: Sequence[CorpusProfile], beside: str, resamples: i
         f"Distance from {beside} (Kolmogorov–Smirnov: 0 alike, 100 apart)", [Column("feature", exact=True), *columns]
     )
     for feature in FEATURES:
-        table.add(feature.name, *(_cell(profile.distances[feature.name]) for profile in profiles))
+        apart = [profile.distances[feature.name] for profile in profiles]
+        table.add(
+            feature.name, *(Cell(far.distance, far.low, far.high, mark="*" if far.told_apart else "") for far in apart)
+        )
     table.notes = [
         f"halves: those of {beside}, at random: what chance does.",
         "A profile, not a score of realism: tasks, systems and how the words were written down make distances, too.",
@@ -202,10 +205,6 @@ def _distance_table(profiles: Sequence[CorpusProfile], beside: str, resamples: i
     if len(FEATURES) / (resamples + 1) >= _LEVEL:
         table.notes.append(f"Nothing can be told apart with {resamples} resamples: take 1,000.")
     return table
-
-
-def _cell(distance: FeatureDistance) -> Cell:
-    return Cell(distance.distance, distance.low, distance.high, mark="*" if distance.told_apart else "")
 
 
 def profile_document(profiles: Sequence[CorpusProfile], beside: str = "") -> dict[str, Any]:

@@ -186,7 +186,10 @@ def _checked(document: YamlDocument) -> DatasetProfile:
             if family not in FAMILIES:
                 raise DialgaugeError(f"there is no act family '{family}'.{nearest(family, FAMILIES)}", **location)
             for expression in expressions:
-                _check_expression(expression, family, **location)
+                try:
+                    compiled(expression, f"the act family '{family}'")
+                except DialgaugeError as error:
+                    raise error.at(**location) from error
     for family in _NEEDED:
         if not profile.acts.get(family):
             raise DialgaugeError(
@@ -196,10 +199,3 @@ def _checked(document: YamlDocument) -> DatasetProfile:
                 line=document.line("acts"),
             )
     return profile
-
-
-def _check_expression(expression: str, family: str, **location: Any) -> None:
-    try:
-        compiled(expression, f"the act family '{family}'")
-    except DialgaugeError as error:
-        raise error.at(**location) from error

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Goal, Speaker, Task
+from dialgauge.dialogue import Goal, Speaker
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.loops import Cause, End, Loop
 from dialgauge.users.mishearing import Occurrence
@@ -151,16 +151,6 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     #: What was heard otherwise than it was said.
     confusions: tuple[Occurrence, ...] = ()
     end: End = "open"
-
-    def final_goal(self) -> Goal:
-        """The goal as R-GCDF1 saw it: without the requests that a failed search made pointless."""
-        tasks = {
-            domain: Task(info=task.info, fail_info=task.fail_info, book=task.book, fail_book=task.fail_book)
-            if domain in self.requests_removed
-            else task
-            for domain, task in self.goal.tasks.items()
-        }
-        return Goal(tasks=tasks, message=self.goal.message)
 
 
 def prf_score(truth: Mapping[str, int], produced: Mapping[str, int]) -> PrfScore | None:

@@ -44,7 +44,9 @@ def score_requests(context: DialogueContext) -> list[Ledger]:
     ]
     for service, requests in requested.items():
         if service not in context.tasks:
-            ledgers.append(_outside_domain(context, service, requests))
+            context.fault(f"the user asks about '{service}', a domain outside the goal", min(requests.values())[0])
+            label, every = "requested_domains_outside_goals", context.config.rgcd_f1.repetitions.count_fp
+            ledgers.append(context.outside_domain(MEASURE, label, service, requests, every=every))
     return ledgers
 
 
@@ -89,17 +91,6 @@ def _system_mentions(context: DialogueContext, domain: str) -> list[tuple[str, i
                     first.setdefault(f"{domain}-{act.slot}".lower(), position)
         mentions += first.items()
     return mentions
-
-
-def _outside_domain(context: DialogueContext, service: str, requests: dict[str, list[int]]) -> Ledger:
-    ledger = Ledger(MEASURE, service)
-    context.fault(f"the user asks about '{service}', a domain outside the goal", min(requests.values())[0])
-    label = "requested_domains_outside_goals"
-    for request, turns in requests.items():
-        for turn in turns if context.config.rgcd_f1.repetitions.count_fp else turns[:1]:
-            context.record(MEASURE, label, service, request)
-            ledger.said_wrong(request, turn, "outside-domain", *context.blame.uncalled_for((label,), turn, (service,)))
-    return ledger
 
 
 class _DomainScorer:

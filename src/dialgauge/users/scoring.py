@@ -206,6 +206,7 @@ def score_conversations(
     work = _Scoring(gathering.scored.settings)
     advance = on_unit or (lambda units: None)
     kept = done is not None
+    decoder = msgspec.msgpack.Decoder(_UnitResult)
     with bulk_load():
         if place_of(workers).here and not kept:  # nothing to send: packing would cost a tenth of the time
             scorer = work.open()
@@ -216,7 +217,7 @@ def score_conversations(
         for result in engine.run(work, gathering.units(elsewhere=True, kept=kept), workers=workers, done=done):
             if result.content is None:
                 raise DialgaugeError(result.failure or "a file could not be scored")
-            gathering.add(result.key, result.content)
+            gathering.take(result.key, decoder.decode(result.content))
             advance(1)
     return gathering.finished()
 
@@ -249,7 +250,6 @@ class _Gathering:
         self._seen: set[str] = set()
         #: What could be read, each id once; of several dialogues of one id, the one that was scored.
         self._dialogues: dict[str, Dialogue | PackedDialogue] = {}
-        self._decoder = msgspec.msgpack.Decoder(_UnitResult)
 
     def units(self, *, elsewhere: bool, kept: bool = False) -> Iterator[Unit[_File | _Batch]]:
         """The work. Only where it is done elsewhere are files left to be read there; keys of what is kept change with
@@ -282,10 +282,6 @@ class _Gathering:
         """All that came of the source."""
         self.scored.held = list(self._dialogues.values())
         return self.scored
-
-    def add(self, key: str, content: bytes) -> None:
-        """Take in what came of a unit elsewhere."""
-        self.take(key, self._decoder.decode(content))
 
     def take(self, key: str, result: _UnitResult) -> None:
         """Take in what came of a unit; the second dialogue of an id is a failure."""

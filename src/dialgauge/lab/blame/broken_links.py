@@ -28,31 +28,21 @@ Side: TypeAlias = Literal["user", "system", "lab", "world", "limit", "infrastruc
 #: In the order of the chain; where two links break in one turn, the earlier one counts.
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 SIDES: tuple[Side, ...] = get_args(Side)
-SIDE_OF: dict[Cause, Side] = {
-    "never_said": "user",
-    "said_not_heard": "system",
-    "heard_not_acted_on": "system",
-    "acted_on_wrong": "system",
-    "answered_not_heard": "user",
-    "not_understood": "lab",
-    "refused": "world",
-    "limit_reached": "limit",
-    "infrastructure": "infrastructure",
-    "unclear": "unclear",
+#: Who broke a link of each cause, and the cause as tables write it.
+_SIDES_AND_WORDS: dict[Cause, tuple[Side, str]] = {
+    "never_said": ("user", "never said"),
+    "said_not_heard": ("system", "said, not heard"),
+    "heard_not_acted_on": ("system", "heard, not acted on"),
+    "acted_on_wrong": ("system", "acted on, wrong"),
+    "answered_not_heard": ("user", "answered, not heard"),
+    "not_understood": ("lab", "not understood by the lab"),
+    "refused": ("world", "refused by the world"),
+    "limit_reached": ("limit", "limit reached"),
+    "infrastructure": ("infrastructure", "infrastructure"),
+    "unclear": ("unclear", "unclear"),
 }
-#: As tables write them.
-CAUSE_WORDS: dict[Cause, str] = {
-    "never_said": "never said",
-    "said_not_heard": "said, not heard",
-    "heard_not_acted_on": "heard, not acted on",
-    "acted_on_wrong": "acted on, wrong",
-    "answered_not_heard": "answered, not heard",
-    "not_understood": "not understood by the lab",
-    "refused": "refused by the world",
-    "limit_reached": "limit reached",
-    "infrastructure": "infrastructure",
-    "unclear": "unclear",
-}
+SIDE_OF: dict[Cause, Side] = {cause: side for cause, (side, _) in _SIDES_AND_WORDS.items()}
+CAUSE_WORDS: dict[Cause, str] = {cause: words for cause, (_, words) in _SIDES_AND_WORDS.items()}
 
 
 class BrokenLink(Struct, frozen=True, kw_only=True):

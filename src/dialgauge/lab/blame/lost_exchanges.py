@@ -64,12 +64,18 @@ def late_reply(turns: Sequence[Turn]) -> tuple[int, int] | None:
 
 def _said_again(turns: Sequence[Turn]) -> Iterator[tuple[int, Cause]]:
     """The user turns that say something again, and what made the user do so."""
+    for index, acts, before in _with_earlier(turns):
+        if again := [act for act in acts if act in before]:
+            yield index, _why_repeated(again, before, turns, index)
+
+
+def _with_earlier(turns: Sequence[Turn]) -> Iterator[tuple[int, list[Act], Mapping[Act, int]]]:
+    """The user turns with what they say, and what was said before, each with the last turn that said it."""
     before: dict[Act, int] = {}
     for index, turn in enumerate(turns):
         if turn.speaker == "user":
             acts = _matter(turn.acts)
-            if again := [act for act in acts if act in before]:
-                yield index, _why_repeated(again, before, turns, index)
+            yield index, acts, before
             before.update(dict.fromkeys(acts, index))
 
 
@@ -100,15 +106,10 @@ def _partly_told_again(turns: Sequence[Turn], position: int) -> bool:
 
 def repeats(turns: Sequence[Turn], domain: str = "") -> Iterator[tuple[int, Cause]]:
     """The user turns that say nothing new, of a domain or of all, each with what made the user say it again."""
-    before: dict[Act, int] = {}
-    for index, turn in enumerate(turns):
-        if turn.speaker != "user":
-            continue
-        acts = _matter(turn.acts)
+    for index, acts, before in _with_earlier(turns):
         spoken = not domain or any(act.domain == domain for act in acts)
         if acts and spoken and all(act in before for act in acts):
             yield index, _why_repeated(acts, before, turns, index)
-        before.update(dict.fromkeys(acts, index))
 
 
 def _why_repeated(acts: list[Act], before: Mapping[Act, int], turns: Sequence[Turn], position: int) -> Cause:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dialgauge.agents import SYSTEM_QUIT, USER_GAVE_UP
 from dialgauge.dialogue import Act, Turn
 from dialgauge.intents import INFORM, REFUSING, REQUEST
-from dialgauge.lab.blame.broken_links import CAUSES, CUT_OFF, BrokenLink, Cause
+from dialgauge.lab.blame.broken_links import CUT_OFF, BrokenLink, Cause
 from dialgauge.lab.blame.false_refusals import sent_away_falsely
 from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
 from dialgauge.lab.blame.spoken_record import (
@@ -272,13 +272,13 @@ class UserOmissions:
         byes = [index for index, turn in enumerate(self._talk.turns) if turn.speaker == "system" and _bids(turn.acts)]
         own = [index for index, turn in enumerate(self._talk.turns) if turn.speaker == "user" and _bids(turn.acts)]
         early = [place for place in byes if not own or place < own[0]]
+        cause: Cause = "heard_not_acted_on"
+        turn, reason = early[0] if early else self._talk.last, "goodbye_early"
         if not early:
-            turn, cause, reason = self._talk.last, "answered_not_heard", "goodbye_misheard"
-        elif _bids(self._talk.turns[early[0] - 1].heard):
-            turn, cause, reason = early[0] - 1, "said_not_heard", "goodbye_unsaid"
-        else:
-            turn, cause, reason = early[0], "heard_not_acted_on", "goodbye_early"
-        return BrokenLink(cause=_cause(cause), part=part, slot=slot, turn=turn, reason=reason)
+            cause, reason = "answered_not_heard", "goodbye_misheard"
+        elif _bids(self._talk.turns[turn - 1].heard):
+            turn, cause, reason = turn - 1, "said_not_heard", "goodbye_unsaid"
+        return BrokenLink(cause=cause, part=part, slot=slot, turn=turn, reason=reason)
 
     def _used_up(self, part: str, slot: str) -> BrokenLink | None:
         """Whoever lost exchanges used up the steps of a conversation that was cut off, or the user's patience."""
@@ -349,7 +349,3 @@ def _answer_missed(part: str, slot: str, phantom: Word, domain: str) -> BrokenLi
 
 def _bids(acts: tuple[Act, ...] | None) -> bool:
     return any(act.name == _BYE for act in acts or ())
-
-
-def _cause(name: str) -> Cause:
-    return next(cause for cause in CAUSES if cause == name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -187,22 +188,9 @@ def _scores(evidence: FaultEvidence, signature: Signature, coverage: Coverage, h
 def _faults_frame(results: Sequence[CheckedConversation]) -> polars.DataFrame:
     import polars as pl
 
+    own = attrgetter("kind", "turn", "message", "length", "reason", "about", "given", "wanted", "earlier")
     rows: list[tuple[Any, ...]] = [
-        (
-            result.id,
-            fault.kind,
-            fault.turn,
-            fault.message,
-            fault.length,
-            fault.reason,
-            fault.about,
-            fault.given,
-            fault.wanted,
-            fault.earlier,
-            result.of_kind(fault.kind).extent,
-            fault.by,
-            fault.minor,
-        )
+        (result.id, *own(fault), result.of_kind(fault.kind).extent, fault.by, fault.minor)
         for result in results
         for fault in result.faults
     ]

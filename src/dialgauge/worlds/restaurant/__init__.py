@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.worlds.restaurant.database import FactDatabase, PlannedAnswers
     from dialgauge.worlds.restaurant.dstc2 import (
+        WELCOME,
         Dstc2Ontology,
         Lexicon,
         Venues,
@@ -39,6 +40,7 @@ __all__ = [
     "INFO",
     "SPLITS",
     "TASKS",
+    "WELCOME",
     "BotKind",
     "Dstc2Ontology",
     "FactDatabase",
