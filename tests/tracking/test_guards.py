@@ -658,3 +658,27 @@ def test_turns_of_which_some_hold_changes_are_told() -> None:
     run = dialgauge.score(gold, mixed, **how)[0]
     [told] = [str(note) for note in run.notes if note_kind(note) == "turn_changes"]
     assert told.startswith("24 of 108 predicted slots are gone in the next turn, which gold keeps")
+
+
+def with_gold(
+    of_gold: dict[str, list[dict[str, str]]], predicted: dict[str, list[dict[str, str]]]
+) -> list[dict[str, Any]]:
+    return [
+        {"dialogue_id": name, "turn": turn, "gold": state, "pred": predicted[name][turn]}
+        for name, states in of_gold.items()
+        for turn, state in enumerate(states)
+    ]
+
+
+def test_gold_and_predictions_that_are_swapped_in_their_file_are_refused() -> None:
+    assert jga(with_gold(GOLD, PREDICTED)) == JGA
+    with pytest.raises(
+        DialgaugeError, match=r"gold differs from GOLD in 4 of 16 turns.*seem swapped; --accept own_gold"
+    ):
+        jga(with_gold(PREDICTED, GOLD))
+    assert jga(with_gold(PREDICTED, GOLD), accept="own_gold") == 1
+
+
+def test_another_version_of_gold_in_a_file_is_told() -> None:
+    other = {name: [*states[:3], {**states[3], "hotel-area": "west"}] for name, states in GOLD.items()}
+    assert "differs from GOLD in 4 of 16 turns; GOLD is what counts" in notes(with_gold(other, PREDICTED))["own_gold"]

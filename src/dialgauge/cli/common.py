@@ -241,7 +241,7 @@ AcceptFindingOption = Annotated[
         known=names_of("tracking", "GUARDS"),
         not_with=SCORED,
         help="Score although these look wrong: turn_numbers, slot_names, dialogue_ids, invalid_outputs, absent_values, "
-        "joined_slots, turn_changes, boolean_values or value_spellings; repeatable.",
+        "joined_slots, turn_changes, boolean_values, value_spellings or own_gold; repeatable.",
     ),
 ]
 

@@ -138,8 +138,8 @@ def _changed(system: System, gold: EncodedDialogues, coder: Coder) -> Changes:
     first[gold.offsets] = True
     known = (aligned.predicted_row >= 0) & ~first[aligned.gold_row]
     rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
-    ours = coder.once("state_codes", gold, gold.offsets[:0], lambda: _state_codes(gold, coder, "gold"))
-    other = _state_codes(predicted, coder, "predicted")
+    ours = coder.once("state_codes", gold, gold.offsets[:0], lambda: state_codes(gold, coder, "gold"))
+    other = state_codes(predicted, coder, "predicted")
     changes = gold.present[rows - 1] & (ours[rows] != ours[rows - 1]) & (ours[rows - 1] != 0)
     rows, theirs = rows[changes], theirs[changes]
     before, now = ours[rows - 1], ours[rows]
@@ -197,7 +197,7 @@ def _several(bits: NDArray[np.int64]) -> Flags:
     return several
 
 
-def _state_codes(side: EncodedDialogues, coder: Coder, part: Side) -> NDArray[np.uint64]:
+def state_codes(side: EncodedDialogues, coder: Coder, part: Side) -> NDArray[np.uint64]:
     """A number for the state of each row: equal states have equal ones, and others others but for rare accidents."""
     slots, values = coder.table(part, side.shared, side.items)
     codes = slots.astype(np.uint64) * np.uint64(1 << 32) + values.astype(np.uint64)

@@ -10,8 +10,9 @@ from dialgauge.values import Pair, Profile
 TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
 ABSENT, JOINED, CHANGES = "absent_values", "joined_slots", "turn_changes"
 BOOLEANS, SPELLINGS, SEVERAL = "boolean_values", "value_spellings", "several_values"
+OWN_GOLD = "own_gold"
 #: What may be accepted.
-GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED, CHANGES, BOOLEANS, SPELLINGS)
+GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED, CHANGES, BOOLEANS, SPELLINGS, OWN_GOLD)
 #: What notes of runs are about that are shown beside scores.
 SHOWN = (*GUARDS, "renamed", "renumbered", SEVERAL)
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import INVALID, PARTLY
 from dialgauge.text import Note, counted, some_of
-from dialgauge.tracking.guard_evidence import GuardEvidence
+from dialgauge.tracking.encode import Coder, Items, encode
+from dialgauge.tracking.guard_evidence import GuardEvidence, state_codes
 from dialgauge.tracking.guard_findings import (
     CHANGES,
     DIALOGUES,
@@ -25,6 +26,7 @@ from dialgauge.tracking.guard_findings import (
     MANY,
     NOTABLE,
     OUTPUTS,
+    OWN_GOLD,
     SLOTS,
     TURNS,
     GuardFinding,
@@ -43,6 +45,7 @@ from dialgauge.values import Pair, Profile
 
 if TYPE_CHECKING:
     from dialgauge.tracking.align import TurnCoverage
+    from dialgauge.tracking.prepared_inputs import System
 
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
 _GONE, _KEPT = 0.8, 0.2
@@ -52,6 +55,8 @@ _LOST = 0.12
 _ACTIVE = 0.05
 #: The share of turns with the state of the turn before or after that is no chance, and how much rarer right ones are.
 _LATE, _OFTEN = 0.3, 4
+#: The share of turns in which a file's own gold may differ from GOLD, and in which predictions that are gold are right.
+_OTHER_GOLD, _SWAPPED = 0.1, 0.99
 #: The same share, where there are many, from which it is told; trackers have up to 0.08.
 _SOMETIMES = 0.15
 #: The share of changes of gold at which predictions stay as they are from which they never change.
@@ -102,6 +107,25 @@ def profile_findings(
         *spelling_findings(evidence, profile),
         *slot_findings(evidence, profile, inventory, inferred=reading.from_structs),
     ]
+
+
+def own_gold_findings(system: System, items: Items, coder: Coder) -> list[GuardFinding]:
+    """A file's own gold states that are not GOLD's: they are of another version, or its two columns are swapped."""
+    gold, aligned = system.gold, system.aligned
+    if gold is None or system.predicted.kind != "predicted":
+        return []
+    own = encode(system.dialogues, "state", items)
+    known = (aligned.predicted_row >= 0) & own.present[aligned.predicted_row]
+    rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
+    wanted = state_codes(gold, coder, "gold")[rows]
+    alike = int((state_codes(own, coder, "gold")[theirs] == wanted).sum())
+    right = int((state_codes(system.predicted, coder, "predicted")[theirs] == wanted).sum())
+    if len(rows) < FEW or alike >= (1 - _OTHER_GOLD) * len(rows):
+        return []
+    seen = f"what it calls gold differs from GOLD in {len(rows) - alike:,} of {counted(len(rows), 'turn')}"
+    if right >= _SWAPPED * len(rows):
+        return [GuardFinding(OWN_GOLD, f"{seen}, and what it calls predicted is GOLD: they seem swapped", stops=True)]
+    return [GuardFinding(OWN_GOLD, f"{seen}; GOLD is what counts")]
 
 
 def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:

@@ -20,7 +20,7 @@ from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
 from dialgauge.tracking.details import ceiling_sentence
 from dialgauge.tracking.guard_evidence import GuardEvidence
-from dialgauge.tracking.guards import accepted_kinds, input_findings, notes_of, profile_findings
+from dialgauge.tracking.guards import accepted_kinds, input_findings, notes_of, own_gold_findings, profile_findings
 from dialgauge.tracking.inputs import (
     SELF,
     Source,
@@ -235,6 +235,8 @@ def _guarded(
         if look_at_turns and prepared.gold is not None:
             of_turns = turn_findings(prepared.gold, prepared.predicted, system.numbered_from)
         of_input = input_findings(evidence, prepared.aligned.coverage, system, own_gold=own_gold)
+        if system.brings_gold and not own_gold:
+            of_input += own_gold_findings(prepared, study.items, study.coder(profiles[0]))
         for profile in profiles:
             findings = [*of_turns, *of_input, *profile_findings(evidence, system, profile, study.inventory(profile))]
             notes[system.name, profile.label] = [*input_notes[system.name], *notes_of(findings, system.name, accept)]
