@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge import agents, explorer, lab, presentation, tasks, users
+from dialgauge import explorer, presentation
 from dialgauge.cli import common, compare as comparing
 from dialgauge.cli.choices import KINDS
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -17,7 +17,6 @@ from dialgauge.measures import Coverage, Score
 from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Annotations, Manifest, Run, Store, plain as as_json
 from dialgauge.text import counted
-from dialgauge.users import faults
 
 if TYPE_CHECKING:
     import polars
@@ -300,6 +299,9 @@ def _heads(run: Run, rows: int) -> list[Table]:
 
 def _code_notes(frames: Iterable[polars.DataFrame]) -> list[str]:
     """The codes in tables in words, where somebody has words for them: once for all of them."""
+    from dialgauge import agents, lab, tasks, users
+    from dialgauge.users import faults
+
     known: dict[str, str] = {}
     for words in (
         users.BAR_WORDS,
