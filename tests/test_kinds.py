@@ -21,7 +21,8 @@ from dialgauge.kinds import BUILT_IN, Kind, kind_named
 from dialgauge.measures import Score, Scores, families, parse_measure
 from dialgauge.presentation import RunPages, pages_of
 from dialgauge.runs import Run, new_run
-from support.packages import install, on_the_path, run
+from support.commands import dialgauge
+from support.packages import install, on_the_path
 
 JUGGLING = '''
     """Runs of jugglers: how many balls stay in the air."""
@@ -191,19 +192,28 @@ def test_its_measures_of_several_sums_are_compared(folder: Path) -> None:
     assert str(compared.verdict).startswith("ada is ahead of bob by 6.32 balls in Root (p = ")
 
 
-def test_the_commands_show_it(folder: Path, stored: tuple[Store, list[Run]]) -> None:
+def test_the_commands_show_it(
+    folder: Path, stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     store, runs = stored
     ids = [one.id for one in runs]
-    told = run(folder, "compare", *ids, "--store", store.folder, "--resamples", 500, "--json", folder / "c.json")
+
+    def run(*arguments: object) -> str:
+        outcome = dialgauge(capsys, *arguments)
+        assert outcome.code == 0, outcome.err
+        return outcome.out + outcome.err
+
+    told = run("compare", *ids, "--store", store.folder, "--resamples", 500, "--json", folder / "c.json")
     assert "ada is ahead of bob by 30.0 points in Caught" in told
     assert "Balls on the floor" in told
-    assert "ada keeps the balls up: Caught" in run(folder, "runs", "show", ids[0], "--store", store.folder)
+    assert "ada keeps the balls up: Caught" in run("runs", "show", ids[0], "--store", store.folder)
     document = json.loads((folder / "c.json").read_text())
     first, second = document["verdict"]["measures"]
     assert (first["measure"], first["leader"], first["clear"]) == ("Caught", "ada", True)
     assert (second["measure"], second["leader"], second["clear"]) == ("Height", "bob", True)
     assert document["verdict"]["sentence"] in told.replace("\n", " ")
-    run(folder, "report", *ids, "--store", store.folder, "--out", folder / "r.html")
+    run("report", *ids, "--store", store.folder, "--out", folder / "r.html")
     assert "legend of balls" in (folder / "r.html").read_text()
 
 

@@ -29,11 +29,12 @@ from support.soak import soak
 #: Pages whose examples are installed as packages, and run, by tests/test_extend_pages.py and its like.
 _ELSEWHERE = frozenset(DOCS / "extend" / f"{name}.md" for name in ("measure", "ranker", "format", "agent", "kind"))
 _STORE = re.compile(r"--store (\S+)")
-#: Pages whose blocks take more than two CPU seconds together; tests/cli/test_contract.py calls the same commands.
+#: Pages whose blocks take more than a CPU second together; tests/cli/test_contract.py calls the same commands. (Those
+#: that people read first, README.md and docs/python.md, are run all the same.)
 _LONG = frozenset(
     {
         *("babi", "compare", "compare-systems", "explore", "lab", "pass-rates", "reproduce", "run-the-lab", "score"),
-        *("tasks", "tasks-blame", "user-faults", "users"),
+        *("huggingface", "system", "tasks", "tasks-blame", "user-fault-checks", "user-faults", "users"),
     }
 )
 _PAGES = [page for page in pages() if page not in _ELSEWHERE]

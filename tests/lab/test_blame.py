@@ -41,6 +41,7 @@ from dialgauge.lab.blame import (
 from dialgauge.measures import card_named, parse_measure
 from dialgauge.runs import Store, new_run
 from dialgauge.tasks import TaskFailure, judge_outcomes, reasons_table
+from support.soak import soak
 
 MILD = {"channel": "mild"}
 SITTING = LabConfig(user=AgentSpec("agenda", MILD), system=AgentSpec("rule-system", MILD))
@@ -157,10 +158,11 @@ def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedDomain) ->
 CLEAN = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
 
 
-@pytest.mark.parametrize("level", ["act", "text"])
+@pytest.mark.parametrize(("level", "goals"), [("act", 80), ("text", 25), soak("text", 80)])
 def test_what_is_not_looked_at_where_all_was_heard_would_have_shown_nothing(
-    town: LoadedDomain, level: Level, monkeypatch: pytest.MonkeyPatch
+    town: LoadedDomain, level: Level, goals: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    town = msgspec.structs.replace(town, goals=town.goals[:goals])
     sittings = [
         LabConfig(user=AgentSpec(user), system=AgentSpec(system, settings), level=level)
         for user in ("agenda", "agenda-baseline")

@@ -22,6 +22,7 @@ from dialgauge.users import (
     user_talk,
 )
 from support.commands import dialgauge
+from support.soak import MANY
 
 
 def _said(text: str, *values: tuple[str, str]) -> Turn:
@@ -117,13 +118,14 @@ def test_rules_of_words(text: str, feature: str, holds: bool) -> None:
 
 
 def test_people_are_not_told_apart_from_themselves(shared_data: Path) -> None:
-    """Ten splits of people: a false difference in one of twenty; but the same people without thanks are found."""
+    """Splits of people: a false difference in one of twenty; but the same people without thanks are found."""
     people = feature_values(read(shared_data / "multiwoz21/val.json.gz").dialogues)
     told = []
-    for seed in range(10):
+    for seed in range(10 if MANY else 4):
         distances = feature_distances(*split_in_halves(people, seed), resamples=500, seed=seed)
         told.append(sum(distance.told_apart for distance in distances.values()))
-    assert sum(map(bool, told)) <= 2  # P(3 or more) is 0.012 at the level of 0.05
+    # At the level of 0.05, P(3 or more of 10) is 0.012 and P(2 or more of 4) is 0.014.
+    assert sum(map(bool, told)) <= (2 if MANY else 1)
     one, other = split_in_halves(people, 0)
     place = next(place for place, feature in enumerate(FEATURES) if feature.name == "ends with thanks")
     other.values[place, ::5] = 0
