@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import polars as pl
@@ -98,7 +99,7 @@ def test_how_it_ended_is_told_in_words(library: Library, run: Run) -> None:
 def test_every_end_of_a_conversation_has_words() -> None:
     known = {
         value
-        for name in agents.__all__
+        for name in import_module("dialgauge.agents").__all__
         if name.isupper() and isinstance(value := getattr(agents, name), str) and value.islower() and "_" in value
     }
     assert agents.END_WORDS.keys() == known

@@ -6,87 +6,60 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.agents.history_bots import CallableBot, HistoryBot, HttpBot, ModelBot
-    from dialgauge.agents.keyboard import RESTART, KeyboardSystem, KeyboardUser
-    from dialgauge.agents.llm.desk import Desk
-    from dialgauge.agents.protocol import (
-        AGENT_ERROR,
-        END_WORDS,
-        LOOP_GUARD,
-        MAX_EXCHANGES,
-        SYSTEM_QUIT,
-        TIME_BUDGET,
-        TOKEN_BUDGET,
-        USER_DONE,
-        USER_GAVE_UP,
-        Agent,
-        Database,
-        Environment,
-        Level,
-        Limits,
-        Overrulable,
-        RandomStreams,
-        Reply,
-        SystemContext,
-        ToolBackend,
-        Usage,
-        UserContext,
+    from dialgauge.agents.history_bots import (
+        CallableBot as CallableBot,
+        HistoryBot as HistoryBot,
+        HttpBot as HttpBot,
+        ModelBot as ModelBot,
     )
-    from dialgauge.agents.registry import BUILT_IN, agent_names, converted_options, deciding_options, make_agent
-    from dialgauge.agents.replier import AgentReplier
-    from dialgauge.agents.restaurant_bot import RuleBot
-    from dialgauge.agents.restaurant_user import RestaurantUser
-    from dialgauge.agents.rules import RuleAgent, Rules
-    from dialgauge.agents.session import ALARM, EXPLANATION, Scenario, converse
-    from dialgauge.agents.tool_desk import ToolDesk, ToolPlan
+    from dialgauge.agents.keyboard import (
+        RESTART as RESTART,
+        KeyboardSystem as KeyboardSystem,
+        KeyboardUser as KeyboardUser,
+    )
+    from dialgauge.agents.llm.desk import Desk as Desk
+    from dialgauge.agents.protocol import (
+        AGENT_ERROR as AGENT_ERROR,
+        END_WORDS as END_WORDS,
+        LOOP_GUARD as LOOP_GUARD,
+        MAX_EXCHANGES as MAX_EXCHANGES,
+        SYSTEM_QUIT as SYSTEM_QUIT,
+        TIME_BUDGET as TIME_BUDGET,
+        TOKEN_BUDGET as TOKEN_BUDGET,
+        USER_DONE as USER_DONE,
+        USER_GAVE_UP as USER_GAVE_UP,
+        Agent as Agent,
+        Database as Database,
+        Environment as Environment,
+        Level as Level,
+        Limits as Limits,
+        Overrulable as Overrulable,
+        RandomStreams as RandomStreams,
+        Reply as Reply,
+        SystemContext as SystemContext,
+        ToolBackend as ToolBackend,
+        Usage as Usage,
+        UserContext as UserContext,
+    )
+    from dialgauge.agents.registry import (
+        BUILT_IN as BUILT_IN,
+        agent_names as agent_names,
+        converted_options as converted_options,
+        deciding_options as deciding_options,
+        make_agent as make_agent,
+    )
+    from dialgauge.agents.replier import AgentReplier as AgentReplier
+    from dialgauge.agents.restaurant_bot import RuleBot as RuleBot
+    from dialgauge.agents.restaurant_user import RestaurantUser as RestaurantUser
+    from dialgauge.agents.rules import RuleAgent as RuleAgent, Rules as Rules
+    from dialgauge.agents.session import (
+        ALARM as ALARM,
+        EXPLANATION as EXPLANATION,
+        Scenario as Scenario,
+        converse as converse,
+    )
+    from dialgauge.agents.tool_desk import ToolDesk as ToolDesk, ToolPlan as ToolPlan
 
-__all__ = [
-    "AGENT_ERROR",
-    "ALARM",
-    "BUILT_IN",
-    "END_WORDS",
-    "EXPLANATION",
-    "LOOP_GUARD",
-    "MAX_EXCHANGES",
-    "RESTART",
-    "SYSTEM_QUIT",
-    "TIME_BUDGET",
-    "TOKEN_BUDGET",
-    "USER_DONE",
-    "USER_GAVE_UP",
-    "Agent",
-    "AgentReplier",
-    "CallableBot",
-    "Database",
-    "Desk",
-    "Environment",
-    "HistoryBot",
-    "HttpBot",
-    "KeyboardSystem",
-    "KeyboardUser",
-    "Level",
-    "Limits",
-    "ModelBot",
-    "Overrulable",
-    "RandomStreams",
-    "Reply",
-    "RestaurantUser",
-    "RuleAgent",
-    "RuleBot",
-    "Rules",
-    "Scenario",
-    "SystemContext",
-    "ToolBackend",
-    "ToolDesk",
-    "ToolPlan",
-    "Usage",
-    "UserContext",
-    "agent_names",
-    "converse",
-    "converted_options",
-    "deciding_options",
-    "make_agent",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

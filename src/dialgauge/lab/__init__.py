@@ -6,123 +6,89 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
+    from dialgauge.lab.blame.attribution import (
+        ConversationBlame as ConversationBlame,
+        blame_conversations as blame_conversations,
+    )
     from dialgauge.lab.blame.blame_views import (
-        blame_document,
-        blame_explanation,
-        blame_list,
-        blame_rows,
-        blame_tables,
-        require_blame,
+        blame_document as blame_document,
+        blame_explanation as blame_explanation,
+        blame_list as blame_list,
+        blame_rows as blame_rows,
+        blame_tables as blame_tables,
+        require_blame as require_blame,
     )
-    from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
+    from dialgauge.lab.blame.broken_links import CAUSE_WORDS as CAUSE_WORDS, BrokenLink as BrokenLink
     from dialgauge.lab.corpora import (
-        Form,
-        Written,
-        conversations_with,
-        dialog_file,
-        restaurant_scenario,
-        simulate,
-        splits_of,
-        world_facts,
-        write_release,
+        Form as Form,
+        Written as Written,
+        conversations_with as conversations_with,
+        dialog_file as dialog_file,
+        restaurant_scenario as restaurant_scenario,
+        simulate as simulate,
+        splits_of as splits_of,
+        world_facts as world_facts,
+        write_release as write_release,
     )
-    from dialgauge.lab.cross import CrossCell, CrossEvaluation, cross_evaluation
+    from dialgauge.lab.cross import (
+        CrossCell as CrossCell,
+        CrossEvaluation as CrossEvaluation,
+        cross_evaluation as cross_evaluation,
+    )
     from dialgauge.lab.domain_source import (
-        LoadedDomain,
-        goal_named,
-        goal_tables,
-        one_goal_table,
-        open_domain,
-        open_town,
+        LoadedDomain as LoadedDomain,
+        goal_named as goal_named,
+        goal_tables as goal_tables,
+        one_goal_table as one_goal_table,
+        open_domain as open_domain,
+        open_town as open_town,
     )
-    from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
+    from dialgauge.lab.interaction import (
+        failed as failed,
+        failures as failures,
+        interact as interact,
+        interaction_table as interaction_table,
+        move_to as move_to,
+        world_task as world_task,
+    )
     from dialgauge.lab.lab_config import (
-        LAB_LIMITS,
-        AgentSpec,
-        LabConfig,
-        check_setting,
-        hold_conversations,
-        lab_scenario,
-        make_lab_config,
-        with_states,
+        LAB_LIMITS as LAB_LIMITS,
+        AgentSpec as AgentSpec,
+        LabConfig as LabConfig,
+        check_setting as check_setting,
+        hold_conversations as hold_conversations,
+        lab_scenario as lab_scenario,
+        make_lab_config as make_lab_config,
+        with_states as with_states,
     )
-    from dialgauge.lab.lab_results import LabRuns, write_conversations
-    from dialgauge.lab.lab_run import converse, judged_conversations, lab_signature, run_lab, scored_run
-    from dialgauge.lab.measures import score_conversations
-    from dialgauge.lab.model_tracking import Tracked, track_corpus
-    from dialgauge.lab.prediction import auc, auc_within, line_error, predictors, rank_agreement
-    from dialgauge.lab.study import ERRORS, Condition, channel_conditions, study_figure, study_run, study_tables
-    from dialgauge.lab.told_acts import with_told_acts
-    from dialgauge.lab.tool_runs import run_tool_domain
+    from dialgauge.lab.lab_results import LabRuns as LabRuns, write_conversations as write_conversations
+    from dialgauge.lab.lab_run import (
+        converse as converse,
+        judged_conversations as judged_conversations,
+        lab_signature as lab_signature,
+        run_lab as run_lab,
+        scored_run as scored_run,
+    )
+    from dialgauge.lab.measures import score_conversations as score_conversations
+    from dialgauge.lab.model_tracking import Tracked as Tracked, track_corpus as track_corpus
+    from dialgauge.lab.prediction import (
+        auc as auc,
+        auc_within as auc_within,
+        line_error as line_error,
+        predictors as predictors,
+        rank_agreement as rank_agreement,
+    )
+    from dialgauge.lab.study import (
+        ERRORS as ERRORS,
+        Condition as Condition,
+        channel_conditions as channel_conditions,
+        study_figure as study_figure,
+        study_run as study_run,
+        study_tables as study_tables,
+    )
+    from dialgauge.lab.told_acts import with_told_acts as with_told_acts
+    from dialgauge.lab.tool_runs import run_tool_domain as run_tool_domain
 
-__all__ = [
-    "CAUSE_WORDS",
-    "ERRORS",
-    "LAB_LIMITS",
-    "AgentSpec",
-    "BrokenLink",
-    "Condition",
-    "ConversationBlame",
-    "CrossCell",
-    "CrossEvaluation",
-    "Form",
-    "LabConfig",
-    "LabRuns",
-    "LoadedDomain",
-    "Tracked",
-    "Written",
-    "auc",
-    "auc_within",
-    "blame_conversations",
-    "blame_document",
-    "blame_explanation",
-    "blame_list",
-    "blame_rows",
-    "blame_tables",
-    "channel_conditions",
-    "check_setting",
-    "conversations_with",
-    "converse",
-    "cross_evaluation",
-    "dialog_file",
-    "failed",
-    "failures",
-    "goal_named",
-    "goal_tables",
-    "hold_conversations",
-    "interact",
-    "interaction_table",
-    "judged_conversations",
-    "lab_scenario",
-    "lab_signature",
-    "line_error",
-    "make_lab_config",
-    "move_to",
-    "one_goal_table",
-    "open_domain",
-    "open_town",
-    "predictors",
-    "rank_agreement",
-    "require_blame",
-    "restaurant_scenario",
-    "run_lab",
-    "run_tool_domain",
-    "score_conversations",
-    "scored_run",
-    "simulate",
-    "splits_of",
-    "study_figure",
-    "study_run",
-    "study_tables",
-    "track_corpus",
-    "with_states",
-    "with_told_acts",
-    "world_facts",
-    "world_task",
-    "write_conversations",
-    "write_release",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -6,155 +6,110 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.users.behaviour_features import FEATURES, Feature, UserTalk, user_talk
-    from dialgauge.users.beside_people import Likeness, likeness, likeness_document, likeness_table
-    from dialgauge.users.config import GcdfConfig, load_config
-    from dialgauge.users.conversation_files import conversation_named
-    from dialgauge.users.conversations import because, explanation, explanation_record, transcript
+    from dialgauge.users.behaviour_features import (
+        FEATURES as FEATURES,
+        Feature as Feature,
+        UserTalk as UserTalk,
+        user_talk as user_talk,
+    )
+    from dialgauge.users.beside_people import (
+        Likeness as Likeness,
+        likeness as likeness,
+        likeness_document as likeness_document,
+        likeness_table as likeness_table,
+    )
+    from dialgauge.users.config import GcdfConfig as GcdfConfig, load_config as load_config
+    from dialgauge.users.conversation_files import conversation_named as conversation_named
+    from dialgauge.users.conversations import (
+        because as because,
+        explanation as explanation,
+        explanation_record as explanation_record,
+        transcript as transcript,
+    )
     from dialgauge.users.corpus_profiles import (
-        CorpusProfile,
-        FeatureDistance,
-        FeatureMean,
-        FeatureValues,
-        behaviour_profile,
-        feature_distances,
-        feature_values,
-        profile_document,
-        profile_tables,
-        split_in_halves,
+        CorpusProfile as CorpusProfile,
+        FeatureDistance as FeatureDistance,
+        FeatureMean as FeatureMean,
+        FeatureValues as FeatureValues,
+        behaviour_profile as behaviour_profile,
+        feature_distances as feature_distances,
+        feature_values as feature_values,
+        profile_document as profile_document,
+        profile_tables as profile_tables,
+        split_in_halves as split_in_halves,
     )
     from dialgauge.users.figures import (
-        BAR_WORDS,
-        PaperFigure,
-        confusion_table,
-        constraint_counts,
-        draw,
-        figure_numbers,
-        figure_table,
-        goals_per_domain_set,
-        loop_table,
-        paper_figures,
-        slot_table,
-        verdict_table,
+        BAR_WORDS as BAR_WORDS,
+        PaperFigure as PaperFigure,
+        confusion_table as confusion_table,
+        constraint_counts as constraint_counts,
+        draw as draw,
+        figure_numbers as figure_numbers,
+        figure_table as figure_table,
+        goals_per_domain_set as goals_per_domain_set,
+        loop_table as loop_table,
+        paper_figures as paper_figures,
+        slot_table as slot_table,
+        verdict_table as verdict_table,
     )
-    from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, load_database
-    from dialgauge.users.labels import LABELS, REASONS
-    from dialgauge.users.loops import CAUSES, Loop
-    from dialgauge.users.map_builder import BuiltMap, Unplaced, build_map
-    from dialgauge.users.measures import FAULTS, UserEvidence, score_name
-    from dialgauge.users.mishearing import Confusion, misheard
-    from dialgauge.users.patterns import expression_pattern
-    from dialgauge.users.presentation import as_system, failure_sentences, score_tables, warnings
-    from dialgauge.users.profile import domain_profile, load_profile
-    from dialgauge.users.queries import Query, find, several_meanings
+    from dialgauge.users.goals import (
+        VenueDatabase as VenueDatabase,
+        derived_goal as derived_goal,
+        derived_map as derived_map,
+        load_database as load_database,
+    )
+    from dialgauge.users.labels import LABELS as LABELS, REASONS as REASONS
+    from dialgauge.users.loops import CAUSES as CAUSES, Loop as Loop
+    from dialgauge.users.map_builder import BuiltMap as BuiltMap, Unplaced as Unplaced, build_map as build_map
+    from dialgauge.users.measures import FAULTS as FAULTS, UserEvidence as UserEvidence, score_name as score_name
+    from dialgauge.users.mishearing import Confusion as Confusion, misheard as misheard
+    from dialgauge.users.patterns import expression_pattern as expression_pattern
+    from dialgauge.users.presentation import (
+        as_system as as_system,
+        failure_sentences as failure_sentences,
+        score_tables as score_tables,
+        warnings as warnings,
+    )
+    from dialgauge.users.profile import domain_profile as domain_profile, load_profile as load_profile
+    from dialgauge.users.queries import Query as Query, find as find, several_meanings as several_meanings
     from dialgauge.users.records import (
-        COMBINED,
-        MEASURES,
-        VERDICTS,
-        DialogueScore,
-        MeasureName,
-        MentionVerdict,
-        prf_score,
+        COMBINED as COMBINED,
+        MEASURES as MEASURES,
+        VERDICTS as VERDICTS,
+        DialogueScore as DialogueScore,
+        MeasureName as MeasureName,
+        MentionVerdict as MentionVerdict,
+        prf_score as prf_score,
     )
-    from dialgauge.users.reference import SECTIONS, behaviour_tree, reference_report
-    from dialgauge.users.results import UserRuns, score_users, user_scores, users_run, users_scored
-    from dialgauge.users.schemas import load_schema
-    from dialgauge.users.scorer import Failure, Scorer
-    from dialgauge.users.scorer_settings import ScorerSettings, UserOptions, load_map
-    from dialgauge.users.scoring import ScoredConversations, score_conversations
-    from dialgauge.users.sentences import MisheardSentence, misheard_sentences, sentence_table
+    from dialgauge.users.reference import (
+        SECTIONS as SECTIONS,
+        behaviour_tree as behaviour_tree,
+        reference_report as reference_report,
+    )
+    from dialgauge.users.results import (
+        UserRuns as UserRuns,
+        score_users as score_users,
+        user_scores as user_scores,
+        users_run as users_run,
+        users_scored as users_scored,
+    )
+    from dialgauge.users.schemas import load_schema as load_schema
+    from dialgauge.users.scorer import Failure as Failure, Scorer as Scorer
+    from dialgauge.users.scorer_settings import (
+        ScorerSettings as ScorerSettings,
+        UserOptions as UserOptions,
+        load_map as load_map,
+    )
+    from dialgauge.users.scoring import (
+        ScoredConversations as ScoredConversations,
+        score_conversations as score_conversations,
+    )
+    from dialgauge.users.sentences import (
+        MisheardSentence as MisheardSentence,
+        misheard_sentences as misheard_sentences,
+        sentence_table as sentence_table,
+    )
 
-__all__ = [
-    "BAR_WORDS",
-    "CAUSES",
-    "COMBINED",
-    "FAULTS",
-    "FEATURES",
-    "LABELS",
-    "MEASURES",
-    "REASONS",
-    "SECTIONS",
-    "VERDICTS",
-    "BuiltMap",
-    "Confusion",
-    "CorpusProfile",
-    "DialogueScore",
-    "Failure",
-    "Feature",
-    "FeatureDistance",
-    "FeatureMean",
-    "FeatureValues",
-    "GcdfConfig",
-    "Likeness",
-    "Loop",
-    "MeasureName",
-    "MentionVerdict",
-    "MisheardSentence",
-    "PaperFigure",
-    "Query",
-    "ScoredConversations",
-    "Scorer",
-    "ScorerSettings",
-    "Unplaced",
-    "UserEvidence",
-    "UserOptions",
-    "UserRuns",
-    "UserTalk",
-    "VenueDatabase",
-    "as_system",
-    "because",
-    "behaviour_profile",
-    "behaviour_tree",
-    "build_map",
-    "confusion_table",
-    "constraint_counts",
-    "conversation_named",
-    "derived_goal",
-    "derived_map",
-    "domain_profile",
-    "draw",
-    "explanation",
-    "explanation_record",
-    "expression_pattern",
-    "failure_sentences",
-    "feature_distances",
-    "feature_values",
-    "figure_numbers",
-    "figure_table",
-    "find",
-    "goals_per_domain_set",
-    "likeness",
-    "likeness_document",
-    "likeness_table",
-    "load_config",
-    "load_database",
-    "load_map",
-    "load_profile",
-    "load_schema",
-    "loop_table",
-    "misheard",
-    "misheard_sentences",
-    "paper_figures",
-    "prf_score",
-    "profile_document",
-    "profile_tables",
-    "reference_report",
-    "score_conversations",
-    "score_name",
-    "score_tables",
-    "score_users",
-    "sentence_table",
-    "several_meanings",
-    "slot_table",
-    "split_in_halves",
-    "transcript",
-    "user_scores",
-    "user_talk",
-    "users_run",
-    "users_scored",
-    "verdict_table",
-    "warnings",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -6,9 +6,14 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.tools import AsGiven, ToolError, ends, for_user, writes
+    from dialgauge.worlds.tools import (
+        AsGiven as AsGiven,
+        ToolError as ToolError,
+        ends as ends,
+        for_user as for_user,
+        writes as writes,
+    )
 
-__all__ = ["AsGiven", "ToolError", "ends", "for_user", "writes"]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

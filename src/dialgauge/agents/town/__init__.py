@@ -6,27 +6,18 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
-    from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
-    from dialgauge.agents.town.channel import Channel, ChannelRates, Damage, kind_of
-    from dialgauge.agents.town.pipeline import TownSystem, TownUser
-    from dialgauge.agents.town.policy import RuleSystem
-    from dialgauge.agents.town.tracker import Belief
+    from dialgauge.agents.town.agenda import AgendaOptions as AgendaOptions, AgendaUser as AgendaUser
+    from dialgauge.agents.town.baseline import BaselineOptions as BaselineOptions, BaselineUser as BaselineUser
+    from dialgauge.agents.town.channel import (
+        Channel as Channel,
+        ChannelRates as ChannelRates,
+        Damage as Damage,
+        kind_of as kind_of,
+    )
+    from dialgauge.agents.town.pipeline import TownSystem as TownSystem, TownUser as TownUser
+    from dialgauge.agents.town.policy import RuleSystem as RuleSystem
+    from dialgauge.agents.town.tracker import Belief as Belief
 
-__all__ = [
-    "AgendaOptions",
-    "AgendaUser",
-    "BaselineOptions",
-    "BaselineUser",
-    "Belief",
-    "Channel",
-    "ChannelRates",
-    "Damage",
-    "RuleSystem",
-    "TownSystem",
-    "TownUser",
-    "kind_of",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -6,18 +6,14 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.formats.predictions.common import Beliefs, hyphenated, hyphenated_slot
-    from dialgauge.formats.predictions.loose import answer_in, loose_state
-    from dialgauge.formats.predictions.written_states import StateReader
+    from dialgauge.formats.predictions.common import (
+        Beliefs as Beliefs,
+        hyphenated as hyphenated,
+        hyphenated_slot as hyphenated_slot,
+    )
+    from dialgauge.formats.predictions.loose import answer_in as answer_in, loose_state as loose_state
+    from dialgauge.formats.predictions.written_states import StateReader as StateReader
 
-__all__ = [
-    "Beliefs",
-    "StateReader",
-    "answer_in",
-    "hyphenated",
-    "hyphenated_slot",
-    "loose_state",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

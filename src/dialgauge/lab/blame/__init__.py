@@ -6,18 +6,13 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.lab.blame.blame_scores import BlameEvidence
-    from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF, Cause
-    from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, partly_lost_exchanges
+    from dialgauge.lab.blame.blame_scores import BlameEvidence as BlameEvidence
+    from dialgauge.lab.blame.broken_links import CAUSES as CAUSES, SIDE_OF as SIDE_OF, Cause as Cause
+    from dialgauge.lab.blame.lost_exchanges import (
+        fully_lost_exchanges as fully_lost_exchanges,
+        partly_lost_exchanges as partly_lost_exchanges,
+    )
 
-__all__ = [
-    "CAUSES",
-    "SIDE_OF",
-    "BlameEvidence",
-    "Cause",
-    "fully_lost_exchanges",
-    "partly_lost_exchanges",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -6,14 +6,9 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.tasks.trials.trial_measures import flip_chance, pass_chance
-    from dialgauge.tasks.trials.used_steps import UsedSteps
+    from dialgauge.tasks.trials.trial_measures import flip_chance as flip_chance, pass_chance as pass_chance
+    from dialgauge.tasks.trials.used_steps import UsedSteps as UsedSteps
 
-__all__ = [
-    "UsedSteps",
-    "flip_chance",
-    "pass_chance",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -10,19 +10,14 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.tracking.sgd.cards import OFFICIAL_NAMES, SGD_CARDS
-    from dialgauge.tracking.sgd.frames import Frame, frame_scores
-    from dialgauge.tracking.sgd.similarity import difflib_ratio, levenshtein, slot_score
+    from dialgauge.tracking.sgd.cards import OFFICIAL_NAMES as OFFICIAL_NAMES, SGD_CARDS as SGD_CARDS
+    from dialgauge.tracking.sgd.frames import Frame as Frame, frame_scores as frame_scores
+    from dialgauge.tracking.sgd.similarity import (
+        difflib_ratio as difflib_ratio,
+        levenshtein as levenshtein,
+        slot_score as slot_score,
+    )
 
-__all__ = [
-    "OFFICIAL_NAMES",
-    "SGD_CARDS",
-    "Frame",
-    "difflib_ratio",
-    "frame_scores",
-    "levenshtein",
-    "slot_score",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

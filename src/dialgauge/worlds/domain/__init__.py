@@ -6,76 +6,56 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.domain.backend import Booking, DomainBackend
-    from dialgauge.worlds.domain.checking import check_domain, shares_table
-    from dialgauge.worlds.domain.document_reader import DOMAIN_FILE
-    from dialgauge.worlds.domain.drawing import DrawnShares, draw_goals
-    from dialgauge.worlds.domain.goals import DomainGoal, GoalFindings, ServiceTask, declared_goal, read_goals
-    from dialgauge.worlds.domain.loader import domain_of, is_folder, load_domain, read_domain
-    from dialgauge.worlds.domain.matching import DAYS, ORDERED, clock_text, comparable, fits, members, minutes, truth
-    from dialgauge.worlds.domain.rows_file import RowsFile
-    from dialgauge.worlds.domain.schema import FEW, GENERAL, Domain
-    from dialgauge.worlds.domain.search import DomainSearch, Entity, Found, ServiceTable, either
-    from dialgauge.worlds.domain.service import (
-        ASKED,
-        BOOK,
-        CHOICE,
-        SEARCH,
-        UNKNOWN,
-        Role,
-        SearchSlot,
-        Service,
-        SlotType,
-        act,
+    from dialgauge.worlds.domain.backend import Booking as Booking, DomainBackend as DomainBackend
+    from dialgauge.worlds.domain.checking import check_domain as check_domain, shares_table as shares_table
+    from dialgauge.worlds.domain.document_reader import DOMAIN_FILE as DOMAIN_FILE
+    from dialgauge.worlds.domain.drawing import DrawnShares as DrawnShares, draw_goals as draw_goals
+    from dialgauge.worlds.domain.goals import (
+        DomainGoal as DomainGoal,
+        GoalFindings as GoalFindings,
+        ServiceTask as ServiceTask,
+        declared_goal as declared_goal,
+        read_goals as read_goals,
     )
-    from dialgauge.worlds.domain.starting import new_domain
+    from dialgauge.worlds.domain.loader import (
+        domain_of as domain_of,
+        is_folder as is_folder,
+        load_domain as load_domain,
+        read_domain as read_domain,
+    )
+    from dialgauge.worlds.domain.matching import (
+        DAYS as DAYS,
+        ORDERED as ORDERED,
+        clock_text as clock_text,
+        comparable as comparable,
+        fits as fits,
+        members as members,
+        minutes as minutes,
+        truth as truth,
+    )
+    from dialgauge.worlds.domain.rows_file import RowsFile as RowsFile
+    from dialgauge.worlds.domain.schema import FEW as FEW, GENERAL as GENERAL, Domain as Domain
+    from dialgauge.worlds.domain.search import (
+        DomainSearch as DomainSearch,
+        Entity as Entity,
+        Found as Found,
+        ServiceTable as ServiceTable,
+        either as either,
+    )
+    from dialgauge.worlds.domain.service import (
+        ASKED as ASKED,
+        BOOK as BOOK,
+        CHOICE as CHOICE,
+        SEARCH as SEARCH,
+        UNKNOWN as UNKNOWN,
+        Role as Role,
+        SearchSlot as SearchSlot,
+        Service as Service,
+        SlotType as SlotType,
+        act as act,
+    )
+    from dialgauge.worlds.domain.starting import new_domain as new_domain
 
-__all__ = [
-    "ASKED",
-    "BOOK",
-    "CHOICE",
-    "DAYS",
-    "DOMAIN_FILE",
-    "FEW",
-    "GENERAL",
-    "ORDERED",
-    "SEARCH",
-    "UNKNOWN",
-    "Booking",
-    "Domain",
-    "DomainBackend",
-    "DomainGoal",
-    "DomainSearch",
-    "DrawnShares",
-    "Entity",
-    "Found",
-    "GoalFindings",
-    "Role",
-    "RowsFile",
-    "SearchSlot",
-    "Service",
-    "ServiceTable",
-    "ServiceTask",
-    "SlotType",
-    "act",
-    "check_domain",
-    "clock_text",
-    "comparable",
-    "declared_goal",
-    "domain_of",
-    "draw_goals",
-    "either",
-    "fits",
-    "is_folder",
-    "load_domain",
-    "members",
-    "minutes",
-    "new_domain",
-    "read_domain",
-    "read_goals",
-    "shares_table",
-    "truth",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

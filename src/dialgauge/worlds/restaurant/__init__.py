@@ -6,74 +6,54 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.restaurant.database import FactDatabase, PlannedAnswers
+    from dialgauge.worlds.restaurant.database import FactDatabase as FactDatabase, PlannedAnswers as PlannedAnswers
     from dialgauge.worlds.restaurant.dstc2 import (
-        WELCOME,
-        Dstc2Ontology,
-        Lexicon,
-        Venues,
-        convert,
-        read_ontology,
-        read_sessions,
-        system_text,
-        venues_mentioned,
-        venues_of,
+        WELCOME as WELCOME,
+        Dstc2Ontology as Dstc2Ontology,
+        Lexicon as Lexicon,
+        Venues as Venues,
+        convert as convert,
+        read_ontology as read_ontology,
+        read_sessions as read_sessions,
+        system_text as system_text,
+        venues_mentioned as venues_mentioned,
+        venues_of as venues_of,
     )
-    from dialgauge.worlds.restaurant.goals import HALF_OF, SPLITS, Setting, UserPlan, draw_plan, prepare
+    from dialgauge.worlds.restaurant.goals import (
+        HALF_OF as HALF_OF,
+        SPLITS as SPLITS,
+        Setting as Setting,
+        UserPlan as UserPlan,
+        draw_plan as draw_plan,
+        prepare as prepare,
+    )
     from dialgauge.worlds.restaurant.knowledge import (
-        KnowledgeBase,
-        WorldLexicon,
-        draw_knowledge_base,
-        knowledge_base_of,
-        lexicon_of,
-        lexicon_of_world,
-        world_candidates,
+        KnowledgeBase as KnowledgeBase,
+        WorldLexicon as WorldLexicon,
+        draw_knowledge_base as draw_knowledge_base,
+        knowledge_base_of as knowledge_base_of,
+        lexicon_of as lexicon_of,
+        lexicon_of_world as lexicon_of_world,
+        world_candidates as world_candidates,
     )
-    from dialgauge.worlds.restaurant.phrases import FIELDS, INFO, BotKind, Heard, Phrases
-    from dialgauge.worlds.restaurant.world import DEFAULT_WORLD, TASKS, Half, Parameters, Range, Request, SimulatorWorld
-    from dialgauge.worlds.restaurant.world_file import check_world, load_world
+    from dialgauge.worlds.restaurant.phrases import (
+        FIELDS as FIELDS,
+        INFO as INFO,
+        BotKind as BotKind,
+        Heard as Heard,
+        Phrases as Phrases,
+    )
+    from dialgauge.worlds.restaurant.world import (
+        DEFAULT_WORLD as DEFAULT_WORLD,
+        TASKS as TASKS,
+        Half as Half,
+        Parameters as Parameters,
+        Range as Range,
+        Request as Request,
+        SimulatorWorld as SimulatorWorld,
+    )
+    from dialgauge.worlds.restaurant.world_file import check_world as check_world, load_world as load_world
 
-__all__ = [
-    "DEFAULT_WORLD",
-    "FIELDS",
-    "HALF_OF",
-    "INFO",
-    "SPLITS",
-    "TASKS",
-    "WELCOME",
-    "BotKind",
-    "Dstc2Ontology",
-    "FactDatabase",
-    "Half",
-    "Heard",
-    "KnowledgeBase",
-    "Lexicon",
-    "Parameters",
-    "Phrases",
-    "PlannedAnswers",
-    "Range",
-    "Request",
-    "Setting",
-    "SimulatorWorld",
-    "UserPlan",
-    "Venues",
-    "WorldLexicon",
-    "check_world",
-    "convert",
-    "draw_knowledge_base",
-    "draw_plan",
-    "knowledge_base_of",
-    "lexicon_of",
-    "lexicon_of_world",
-    "load_world",
-    "prepare",
-    "read_ontology",
-    "read_sessions",
-    "system_text",
-    "venues_mentioned",
-    "venues_of",
-    "world_candidates",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -12,87 +12,60 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.tools.arithmetic import calculated
+    from dialgauge.worlds.tools.arithmetic import calculated as calculated
     from dialgauge.worlds.tools.integrity import (
-        MOST_FOREIGN,
-        Integrity,
-        check_integrity,
-        check_log,
-        identifiers_of,
-        log_domain,
-        same_logs,
-        tasks_of_log,
+        MOST_FOREIGN as MOST_FOREIGN,
+        Integrity as Integrity,
+        check_integrity as check_integrity,
+        check_log as check_log,
+        identifiers_of as identifiers_of,
+        log_domain as log_domain,
+        same_logs as same_logs,
+        tasks_of_log as tasks_of_log,
     )
     from dialgauge.worlds.tools.integrity_words import (
-        filing_words,
-        integrity_document,
-        integrity_sentences,
-        withheld_words,
+        filing_words as filing_words,
+        integrity_document as integrity_document,
+        integrity_sentences as integrity_sentences,
+        withheld_words as withheld_words,
     )
-    from dialgauge.worlds.tools.isolation import CallLimits
-    from dialgauge.worlds.tools.loading import is_tool_domain, load_tool_domain, names_tool_domain
-    from dialgauge.worlds.tools.marking import AsGiven, ToolError, ends, for_user, writes
-    from dialgauge.worlds.tools.replaying import RecordedCall, Replay, replay
-    from dialgauge.worlds.tools.soundness import DomainReport, check_tool_domain
-    from dialgauge.worlds.tools.tables import canonical, field_changes, same_changes
+    from dialgauge.worlds.tools.isolation import CallLimits as CallLimits
+    from dialgauge.worlds.tools.loading import (
+        is_tool_domain as is_tool_domain,
+        load_tool_domain as load_tool_domain,
+        names_tool_domain as names_tool_domain,
+    )
+    from dialgauge.worlds.tools.marking import (
+        AsGiven as AsGiven,
+        ToolError as ToolError,
+        ends as ends,
+        for_user as for_user,
+        writes as writes,
+    )
+    from dialgauge.worlds.tools.replaying import RecordedCall as RecordedCall, Replay as Replay, replay as replay
+    from dialgauge.worlds.tools.soundness import DomainReport as DomainReport, check_tool_domain as check_tool_domain
+    from dialgauge.worlds.tools.tables import (
+        canonical as canonical,
+        field_changes as field_changes,
+        same_changes as same_changes,
+    )
     from dialgauge.worlds.tools.task_files import (
-        GoldCall,
-        ToolTask,
-        gold_calls,
-        read_calls,
-        read_tool_tasks,
-        tau2_entries,
+        GoldCall as GoldCall,
+        ToolTask as ToolTask,
+        gold_calls as gold_calls,
+        read_calls as read_calls,
+        read_tool_tasks as read_tool_tasks,
+        tau2_entries as tau2_entries,
     )
-    from dialgauge.worlds.tools.tool_domain import ToolDomain
-    from dialgauge.worlds.tools.verdicts import AgentText, Conduct, is_told, judge
-    from dialgauge.worlds.tools.world import CallOutcome, ToolCall, World
+    from dialgauge.worlds.tools.tool_domain import ToolDomain as ToolDomain
+    from dialgauge.worlds.tools.verdicts import (
+        AgentText as AgentText,
+        Conduct as Conduct,
+        is_told as is_told,
+        judge as judge,
+    )
+    from dialgauge.worlds.tools.world import CallOutcome as CallOutcome, ToolCall as ToolCall, World as World
 
-__all__ = [
-    "MOST_FOREIGN",
-    "AgentText",
-    "AsGiven",
-    "CallLimits",
-    "CallOutcome",
-    "Conduct",
-    "DomainReport",
-    "GoldCall",
-    "Integrity",
-    "RecordedCall",
-    "Replay",
-    "ToolCall",
-    "ToolDomain",
-    "ToolError",
-    "ToolTask",
-    "World",
-    "calculated",
-    "canonical",
-    "check_integrity",
-    "check_log",
-    "check_tool_domain",
-    "ends",
-    "field_changes",
-    "filing_words",
-    "for_user",
-    "gold_calls",
-    "identifiers_of",
-    "integrity_document",
-    "integrity_sentences",
-    "is_told",
-    "is_tool_domain",
-    "judge",
-    "load_tool_domain",
-    "log_domain",
-    "names_tool_domain",
-    "read_calls",
-    "read_tool_tasks",
-    "replay",
-    "same_changes",
-    "same_logs",
-    "tasks_of_log",
-    "tau2_entries",
-    "withheld_words",
-    "writes",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -6,67 +6,45 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.domain import ASKED, CHOICE, UNKNOWN, act
-    from dialgauge.worlds.town.database import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, load_town, town_beside
-    from dialgauge.worlds.town.document import described
-    from dialgauge.worlds.town.generator import generate_town, write_town
-    from dialgauge.worlds.town.goal_generator import generate_goals, goal_record
-    from dialgauge.worlds.town.goals import Failures, town_goal
-    from dialgauge.worlds.town.likeness import DONT_CARE, LikeTexts, alike, minutes
-    from dialgauge.worlds.town.search import Backend, TownSearch, ontology_of, spoken_ontology
-    from dialgauge.worlds.town.town import town_domain
-    from dialgauge.worlds.town.town_words import spoken_town
+    from dialgauge.worlds.domain import ASKED as ASKED, CHOICE as CHOICE, UNKNOWN as UNKNOWN, act as act
+    from dialgauge.worlds.town.database import (
+        DATABASE_DOMAINS as DATABASE_DOMAINS,
+        VENUE_DOMAINS as VENUE_DOMAINS,
+        TownDatabase as TownDatabase,
+        load_town as load_town,
+        town_beside as town_beside,
+    )
+    from dialgauge.worlds.town.document import described as described
+    from dialgauge.worlds.town.generator import generate_town as generate_town, write_town as write_town
+    from dialgauge.worlds.town.goal_generator import generate_goals as generate_goals, goal_record as goal_record
+    from dialgauge.worlds.town.goals import Failures as Failures, town_goal as town_goal
+    from dialgauge.worlds.town.likeness import (
+        DONT_CARE as DONT_CARE,
+        LikeTexts as LikeTexts,
+        alike as alike,
+        minutes as minutes,
+    )
+    from dialgauge.worlds.town.search import (
+        Backend as Backend,
+        TownSearch as TownSearch,
+        ontology_of as ontology_of,
+        spoken_ontology as spoken_ontology,
+    )
+    from dialgauge.worlds.town.town import town_domain as town_domain
+    from dialgauge.worlds.town.town_words import spoken_town as spoken_town
     from dialgauge.worlds.town.vocabulary import (
-        BOOK_SLOTS,
-        REFERENCE,
-        REQUEST_SLOTS,
-        SEARCH_SLOTS,
-        SYSTEM_ACTS,
-        TOWN,
-        TOWN_DOMAINS,
-        USER_ACTS,
-        goal_act,
-        is_reference,
+        BOOK_SLOTS as BOOK_SLOTS,
+        REFERENCE as REFERENCE,
+        REQUEST_SLOTS as REQUEST_SLOTS,
+        SEARCH_SLOTS as SEARCH_SLOTS,
+        SYSTEM_ACTS as SYSTEM_ACTS,
+        TOWN as TOWN,
+        TOWN_DOMAINS as TOWN_DOMAINS,
+        USER_ACTS as USER_ACTS,
+        goal_act as goal_act,
+        is_reference as is_reference,
     )
 
-__all__ = [
-    "ASKED",
-    "BOOK_SLOTS",
-    "CHOICE",
-    "DATABASE_DOMAINS",
-    "DONT_CARE",
-    "REFERENCE",
-    "REQUEST_SLOTS",
-    "SEARCH_SLOTS",
-    "SYSTEM_ACTS",
-    "TOWN",
-    "TOWN_DOMAINS",
-    "UNKNOWN",
-    "USER_ACTS",
-    "VENUE_DOMAINS",
-    "Backend",
-    "Failures",
-    "LikeTexts",
-    "TownDatabase",
-    "TownSearch",
-    "act",
-    "alike",
-    "described",
-    "generate_goals",
-    "generate_town",
-    "goal_act",
-    "goal_record",
-    "is_reference",
-    "load_town",
-    "minutes",
-    "ontology_of",
-    "spoken_ontology",
-    "spoken_town",
-    "town_beside",
-    "town_domain",
-    "town_goal",
-    "write_town",
-]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)
