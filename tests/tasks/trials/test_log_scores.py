@@ -811,7 +811,7 @@ def test_numbers_at_the_end_of_the_names_of_tasks_may_be_trials(tmp_path: Path) 
     [
         ("a.csv", "task,run,ann,bob\nbuy,1,yes,no\n", "'ann', 'bob' are yes or no: call what says whether it was done"),
         ("a.xml", "<testsuite><testcase name='buy'/></testsuite>", "it is XML: write a line for each test case"),
-        ("a.db", "SQLite format 3\0", "it is a binary file, such as a pickle or a database"),
+        ("a.bin", "\0\1\2", "it is a binary file, such as a pickle or a database"),
         ("a.md", "| task | run |", "it is a document, such as Markdown"),
         ("a.json", '[["buy", 0, true]]', "no known format of agents' logs fits it"),
     ],

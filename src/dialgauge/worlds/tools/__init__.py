@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.worlds.tools.isolation import CallLimits as CallLimits
     from dialgauge.worlds.tools.loading import (
+        installed_domains as installed_domains,
         is_tool_domain as is_tool_domain,
         load_tool_domain as load_tool_domain,
         names_tool_domain as names_tool_domain,
