@@ -682,3 +682,38 @@ def test_gold_and_predictions_that_are_swapped_in_their_file_are_refused() -> No
 def test_another_version_of_gold_in_a_file_is_told() -> None:
     other = {name: [*states[:3], {**states[3], "hotel-area": "west"}] for name, states in GOLD.items()}
     assert "differs from GOLD in 4 of 16 turns; GOLD is what counts" in notes(with_gold(other, PREDICTED))["own_gold"]
+
+
+def test_two_names_of_one_slot_in_a_turn_are_told() -> None:
+    def with_days(first: str, other: str) -> dict[str, list[dict[str, str]]]:
+        days = {"hotel-day": first, "hotel-book day": other}
+        return {name: [{**state, **days} for state in states] for name, states in GOLD.items()}
+
+    how = {"profile": "canon", "accept": ("slot_names", "absent_values")}
+    told = notes(with_days("monday", "friday"), **how)["several_values"]
+    assert told.startswith("16 slots of the predictions have two names in one turn, with different values (hotel-book")
+    assert "several_values" not in notes(with_days("monday", "monday"), **how)
+
+
+def test_two_slots_are_not_renamed_to_one() -> None:
+    both = {name: [{"a-b": "north", "a-c": "south"} for _ in states] for name, states in GOLD.items()}
+    with pytest.raises(DialgaugeError, match=r"MUL0.*hotel-area of two slots with different values in one turn, a-c"):
+        jga(both, rename={"slots": {"a-b": "hotel-area", "a-c": "hotel-area"}})
+
+
+def test_names_to_complete_are_guessed_by_likeness_or_values_and_each_once() -> None:
+    renamed = {name: [{"hotel-where": "north", "hotel-star_count": "4"}] * 4 for name in GOLD}
+    with pytest.raises(DialgaugeError) as refused:
+        jga(renamed)
+    assert "hotel-where: hotel-area" in refused.value.example
+    assert '"hotel-star_count": hotel-stars' in refused.value.example
+
+
+def test_names_that_a_small_gold_lacks_are_told_and_scored() -> None:
+    gold = {f"D{n}": [{"hotel-name": f"hotel {n}"}] for n in range(30)}
+    predicted = {f"D{n}": [{"hotel-name": f"inn {n}"}] for n in range(30)}
+    run = dialgauge.score(gold, predicted, measures="JGA", intervals=False)["system"]
+    assert float(run["JGA"]) == 0
+    assert "where they are spelled otherwise, write" in next(
+        str(note) for note in run.notes if note_kind(note) == "value_spellings"
+    )

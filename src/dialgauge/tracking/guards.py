@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import INVALID, PARTLY
 from dialgauge.text import Note, counted, some_of
-from dialgauge.tracking.encode import Coder, Items, encode
+from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, encode
 from dialgauge.tracking.guard_evidence import GuardEvidence, state_codes
 from dialgauge.tracking.guard_findings import (
     CHANGES,
@@ -27,6 +29,7 @@ from dialgauge.tracking.guard_findings import (
     NOTABLE,
     OUTPUTS,
     OWN_GOLD,
+    SEVERAL,
     SLOTS,
     TURNS,
     GuardFinding,
@@ -55,6 +58,8 @@ _LOST = 0.12
 _ACTIVE = 0.05
 #: The share of turns with the state of the turn before or after that is no chance, and how much rarer right ones are.
 _LATE, _OFTEN = 0.3, 4
+#: How alike the names of two slots are of which one may stand for the other.
+_ALIKE = 0.5
 #: The share of turns in which a file's own gold may differ from GOLD, and in which predictions that are gold are right.
 _OTHER_GOLD, _SWAPPED = 0.1, 0.99
 #: The same share, where there are many, from which it is told; trackers have up to 0.08.
@@ -126,6 +131,33 @@ def own_gold_findings(system: System, items: Items, coder: Coder) -> list[GuardF
     if right >= _SWAPPED * len(rows):
         return [GuardFinding(OWN_GOLD, f"{seen}, and what it calls predicted is GOLD: they seem swapped", stops=True)]
     return [GuardFinding(OWN_GOLD, f"{seen}; GOLD is what counts")]
+
+
+def unified_findings(side: EncodedDialogues, coder: Coder) -> list[GuardFinding]:
+    """Slots that stand in one turn under two names, with different values, of which the profile makes one slot."""
+    if side.kind == "judged":
+        return []
+    pairs, pair_of = side.shared.pairs(side.items)
+    filled = np.bincount(pair_of[side.cell_item], minlength=len(pairs)).tolist()
+    names: dict[Pair | None, list[Pair]] = {}
+    for written in sorted(pair for pair, count in zip(pairs, filled, strict=True) if count):
+        names.setdefault(coder.compared_as(written), []).append(written)
+    twice = {pair: several for pair, several in names.items() if pair is not None and len(several) > 1}
+    if not twice:
+        return []
+    slots, codes = coder.table("predicted", side.shared, side.items)
+    slot, code = slots[side.cell_item], codes[side.cell_item]
+    asked = np.isin(slot, [coder.slots[pair] for pair in twice]) & (code > 0)
+    cells = np.unique(np.stack([side.cell_row[asked], slot[asked], code[asked]]), axis=1)
+    again = int(((cells[0, 1:] == cells[0, :-1]) & (cells[1, 1:] == cells[1, :-1])).sum())
+    if not again:
+        return []
+    shown = some_of([" and ".join(map(slot_text, several)) for several in twice.values()], 3)
+    sentence = (
+        f"{counted(again, 'slot')} of the predictions {'has' if again == 1 else 'have'} two names in one turn, with "
+        f"different values ({shown}); the last is scored"
+    )
+    return [GuardFinding(SEVERAL, sentence)]
 
 
 def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
@@ -282,7 +314,7 @@ def slot_findings(
         key=lambda pair: (-never_gold[pair], pair),
     )
     spelling = {profile.pair(*pair) or pair: pair for pair in sorted(written, key=written.__getitem__)}
-    meant = {spelling[pair]: _meant(pair, never_predicted) for pair in reported}
+    meant = _meant([spelling[pair] for pair in reported], never_predicted, evidence, profile)
     findings = []
     if reported and total >= FEW:
         unmatched = sum(never_gold[pair] for pair in reported)
@@ -302,12 +334,41 @@ def slot_findings(
     return findings
 
 
-def _meant(pair: Pair, lacking: Collection[Pair]) -> str:
-    """The slot of gold that predictions never fill and that this one may be another name of; empty where none is."""
-    domain = _nearest(pair[0], {name for name, _ in lacking})
-    slots = [slot for name, slot in lacking if name == domain]
-    near = _nearest(pair[1], slots, 0.5)
-    return f"{domain}-{near or slots[0]}" if near or len(slots) == 1 else ""
+def _meant(
+    strange: Sequence[Pair], lacking: Collection[Pair], evidence: GuardEvidence, profile: Profile
+) -> dict[Pair, str]:
+    """For each strange slot the slot of gold that predictions never fill and that it may be another name of, or "".
+
+    It is of the same domain, where gold has that, and is named alike or alone has the same values. No two mean one.
+    """
+    from difflib import SequenceMatcher
+
+    domains = {name for name, _ in evidence.gold or ()}
+    of_gold: dict[Pair, set[str]] = {}
+    for written, words in evidence.gold_words.items():
+        of_gold.setdefault(profile.pair(*written) or written, set()).update(words)
+    values: dict[Pair, Counter[str]] = {pair: Counter() for pair in strange}
+    for (domain, slot, several), count in evidence.predicted.items():
+        if (domain, slot) in values:
+            values[domain, slot].update(dict.fromkeys((value.lower() for value in several), count))
+    likely: list[tuple[float, Pair, Pair]] = []
+    for pair in strange:
+        domain = pair[0] if pair[0] in domains else _nearest(pair[0], {name for name, _ in lacking})
+        others = [other for other in lacking if other[0] == domain]
+        shared = {
+            other: sum(count for value, count in values[pair].items() if value in of_gold.get(other, ()))
+            for other in others
+        }
+        same_values = [other for other in others if 2 * shared[other] > values[pair].total()]
+        for other in others:
+            alike = SequenceMatcher(None, pair[1].lower(), other[1]).ratio()
+            if alike >= _ALIKE or same_values == [other]:
+                likely.append((alike + shared[other] / max(1, values[pair].total()), pair, other))
+    meant = dict.fromkeys(strange, "")
+    for _, pair, other in sorted(likely, key=lambda each: (-each[0], each[1:])):
+        if not meant[pair] and slot_text(other) not in meant.values():
+            meant[pair] = slot_text(other)
+    return meant
 
 
 def rename_example(meant: dict[Pair, str], known: Collection[str]) -> str:

@@ -135,7 +135,12 @@ class _Renamer:
         known = self._dialogues.get(dialogue_key(dialogue.id))
         if known:
             self._count(known[0])
-        turns = tuple(map(self._turn, dialogue.turns)) if self._slots or self._domains else dialogue.turns
+        turns = dialogue.turns
+        if self._slots or self._domains:
+            try:
+                turns = tuple(map(self._turn, turns))
+            except DialgaugeError as error:
+                raise error.at(dialogue=dialogue.id) from error
         return replace(dialogue, id=known[1] if known else dialogue.id, turns=turns)
 
     def _turn(self, turn: Turn) -> Turn:
@@ -147,7 +152,12 @@ class _Renamer:
         for domain, slots in state.items():
             for slot, value in slots.items():
                 new_domain, new_slot = self._pair(domain, slot)
-                made.setdefault(new_domain, {})[new_slot] = value
+                renamed = made.setdefault(new_domain, {})
+                if renamed.setdefault(new_slot, value) != value:
+                    raise DialgaugeError(
+                        f"--rename makes {new_domain}-{new_slot} of two slots with different values in one turn, "
+                        f"{domain}-{slot} and another; give each a name of its own"
+                    )
         return made
 
     def _pair(self, domain: str, slot: str) -> tuple[str, str]:

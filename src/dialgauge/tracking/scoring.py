@@ -20,7 +20,14 @@ from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
 from dialgauge.tracking.details import ceiling_sentence
 from dialgauge.tracking.guard_evidence import GuardEvidence
-from dialgauge.tracking.guards import accepted_kinds, input_findings, notes_of, own_gold_findings, profile_findings
+from dialgauge.tracking.guards import (
+    accepted_kinds,
+    input_findings,
+    notes_of,
+    own_gold_findings,
+    profile_findings,
+    unified_findings,
+)
 from dialgauge.tracking.inputs import (
     SELF,
     Source,
@@ -238,7 +245,9 @@ def _guarded(
         if system.brings_gold and not own_gold:
             of_input += own_gold_findings(prepared, study.items, study.coder(profiles[0]))
         for profile in profiles:
-            findings = [*of_turns, *of_input, *profile_findings(evidence, system, profile, study.inventory(profile))]
+            of_names = unified_findings(prepared.predicted, study.coder(profile))
+            of_values = profile_findings(evidence, system, profile, study.inventory(profile))
+            findings = [*of_turns, *of_input, *of_names, *of_values]
             notes[system.name, profile.label] = [*input_notes[system.name], *notes_of(findings, system.name, accept)]
     return notes
 
