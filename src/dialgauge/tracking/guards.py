@@ -146,10 +146,15 @@ def unified_findings(side: EncodedDialogues, coder: Coder) -> list[GuardFinding]
     if not twice:
         return []
     slots, codes = coder.table("predicted", side.shared, side.items)
-    slot, code = slots[side.cell_item], codes[side.cell_item]
-    asked = np.isin(slot, [coder.slots[pair] for pair in twice]) & (code > 0)
-    cells = np.unique(np.stack([side.cell_row[asked], slot[asked], code[asked]]), axis=1)
-    again = int(((cells[0, 1:] == cells[0, :-1]) & (cells[1, 1:] == cells[1, :-1])).sum())
+    column = np.full(len(coder.slots) + 1, -1)  # slots out of scope are the last, -1
+    column[[coder.slots[pair] for pair in twice]] = np.arange(len(twice))
+    asked = (column[slots] >= 0) & (codes > 0)
+    cells = asked[side.cell_item]
+    items = side.cell_item[cells]
+    place = side.cell_row[cells].astype(np.int64) * len(twice) + column[slots[items]]
+    last = np.zeros(len(side.present) * len(twice), np.int32)
+    last[place] = codes[items]
+    again = int((last[place] != codes[items]).sum())
     if not again:
         return []
     shown = some_of([" and ".join(map(slot_text, several)) for several in twice.values()], 3)
