@@ -224,6 +224,47 @@ def test_a_status_alone_is_a_verdict(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "yes", "no", "word"),
+    [
+        ("feedback.task_success", "1.0", "0.0", "success"),
+        ("goal_matched", 1.0, 0.0, "success"),
+        ("goal", 1, 0, "success"),
+        ("goal_state", 1, 0, "passed"),
+        ("is_ok", True, False, "resolved"),
+    ],
+)
+def test_a_status_that_hardly_varies_gives_way_to_a_field_that_judges(
+    name: str, yes: Any, no: Any, word: str, tmp_path: Path
+) -> None:
+    records = [{"status": word, name: value} for value in (yes,) * 14 + (no,) * 6]
+    run = judged(tmp_path, *records)
+    assert run["pass^1"].value == 0.7
+    [told] = [note for note in run.notes if note.startswith("'status' says success of every conversation, and is not")]
+    assert told.endswith(f"whether one passed is read from '{name}'")
+    for ended in ("timeout", "failed"):
+        run = judged(tmp_path, *records[:-1], {"status": ended, name: no})
+        assert run["pass^1"].value == 0.7 and run.coverage.complete
+        assert [note for note in run.notes if note.startswith("'status' says success of 19 of 20 conversations")]
+
+
+def test_a_status_that_varies_is_a_verdict_beside_a_field_that_judges(tmp_path: Path) -> None:
+    run = judged(tmp_path, *({"status": status, "goal": 1} for status in ("passed", "failed")))
+    assert run["pass^1"].value == 0.5
+
+
+def test_a_status_of_success_everywhere_and_nothing_else_is_doubted(tmp_path: Path) -> None:
+    def doubts(*records: dict[str, Any]) -> list[str]:
+        return [note for note in judged(tmp_path, *records).notes if note.startswith("CHECK THE VERDICT")]
+
+    [told] = doubts(*[{"status": "success"}] * 3)
+    assert told.startswith("CHECK THE VERDICT: 'status' says success of every conversation, and nothing else judges")
+    [told] = doubts(*[{"status": "success"}] * 3, {"status": "error"})
+    assert "'status' says success of 3 of 4 conversations" in told
+    assert not doubts({"status": "success"}, {"status": "failed"})
+    assert not doubts({"status": "success", "success": True}, {"status": "success", "success": True})
+
+
+@pytest.mark.parametrize(
     "name",
     ["needs_review", "aborted", "flagged", "gave_up", "handoff", "loop_detected", "off_topic", "polite", "happy"],
 )

@@ -140,10 +140,10 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             for name, inner in value.items():
                 if isinstance(inner, dict) and inner and not _is_read_inside(name, inner, facts, read):
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
-    if success is not None:
+    if success is not None or "status" in known:  # one that is no word for success says nothing of what judges
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in names.EVALUATIONS}
         facts.details |= beside_verdict(
-            source, record, (key for key in unread if key not in notes.judged_by), judgements
+            source or "status", record, (key for key in unread if key not in notes.judged_by), judgements
         )
     if not task:
         facts.details |= _labels(record, used)
@@ -206,6 +206,8 @@ def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
         return "expected_actions" in facts.details
     if plain in names.VERDICTS and isinstance(value, str):
         return facts.success is not None or truth(value) is not None or key in facts.scores
+    if plain in names.INSTRUCTION and plain not in names.TASK and number_in(value) is not None:
+        return plain in read
     if plain in names.READ or plain in read:
         return True
     return names.is_scores(key) and bool(score_texts(key, value))
@@ -285,7 +287,7 @@ def _instruction(known: Mapping[str, Any]) -> Iterator[str]:
         given = known.get(name)
         if name in ("task", "scenario") and isinstance(given, str) and len(given) <= LONGEST_ID:
             continue  # an id
-        if isinstance(given, str) and given.strip():
+        if isinstance(given, str) and given.strip() and number_in(given) is None:
             yield given
             return
         if isinstance(given, list) and given and all(isinstance(line, str) for line in given):

@@ -11,6 +11,7 @@ from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import (
     LONGEST_LABEL,
     named_scores,
+    number_in,
     number_text,
     said_success,
     score_in,
@@ -131,8 +132,8 @@ def beside_verdict(
 
 def _yes_or_no(value: Any) -> str:
     """true or false, or the number 0 or 1, which may mean something else; empty for all others."""
-    if isinstance(value, int | str) and not isinstance(value, bool) and str(value) in ("0", "1"):
-        return str(value)
+    if isinstance(value, int | float | str) and not isinstance(value, bool) and (number := number_in(value)) in (0, 1):
+        return number_text(number)
     return {True: "true", False: "false", None: ""}[truth(value) if isinstance(value, bool | str) else None]
 
 

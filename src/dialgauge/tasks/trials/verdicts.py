@@ -66,6 +66,8 @@ _IS_BAD = re.compile(
 _PAIRS = ((0.0, 1.0), (0.0, 100.0), (-1.0, 1.0))
 _SAYS_SUCCESS = _SUCCESS[: _SUCCESS.index("reward")]
 _UNDECIDED = frozenset({*_SAYS_SUCCESS, "correct", "iscorrect", "verdict"})
+#: A status that says success of all conversations but so many of them is how runs ended, where something else judges.
+_NEARLY_ALL = 0.1
 #: Labels of one score that get a share of their own; more of them are texts.
 _MOST_LABELS = 12
 
@@ -125,7 +127,8 @@ class LogScores:
         for name in names:
             texts = [each[name] for each in self._beside if name in each]
             no = sum(text in ("0", "false") for text in texts)
-            if no and (_SOMEBODY.search(name) or (no < len(texts) and _TRUTHS.keys() >= set(texts))):
+            varies = no < len(texts) and (_TRUTHS.keys() >= set(texts) or _name_judges(name))
+            if no and (_SOMEBODY.search(name) or varies):
                 counts[name] = no
         return {name: no for name, no in counts.items() if not _IS_BAD.search(name)}
 
@@ -138,10 +141,25 @@ class LogScores:
     def judgement(self) -> str:
         """The only field by which somebody judged, beside a word that may be said of the request or the run.
 
-        Beside a success it is one that is somebody's success by its name: ``eval.passed``.
+        Beside a success it is one that is somebody's success by its name: ``eval.passed``. Beside a status it is any
+        whose name judges: ``goal_matched``.
         """
         names = [name for name in self.doubts if _SOMEBODY.search(name)]
+        if self._sources == {"status"}:
+            judging = [name for name in self.doubts if _name_judges(name)]
+            names = names or [name for name in judging if _rank(name) is not None] or judging
         return names[0] if len(names) == 1 and (self._sources <= _WORDS or _rank(names[0]) is not None) else ""
+
+    def are_doubtful(self, verdicts: Sequence[bool | None]) -> bool:
+        """Do verdicts say success of every conversation, or a status of nearly all, while something beside does not?"""
+        nearly = _NEARLY_ALL * len(verdicts) if self.judgement and self._sources == {"status"} else 0
+        return bool(self.doubts) and True in verdicts and verdicts.count(False) <= nearly
+
+    def status_alone(self, verdicts: Sequence[bool | None]) -> str:
+        """The word for how runs ended, where it is every verdict that there is, and always success; else empty."""
+        both = zip(self._stated, verdicts, strict=True)
+        names = {next(iter(stated), "") if success else "" for stated, success in both if success is not None}
+        return names.pop() if len(names) == 1 else ""
 
     def contradictions(self, verdicts: Sequence[bool | None]) -> dict[str, int]:
         """Fields that are somebody's success, and in how many conversations they are not what the verdict is."""
@@ -222,7 +240,7 @@ class LogScores:
         return [name for name in self.binary if not self._says_success(name) and not _IS_BAD.search(name)]
 
     def _says_success(self, name: str) -> bool:
-        return name in self._grades | self.lettered or any(names.search(name) for names in (_JUDGES, _IS_DONE))
+        return name in self._grades | self.lettered or _name_judges(name)
 
     @property
     def verdict(self) -> str:
@@ -269,6 +287,10 @@ class LogScores:
         """What a conversation has under names that say success, and is neither yes nor no."""
         scores = {name: text for name, text in self._texts[conversation].items() if _plain(name) in _UNDECIDED}
         return {**self._unclear[conversation], **scores}
+
+
+def _name_judges(name: str) -> bool:
+    return any(names.search(name) for names in (_JUDGES, _IS_DONE))
 
 
 def _rank(name: str) -> int | None:
