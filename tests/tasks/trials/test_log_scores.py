@@ -176,6 +176,26 @@ def test_why_there_is_no_pass_k_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "beside", "most"),
+    [
+        ("score", {"max_score": 5}, "5"),
+        ("score", {"out_of": "10"}, "10"),
+        ("reward", {"maxReward": 2.5}, "2.5"),
+        ("score", {"max_score": 1}, ""),
+        ("reward", {"max_score": 5}, ""),
+    ],
+)
+def test_a_score_that_may_be_more_than_1_is_no_verdict(
+    name: str, beside: dict[str, Any], most: str, tmp_path: Path
+) -> None:
+    run = judged(tmp_path, {name: 1, **beside}, {name: 0, **beside})
+    assert ("pass^1" in run.scores) is not bool(most)
+    told = [note for note in run.notes if note.startswith("pass^k is left out")]
+    assert [f"'{name}' is between 0 and 1 of {most}" in note for note in told] == [True] * bool(most)
+    assert judged(tmp_path, {"success": True, name: 1, **beside}, {"success": False, **beside})["pass^1"].value == 0.5
+
+
+@pytest.mark.parametrize(
     ("record", "passed", "pair"),
     [
         ({"status": "success", "reward": 0}, 0.0, "'reward' and 'status'"),

@@ -28,6 +28,8 @@ NUMBERED = "numbered"
 BESIDE = "beside"
 #: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
 UNCLEAR = "unclear"
+#: How the detail is called that keeps how much a score may be at most, where that is more than 1: ``maximum[score]``.
+MAXIMUM = "maximum"
 _BINARY = {"0": False, "1": True, "false": False, "true": True}
 #: A status that says how a task went, and not a request.
 _JUDGED = frozenset({"pass", "passed", "fail", "failed"})
@@ -148,6 +150,14 @@ def success_amount(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
     if given is None or isinstance(given[1], bool) or (number := score_in(given[1])) is None:
         return {}
     return {f"{NUMBERED}[{given[0]}]": number_text(number)}
+
+
+def score_maxima(fields: Sequence[tuple[str, Any]]) -> dict[str, str]:
+    """How much the scores of a record may be at most, where it says that this is more than 1."""
+    maxima = {names.MAXIMA[plain_key(key)]: score_in(value) for key, value in fields if plain_key(key) in names.MAXIMA}
+    scores = {key: plain_key(key) for key, _ in fields if names.is_score(key) and plain_key(key) not in names.MAXIMA}
+    most = {key: maxima.get(name, maxima.get("")) for key, name in scores.items()}
+    return {f"{MAXIMUM}[{key}]": number_text(number) for key, number in most.items() if number and number > 1}
 
 
 def all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) -> dict[str, str]:

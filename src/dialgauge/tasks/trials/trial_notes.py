@@ -166,7 +166,7 @@ def _why_no_verdict(scores: LogScores) -> str:
             f"the verdict 'success', or ask for pass^1[{scores.flags[0]}]"
         )
     ranges = [
-        f"'{name}' is between {low:.10g} and {high:.10g}"
+        f"'{name}' is between {low:.10g} and {high:.10g}" + (f" of {most}" if (most := scores.maxima.get(name)) else "")
         for name in scores.numeric
         for low, high in [scores.span(name)]
     ]

@@ -2,8 +2,9 @@
 
 A log's own yes or no counts; a 0 or 1 that other conversations show to be an amount (``passed: 3``) is none, nor is the
 status of a run beside a score that may be one. Where it has none, a score does that is 0 or 1 in every conversation, if
-its name says that it judges; this is told. Of several, one that is called success, passed, resolved, reward, correct or
-match does, in this order; where none is and they differ, none does. All other scores are means or shares.
+its name says that it judges and the log does not say that it may be more (``out_of: 10``); this is told. Of several,
+one that is called success, passed, resolved, reward, correct or match does, in this order; where none is and they
+differ, none does. All other scores are means or shares.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _SCORE = "score["
 _NUMBERED = "numbered["
 #: A verdict that is but the word for how a run ended.
 _STATED = "stated["
+#: How much a score may be at most, where that is more than 1.
+_MAXIMUM = "maximum["
 #: What stands where a verdict should and is none.
 _UNCLEAR = "unclear["
 #: What is yes or no and not read, beside a verdict that is: ``beside[result][human_label]``.
@@ -82,6 +85,8 @@ class LogScores:
         self._unclear: list[dict[str, str]] = []
         self._beside: list[dict[str, str]] = []
         self._sources: set[str] = set()
+        #: How much scores may be at most, where that is more than 1.
+        self.maxima: dict[str, str] = {}
         self.reported: dict[str, str] = {}
         self._grades: set[str] = set()
 
@@ -92,6 +97,7 @@ class LogScores:
             self._grades |= self._given[-1].keys()
         self._numbered.append(_named(details, _NUMBERED))
         self._stated.append(_named(details, _STATED))
+        self.maxima |= _named(details, _MAXIMUM)
         self._unclear.append(_named(details, _UNCLEAR))
         beside = {name: text for name, text in _named(details, _BESIDE).items() if "][" in name}
         self._sources |= {name.partition("][")[0] for name in beside}
@@ -274,7 +280,7 @@ class LogScores:
 
     def _is_binary(self, name: str) -> bool:
         judges = bool(_TRUTHS.keys() & set(self._values(name))) or _JUDGES.search(name) is not None
-        return judges and self.pair(name) is not None
+        return judges and name not in self.maxima and self.pair(name) is not None
 
     def pair(self, name: str) -> tuple[float, float] | None:
         """What failure and success are under this name; None where its numbers are more than two, or others."""
