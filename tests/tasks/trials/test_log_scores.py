@@ -175,6 +175,14 @@ def test_why_there_is_no_pass_k_is_told(tmp_path: Path) -> None:
     assert told.endswith("('reward' is between 0.25 and 0.5)")
 
 
+def test_true_and_false_may_be_letters_and_grades_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("task,trial,success\na,0,t\na,1,f\nb,0,t\nb,1,t\n")
+    [run] = score_results([path]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    assert "pass^1" not in judged(tmp_path, {"success": "A"}, {"success": "F"}).scores
+
+
 @pytest.mark.parametrize(
     ("name", "beside", "most"),
     [

@@ -9,7 +9,9 @@ from dialgauge.formats.base import Notes
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import (
+    LETTERS,
     LONGEST_LABEL,
+    is_unjudged,
     named_scores,
     number_in,
     number_text,
@@ -43,13 +45,20 @@ def says_success(record: Mapping[str, Any]) -> bool:
 def says_verdict(record: Mapping[str, Any]) -> bool:
     """Does a record say yes or no under a name that says success, or in a word for an outcome, or have a score?"""
     return any(
-        said_success(value) is not None
+        said_success(value) is not None or (isinstance(value, str) and value.strip().lower() in LETTERS)
         if (name := plain_key(key)) in names.SUCCESS or name in names.DONE
         else (names.is_score(key) and score_in(value) is not None)
         or (name in names.VERDICTS and isinstance(value, str) and truth(value) is not None
             and (name != "status" or value.strip().lower() in _JUDGED))
         for key, value in fields_of(record, ())
     ) or deep_verdict(record, ()) is not None  # fmt: skip
+
+
+def lacks_verdict(record: Mapping[str, Any]) -> bool:
+    """Does a record say where its verdict should be that nobody judged?"""
+    return any(
+        plain_key(key) in (*names.SUCCESS, *names.VERDICTS) and is_unjudged(value) for key, value in record.items()
+    )
 
 
 def verdict_in(
