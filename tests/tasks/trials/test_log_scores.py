@@ -175,6 +175,29 @@ def test_why_there_is_no_pass_k_is_told(tmp_path: Path) -> None:
     assert told.endswith("('reward' is between 0.25 and 0.5)")
 
 
+@pytest.mark.parametrize(("yes", "no"), [(True, False), ("Yes", "No"), ("true", "false")])
+def test_a_conversation_passed_that_did_not_fail(yes: Any, no: Any, tmp_path: Path) -> None:
+    run = judged(tmp_path, *({"failed": value} for value in (no, no, no, yes)))
+    assert run["pass^1"].value == 0.75 and "a conversation passed where 'failed' is no" in run.notes
+    counts = judged(tmp_path, {"failed": 0}, {"failed": 1})
+    assert "pass^1" not in counts.scores
+    for beside in ({"success": True}, {"reward": 1.0}, {"result": "pass"}):
+        run = judged(tmp_path, {"failed": yes, **beside})
+        assert run["pass^1"].value == 1.0 and "a conversation passed where 'failed' is no" not in run.notes
+    [told] = [note for note in judged(tmp_path, *[{"failed": no}] * 2).notes if note.startswith("CHECK THE VERDICT")]
+    assert "'failed' says success of every conversation" in told
+    beside = judged(tmp_path, {"failed": no, "goal_met": 1}, {"failed": no, "goal_met": 0})
+    assert beside["pass^1"].value == 0.5
+
+
+@pytest.mark.parametrize("broken", [{"status": "failed"}, {"failed": True}])
+def test_a_run_that_failed_without_a_score_fails_beside_those_that_have_one(
+    broken: dict[str, Any], tmp_path: Path
+) -> None:
+    run = judged(tmp_path, {"reward": 1}, {"reward": 1}, {"reward": 0}, broken)
+    assert run["pass^1"].value == 0.5 and run.coverage.complete
+
+
 def test_true_and_false_may_be_letters_and_grades_are_none(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("task,trial,success\na,0,t\na,1,f\nb,0,t\nb,1,t\n")
@@ -401,7 +424,8 @@ def test_what_is_neither_yes_nor_no_is_not_judged_and_named(name: str, tmp_path:
         ),
         ([{"outcome": 1}, {"outcome": 0}], None, "'outcome' is neither yes nor no in 2 conversations (1 1, 0 1)"),
         ([{"grade": "GOOD"}, {"grade": "BAD"}], None, "('grade' is BAD or GOOD)"),
-        ([{"failed": True}, {"failed": False}], None, "say in 'success' (true or false) how each went"),
+        ([{"failed": True}, {"failed": False}], 0.5, "a conversation passed where 'failed' is no"),
+        ([{"failed": 1}, {"failed": 0}], None, "say in 'success' (true or false) how each went"),
         ([{"evaluation": "PASS"}, {"evaluation": "FAIL"}], 0.5, ""),
         ([{"judge": {"verdict": "yes"}}, {"judge": {"verdict": "no"}}], 0.5, "read from 'judge.verdict'"),
         ([{"final_verdict": "yes"}, {"final_verdict": "no"}], 0.5, "read from 'final_verdict'"),
@@ -851,10 +875,10 @@ def test_a_field_that_splits_all_trials_alike_is_named(tmp_path: Path) -> None:
 
 
 def test_what_may_be_the_verdict_is_named_where_there_is_none(tmp_path: Path) -> None:
-    records = [{"task_id": f"t{n}", "failed": n > 2, "checks": {"db": n % 2}, "steps": n} for n in range(9)]
+    records = [{"task_id": f"t{n}", "crashed": n > 2, "checks": {"db": n % 2}, "steps": n} for n in range(9)]
     [run] = score_results([log(tmp_path, *records)]).runs
     told = next(note for note in run.notes if note.startswith("no conversation is judged"))
-    assert "with two values and not read: 'failed' (true 6, false 3), 'checks.db' (0 5, 1 4); where one" in told
+    assert "with two values and not read: 'crashed' (true 6, false 3), 'checks.db' (0 5, 1 4); where one" in told
 
 
 def test_a_verdict_that_somebody_set_right_is_told(tmp_path: Path) -> None:

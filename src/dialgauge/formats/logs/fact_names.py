@@ -52,6 +52,10 @@ SUCCESS = _names(
     "success successful succeeded tasksuccess issuccess passed pass ispassed resolved isresolved solved correct "
     "iscorrect goalachieved passfail taskcompleted goalcompleted callsuccessful successevaluation"
 )
+#: What says the opposite, as yes or no; a number under these names may count what failed.
+FAILED = _names("failed isfailed hasfailed taskfailed")
+#: What may be said of a run instead of the task.
+OF_RUNS = frozenset(("status", *FAILED))
 #: What says success in files of some benchmarks, and something else in others: read as a score, which is told.
 DONE = frozenset(_names("valid ok"))
 #: What a judge says, in an object of theirs; and words for an outcome.
@@ -126,7 +130,9 @@ _CHOICE = re.compile(r"\((?:pass/fail|yes/no|y/n|true/false|t/f|0/1|1/0|0 or 1)\
 #: Objects of these names are read in a record, and not further inside.
 OUTSIDE = frozenset((*NESTED, *SCORES, *USAGE, *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS))
 #: What says how one conversation went, or what it took, beside scores.
-_OF_ONE = frozenset((*SUCCESS, *VERDICTS, *SCORES, *USAGE, *ERROR, *REASON, *INPUT_TOKENS, *OUTPUT_TOKENS, *AMOUNT))
+_OF_ONE = frozenset(
+    (*SUCCESS, *FAILED, *VERDICTS, *SCORES, *USAGE, *ERROR, *REASON, *INPUT_TOKENS, *OUTPUT_TOKENS, *AMOUNT)
+)
 #: What stands among metrics and is no score.
 NOT_SCORES = frozenset((*AMOUNT, *INPUT_TOKENS, *OUTPUT_TOKENS, *ID, *TRIAL, *MAXIMA))
 #: What is either read or of no matter.

@@ -31,6 +31,7 @@ from dialgauge.formats.logs.record_verdicts import (
     all_scores,
     beside_verdict,
     deep_verdict,
+    failure_in,
     score_maxima,
     success_amount,
     unclear_verdicts,
@@ -40,7 +41,8 @@ from dialgauge.formats.tau_messages import as_text
 
 #: How a line of an instruction begins that says what the user knows: ``knows order number: 4711``.
 KNOWS = "knows "
-#: How the detail is called that says that a verdict is but the word for how a run ended: ``stated[status]``.
+#: How the detail is called that says that a verdict is but the word for how a run ended, ``stated[status]``, and what
+#: it is where that went well.
 STATED = "stated"
 #: How the detail is called that keeps what may tell one agent from another: ``variant[arm]``.
 VARIANT = "variant"
@@ -100,7 +102,9 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     if deep is not None:
         source, success = deep
         notes.add(f"whether it passed is read from '{source}'")
-    stated = {f"{STATED}[{source}]": "true"} if source == "status" else {}
+    if success is None and (failure := failure_in(known)) is not None:
+        source, success = failure
+    stated = {f"{STATED}[{source}]": "no" if source in names.FAILED else "success"} if source in names.OF_RUNS else {}
     unclear = unclear_verdicts(fields) if success is None else {}
     judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
     if deep is not None:

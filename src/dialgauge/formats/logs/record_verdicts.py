@@ -33,6 +33,8 @@ UNCLEAR = "unclear"
 #: How the detail is called that keeps how much a score may be at most, where that is more than 1: ``maximum[score]``.
 MAXIMUM = "maximum"
 _BINARY = {"0": False, "1": True, "false": False, "true": True}
+#: Whether it failed; other words under such a name may be verdicts themselves, and numbers count what failed.
+_FAILURES = {"true": True, "yes": True, "false": False, "no": False}
 #: A status that says how a task went, and not a request.
 _JUDGED = frozenset({"pass", "passed", "fail", "failed"})
 
@@ -47,7 +49,8 @@ def says_verdict(record: Mapping[str, Any]) -> bool:
     return any(
         said_success(value) is not None or (isinstance(value, str) and value.strip().lower() in LETTERS)
         if (name := plain_key(key)) in names.SUCCESS or name in names.DONE
-        else (names.is_score(key) and score_in(value) is not None)
+        else failure_in({name: value}) is not None
+        or (names.is_score(key) and score_in(value) is not None)
         or (name in names.VERDICTS and isinstance(value, str) and truth(value) is not None
             and (name != "status" or value.strip().lower() in _JUDGED))
         for key, value in fields_of(record, ())
@@ -92,6 +95,12 @@ def verdict_in(
         if other is not success:
             notes.add(f"'{first}' and '{name}' contradict each other: '{first}' counts")
     return first, success
+
+
+def failure_in(known: Mapping[str, Any]) -> tuple[str, bool] | None:
+    """The verdict of a record that only says whether it failed."""
+    said = {name: _FAILURES.get(as_text(known[name]).strip().lower()) for name in names.FAILED if name in known}
+    return next(((name, not failed) for name, failed in said.items() if failed is not None), None)
 
 
 def deep_verdict(record: Mapping[str, Any], used: Collection[str]) -> tuple[str, bool] | None:

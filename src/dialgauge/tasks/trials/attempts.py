@@ -106,7 +106,9 @@ class Attempts:
                 for attempt, success in zip(made, judged, strict=True)
             ]
         has_verdict = any(
-            attempt.success is not None for index, attempt in enumerate(made) if not self.scores.is_run_status(index)
+            attempt.success or (attempt.success is not None and not self.scores.is_broken_off(index))
+            for index, attempt in enumerate(made)
+            if not self.scores.is_run_status(index)
         )
         #: What tells conversations of one task apart that are counted as its trials, with how often it is what.
         self.variants = _several_variants(made, variants)

@@ -134,6 +134,8 @@ def _of_status(attempts: Attempts) -> list[str]:
         ]
     if status := attempts.scores.run_status:
         return [f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it"]
+    if (name := attempts.scores.opposite) and not attempts.doubtful and not attempts.verdict_score:
+        return [f"a conversation passed where '{name}' is no"]
     return []
 
 

@@ -125,6 +125,16 @@ class LogScores:
         """Is what looks like the verdict of a conversation how its run ended?"""
         return bool(self.run_status) and self.run_status in self._stated[conversation]
 
+    def is_broken_off(self, conversation: int) -> bool:
+        """Is all that a conversation says how its run ended, while others have a score that is a verdict?"""
+        stated = self._stated[conversation]
+        return bool(self.verdict and stated) and self.verdict not in self._texts[conversation]
+
+    @property
+    def opposite(self) -> str:
+        """What is no where a conversation passed, if that is how the log says so."""
+        return next((name for stated in self._stated for name, text in stated.items() if text == "no"), "")
+
     @cached_property
     def doubts(self) -> dict[str, int]:
         """Fields that are yes or no and not read beside a verdict, and in how many conversations they are no."""
@@ -151,14 +161,19 @@ class LogScores:
         whose name judges: ``goal_matched``.
         """
         names = [name for name in self.doubts if _SOMEBODY.search(name)]
-        if self._sources == {"status"}:
+        if self._is_of_runs:
             judging = [name for name in self.doubts if _name_judges(name)]
             names = names or [name for name in judging if _rank(name) is not None] or judging
         return names[0] if len(names) == 1 and (self._sources <= _WORDS or _rank(names[0]) is not None) else ""
 
+    @property
+    def _is_of_runs(self) -> bool:
+        """Is the verdict that others stand beside said of runs, and not of tasks?"""
+        return len(self._sources) == 1 and any(self._sources <= stated.keys() for stated in self._stated)
+
     def are_doubtful(self, verdicts: Sequence[bool | None]) -> bool:
         """Do verdicts say success of every conversation, or a status of nearly all, while something beside does not?"""
-        nearly = _NEARLY_ALL * len(verdicts) if self.judgement and self._sources == {"status"} else 0
+        nearly = _NEARLY_ALL * len(verdicts) if self.judgement and self._is_of_runs else 0
         return bool(self.doubts) and True in verdicts and verdicts.count(False) <= nearly
 
     def status_alone(self, verdicts: Sequence[bool | None]) -> str:
