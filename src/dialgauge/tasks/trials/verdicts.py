@@ -164,7 +164,8 @@ class LogScores:
         if self._is_of_runs:
             judging = [name for name in self.doubts if _name_judges(name)]
             names = names or [name for name in judging if _rank(name) is not None] or judging
-        return names[0] if len(names) == 1 and (self._sources <= _WORDS or _rank(names[0]) is not None) else ""
+        said_of_runs = self._is_of_runs or self._sources <= _WORDS
+        return names[0] if len(names) == 1 and (said_of_runs or _rank(names[0]) is not None) else ""
 
     @property
     def _is_of_runs(self) -> bool:
