@@ -900,6 +900,39 @@ def test_numbers_at_the_end_of_the_names_of_tasks_may_be_trials(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
+    ("content", "told", "example"),
+    [
+        ('{"task_id": "a", "trial": 2, "exit_code": 0}', "true where 'exit_code' is 0", ("a", 2, True)),
+        ('{"task_id": "a", "trial": 0, "errors": 1}', "true where 'errors' is 0", ("a", 0, False)),
+        ('{"task_id": "a", "crashed": "no"}', "true where 'crashed' is no", ("a", 0, True)),
+        ('{"task_id": "a", "crashed": "no", "done_well": "no"}', "'done_well' is yes or no", ("a", 0, False)),
+        ("Task;Trial;Score\na;1;1,0\na;2;0,0\n", "('1,0', '0,0'): write 'success' as true or", ("a", 1, True)),
+        ("task,run,result\na,1,0/1\na,2,1/1\n", "'result' is not read, being neither", ("a", 1, False)),
+        ("Task,Run,Success\na,1,x\na,2,\n", "nor a number ('x', empty)", ("t1", 0, True)),
+        ("Task,Run 1,Run 2\na,x,\nb,,x\n", "'Run 1', 'Run 2' are not read", ("t1", 0, True)),
+        (
+            '[{"inputs": {"topic": "a"}, "raw": "Done, it is on its way.", "goal_reached": true}]',
+            "call what names the task 'task_id'",
+            ("a", 0, True),
+        ),
+        (
+            "run_id,status,metrics.success,params.task_id,params.seed\n3f2e,FINISHED,1.0,a,0\n",
+            "'metrics.success' is yes or no",
+            ("a", 0, True),
+        ),
+    ],
+)
+def test_an_example_means_what_the_first_record_does(
+    content: str, told: str, example: tuple[str, int, bool], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / ("log.jsonl" if content[0] in "{[" else "log.csv")
+    path.write_text(content)
+    outcome = command(capsys, "tasks", "score", path)
+    assert outcome.code == 2 and told in " ".join(outcome.err.split())
+    assert tuple(json.loads(outcome.err.strip().splitlines()[-1]).values()) == example
+
+
+@pytest.mark.parametrize(
     ("name", "content", "told"),
     [
         ("a.csv", "task,run,ann,bob\nbuy,1,yes,no\n", "'ann', 'bob' are yes or no: call what says whether it was done"),
