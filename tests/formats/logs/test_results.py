@@ -269,3 +269,49 @@ def test_deep_nesting_is_no_result(tmp_path: Path) -> None:
     for opening, closing in (('{"0":', "}"), ('{"a":[', "]}")):
         (tmp_path / "deep.json").write_text(opening * 300 + "true" + closing * 300)
         assert read(tmp_path / "deep.json").format != "messages"
+
+
+@pytest.mark.parametrize("nothing", [None, "", "N/A", "skipped", "?"])
+@pytest.mark.parametrize("shape", ["lines", "list", "table"])
+@pytest.mark.parametrize("name", ["passed", "result"])
+def test_a_first_row_that_nobody_judged_is_read_as_a_later_one(
+    nothing: str | None, shape: str, name: str, tmp_path: Path
+) -> None:
+    verdicts = {place: "fail" if place[0] == "swap" else "pass" for place in ALL}
+    for unjudged in (("buy", 0), ("sell", 1)):
+        rows = [
+            {"task": task, "trial": trial, name: nothing if (task, trial) == unjudged else verdict}
+            for (task, trial), verdict in verdicts.items()
+        ]
+        cells = [",".join("" if cell is None else str(cell) for cell in row.values()) for row in rows]
+        texts = {
+            "lines": "\n".join(map(json.dumps, rows)),
+            "list": json.dumps({"summary": {}, "tests": rows}),
+            "table": "\n".join([",".join(rows[0]), *cells]),
+        }
+        path = tmp_path / {"lines": "log.jsonl", "list": "log.json", "table": "log.csv"}[shape]
+        path.write_text(texts[shape])
+        expected = {place: None if place == unjudged else word == "pass" for place, word in verdicts.items()}
+        assert told(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('{"task": "c", "outcome": "resolved"}', ""),
+        ('{"id": "c", "outcome": "error"}', ""),
+        ('{"id": "c", "outcome": "escalated"}', "'outcome' is 'escalated', which is neither yes nor no"),
+        ('{"summary": true, "accuracy": 0.7}', "it names no task .*take away a line that sums up the others"),
+        ('{"outcome": "resolved"}', "it names no task .*fill in the task where cells were merged"),
+        ('{"id": "c", "note": "late"}', "it does not say how the task went"),
+    ],
+)
+def test_a_line_that_is_no_result_is_told_what_it_lacks(line: str, what: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"id": "a", "outcome": "resolved"}\n{"id": "b", "outcome": "failed"}\n' + line)
+    if what:
+        with pytest.raises(DialgaugeError, match=f"line 3: {what}") as error:
+            list(read(path))
+        assert "messages" not in str(error.value)
+    else:
+        assert len(list(read(path))) == 3

@@ -175,6 +175,57 @@ def test_why_there_is_no_pass_k_is_told(tmp_path: Path) -> None:
     assert told.endswith("('reward' is between 0.25 and 0.5)")
 
 
+@pytest.mark.parametrize(("yes", "no"), [(True, False), ("Yes", "No"), ("true", "false")])
+def test_a_conversation_passed_that_did_not_fail(yes: Any, no: Any, tmp_path: Path) -> None:
+    run = judged(tmp_path, *({"failed": value} for value in (no, no, no, yes)))
+    assert run["pass^1"].value == 0.75 and "a conversation passed where 'failed' is no" in run.notes
+    counts = judged(tmp_path, {"failed": 0}, {"failed": 1})
+    assert "pass^1" not in counts.scores
+    for beside in ({"success": True}, {"reward": 1.0}, {"result": "pass"}):
+        run = judged(tmp_path, {"failed": yes, **beside})
+        assert run["pass^1"].value == 1.0 and "a conversation passed where 'failed' is no" not in run.notes
+    [told] = [note for note in judged(tmp_path, *[{"failed": no}] * 2).notes if note.startswith("CHECK THE VERDICT")]
+    assert "'failed' says success of every conversation" in told
+    beside = judged(tmp_path, {"failed": no, "goal_met": 1}, {"failed": no, "goal_met": 0})
+    assert beside["pass^1"].value == 0.5
+
+
+@pytest.mark.parametrize("broken", [{"status": "failed"}, {"failed": True}])
+def test_a_run_that_failed_without_a_score_fails_beside_those_that_have_one(
+    broken: dict[str, Any], tmp_path: Path
+) -> None:
+    run = judged(tmp_path, {"reward": 1}, {"reward": 1}, {"reward": 0}, broken)
+    assert run["pass^1"].value == 0.5 and run.coverage.complete
+
+
+def test_true_and_false_may_be_letters_and_grades_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("task,trial,success\na,0,t\na,1,f\nb,0,t\nb,1,t\n")
+    [run] = score_results([path]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    assert "pass^1" not in judged(tmp_path, {"success": "A"}, {"success": "F"}).scores
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "most"),
+    [
+        ("score", {"max_score": 5}, "5"),
+        ("score", {"out_of": "10"}, "10"),
+        ("reward", {"maxReward": 2.5}, "2.5"),
+        ("score", {"max_score": 1}, ""),
+        ("reward", {"max_score": 5}, ""),
+    ],
+)
+def test_a_score_that_may_be_more_than_1_is_no_verdict(
+    name: str, beside: dict[str, Any], most: str, tmp_path: Path
+) -> None:
+    run = judged(tmp_path, {name: 1, **beside}, {name: 0, **beside})
+    assert ("pass^1" in run.scores) is not bool(most)
+    told = [note for note in run.notes if note.startswith("pass^k is left out")]
+    assert [f"'{name}' is between 0 and 1 of {most}" in note for note in told] == [True] * bool(most)
+    assert judged(tmp_path, {"success": True, name: 1, **beside}, {"success": False, **beside})["pass^1"].value == 0.5
+
+
 @pytest.mark.parametrize(
     ("record", "passed", "pair"),
     [
@@ -221,6 +272,47 @@ def test_a_status_alone_is_a_verdict(tmp_path: Path) -> None:
     assert not [note for note in run.notes if "'status'" in note]
     several = judged(tmp_path, *({"status": "success", "a_score": a, "b_score": 1 - a} for a in (0, 1)))
     assert "pass^1" not in several.scores
+
+
+@pytest.mark.parametrize(
+    ("name", "yes", "no", "word"),
+    [
+        ("feedback.task_success", "1.0", "0.0", "success"),
+        ("goal_matched", 1.0, 0.0, "success"),
+        ("goal", 1, 0, "success"),
+        ("goal_state", 1, 0, "passed"),
+        ("is_ok", True, False, "resolved"),
+    ],
+)
+def test_a_status_that_hardly_varies_gives_way_to_a_field_that_judges(
+    name: str, yes: Any, no: Any, word: str, tmp_path: Path
+) -> None:
+    records = [{"status": word, name: value} for value in (yes,) * 14 + (no,) * 6]
+    run = judged(tmp_path, *records)
+    assert run["pass^1"].value == 0.7
+    [told] = [note for note in run.notes if note.startswith("'status' says success of every conversation, and is not")]
+    assert told.endswith(f"whether one passed is read from '{name}'")
+    for ended in ("timeout", "failed"):
+        run = judged(tmp_path, *records[:-1], {"status": ended, name: no})
+        assert run["pass^1"].value == 0.7 and run.coverage.complete
+        assert [note for note in run.notes if note.startswith("'status' says success of 19 of 20 conversations")]
+
+
+def test_a_status_that_varies_is_a_verdict_beside_a_field_that_judges(tmp_path: Path) -> None:
+    run = judged(tmp_path, *({"status": status, "goal": 1} for status in ("passed", "failed")))
+    assert run["pass^1"].value == 0.5
+
+
+def test_a_status_of_success_everywhere_and_nothing_else_is_doubted(tmp_path: Path) -> None:
+    def doubts(*records: dict[str, Any]) -> list[str]:
+        return [note for note in judged(tmp_path, *records).notes if note.startswith("CHECK THE VERDICT")]
+
+    [told] = doubts(*[{"status": "success"}] * 3)
+    assert told.startswith("CHECK THE VERDICT: 'status' says success of every conversation, and nothing else judges")
+    [told] = doubts(*[{"status": "success"}] * 3, {"status": "error"})
+    assert "'status' says success of 3 of 4 conversations" in told
+    assert not doubts({"status": "success"}, {"status": "failed"})
+    assert not doubts({"status": "success", "success": True}, {"status": "success", "success": True})
 
 
 @pytest.mark.parametrize(
@@ -332,7 +424,8 @@ def test_what_is_neither_yes_nor_no_is_not_judged_and_named(name: str, tmp_path:
         ),
         ([{"outcome": 1}, {"outcome": 0}], None, "'outcome' is neither yes nor no in 2 conversations (1 1, 0 1)"),
         ([{"grade": "GOOD"}, {"grade": "BAD"}], None, "('grade' is BAD or GOOD)"),
-        ([{"failed": True}, {"failed": False}], None, "say in 'success' (true or false) how each went"),
+        ([{"failed": True}, {"failed": False}], 0.5, "a conversation passed where 'failed' is no"),
+        ([{"failed": 1}, {"failed": 0}], None, "say in 'success' (true or false) how each went"),
         ([{"evaluation": "PASS"}, {"evaluation": "FAIL"}], 0.5, ""),
         ([{"judge": {"verdict": "yes"}}, {"judge": {"verdict": "no"}}], 0.5, "read from 'judge.verdict'"),
         ([{"final_verdict": "yes"}, {"final_verdict": "no"}], 0.5, "read from 'final_verdict'"),
@@ -782,10 +875,10 @@ def test_a_field_that_splits_all_trials_alike_is_named(tmp_path: Path) -> None:
 
 
 def test_what_may_be_the_verdict_is_named_where_there_is_none(tmp_path: Path) -> None:
-    records = [{"task_id": f"t{n}", "failed": n > 2, "checks": {"db": n % 2}, "steps": n} for n in range(9)]
+    records = [{"task_id": f"t{n}", "crashed": n > 2, "checks": {"db": n % 2}, "steps": n} for n in range(9)]
     [run] = score_results([log(tmp_path, *records)]).runs
     told = next(note for note in run.notes if note.startswith("no conversation is judged"))
-    assert "with two values and not read: 'failed' (true 6, false 3), 'checks.db' (0 5, 1 4); where one" in told
+    assert "with two values and not read: 'crashed' (true 6, false 3), 'checks.db' (0 5, 1 4); where one" in told
 
 
 def test_a_verdict_that_somebody_set_right_is_told(tmp_path: Path) -> None:
@@ -804,6 +897,39 @@ def test_numbers_at_the_end_of_the_names_of_tasks_may_be_trials(tmp_path: Path) 
 
     assert notes(*(f"{task}.{n}" for task in ("book", "cancel", "refund") for n in range(2)))
     assert not notes("math.7", "math.12", "code.3")
+
+
+@pytest.mark.parametrize(
+    ("content", "told", "example"),
+    [
+        ('{"task_id": "a", "trial": 2, "exit_code": 0}', "true where 'exit_code' is 0", ("a", 2, True)),
+        ('{"task_id": "a", "trial": 0, "errors": 1}', "true where 'errors' is 0", ("a", 0, False)),
+        ('{"task_id": "a", "crashed": "no"}', "true where 'crashed' is no", ("a", 0, True)),
+        ('{"task_id": "a", "crashed": "no", "done_well": "no"}', "'done_well' is yes or no", ("a", 0, False)),
+        ("Task;Trial;Score\na;1;1,0\na;2;0,0\n", "('1,0', '0,0'): write 'success' as true or", ("a", 1, True)),
+        ("task,run,result\na,1,0/1\na,2,1/1\n", "'result' is not read, being neither", ("a", 1, False)),
+        ("Task,Run,Success\na,1,x\na,2,\n", "nor a number ('x', empty)", ("t1", 0, True)),
+        ("Task,Run 1,Run 2\na,x,\nb,,x\n", "'Run 1', 'Run 2' are not read", ("t1", 0, True)),
+        (
+            '[{"inputs": {"topic": "a"}, "raw": "Done, it is on its way.", "goal_reached": true}]',
+            "call what names the task 'task_id'",
+            ("a", 0, True),
+        ),
+        (
+            "run_id,status,metrics.success,params.task_id,params.seed\n3f2e,FINISHED,1.0,a,0\n",
+            "'metrics.success' is yes or no",
+            ("a", 0, True),
+        ),
+    ],
+)
+def test_an_example_means_what_the_first_record_does(
+    content: str, told: str, example: tuple[str, int, bool], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / ("log.jsonl" if content[0] in "{[" else "log.csv")
+    path.write_text(content)
+    outcome = command(capsys, "tasks", "score", path)
+    assert outcome.code == 2 and told in " ".join(outcome.err.split())
+    assert tuple(json.loads(outcome.err.strip().splitlines()[-1]).values()) == example
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from dialgauge.formats.base import Peek
 from dialgauge.formats.logs.conversations import group_of
-from dialgauge.formats.logs.fact_names import ID, TASK, TRIAL, plain_key
-from dialgauge.formats.logs.fact_values import number_in, said_success
+from dialgauge.formats.logs.fact_names import (
+    FAILED,
+    ID,
+    LABELS,
+    READ,
+    SUCCESS,
+    TASK,
+    TRIAL,
+    TRIAL_NAME,
+    VERDICTS,
+    is_score,
+    plain_key,
+)
+from dialgauge.formats.logs.fact_values import number_in, said_success, score_in
 from dialgauge.formats.logs.messages import is_message
-from dialgauge.formats.logs.record_fields import task_and_trial
+from dialgauge.formats.logs.record_fields import members_inside, task_and_trial
 from dialgauge.formats.predictions.free_form import sample
 from dialgauge.formats.source import Part
 from dialgauge.text import plain, some_of
@@ -31,9 +43,17 @@ _LOOKS = (
 )
 #: Names of numbers that are no verdicts.
 _COUNTS = re.compile(
-    r"index|idx|count|num|trial|attempt|run|epoch|rate|mean|avg|average|total|elapsed|duration|time|latency|second",
+    r"index|idx|count|num|seed|trial|attempt|run|epoch|rate|mean|avg|average|total|elapsed|duration|time|latency|second",
     re.IGNORECASE,
 )
+#: Names of what went wrong: no, or 0, is a success.
+_IS_BAD = re.compile(r"fail|error|exit|return_?code|crash|abort|incorrect|wrong|unsucc|unresolv|unsolv", re.IGNORECASE)
+#: How people write numbers that are not read: with a comma, and as so much of so much.
+_COMMA, _OF = re.compile(r"([0-9]{1,9}),([0-9]{1,9})"), re.compile(r"([0-9]{1,9})\s?(?:/|of)\s?([0-9]{1,9})")
+#: Ids that may name a task, too; others are those of runs.
+_DIALOGUES = ("dialogueid", "dialogid", "conversationid")
+#: A longer text, or one of more words, names no task.
+_LONGEST_NAME, _MOST_WORDS = 40, 3
 #: Names that agents' logs have and predictions do not.
 _SIGNS = re.compile(rb'"(?:role|messages|success|passed|reward|trial|trials|task_id|instance_id|scores)"\s{0,9}:')
 #: Names that predictions have.
@@ -54,7 +74,8 @@ def log_advice(part: Part) -> tuple[str, str]:
     if b"\x00" in peek.head[:4096] or peek.head[:1] == b"\x80":
         advice = "it is a binary file, such as a pickle or a database: write its records as lines of JSON"
         return advice, _json({"task_id": "t1", "trial": 0, "success": True})
-    record = _first_record(sample(peek))
+    written = sample(peek)
+    record = _first_record(written)
     lists = dict(_lists(record))
     spoken = [path for path, entries in lists.items() if any(map(is_message, entries[:_SHOWN]))]
     task = next(iter(task_and_trial(record)), "") or "t1"
@@ -84,6 +105,9 @@ def log_advice(part: Part) -> tuple[str, str]:
     results = map(_result_advice, (record, *(each[0] for each in lists.values())))
     if lacking := next(filter(None, results), None):
         return lacking
+    rows = [row for row in written if isinstance(row, dict)] if isinstance(written, list) else []
+    if unread := next(filter(None, map(_unread_advice, (rows, *lists.values()))), None):
+        return unread
     for path in sorted(lists, key=lambda path: len(_text(lists[path][0])), reverse=True)[:1]:
         entries = lists[path]
         keys = ", ".join(plain(str(key))[:30] for key in list(entries[0])[:_SHOWN])
@@ -105,16 +129,90 @@ def _result_advice(record: Mapping[str, Any]) -> tuple[str, str] | None:
     }
     if not verdicts or all(isinstance(value, int | float) and not isinstance(value, bool) for value in facts.values()):
         return None
-    texts = (str(value) for key, value in facts.items() if key not in verdicts and str(value).strip())
+    task, trial = _task_and_trial(record, verdicts)
+    lacking = "" if task_and_trial(record) else "call what names the task 'task_id', "
+    good = {key: verdict for key, verdict in verdicts.items() if not _IS_BAD.search(key)}
+    keys = some_of((f"'{plain(key)[:_LONGEST]}'" for key in good or verdicts), _SHOWN)
+    if good:
+        is_one = "is yes or no" if len(good) == 1 else "are yes or no"
+        advice = f"{keys} {is_one}: {lacking}call what says whether it was done 'success', and number trials in 'trial'"
+    else:
+        bad, failed = next(iter(verdicts.items()))
+        passes = "0" if number_in(facts[bad]) is not None and not isinstance(facts[bad], bool) else "no"
+        advice = (
+            f"{keys} may say what failed: {lacking}write 'success' as true where '{plain(bad)[:_LONGEST]}' is {passes} "
+            "and else as false, if that says whether the task was done, and number trials in 'trial'"
+        )
+        good = {bad: not failed}
+    return advice, _json({"task_id": task, "trial": trial, "success": next(iter(good.values()))})
+
+
+def _task_and_trial(record: Mapping[str, Any], others: Collection[str] = ()) -> tuple[str, int]:
+    """The task and the trial that a record names, or what may name the task in it; that of a run or a text does not."""
     task = task_and_trial(record)
-    name = task[0] if task else next(texts, "t1")
-    trial = number_in(task[1]) if task and task[1] else None
-    keys = some_of((f"'{plain(key)[:_LONGEST]}'" for key in verdicts), _SHOWN)
-    lacking = "" if task else "call what names the task 'task_id', "
-    is_one = "is yes or no" if len(verdicts) == 1 else "are yes or no"
-    advice = f"{keys} {is_one}: {lacking}call what says whether it was done 'success', and number trials in 'trial'"
-    success = next(iter(verdicts.values()))
-    return advice, _json({"task_id": plain(name)[:_LONGEST], "trial": int(trial or 0), "success": success})
+    if task:
+        return plain(task[0])[:_LONGEST], int(number_in(task[1]) or 0)
+    texts = {path: str(value) for path, value in members_inside(record) if isinstance(value, str | int)}
+    short = {
+        path: text
+        for path, text in texts.items()
+        if 0 < len(text.strip()) <= _LONGEST_NAME and len(text.split()) <= _MOST_WORDS and path not in others
+    }
+    ends = {path: plain_key(path.rpartition(".")[2]) for path in short}
+    for called in (TASK, LABELS):
+        for path, name in ends.items():
+            if name in called:
+                return plain(short[path]), 0
+    named = (
+        text
+        for path, text in short.items()
+        if ends[path] in _DIALOGUES or not (ends[path].endswith("id") or ends[path] in READ)
+    )
+    return plain(next(named, "t1")), 0
+
+
+def _unread_advice(rows: Sequence[Any]) -> tuple[str, str] | None:
+    """What stands where verdicts should, in records that name a task, and is neither yes nor no."""
+    records = [row for row in rows if isinstance(row, dict)]
+    if not records or not task_and_trial(records[0]):
+        return None
+    unread: dict[str, dict[str, None]] = {}
+    for key in filter(_holds_verdict, records[0]):
+        texts = [row[key].strip() for row in records if isinstance(row.get(key), str)]
+        unknown = [text for text in texts if said_success(text) is None and score_in(text) is None]
+        if any(unknown):
+            unread[key] = dict.fromkeys(unknown)
+    if not unread:
+        return None
+    keys = some_of((f"'{plain(key)[:_LONGEST]}'" for key in unread), _SHOWN)
+    texts = list(dict.fromkeys(text for several in unread.values() for text in several))
+    shown = some_of((f"'{plain(text)[:_LONGEST]}'" if text else "empty" for text in texts), _SHOWN)
+    point = ", and numbers with a point" if any(map(_COMMA.fullmatch, texts)) else ""
+    verb = "is" if len(unread) == 1 else "are"
+    advice = (
+        f"{keys} {verb} not read, being neither yes nor no nor a number ({shown}): write 'success' as true or false"
+    )
+    success = _meant(str(records[0][next(iter(unread))]))
+    if success is None:
+        return f"{advice}{point}", _json({"task_id": "t1", "trial": 0, "success": True})
+    task, trial = _task_and_trial(records[0])
+    return f"{advice}{point}", _json({"task_id": task, "trial": trial, "success": success})
+
+
+def _holds_verdict(key: str) -> bool:
+    return (
+        plain_key(key) in (*SUCCESS, *FAILED, *VERDICTS)
+        or is_score(key)
+        or TRIAL_NAME.fullmatch(key.strip()) is not None
+    )
+
+
+def _meant(text: str) -> bool | None:
+    """What a number that is not read most likely means: 1,0 and 1/1 are a success, 0,0 and 0/1 none."""
+    if comma := _COMMA.fullmatch(text.strip()):
+        return said_success(f"{comma[1]}.{comma[2]}")
+    share = _OF.fullmatch(text.strip())
+    return share[1] == share[2] if share and share[1] in ("0", share[2]) else None
 
 
 def _first_record(written: Any) -> Mapping[str, Any]:

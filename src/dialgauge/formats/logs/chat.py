@@ -57,7 +57,8 @@ from dialgauge.formats.logs.messages import (
     role_of,
     unwrapped,
 )
-from dialgauge.formats.logs.record_fields import task_and_trial
+from dialgauge.formats.logs.record_fields import names_conversation, task_and_trial
+from dialgauge.formats.logs.record_verdicts import lacks_verdict, unclear_verdicts
 from dialgauge.formats.logs.results import (
     COUNTED,
     NAME,
@@ -251,7 +252,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     only_rows = True
     heading: Any = None
     counted: float | None = None
-    lines, wide = 0, False
+    lines, wide, bare = 0, False, True
     for number, value in records:
         lines += 1
         if wide := wide or (lines == 1 and is_wide(value)):
@@ -260,6 +261,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
             yield from _of_results(trials, notes)
             continue
         kind = kind_of(value)
+        bare = bare and not kind
         if heading is not None:
             if not kind and not results_in([value]):
                 raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
@@ -287,9 +289,11 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
             yield from results
         elif number == 1 and is_heading(value):
             heading = value
+        elif bare and names_conversation(value) and lacks_verdict(value):
+            yield from _of_results([value], notes)
         else:
             raise DialgaugeError(
-                f"it is no conversation{_seen(value)}; lines before it have messages", file=part.name, line=number
+                _why_no_result(value) if bare else _why_no_messages(value), file=part.name, line=number
             )
     if heading is not None:
         raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
@@ -396,6 +400,24 @@ def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[FoundC
     if kind not in ("conversation", "messages", "wrapped", "list"):
         raise DialgaugeError(f"entry {number:,} is no conversation{_seen(value)}", file=part.name)
     yield from of_value(value, kind, notes)
+
+
+def _why_no_messages(value: Any) -> str:
+    return f"it is no conversation{_seen(value)}; lines before it have messages"
+
+
+def _why_no_result(value: Any) -> str:
+    """What a line lacks, where those before it are results without messages."""
+    if not isinstance(value, dict) or not names_conversation(value):
+        lacking = f"it names no task{_seen(value)}, and lines before it do"
+        return f"{lacking}: fill in the task where cells were merged, or take away a line that sums up the others"
+    if unread := next(iter(unclear_verdicts(value.items()).items()), None):
+        name, word = unread[0].partition("[")[2][:-1], unread[1]
+        return (
+            f"'{name}' is '{word}', which is neither yes nor no, and lines before it say one of these: write 'success' "
+            "(true or false) in every line, or null where nobody judged"
+        )
+    return f"it does not say how the task went{_seen(value)}, and lines before it do: write 'success' (true or false)"
 
 
 def _seen(value: Any) -> str:

@@ -52,11 +52,26 @@ SUCCESS = _names(
     "success successful succeeded tasksuccess issuccess passed pass ispassed resolved isresolved solved correct "
     "iscorrect goalachieved passfail taskcompleted goalcompleted callsuccessful successevaluation"
 )
+#: What says the opposite, as yes or no; a number under these names may count what failed.
+FAILED = _names("failed isfailed hasfailed taskfailed")
+#: What may be said of a run instead of the task.
+OF_RUNS = frozenset(("status", *FAILED))
 #: What says success in files of some benchmarks, and something else in others: read as a score, which is told.
 DONE = frozenset(_names("valid ok"))
 #: What a judge says, in an object of theirs; and words for an outcome.
 OF_JUDGES = frozenset({"verdict", *SUCCESS})
 VERDICTS = _names("verdict result outcome evaluation eval judgement judgment testresult status")
+#: What says how much a score may be at most, and of which score it does; an empty name is that of any.
+MAXIMA = {
+    **{
+        f"{most}{name}": name
+        for most in ("max", "maximum", "possible")
+        for name in _names("score points reward rating")
+    },
+    **dict.fromkeys(("scoremax", "fullscore", "maxmarks", "fullmarks"), "score"),
+    "pointspossible": "points",
+    "outof": "",
+}
 AMOUNTS = {
     "cost": _names("cost totalcost costusd totalcostusd price usdcost accumulatedcost"),
     "agent_cost": ("agentcost",),
@@ -115,14 +130,16 @@ _CHOICE = re.compile(r"\((?:pass/fail|yes/no|y/n|true/false|t/f|0/1|1/0|0 or 1)\
 #: Objects of these names are read in a record, and not further inside.
 OUTSIDE = frozenset((*NESTED, *SCORES, *USAGE, *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS))
 #: What says how one conversation went, or what it took, beside scores.
-_OF_ONE = frozenset((*SUCCESS, *VERDICTS, *SCORES, *USAGE, *ERROR, *REASON, *INPUT_TOKENS, *OUTPUT_TOKENS, *AMOUNT))
+_OF_ONE = frozenset(
+    (*SUCCESS, *FAILED, *VERDICTS, *SCORES, *USAGE, *ERROR, *REASON, *INPUT_TOKENS, *OUTPUT_TOKENS, *AMOUNT)
+)
 #: What stands among metrics and is no score.
-NOT_SCORES = frozenset((*AMOUNT, *INPUT_TOKENS, *OUTPUT_TOKENS, *ID, *TRIAL))
+NOT_SCORES = frozenset((*AMOUNT, *INPUT_TOKENS, *OUTPUT_TOKENS, *ID, *TRIAL, *MAXIMA))
 #: What is either read or of no matter.
 READ = frozenset(
     (*AMOUNT, *(name for several in TEXTS.values() for name in several), *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS,
      *INSTRUCTION, *KNOWLEDGE, *REASON, *DOMAIN, *ERROR, *INPUT_TOKENS, *OUTPUT_TOKENS, *NESTED, *SCORES, *USAGE,
-     *PASSED_OVER)
+     *PASSED_OVER, *MAXIMA)
 )  # fmt: skip
 
 

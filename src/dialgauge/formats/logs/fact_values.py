@@ -36,6 +36,23 @@ _GRADED = {
 }
 
 
+#: True and false as databases write them; other records say whether they are, or grades from A to F.
+LETTERS = frozenset({"t", "f"})
+#: What stands in the place of a verdict where nobody judged.
+_UNJUDGED = frozenset(
+    {"", "-", "--", "–", "—", "?", "n/a", "na", "#n/a", "nan", "none", "null", "skip", "skipped", "pending", "unknown"}
+    | {"error", "errored", "crashed", "xfail", "xfailed", "xpass", "xpassed"}
+    | {"not run", "not judged", "not graded", "not evaluated", "unjudged", "tbd", "todo"}
+)
+
+
+def is_unjudged(value: Any) -> bool:
+    """Does it say in the place of a verdict that nobody judged: null, a blank, ``N/A``, ``skipped``?"""
+    if isinstance(value, str):
+        return value.strip().lower().replace("_", " ") in _UNJUDGED
+    return value is None
+
+
 def truth(value: Any) -> bool | None:
     """Yes or no as people write it; None where it is neither."""
     if isinstance(value, bool):

@@ -31,6 +31,8 @@ from dialgauge.formats.logs.record_verdicts import (
     all_scores,
     beside_verdict,
     deep_verdict,
+    failure_in,
+    score_maxima,
     success_amount,
     unclear_verdicts,
     verdict_in,
@@ -39,7 +41,8 @@ from dialgauge.formats.tau_messages import as_text
 
 #: How a line of an instruction begins that says what the user knows: ``knows order number: 4711``.
 KNOWS = "knows "
-#: How the detail is called that says that a verdict is but the word for how a run ended: ``stated[status]``.
+#: How the detail is called that says that a verdict is but the word for how a run ended, ``stated[status]``, and what
+#: it is where that went well.
 STATED = "stated"
 #: How the detail is called that keeps what may tell one agent from another: ``variant[arm]``.
 VARIANT = "variant"
@@ -99,7 +102,9 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     if deep is not None:
         source, success = deep
         notes.add(f"whether it passed is read from '{source}'")
-    stated = {f"{STATED}[{source}]": "true"} if source == "status" else {}
+    if success is None and (failure := failure_in(known)) is not None:
+        source, success = failure
+    stated = {f"{STATED}[{source}]": "no" if source in names.FAILED else "success"} if source in names.OF_RUNS else {}
     unclear = unclear_verdicts(fields) if success is None else {}
     judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
     if deep is not None:
@@ -121,6 +126,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             **({"agent": model} if (model := _nested_model(record)) else {}),
             **_details(known),
             **amount,
+            **score_maxima(fields),
             **stated,
             **unclear,
             **group,
@@ -140,10 +146,10 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             for name, inner in value.items():
                 if isinstance(inner, dict) and inner and not _is_read_inside(name, inner, facts, read):
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
-    if success is not None:
+    if success is not None or "status" in known:  # one that is no word for success says nothing of what judges
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in names.EVALUATIONS}
         facts.details |= beside_verdict(
-            source, record, (key for key in unread if key not in notes.judged_by), judgements
+            source or "status", record, (key for key in unread if key not in notes.judged_by), judgements
         )
     if not task:
         facts.details |= _labels(record, used)
@@ -206,6 +212,8 @@ def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
         return "expected_actions" in facts.details
     if plain in names.VERDICTS and isinstance(value, str):
         return facts.success is not None or truth(value) is not None or key in facts.scores
+    if plain in names.INSTRUCTION and plain not in names.TASK and number_in(value) is not None:
+        return plain in read
     if plain in names.READ or plain in read:
         return True
     return names.is_scores(key) and bool(score_texts(key, value))
@@ -285,7 +293,7 @@ def _instruction(known: Mapping[str, Any]) -> Iterator[str]:
         given = known.get(name)
         if name in ("task", "scenario") and isinstance(given, str) and len(given) <= LONGEST_ID:
             continue  # an id
-        if isinstance(given, str) and given.strip():
+        if isinstance(given, str) and given.strip() and number_in(given) is None:
             yield given
             return
         if isinstance(given, list) and given and all(isinstance(line, str) for line in given):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping
-from itertools import islice, zip_longest
+from collections.abc import Iterable, Mapping
+from itertools import chain, islice, zip_longest
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
@@ -15,6 +15,7 @@ from dialgauge.formats.logs.conversations import PROMPTFOO, FoundConversation, g
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
 from dialgauge.formats.logs.record_fields import names_conversation
+from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.results import are_results, in_lines, is_flat_result, is_result, is_wide
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
@@ -78,8 +79,19 @@ def _is_no_prediction(keys: str, peek: Peek) -> bool:
 def _first_message(peek: Peek) -> dict[str, Any] | None:
     """The first line that holds a message or a conversation, after what a session notes of itself or a heading."""
     lines = (first_object(line) for line in peek.lines[:LOOKED_AT] if line.strip())
-    first, second = [*(value for value in lines if value is None or not is_event(value)), None, None][:2]
-    return second if is_heading(first) and second is not None and (kind_of(second) or is_result(second)) else first
+    values = (value for value in lines if value is None or not is_event(value))
+    first, second = [*islice(values, 2), None, None][:2]
+    if is_heading(first):
+        return second if second is not None and (kind_of(second) or is_result(second)) else first
+    return first if first is None else _judged(first, chain([second], values))
+
+
+def _judged(first: dict[str, Any], others: Iterable[Any]) -> dict[str, Any]:
+    """The first row that has a verdict, of those with the same names, where nobody judged what the first tells of."""
+    if kind_of(first) or is_result(first) or not lacks_verdict(first):
+        return first
+    alike = (row for row in others if isinstance(row, dict) and row.keys() == first.keys())
+    return next(filter(is_result, alike), first)
 
 
 def is_heading(value: Any) -> bool:
@@ -112,15 +124,15 @@ def _is_table(peek: Peek) -> bool:
 
 
 def first_row(head: bytes) -> dict[str, str]:
-    """The first row of a table, by its heading; empty where it is none."""
+    """The first row of a table, by its heading, or the first with a verdict; empty where it is none."""
     text = head.decode("utf-8", "replace")
     try:
-        header, *rows = islice(
-            csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0])), 2
-        )
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
+        header, *cells = islice(reader, LOOKED_AT)
     except (csv.Error, ValueError):
         return {}
-    return dict(zip_longest(header, rows[0][: len(header)], fillvalue="")) if rows else {}
+    rows = [dict(zip_longest(header, row[: len(header)], fillvalue="")) for row in cells]
+    return _judged(rows[0], rows) if rows else {}
 
 
 def is_row(first: Mapping[str, str]) -> bool:

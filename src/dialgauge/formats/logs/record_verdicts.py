@@ -9,8 +9,11 @@ from dialgauge.formats.base import Notes
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import (
+    LETTERS,
     LONGEST_LABEL,
+    is_unjudged,
     named_scores,
+    number_in,
     number_text,
     said_success,
     score_in,
@@ -27,7 +30,11 @@ NUMBERED = "numbered"
 BESIDE = "beside"
 #: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
 UNCLEAR = "unclear"
+#: How the detail is called that keeps how much a score may be at most, where that is more than 1: ``maximum[score]``.
+MAXIMUM = "maximum"
 _BINARY = {"0": False, "1": True, "false": False, "true": True}
+#: Whether it failed; other words under such a name may be verdicts themselves, and numbers count what failed.
+_FAILURES = {"true": True, "yes": True, "false": False, "no": False}
 #: A status that says how a task went, and not a request.
 _JUDGED = frozenset({"pass", "passed", "fail", "failed"})
 
@@ -40,13 +47,21 @@ def says_success(record: Mapping[str, Any]) -> bool:
 def says_verdict(record: Mapping[str, Any]) -> bool:
     """Does a record say yes or no under a name that says success, or in a word for an outcome, or have a score?"""
     return any(
-        said_success(value) is not None
+        said_success(value) is not None or (isinstance(value, str) and value.strip().lower() in LETTERS)
         if (name := plain_key(key)) in names.SUCCESS or name in names.DONE
-        else (names.is_score(key) and score_in(value) is not None)
+        else failure_in({name: value}) is not None
+        or (names.is_score(key) and score_in(value) is not None)
         or (name in names.VERDICTS and isinstance(value, str) and truth(value) is not None
             and (name != "status" or value.strip().lower() in _JUDGED))
         for key, value in fields_of(record, ())
     ) or deep_verdict(record, ()) is not None  # fmt: skip
+
+
+def lacks_verdict(record: Mapping[str, Any]) -> bool:
+    """Does a record say where its verdict should be that nobody judged?"""
+    return any(
+        plain_key(key) in (*names.SUCCESS, *names.VERDICTS) and is_unjudged(value) for key, value in record.items()
+    )
 
 
 def verdict_in(
@@ -80,6 +95,12 @@ def verdict_in(
         if other is not success:
             notes.add(f"'{first}' and '{name}' contradict each other: '{first}' counts")
     return first, success
+
+
+def failure_in(known: Mapping[str, Any]) -> tuple[str, bool] | None:
+    """The verdict of a record that only says whether it failed."""
+    said = {name: _FAILURES.get(as_text(known[name]).strip().lower()) for name in names.FAILED if name in known}
+    return next(((name, not failed) for name, failed in said.items() if failed is not None), None)
 
 
 def deep_verdict(record: Mapping[str, Any], used: Collection[str]) -> tuple[str, bool] | None:
@@ -131,8 +152,8 @@ def beside_verdict(
 
 def _yes_or_no(value: Any) -> str:
     """true or false, or the number 0 or 1, which may mean something else; empty for all others."""
-    if isinstance(value, int | str) and not isinstance(value, bool) and str(value) in ("0", "1"):
-        return str(value)
+    if isinstance(value, int | float | str) and not isinstance(value, bool) and (number := number_in(value)) in (0, 1):
+        return number_text(number)
     return {True: "true", False: "false", None: ""}[truth(value) if isinstance(value, bool | str) else None]
 
 
@@ -147,6 +168,14 @@ def success_amount(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
     if given is None or isinstance(given[1], bool) or (number := score_in(given[1])) is None:
         return {}
     return {f"{NUMBERED}[{given[0]}]": number_text(number)}
+
+
+def score_maxima(fields: Sequence[tuple[str, Any]]) -> dict[str, str]:
+    """How much the scores of a record may be at most, where it says that this is more than 1."""
+    maxima = {names.MAXIMA[plain_key(key)]: score_in(value) for key, value in fields if plain_key(key) in names.MAXIMA}
+    scores = {key: plain_key(key) for key, _ in fields if names.is_score(key) and plain_key(key) not in names.MAXIMA}
+    most = {key: maxima.get(name, maxima.get("")) for key, name in scores.items()}
+    return {f"{MAXIMUM}[{key}]": number_text(number) for key, number in most.items() if number and number > 1}
 
 
 def all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) -> dict[str, str]:

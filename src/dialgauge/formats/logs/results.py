@@ -17,7 +17,7 @@ from dialgauge.formats.logs.conversations import SPOKEN, is_other
 from dialgauge.formats.logs.fact_names import TASK, TRIAL, TRIAL_NAME, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import number_in, said_success, truth
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, task_and_trial
-from dialgauge.formats.logs.record_verdicts import says_verdict
+from dialgauge.formats.logs.record_verdicts import lacks_verdict, says_verdict
 from dialgauge.text import some_of
 
 #: Under this name a record says what it is called from outside, where nothing else names its task.
@@ -57,6 +57,8 @@ def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     """A record for each trial whose verdict a value holds; none where it is something else."""
     if isinstance(value, list):
         listed = [_trials(entry) for entry in value]
+        if any(listed):
+            listed = [rows or _unjudged(entry) for rows, entry in zip(listed, value, strict=True)]
         return [row for rows in listed for row in rows] if all(listed) else []
     if not isinstance(value, dict) or not value or depth > _DEEPEST:
         return []
@@ -111,6 +113,12 @@ def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:
         return []
     shared = {key: held for key, held in value.items() if key != lists[0]}
     return [{**shared, **outcome} for outcome in _outcomes(value[lists[0]])]
+
+
+def _unjudged(value: Any) -> list[dict[str, Any]]:
+    """A record among others with verdicts on whose task nobody judged."""
+    known = isinstance(value, dict) and not is_other(value) and names_conversation(value)
+    return [dict(value)] if known and lacks_verdict(value) else []
 
 
 def _counted(value: Mapping[str, Any]) -> list[dict[str, Any]]:

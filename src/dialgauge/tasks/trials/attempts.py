@@ -92,12 +92,23 @@ class Attempts:
             structs.replace(attempt, success=None) if self._is_no_verdict(index, attempt) else attempt
             for index, attempt in enumerate(made)
         ]
+        verdicts = [attempt.success for attempt in made]
         #: Does the verdict say success of every conversation, while a yes or no beside it does not?
-        self.doubtful = bool(self.scores.doubts) and all(attempt.success is not False for attempt in made)
+        self.doubtful = self.scores.are_doubtful(verdicts)
+        #: How many conversations passed by the log's own verdict.
+        self.said_to_pass = verdicts.count(True)
+        #: The status of runs, where nothing else is said of any conversation, and it is always success.
+        self.status_alone = "" if self.doubtful else self.scores.status_alone(verdicts)
         if self.doubtful and self.scores.judgement:
-            made = [structs.replace(attempt, success=self.scores.judged(index)) for index, attempt in enumerate(made)]
+            judged = map(self.scores.judged, range(len(made)))
+            made = [
+                structs.replace(attempt, success=success if success is not None or attempt.success else attempt.success)
+                for attempt, success in zip(made, judged, strict=True)
+            ]
         has_verdict = any(
-            attempt.success is not None for index, attempt in enumerate(made) if not self.scores.is_run_status(index)
+            attempt.success or (attempt.success is not None and not self.scores.is_broken_off(index))
+            for index, attempt in enumerate(made)
+            if not self.scores.is_run_status(index)
         )
         #: What tells conversations of one task apart that are counted as its trials, with how often it is what.
         self.variants = _several_variants(made, variants)

@@ -82,15 +82,14 @@ def _verdict_source(attempts: Attempts, reading: Notes) -> list[str]:
     """What pass^k rests on, where the log does not say itself what a success is, and scores that are texts."""
     sentences = []
     if attempts.doubtful:
-        sentences.append(_doubt(attempts.scores))
+        sentences.append(_doubt(attempts))
     else:
         verdict = attempts.scores.doubted
         sentences += [
             f"'{verdict}' and '{name}' contradict each other in {counted(count, 'conversation')}: '{verdict}' counts"
             for name, count in attempts.scores.contradictions([each.success for each in attempts.attempts]).items()
         ]
-    if status := attempts.scores.run_status:
-        sentences.append(f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it")
+    sentences += _of_status(attempts)
     if name := attempts.verdict_score:
         low, high = (f"{number:g}" for number in attempts.scores.pair(name) or (0.0, 1.0))
         if name in attempts.scores.lettered:
@@ -114,15 +113,35 @@ def _verdict_source(attempts: Attempts, reading: Notes) -> list[str]:
     ]
 
 
-def _doubt(scores: LogScores) -> str:
+def _doubt(attempts: Attempts) -> str:
     """That a verdict says success of every conversation, and something beside it does not."""
-    always = f"'{scores.doubted}' says success of every conversation"
+    scores = attempts.scores
+    always = f"'{scores.doubted}' says success of {_said_to_pass(attempts)}"
     if scores.judgement:
         return f"{always}, and is not read as a verdict: whether one passed is read from '{scores.judgement}'"
     no = some_of(
         (f"'{name}' is no in {counted(count, 'conversation')}" for name, count in scores.doubts.items()), _NAMED
     )
     return f"CHECK THE VERDICT: {always}, while {no}; if that is the verdict, call it 'success'"
+
+
+def _of_status(attempts: Attempts) -> list[str]:
+    """That a status is how runs ended, or may be."""
+    if status := attempts.status_alone:
+        return [
+            f"CHECK THE VERDICT: '{status}' says success of {_said_to_pass(attempts)}, and nothing else judges; if "
+            "it is how the run ended, say in 'success' (true or false) how each went"
+        ]
+    if status := attempts.scores.run_status:
+        return [f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it"]
+    if (name := attempts.scores.opposite) and not attempts.doubtful and not attempts.verdict_score:
+        return [f"a conversation passed where '{name}' is no"]
+    return []
+
+
+def _said_to_pass(attempts: Attempts) -> str:
+    passed, total = attempts.said_to_pass, len(attempts.attempts)
+    return "every conversation" if passed == total else f"{passed:,} of {counted(total, 'conversation')}"
 
 
 def _undecided(attempts: Attempts) -> list[str]:
@@ -149,7 +168,7 @@ def _why_no_verdict(scores: LogScores) -> str:
             f"the verdict 'success', or ask for pass^1[{scores.flags[0]}]"
         )
     ranges = [
-        f"'{name}' is between {low:.10g} and {high:.10g}"
+        f"'{name}' is between {low:.10g} and {high:.10g}" + (f" of {most}" if (most := scores.maxima.get(name)) else "")
         for name in scores.numeric
         for low, high in [scores.span(name)]
     ]

@@ -2,8 +2,9 @@
 
 A log's own yes or no counts; a 0 or 1 that other conversations show to be an amount (``passed: 3``) is none, nor is the
 status of a run beside a score that may be one. Where it has none, a score does that is 0 or 1 in every conversation, if
-its name says that it judges; this is told. Of several, one that is called success, passed, resolved, reward, correct or
-match does, in this order; where none is and they differ, none does. All other scores are means or shares.
+its name says that it judges and the log does not say that it may be more (``out_of: 10``); this is told. Of several,
+one that is called success, passed, resolved, reward, correct or match does, in this order; where none is and they
+differ, none does. All other scores are means or shares.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _SCORE = "score["
 _NUMBERED = "numbered["
 #: A verdict that is but the word for how a run ended.
 _STATED = "stated["
+#: How much a score may be at most, where that is more than 1.
+_MAXIMUM = "maximum["
 #: What stands where a verdict should and is none.
 _UNCLEAR = "unclear["
 #: What is yes or no and not read, beside a verdict that is: ``beside[result][human_label]``.
@@ -42,7 +45,7 @@ _TRUTHS = {"true": 1.0, "false": 0.0}
 #: How graders write correct and incorrect, where they write nothing else.
 _LETTERS = {"C": "true", "I": "false"}
 #: The same in words, under names that judge.
-_GRADES = {"pass": "true", "passed": "true", "fail": "false", "failed": "false"}
+_GRADES = {"pass": "true", "passed": "true", "fail": "false", "failed": "false", "t": "true", "f": "false"}
 _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
@@ -66,6 +69,8 @@ _IS_BAD = re.compile(
 _PAIRS = ((0.0, 1.0), (0.0, 100.0), (-1.0, 1.0))
 _SAYS_SUCCESS = _SUCCESS[: _SUCCESS.index("reward")]
 _UNDECIDED = frozenset({*_SAYS_SUCCESS, "correct", "iscorrect", "verdict"})
+#: A status that says success of all conversations but so many of them is how runs ended, where something else judges.
+_NEARLY_ALL = 0.1
 #: Labels of one score that get a share of their own; more of them are texts.
 _MOST_LABELS = 12
 
@@ -80,6 +85,8 @@ class LogScores:
         self._unclear: list[dict[str, str]] = []
         self._beside: list[dict[str, str]] = []
         self._sources: set[str] = set()
+        #: How much scores may be at most, where that is more than 1.
+        self.maxima: dict[str, str] = {}
         self.reported: dict[str, str] = {}
         self._grades: set[str] = set()
 
@@ -90,6 +97,7 @@ class LogScores:
             self._grades |= self._given[-1].keys()
         self._numbered.append(_named(details, _NUMBERED))
         self._stated.append(_named(details, _STATED))
+        self.maxima |= _named(details, _MAXIMUM)
         self._unclear.append(_named(details, _UNCLEAR))
         beside = {name: text for name, text in _named(details, _BESIDE).items() if "][" in name}
         self._sources |= {name.partition("][")[0] for name in beside}
@@ -117,6 +125,16 @@ class LogScores:
         """Is what looks like the verdict of a conversation how its run ended?"""
         return bool(self.run_status) and self.run_status in self._stated[conversation]
 
+    def is_broken_off(self, conversation: int) -> bool:
+        """Is all that a conversation says how its run ended, while others have a score that is a verdict?"""
+        stated = self._stated[conversation]
+        return bool(self.verdict and stated) and self.verdict not in self._texts[conversation]
+
+    @property
+    def opposite(self) -> str:
+        """What is no where a conversation passed, if that is how the log says so."""
+        return next((name for stated in self._stated for name, text in stated.items() if text == "no"), "")
+
     @cached_property
     def doubts(self) -> dict[str, int]:
         """Fields that are yes or no and not read beside a verdict, and in how many conversations they are no."""
@@ -125,7 +143,8 @@ class LogScores:
         for name in names:
             texts = [each[name] for each in self._beside if name in each]
             no = sum(text in ("0", "false") for text in texts)
-            if no and (_SOMEBODY.search(name) or (no < len(texts) and _TRUTHS.keys() >= set(texts))):
+            varies = no < len(texts) and (_TRUTHS.keys() >= set(texts) or _name_judges(name))
+            if no and (_SOMEBODY.search(name) or varies):
                 counts[name] = no
         return {name: no for name, no in counts.items() if not _IS_BAD.search(name)}
 
@@ -138,10 +157,31 @@ class LogScores:
     def judgement(self) -> str:
         """The only field by which somebody judged, beside a word that may be said of the request or the run.
 
-        Beside a success it is one that is somebody's success by its name: ``eval.passed``.
+        Beside a success it is one that is somebody's success by its name: ``eval.passed``. Beside a status it is any
+        whose name judges: ``goal_matched``.
         """
         names = [name for name in self.doubts if _SOMEBODY.search(name)]
-        return names[0] if len(names) == 1 and (self._sources <= _WORDS or _rank(names[0]) is not None) else ""
+        if self._is_of_runs:
+            judging = [name for name in self.doubts if _name_judges(name)]
+            names = names or [name for name in judging if _rank(name) is not None] or judging
+        said_of_runs = self._is_of_runs or self._sources <= _WORDS
+        return names[0] if len(names) == 1 and (said_of_runs or _rank(names[0]) is not None) else ""
+
+    @property
+    def _is_of_runs(self) -> bool:
+        """Is the verdict that others stand beside said of runs, and not of tasks?"""
+        return len(self._sources) == 1 and any(self._sources <= stated.keys() for stated in self._stated)
+
+    def are_doubtful(self, verdicts: Sequence[bool | None]) -> bool:
+        """Do verdicts say success of every conversation, or a status of nearly all, while something beside does not?"""
+        nearly = _NEARLY_ALL * len(verdicts) if self.judgement and self._is_of_runs else 0
+        return bool(self.doubts) and True in verdicts and verdicts.count(False) <= nearly
+
+    def status_alone(self, verdicts: Sequence[bool | None]) -> str:
+        """The word for how runs ended, where it is every verdict that there is, and always success; else empty."""
+        both = zip(self._stated, verdicts, strict=True)
+        names = {next(iter(stated), "") if success else "" for stated, success in both if success is not None}
+        return names.pop() if len(names) == 1 else ""
 
     def contradictions(self, verdicts: Sequence[bool | None]) -> dict[str, int]:
         """Fields that are somebody's success, and in how many conversations they are not what the verdict is."""
@@ -222,7 +262,7 @@ class LogScores:
         return [name for name in self.binary if not self._says_success(name) and not _IS_BAD.search(name)]
 
     def _says_success(self, name: str) -> bool:
-        return name in self._grades | self.lettered or any(names.search(name) for names in (_JUDGES, _IS_DONE))
+        return name in self._grades | self.lettered or _name_judges(name)
 
     @property
     def verdict(self) -> str:
@@ -256,7 +296,7 @@ class LogScores:
 
     def _is_binary(self, name: str) -> bool:
         judges = bool(_TRUTHS.keys() & set(self._values(name))) or _JUDGES.search(name) is not None
-        return judges and self.pair(name) is not None
+        return judges and name not in self.maxima and self.pair(name) is not None
 
     def pair(self, name: str) -> tuple[float, float] | None:
         """What failure and success are under this name; None where its numbers are more than two, or others."""
@@ -269,6 +309,10 @@ class LogScores:
         """What a conversation has under names that say success, and is neither yes nor no."""
         scores = {name: text for name, text in self._texts[conversation].items() if _plain(name) in _UNDECIDED}
         return {**self._unclear[conversation], **scores}
+
+
+def _name_judges(name: str) -> bool:
+    return any(names.search(name) for names in (_JUDGES, _IS_DONE))
 
 
 def _rank(name: str) -> int | None:
