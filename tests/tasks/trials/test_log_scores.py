@@ -588,6 +588,25 @@ def test_tables_by_columns_are_logs(orient: Any, tmp_path: Path) -> None:
     assert score_results([path]).runs[0]["pass^1"].value == 0.5
 
 
+def test_promptfoo_repeats_a_test_under_another_number_and_shares_the_prompt(tmp_path: Path) -> None:
+    tests = [
+        {"description": "refund", "vars": {"q": "a refund"}, "assert": [{"value": 1}]},
+        {"description": "refund", "vars": {"q": "a refund"}, "assert": [{"value": 2}]},
+        {"vars": {"q": "a flight"}},
+    ]
+    results = [
+        {"promptIdx": 0, "testIdx": 2 * number + again, "promptId": "p1", "testCase": test, "vars": test["vars"],
+         "prompt": {"raw": "{{q}}", "label": "p"}, "response": {"output": "ok"}, "success": bool(number or again)}
+        for number, test in enumerate(tests) for again in range(2)
+    ]  # fmt: skip
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"version": 3, "results": {"results": results}}))
+    run = score_results([path]).runs[0]
+    assert run["pass^1"].value == pytest.approx(5 / 6)
+    assert run["pass^2"].value == pytest.approx(2 / 3)
+    assert any("results of promptfoo of one test" in note for note in run.notes)
+
+
 def test_promptfoo_without_prompts_is_a_log(tmp_path: Path) -> None:
     results = [
         {"promptIdx": 0, "testIdx": test, "vars": {"task": "t", "q": "hello, a booking"}, "success": test == 0,

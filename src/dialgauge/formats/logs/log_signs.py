@@ -11,10 +11,10 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek, first_object
-from dialgauge.formats.logs.conversations import PROMPTFOO, FoundConversation, group_of, has_role, kind_of, of_value
+from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, kind_of, of_value
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
-from dialgauge.formats.logs.record_fields import names_conversation
+from dialgauge.formats.logs.record_fields import PROMPTFOO, names_conversation
 from dialgauge.formats.logs.results import are_results, in_lines, is_flat_result, is_result, is_wide
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,10 @@ from dialgauge.formats.tau_messages import as_text
 
 #: A longer id is a description.
 LONGEST_ID = 100
+#: What results of promptfoo have, whose variables look like slots; and what one test of it is told from another by.
+PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
+_TEST = ("description", "vars", "assert")
+_LONGEST_TEST, _CHECKSUM = 60, 6
 #: How deep members lie that anybody looks at.
 _DEEPEST = 3
 #: A longer text is no object of facts.
@@ -36,6 +41,27 @@ def names_conversation(record: Mapping[str, Any]) -> bool:
     """Does a record name a task, or itself?"""
     known = {plain_key(key): value for key, value in record.items()}
     return bool(task_and_trial(record) or identifier_in(known, names.ID))
+
+
+def of_test(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
+    """A result of promptfoo under the name of its test, whose repeats have numbers of their own; others as they are.
+
+    The prompt is a template that all tests share. Tests that are called alike are told apart by what is in them.
+    """
+    if not record.keys() >= PROMPTFOO:
+        return record
+    named = {key: value for key, value in record.items() if key != "promptId"}
+    test = record.get("testCase")
+    given = {key: test[key] for key in _TEST if test.get(key)} if isinstance(test, dict) else {}
+    variables = given.get("vars")
+    if not isinstance(variables, dict):
+        return named
+    called = identifier_in({plain_key(key): value for key, value in variables.items()}, names.TASK)
+    texts = (value for value in (given.get("description"), called, *variables.values()) if isinstance(value, str))
+    label = " ".join(next(filter(str.strip, texts), "test").split())[:_LONGEST_TEST]
+    checksum = hashlib.sha256(as_text(given).encode("utf-8", "surrogatepass")).hexdigest()[:_CHECKSUM]
+    notes.add("results of promptfoo of one test (description, variables, assertions) taken for trials of one task")
+    return {**named, "task_id": f"{label} ({checksum})"}
 
 
 def of_all(record: Mapping[str, Any], notes: Notes, *, several: bool) -> dict[str, Any]:
