@@ -84,6 +84,51 @@ def test_ids_and_lists_of_them_keep_their_names(tmp_path: Path) -> None:
     assert {task for task, _ in told(tmp_path / "ids.json")} == set(results)
 
 
+def test_a_report_of_swe_bench_keeps_what_is_neither_resolved_nor_unresolved(tmp_path: Path) -> None:
+    report = {
+        "total_instances": 7, "submitted_ids": ["a", "b", "c", "d", "e"], "completed_ids": ["a", "b"],
+        "incomplete_ids": ["f"], "empty_patch_ids": ["c"], "resolved_ids": ["a"], "unresolved_ids": ["b"],
+        "error_ids": ["d"],
+    }  # fmt: skip
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    verdicts = {task: verdict for (task, _), verdict in told(tmp_path / "report.json").items()}
+    assert verdicts == {"a": True, "b": False, "c": False, "d": None, "e": None, "f": None}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {f"run_{n}": {task: both[n] for task, both in VERDICTS.items()} for n in range(2)},
+        {"results": {f"seed{n}": {task: {"success": both[n]} for task, both in VERDICTS.items()} for n in range(2)}},
+        {f"trial {n}": {"passed": [task for task, both in VERDICTS.items() if both[n]],
+                        "failed": [task for task, both in VERDICTS.items() if not both[n]]} for n in range(2)},
+        {task: {f"seed_{n}": one for n, one in enumerate(both)} for task, both in VERDICTS.items()},
+    ],
+)  # fmt: skip
+def test_verdicts_by_trial_and_task(value: Any, tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text(json.dumps(value))
+    assert told(tmp_path / "log.json") == ALL
+
+
+def test_lists_by_trial_have_an_entry_a_task(tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text(json.dumps({"seed0": [True, False, True], "seed1": [False, False, True]}))
+    assert [verdict for _, verdict in sorted(told(tmp_path / "log.json").items())] == [
+        True, False, False, False, True, True,
+    ]  # fmt: skip
+    (tmp_path / "uneven.json").write_text(json.dumps({"seed0": [True, False, True], "seed1": [False, False]}))
+    with pytest.raises(DialgaugeError, match="have 3, 2 entries"):
+        read(tmp_path / "uneven.json")
+
+
+@pytest.mark.parametrize(
+    "names", [("gpt-4o", "claude-3-5-sonnet", "mine"), ("openai/gpt-5", "qwen"), ("agent_1", "agent_2")]
+)
+def test_lists_by_model_are_of_several_agents(names: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text(json.dumps({"results": {name: [True, False] for name in names}}))
+    with pytest.raises(DialgaugeError, match="as of several agents"):
+        read(tmp_path / "log.json")
+
+
 def test_files_of_runs_are_trials_of_their_tasks(tmp_path: Path) -> None:
     for trial in (0, 1):
         results = {task: both[trial] for task, both in VERDICTS.items()}

@@ -607,6 +607,25 @@ def test_promptfoo_repeats_a_test_under_another_number_and_shares_the_prompt(tmp
     assert any("results of promptfoo of one test" in note for note in run.notes)
 
 
+def test_what_a_report_of_swe_bench_did_not_run_is_missing(tmp_path: Path) -> None:
+    report = {
+        "total_instances": 5, "submitted_ids": ["a", "b", "c"], "resolved_ids": ["a"], "unresolved_ids": ["b"],
+        "empty_patch_ids": ["c"], "incomplete_ids": ["d"],
+    }  # fmt: skip
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    [run] = score_results([tmp_path / "report.json"]).runs
+    assert run["pass^1"].value == pytest.approx(1 / 3)
+    assert run.details["sentence"].startswith("INCOMPLETE") and "1 task never begun" in run.details["sentence"]
+
+
+def test_what_a_file_says_of_its_plan_is_kept(tmp_path: Path) -> None:
+    results = [{"task_id": task, "trial": trial, "success": True} for task in "ab" for trial in range(2)]
+    planned = {"config": {"num_trials": 2, "num_tasks": 3}, "results": results}
+    (tmp_path / "log.json").write_text(json.dumps(planned))
+    [run] = score_results([tmp_path / "log.json"]).runs
+    assert run.details["sentence"].startswith("INCOMPLETE: 4 of 6 conversations scored (3 tasks x 2 trials planned)")
+
+
 def test_promptfoo_without_prompts_is_a_log(tmp_path: Path) -> None:
     results = [
         {"promptIdx": 0, "testIdx": test, "vars": {"task": "t", "q": "hello, a booking"}, "success": test == 0,

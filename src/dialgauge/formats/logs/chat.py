@@ -59,8 +59,8 @@ from dialgauge.formats.logs.messages import (
 )
 from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.results import (
-    COUNTED,
     NAME,
+    TAKEN,
     in_lines,
     is_wide,
     of_row,
@@ -316,10 +316,10 @@ def _of_result(value: Any, notes: Notes) -> Iterator[FoundConversation]:
 def _of_results(rows: Iterable[Mapping[str, Any]], notes: Notes) -> Iterator[FoundConversation]:
     for row in rows:
         notes.add(NO_MESSAGES)
-        if counted := row.get(COUNTED):
-            notes.add(f"trials that {counted} only count, passed ones first")
+        if taken := row.get(TAKEN):
+            notes.add(taken)
         named = not task_and_trial(row)
-        record = {key: value for key, value in row.items() if key != COUNTED and not (named and key == NAME)}
+        record = {key: value for key, value in row.items() if key != TAKEN and not (named and key == NAME)}
         yield FoundConversation(record, (), (), str(row.get(NAME, "")) if named else "")
 
 

@@ -93,6 +93,13 @@ VARIANTS = frozenset(
 )
 #: Objects that describe what ran: models in them are the agent's, and their members tell agents apart, too.
 AGENTS = frozenset(_names("agent agentconfig agentinfo config configuration params parameters settings run system"))
+#: How many tasks and trials of each were planned, as a file says of the whole or of what ran.
+PLANNED = {
+    "planned_tasks": _names("numtasks ntasks totaltasks plannedtasks totalinstances"),
+    "planned_trials": _names("numtrials ntrials trialspertask plannedtrials"),
+}
+#: Those that say it also beside a verdict, where others count what one record has.
+PLAN = frozenset((*PLANNED["planned_tasks"], "plannedtrials"))
 #: What may name a task, and often names something else: it is only told where it repeats.
 LABELS = _names(
     "name title persona prompt scenariodescription description question topic intent usecase template goalid queryid "
@@ -121,7 +128,7 @@ NOT_SCORES = frozenset((*AMOUNT, *INPUT_TOKENS, *OUTPUT_TOKENS, *ID, *TRIAL))
 #: What is either read or of no matter.
 READ = frozenset(
     (*AMOUNT, *(name for several in TEXTS.values() for name in several), *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS,
-     *INSTRUCTION, *KNOWLEDGE, *REASON, *DOMAIN, *ERROR, *INPUT_TOKENS, *OUTPUT_TOKENS, *NESTED, *SCORES, *USAGE,
+     *PLAN, *INSTRUCTION, *KNOWLEDGE, *REASON, *DOMAIN, *ERROR, *INPUT_TOKENS, *OUTPUT_TOKENS, *NESTED, *SCORES, *USAGE,
      *PASSED_OVER)
 )  # fmt: skip
 

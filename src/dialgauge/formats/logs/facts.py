@@ -26,7 +26,15 @@ from dialgauge.formats.logs.fact_values import (
     token_sum,
     truth,
 )
-from dialgauge.formats.logs.record_fields import LONGEST_ID, fields_of, identifier_in, members_inside, opened, trial_in
+from dialgauge.formats.logs.record_fields import (
+    LONGEST_ID,
+    fields_of,
+    identifier_in,
+    members_inside,
+    opened,
+    plan_in,
+    trial_in,
+)
 from dialgauge.formats.logs.record_verdicts import (
     all_scores,
     beside_verdict,
@@ -126,6 +134,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             **group,
             **_expected_calls(known),
             **_variants(record, used),
+            **plan_in(record),
         },
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),

@@ -145,6 +145,19 @@ def identifier_in(known: Mapping[str, Any], called: Iterable[str]) -> str:
     return ""
 
 
+def plan_in(record: Mapping[str, Any]) -> dict[str, str]:
+    """How many tasks and trials were planned; a record may count its own trials, so what ran says how many were."""
+    held = [value for key, value in record.items() if isinstance(value, dict) and plain_key(key) in names.AGENTS]
+    inside = {plain_key(key): value for said in held for key, value in said.items()}
+    own = {name: value for key, value in record.items() if (name := plain_key(key)) in names.PLAN}
+    plan = {}
+    for detail, called in names.PLANNED.items():
+        numbers = (number_in(told[name]) for told in (own, inside) for name in called if name in told)
+        if number := next((one for one in numbers if one is not None and one >= 1 and one.is_integer()), None):
+            plan[detail] = f"{number:.0f}"
+    return plan
+
+
 def trial_in(known: Mapping[str, Any]) -> int | None:
     """The number of the trial; None where none is said."""
     for name in names.TRIAL:
