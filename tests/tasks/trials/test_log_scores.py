@@ -626,6 +626,34 @@ def test_what_a_file_says_of_its_plan_is_kept(tmp_path: Path) -> None:
     assert run.details["sentence"].startswith("INCOMPLETE: 4 of 6 conversations scored (3 tasks x 2 trials planned)")
 
 
+@pytest.mark.parametrize(
+    ("second", "numbered"),
+    [("task_index", False), ("problem_id", True), ("task_index", True), ("scenario", False), ("index", False)],
+)
+def test_a_domain_and_what_names_a_task_of_it_are_the_task_together(
+    second: str, numbered: bool, tmp_path: Path
+) -> None:
+    records = [
+        {"task": "airline", second: f"t{task}", "success": task != 1 or trial == 0}
+        | ({"trial": trial} if numbered else {})
+        for trial in range(2)
+        for task in range(2)
+    ]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    assert any(f"'{second}' differs between conversations of one task" in note for note in run.notes)
+
+
+def test_what_may_number_rows_leaves_trials_as_they_are_and_is_told(tmp_path: Path) -> None:
+    records = [{"task": f"t{n % 2}", "sample_id": n, "success": n > 0} for n in range(4)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run["pass^2"].value == 0.5
+    assert any("'sample_id' differs between all conversations of one task" in note for note in run.notes)
+    same = [{"task": f"t{n % 2}", "task_index": n % 2, "success": n > 0} for n in range(4)]
+    [run] = score_results([log(tmp_path, *same, name="same")]).runs
+    assert run["pass^2"].value == 0.5 and not any("differs between" in note for note in run.notes)
+
+
 def test_promptfoo_without_prompts_is_a_log(tmp_path: Path) -> None:
     results = [
         {"promptIdx": 0, "testIdx": test, "vars": {"task": "t", "q": "hello, a booking"}, "success": test == 0,

@@ -39,6 +39,14 @@ TASK = _names(
     "scenario referenceexampleid testidx testcase case casename testname scenarioname benchmarktask taskindex taskidx "
     "tasknumber"
 )
+#: What names a task beside another name, which then may be that of its domain; and what may name a mere row.
+NUMBERS_OF_TASKS = frozenset(_names("taskindex taskidx tasknumber problemid questionid scenarioid"))
+ROWS_OF_TASKS = frozenset(
+    _names(
+        "task taskname exampleid caseid instanceid itemid sampleid scenario scenarioname case casename testname index "
+        "idx"
+    )
+)
 #: What may name a task: all conversations say it together. A mere number does so only where there is no id.
 GROUP, COUNTS = ("groupid",), ("index", "idx")
 _TRIALS = _names("trial epoch repeat repetition attempt rollout iteration run")

@@ -29,6 +29,7 @@ from dialgauge.formats.logs.fact_values import (
 from dialgauge.formats.logs.record_fields import (
     LONGEST_ID,
     fields_of,
+    further_tasks,
     identifier_in,
     members_inside,
     opened,
@@ -135,6 +136,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             **_expected_calls(known),
             **_variants(record, used),
             **plan_in(record),
+            **further_tasks(fields, task),
         },
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),

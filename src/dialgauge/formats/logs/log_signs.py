@@ -26,7 +26,7 @@ _STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
 #: The keys of JSON, and what they are called in predictions and not in results.
 _KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
 _TURN = re.compile(r"(?<![\w-])turn(?:_?(?:id|idx|index|number|num))?(?![\w-])", re.IGNORECASE)
-_PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn|dial(?:og|ogue)?_?id|output|generat", re.IGNORECASE)
+_PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn(?!s\b)|dial(?:og|ogue)?_?id|output|generat", re.IGNORECASE)
 
 
 def holds_conversations(peek: Peek) -> bool:

@@ -12,6 +12,8 @@ from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import number_in, said_success
 from dialgauge.formats.tau_messages import as_text
 
+#: How the details are called that keep what else names the task: ``task_number[task_index]``, ``task_row[sample_id]``.
+NUMBER, ROW = "task_number", "task_row"
 #: A longer id is a description.
 LONGEST_ID = 100
 #: What results of promptfoo have, whose variables look like slots; and what one test of it is told from another by.
@@ -143,6 +145,21 @@ def identifier_in(known: Mapping[str, Any], called: Iterable[str]) -> str:
         if isinstance(given, str) and given.strip() and len(given) <= LONGEST_ID:
             return given.strip()
     return ""
+
+
+def further_tasks(fields: Iterable[tuple[str, Any]], task: str) -> dict[str, str]:
+    """What else names a task beside its name: numbers of tasks, and what may number mere rows."""
+    further: dict[str, str] = {}
+    by_id = False
+    for key, value in fields:
+        plain = plain_key(key)
+        by_id = by_id or plain == "taskid"
+        name = identifier_in({plain: value}, [plain]) if plain in names.NUMBERS_OF_TASKS | names.ROWS_OF_TASKS else ""
+        if name and name != task:
+            further.setdefault(f"{NUMBER if plain in names.NUMBERS_OF_TASKS else ROW}[{key[:60]}]", name)
+    if by_id:  # nothing is needed beside it
+        return {key.replace(NUMBER, ROW, 1): name for key, name in further.items()}
+    return further if task else {}
 
 
 def plan_in(record: Mapping[str, Any]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
 from dialgauge.tasks.trials.own_tasks import OwnTasks
+from dialgauge.tasks.trials.paired_tasks import PairedTasks, by_pairs, paired_tasks
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, outcome_details, task_attempt
 from dialgauge.tasks.trials.trial_ids import TrialIds, grid_example, trials_in_ids
 from dialgauge.tasks.trials.verdicts import LogScores
@@ -43,6 +44,7 @@ class Attempts:
         made: list[TaskAttempt] = []
         groups: list[str] = []
         variants: list[dict[str, str]] = []
+        given: list[Mapping[str, str]] = []
         errors: list[str] = []
         own_tasks = OwnTasks()
         models: Counter[str] = Counter()
@@ -57,6 +59,7 @@ class Attempts:
                 models[details["agent"]] += 1
             if "continues" in details:
                 self._continued.add(details["continues"])
+            given.append(details)
             groups.append(details.get("group", ""))
             variants.append({key[8:-1]: text for key, text in details.items() if key.startswith("variant[")})
             own_tasks.add(dialogue, details)
@@ -80,6 +83,10 @@ class Attempts:
                 structs.replace(attempt, task=task, trial=trial)
                 for attempt, (task, trial) in zip(made, in_ids, strict=True)
             ]
+        #: Which field names the tasks together with another, or might.
+        self.paired = paired_tasks(made, given) if self.is_log else PairedTasks()
+        if self.paired.second:
+            made = by_pairs(made, given, self.paired.second)
         #: Are tasks those that the groups of conversations name?
         self.by_groups = not self.trial_ids.named and _are_tasks(groups)
         if self.by_groups:

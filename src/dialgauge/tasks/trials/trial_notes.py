@@ -204,6 +204,17 @@ def _trials_in_ids(attempts: Attempts) -> list[str]:
     if shared := attempts.shared_ids:
         ids = f"the id {next(iter(shared))} names" if len(shared) == 1 else f"{len(shared):,} ids name"
         return [f"{ids} tasks in several domains: these are different tasks, called DOMAIN/ID here"]
+    if second := attempts.paired.second:
+        example = attempts.attempts[0].task
+        return [
+            f"'{second}' differs between conversations of one task, which may be a domain: both together are taken for "
+            f"the task ('{example}'); if they are not, keep '{second}' out of the log"
+        ]
+    if unclear := attempts.paired.unclear:
+        return [
+            f"'{unclear}' differs between all conversations of one task, which are counted as its trials; if it names "
+            "the task, call it 'task_id'"
+        ]
     if attempts.by_groups:
         return ["conversations of one group are taken for trials of one task; if they are not, name the 'task_id'"]
     if attempts.without_task:
