@@ -654,6 +654,21 @@ def test_what_may_number_rows_leaves_trials_as_they_are_and_is_told(tmp_path: Pa
     assert run["pass^2"].value == 0.5 and not any("differs between" in note for note in run.notes)
 
 
+def test_a_record_that_is_there_twice_counts_once(tmp_path: Path) -> None:
+    records = [{"id": f"r{n}", "task": f"t{n % 2}", "success": n > 0, "messages": TALK} for n in range(4)]
+    [run] = score_results([log(tmp_path, *records, records[0], records[2])]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    assert "2 records left out: each has the id and the content of another one of its task" in run.notes
+    [run] = score_results([log(tmp_path, *records, {**records[0], "success": True}, name="changed")]).runs
+    assert any(note.startswith("CHECK THE TRIALS: 1 id (r0)") for note in run.notes)
+
+
+def test_an_id_that_all_trials_of_a_task_have_is_that_of_the_task(tmp_path: Path) -> None:
+    records = [{"id": n % 2, "task": f"t{n % 2}", "success": n % 2 == 0} for n in range(4)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run["pass^2"].value == 0.5 and not any("left out: each" in note for note in run.notes)
+
+
 def test_promptfoo_without_prompts_is_a_log(tmp_path: Path) -> None:
     results = [
         {"promptIdx": 0, "testIdx": test, "vars": {"task": "t", "q": "hello, a booking"}, "success": test == 0,

@@ -36,7 +36,7 @@ from dialgauge.formats.logs.conversations import (
 )
 from dialgauge.formats.logs.fact_names import TRIAL_NAME, plain_key
 from dialgauge.formats.logs.fact_values import message_tokens, number_in
-from dialgauge.formats.logs.facts import CONTINUES, VARIANT, facts_of
+from dialgauge.formats.logs.facts import CONTINUES, RECORD, RECORD_ID, VARIANT, facts_of
 from dialgauge.formats.logs.log_signs import (
     LOOKED_AT,
     delimiter_of,
@@ -48,7 +48,7 @@ from dialgauge.formats.logs.log_signs import (
     is_row,
     is_text,
 )
-from dialgauge.formats.logs.logged import Numbering, logged_dialogue
+from dialgauge.formats.logs.logged import Numbering, checksum, logged_dialogue
 from dialgauge.formats.logs.messages import (
     LogMessages,
     content_of,
@@ -67,6 +67,7 @@ from dialgauge.formats.logs.results import (
     results_in,
 )
 from dialgauge.formats.source import Part
+from dialgauge.formats.tau_messages import as_text
 
 _LIST = msgspec.json.Decoder(list[Raw])
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
@@ -127,6 +128,9 @@ def _dialogues(
                 )
             ):
                 facts.details["tokens"] = tokens
+            if facts.id and facts.task and facts.trial is None:
+                content = as_text([conversation.record, conversation.messages])
+                facts.details |= {RECORD_ID: facts.id, RECORD: checksum(content)}
             if conversation.grouped and not facts.id and not facts.task:
                 facts.task = conversation.key
                 notes.add("the name of a list of conversations taken for the task that they are trials of")

@@ -54,6 +54,8 @@ STATED = "stated"
 VARIANT = "variant"
 #: The detail that names an earlier conversation of the same task whose messages are the beginning of this one's.
 CONTINUES = "continues"
+#: The details that keep the id and a checksum of a record that names its task and numbers no trial.
+RECORD_ID, RECORD = "record_id", "record"
 #: How the detail is called that keeps what may name the task of a conversation that names none: ``label[persona]``.
 LABEL = "label"
 #: The detail that names the group of a conversation that names no task.

@@ -11,6 +11,7 @@ from msgspec import structs
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
+from dialgauge.tasks.trials.doubled_records import doubled_records
 from dialgauge.tasks.trials.own_tasks import OwnTasks
 from dialgauge.tasks.trials.paired_tasks import PairedTasks, by_pairs, paired_tasks
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, outcome_details, task_attempt
@@ -36,7 +37,11 @@ class Attempts:
     """All attempts of one file; ``plan`` is what a file says of itself in which no conversation is."""
 
     def __init__(self, dialogues: Iterable[Dialogue], plan: Mapping[str, str] | None = None) -> None:
-        self.dialogues = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
+        everything = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
+        #: Records that the log has twice, of which the first counts.
+        self.doubled = doubled_records(everything)
+        again = self.doubled.again
+        self.dialogues = [each for n, each in enumerate(everything) if n not in again] if again else everything
         #: What conversations say of their file, each different text once.
         self._told: dict[str, dict[str, None]] = {}
         self._details: set[str] = set()
