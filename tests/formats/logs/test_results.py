@@ -266,7 +266,12 @@ def test_trials_that_are_only_counted(tmp_path: Path) -> None:
 def test_a_table_with_totals_and_holes(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text("task,run1,run2\nbuy,1,0\nsell,,1\nTOTAL,1,1\n")
     log = read(tmp_path / "wide.csv")
-    assert told(tmp_path / "wide.csv") == {("buy", 1): True, ("buy", 2): False, ("sell", 2): True}
+    assert told(tmp_path / "wide.csv") == {
+        ("buy", 1): True, ("buy", 2): False, ("sell", 1): None, ("sell", 2): True,
+    }  # fmt: skip
+    (tmp_path / "tasks.csv").write_text("run,a,b,c\n1,1,0,1\n2,0,,1\n")
+    verdicts = told(tmp_path / "tasks.csv")
+    assert len(verdicts) == 6 and verdicts["b", 2] is None
     assert log.notes.counts["rows of totals, or without a verdict, left out"] == 1
 
 

@@ -254,12 +254,14 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     begun: set[str] = set()
     only_rows = True
     heading: Any = None
+    header: list[str] = []
     counted: float | None = None
     lines, wide = 0, False
     for number, value in records:
         lines += 1
         if wide := wide or (lines == 1 and is_wide(value)):
-            trials = of_row(value)
+            header = header or list(first_row(part.head()) if is_text(part.head()) else value)
+            trials = of_row(value, header)
             notes.add("rows of totals, or without a verdict, left out", not trials)
             yield from _of_results(trials, notes)
             continue

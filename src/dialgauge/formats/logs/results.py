@@ -305,22 +305,27 @@ def is_wide(row: Any) -> bool:
     return isinstance(row, dict) and bool(_trial_columns(row) or _task_columns(row))
 
 
-def of_row(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The trials in a row of such a table; none in one of totals."""
+def of_row(row: Mapping[str, Any], header: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The trials in a row of such a table, also those whose cells are empty; none in one of totals."""
     if _TOTAL.fullmatch(str(next(iter(row.values()), "")).strip()):
         return []
     if columns := _trial_columns(row, fewest=1):
         shared = {key: cell for key, cell in row.items() if key not in columns}
-        return [{**shared, "trial": number, "success": row[column]} for column, number in columns.items()]
+        every = {key: int(number[1]) for key in header if (number := _trial_column(key))} | columns
+        return [{**shared, "trial": number, "success": row.get(column)} for column, number in every.items()]
     tasks = _task_columns(row)
     trial = {key: cell for key, cell in row.items() if key not in tasks}
-    return [{**trial, "task_id": task, "success": row[task]} for task in tasks]
+    empty = [key for key in header if key and key not in row] if tasks else []
+    return [{**trial, "task_id": task, "success": row.get(task)} for task in (*tasks, *empty)]
+
+
+def _trial_column(key: str) -> re.Match[str] | None:
+    return TRIAL_NAME.fullmatch(key.strip()) or _NUMBER.fullmatch(key.strip())
 
 
 def _trial_columns(row: Mapping[str, Any], fewest: int = 2) -> dict[str, int]:
     """Columns that are called as trials and hold verdicts, beside a task."""
-    numbers = {key: TRIAL_NAME.fullmatch(key.strip()) or _NUMBER.fullmatch(key.strip()) for key in row}
-    columns = {key: int(number[1]) for key, number in numbers.items() if number}
+    columns = {key: int(number[1]) for key in row if (number := _trial_column(key))}
     verdicts = all(said_success(row[key]) is not None for key in columns)
     return columns if len(columns) >= fewest and verdicts and task_and_trial(row) and not says_verdict(row) else {}
 
