@@ -129,6 +129,48 @@ def test_lists_by_model_are_of_several_agents(names: tuple[str, ...], tmp_path: 
         read(tmp_path / "log.json")
 
 
+def test_reports_of_mochawesome_have_tests_in_suites(tmp_path: Path) -> None:
+    for number in range(2):
+        tests = [
+            {"title": task, "fullTitle": f"bot {task}", "state": "passed" if both[number] else "failed",
+             "pass": both[number], "fail": not both[number], "pending": False, "uuid": f"{task}{number}"}
+            for task, both in VERDICTS.items()
+        ]  # fmt: skip
+        skipped = {"title": "x", "fullTitle": "bot x", "state": "pending", "pass": False, "pending": True, "uuid": "x"}
+        suite = {"uuid": "s", "title": "bot", "tests": [*tests, skipped]}
+        report = {"stats": {"tests": 4}, "results": [{"uuid": "r", "title": "", "suites": [suite]}]}
+        (tmp_path / f"run_{number}.json").write_text(json.dumps(report))
+    verdicts = {(f"bot {task}", trial): verdict for (task, trial), verdict in ALL.items()}
+    assert told(tmp_path) == {**verdicts, ("bot x", 0): None, ("bot x", 1): None}
+
+
+def test_lines_that_name_task_and_trial(tmp_path: Path) -> None:
+    lines = [
+        f"2025-05-02T10:00:00Z [eval] task={task} trial={trial + 1}/2 ... {'PASS' if verdict else 'FAIL'} (3.1s)"
+        for (task, trial), verdict in ALL.items()
+    ]
+    (tmp_path / "ci.log").write_text("\n".join(lines))
+    assert told(tmp_path / "ci.log") == {(task, trial + 1): verdict for (task, trial), verdict in ALL.items()}
+
+
+def test_runs_of_mlflow_as_a_table(tmp_path: Path) -> None:
+    rows = [f"r{n},FINISHED,{float(row['passed'])},{row['task']},{n % 2}" for n, row in enumerate(ROWS)]
+    (tmp_path / "runs.csv").write_text(
+        "\n".join(["run_id,status,metrics.success,params.task_id,params.seed", *rows]) + "\n"
+    )
+    assert told(tmp_path / "runs.csv") == ALL
+
+
+def test_traces_of_one_session_are_conversations_of_their_own(tmp_path: Path) -> None:
+    traces = [
+        {"id": f"trace{n}", "timestamp": "2025-05-02", "name": "buy", "sessionId": "run-1", "input": TALK[:1],
+         "output": TALK[1:], "scores": [{"name": "success", "value": n}]}
+        for n in range(2)
+    ]  # fmt: skip
+    (tmp_path / "traces.json").write_text(json.dumps({"data": traces}))
+    assert [dialogue.id for dialogue in read(tmp_path / "traces.json")] == ["trace0", "trace1"]
+
+
 def test_files_of_runs_are_trials_of_their_tasks(tmp_path: Path) -> None:
     for trial in (0, 1):
         results = {task: both[trial] for task, both in VERDICTS.items()}

@@ -57,7 +57,7 @@ from dialgauge.formats.logs.messages import (
     role_of,
     unwrapped,
 )
-from dialgauge.formats.logs.record_fields import task_and_trial
+from dialgauge.formats.logs.record_fields import plain_columns, task_and_trial
 from dialgauge.formats.logs.results import (
     NAME,
     TAKEN,
@@ -244,7 +244,7 @@ def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
             if None in row or None in row.values():
                 reason = "the row has another number of cells than the header"
                 raise DialgaugeError(reason, file=part.name, line=reader.line_num)
-            yield reader.line_num, {key: value for key, value in row.items() if key and value}
+            yield reader.line_num, plain_columns({key: value for key, value in row.items() if key and value})
     except csv.Error as error:
         raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
 

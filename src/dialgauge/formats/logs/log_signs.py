@@ -14,7 +14,7 @@ from dialgauge.formats.base import Notes, Peek, first_object
 from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, kind_of, of_value
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
-from dialgauge.formats.logs.record_fields import PROMPTFOO, names_conversation
+from dialgauge.formats.logs.record_fields import PROMPTFOO, names_conversation, plain_columns
 from dialgauge.formats.logs.results import are_results, in_lines, is_flat_result, is_result, is_wide
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
@@ -120,7 +120,7 @@ def first_row(head: bytes) -> dict[str, str]:
         )
     except (csv.Error, ValueError):
         return {}
-    return dict(zip_longest(header, rows[0][: len(header)], fillvalue="")) if rows else {}
+    return plain_columns(dict(zip_longest(header, rows[0][: len(header)], fillvalue=""))) if rows else {}
 
 
 def is_row(first: Mapping[str, str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -18,8 +19,12 @@ NUMBER, ROW = "task_number", "task_row"
 LONGEST_ID = 100
 #: What results of promptfoo have, whose variables look like slots; and what one test of it is told from another by.
 PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
+#: What traces of Langfuse have, whose session may be that of several conversations.
+_TRACE = frozenset({"id", "sessionId", "timestamp", "input", "output"})
 _TEST = ("description", "vars", "assert")
 _LONGEST_TEST, _CHECKSUM = 60, 6
+#: What columns of MLflow's runs begin with.
+_OF_RUNS = re.compile(r"\A(?:params|metrics)\.(?=\w)")
 #: How deep members lie that anybody looks at.
 _DEEPEST = 3
 #: A longer text is no object of facts.
@@ -45,7 +50,14 @@ def names_conversation(record: Mapping[str, Any]) -> bool:
     return bool(task_and_trial(record) or identifier_in(known, names.ID))
 
 
-def of_test(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
+def own_names(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
+    """A record with the names that are its own, where a program writes others beside them that it shares."""
+    if record.keys() >= _TRACE and record["id"]:
+        return {f"trace.{key}" if key == "sessionId" else key: value for key, value in record.items()}
+    return _of_test(record, notes)
+
+
+def _of_test(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
     """A result of promptfoo under the name of its test, whose repeats have numbers of their own; others as they are.
 
     The prompt is a template that all tests share. Tests that are called alike are told apart by what is in them.
@@ -118,6 +130,12 @@ def opened(record: Mapping[str, Any]) -> Mapping[str, Any]:
     texts = [key for key, value in record.items() if isinstance(value, str) and value[:1] == "{"]
     objects = {key: literal(record[key], _LONGEST_TEXT) for key in texts if plain_key(key) in names.OUTSIDE}
     return {**record, **{key: held for key, held in objects.items() if isinstance(held, dict)}} if objects else record
+
+
+def plain_columns(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a table under the names that columns have without what they are of: ``params.task_id`` of MLflow."""
+    named = {key: _OF_RUNS.sub("", key) for key in row}
+    return {key if named[key] in row else named[key]: value for key, value in row.items()}
 
 
 def members_inside(held: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -47,6 +47,8 @@ _AGENT_KEY = re.compile(
 )
 #: What a list of ids may be called beside the verdict on them: ``resolved_ids``, ``passed tasks``.
 _OF_IDS = re.compile(r"(?:instance|task)?_?(?:ids|tasks|instances|cases)?\Z", re.IGNORECASE)
+#: What suites and tests of mochawesome have.
+_SUITE, _TEST = frozenset({"uuid", "title"}), frozenset({"fullTitle", "state", "pass"})
 #: How a row is called that sums up the others.
 _TOTAL = re.compile(r"(?:grand )?total|mean|average|avg|sum|overall|all|pass rate", re.IGNORECASE)
 #: Lists of tasks that say neither: what their harness broke at, what came to nothing, what was not run, and all.
@@ -65,6 +67,9 @@ _LEVEL = re.compile(r"\A\s{0,9}\[?(?:INFO|DEBUG|WARNING|WARN|ERROR)\]?:?\s")
 _VERDICT = re.compile(r"(?<![\w-])(?:PASS|FAIL|PASSED|FAILED|SUCCESS|FAILURE)(?![\w-])|[✅✓✔❌✗✘]")
 _AROUND = " \t:=|,;.-[]<>→│✖\ufe0f"
 _PYTEST = re.compile(r"\A[\w./-]{1,200}\.py::[\w:.]{1,200}\[([^\]]{1,200})\]")
+#: What a line says of task and trial by name: ``task=buy trial=1/4 ... PASS``.
+_TASK_SAID = re.compile(r"(?<![\w-])(?:task|task_id|scenario|case)=([\w./-]{1,100})", re.IGNORECASE)
+_TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)=([0-9]{1,6})(?![\w.])", re.IGNORECASE)
 #: Lines of a text that may have no verdict: a heading, a summary.
 _OTHER_LINES = 0.34
 _LONGEST_LINE = 300
@@ -73,7 +78,7 @@ _LONGEST_LINE = 300
 def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     """A record for each trial whose verdict a value holds; none where it is something else."""
     if isinstance(value, list):
-        listed = [_trials(entry) for entry in value]
+        listed = [_trials(entry) or _of_suite(entry, depth) for entry in value]
         return [row for rows in listed for row in rows] if all(listed) else []
     if not isinstance(value, dict) or not value or depth > _DEEPEST:
         return []
@@ -117,10 +122,18 @@ def is_flat_result(value: Any) -> bool:
     return not SPOKEN & {key.lower() for key in value} and bool(task_and_trial(value)) and says_verdict(value)
 
 
+def _of_suite(value: Any, depth: int) -> list[dict[str, Any]]:
+    """The tests of a suite of mochawesome, which has others in it."""
+    return results_in(value, depth + 1) if isinstance(value, dict) and value.keys() >= _SUITE else []
+
+
 def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:
     """The trials that a record tells of: its own, or those in its only list of verdicts."""
     if not isinstance(value, dict) or is_other(value):
         return []
+    if value.keys() >= _TEST:
+        unsaid = {"pass": None} if value.get("pending") or value.get("skipped") else {}
+        return [{**value, "task_id": value["fullTitle"], **unsaid}] if alone else []
     if not names_conversation(value):
         name = value.get("name")
         return [{**value, NAME: name}] if alone and isinstance(name, str) and name and says_verdict(value) else []
@@ -348,7 +361,10 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
         total += 1
         words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
         name = _name_in(line) if words else ""
-        if not name or len(name.split()) > 6:
+        task, trial = _TASK_SAID.search(name), _TRIAL_SAID.search(name)
+        if task and trial and len(words) == 1:
+            rows.append({"task_id": task[1], "trial": int(trial[1]), "success": truth(words[0])})
+        elif not name or len(name.split()) > 6:
             others += 1
         else:
             trials = {"task_id": name} if len(words) > 1 else {NAME: name}
