@@ -171,6 +171,15 @@ def test_traces_of_one_session_are_conversations_of_their_own(tmp_path: Path) ->
     assert [dialogue.id for dialogue in read(tmp_path / "traces.json")] == ["trace0", "trace1"]
 
 
+@pytest.mark.parametrize("label", ["label", "success", "annotation"])
+def test_a_table_that_names_conversations_says_how_they_went(label: str, tmp_path: Path) -> None:
+    rows = [{"conversation_id": f"c{n}", "task": row["task"], "messages": TALK} for n, row in enumerate(ROWS)]
+    (tmp_path / "talks.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    verdicts = [f"c{n},{'success' if row['passed'] else 'failure'}" for n, row in enumerate(ROWS)][1:]
+    (tmp_path / "labels.csv").write_text("\n".join([f"conversation_id,{label}", *verdicts]) + "\n")
+    assert told(tmp_path) == {**ALL, ("buy", 0): None}
+
+
 def test_files_of_runs_are_trials_of_their_tasks(tmp_path: Path) -> None:
     for trial in (0, 1):
         results = {task: both[trial] for task, both in VERDICTS.items()}

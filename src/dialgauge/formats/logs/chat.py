@@ -20,7 +20,14 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.logs.beside import TRIAL_IN_NAME, outcomes_beside, stem_of, trials_of_files
+from dialgauge.formats.logs.beside import (
+    TRIAL_IN_NAME,
+    labels_beside,
+    named_conversation,
+    outcomes_beside,
+    stem_of,
+    trials_of_files,
+)
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
     WRAPPERS,
@@ -93,13 +100,14 @@ class ChatMessages(DialogueFormat):
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
         """The conversations of several files; where these share a name, their folders say which is which."""
-        talks, outcomes = outcomes_beside(parts, notes)
+        alone, labels = labels_beside(parts, notes)
+        talks, outcomes = (alone, {}) if labels else outcomes_beside(parts, notes)
         numbering, trials = Numbering(), trials_of_files(talks)
         for part in talks:
             folders = trials.get(part.name)
             beside = outcomes.get(part.name)
-            several = len(talks) > 1
-            yield from ((part, one) for one in _dialogues(part, notes, numbering, folders, beside, several=several))
+            read = _dialogues(part, notes, numbering, folders, beside, labels, several=len(talks) > 1)
+            yield from ((part, dialogue) for dialogue in read)
 
 
 def _dialogues(
@@ -108,6 +116,7 @@ def _dialogues(
     numbering: Numbering,
     folders: tuple[str, int] | None = None,
     beside: Mapping[str, Any] | None = None,
+    labels: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     several: bool = False,
 ) -> Iterator[Dialogue]:
@@ -120,7 +129,8 @@ def _dialogues(
             reason = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
             raise DialgaugeError(reason, file=part.name)
         try:
-            facts = facts_of({**(beside or {}), **conversation.record}, notes, conversation.used)
+            said = labels.get(named_conversation(conversation.record) or conversation.key) if labels else beside
+            facts = facts_of({**(said or {}), **conversation.record}, notes, conversation.used)
             messages = read_messages(conversation.messages, notes)
             if "tokens" not in facts.details and (
                 tokens := message_tokens(
