@@ -253,9 +253,9 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
     if obstacle is None:
         return _own(LAST_RESORT)
     if folders is not None:
-        from dialgauge.formats.logs.beside import outcome_beside
+        from dialgauge.formats.logs.beside import tells_of_others
 
-        if outcome_beside(part, folders) is not None:
+        if tells_of_others(part, folders):
             return _own("messages")
     seen, example = advice(peek, obstacle)
     fault = fault_in(peek, part)

@@ -84,6 +84,102 @@ def test_ids_and_lists_of_them_keep_their_names(tmp_path: Path) -> None:
     assert {task for task, _ in told(tmp_path / "ids.json")} == set(results)
 
 
+def test_a_report_of_swe_bench_keeps_what_is_neither_resolved_nor_unresolved(tmp_path: Path) -> None:
+    report = {
+        "total_instances": 7, "submitted_ids": ["a", "b", "c", "d", "e"], "completed_ids": ["a", "b"],
+        "incomplete_ids": ["f"], "empty_patch_ids": ["c"], "resolved_ids": ["a"], "unresolved_ids": ["b"],
+        "error_ids": ["d"],
+    }  # fmt: skip
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    verdicts = {task: verdict for (task, _), verdict in told(tmp_path / "report.json").items()}
+    assert verdicts == {"a": True, "b": False, "c": False, "d": None, "e": None, "f": None}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {f"run_{n}": {task: both[n] for task, both in VERDICTS.items()} for n in range(2)},
+        {"results": {f"seed{n}": {task: {"success": both[n]} for task, both in VERDICTS.items()} for n in range(2)}},
+        {f"trial {n}": {"passed": [task for task, both in VERDICTS.items() if both[n]],
+                        "failed": [task for task, both in VERDICTS.items() if not both[n]]} for n in range(2)},
+        {task: {f"seed_{n}": one for n, one in enumerate(both)} for task, both in VERDICTS.items()},
+    ],
+)  # fmt: skip
+def test_verdicts_by_trial_and_task(value: Any, tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text(json.dumps(value))
+    assert told(tmp_path / "log.json") == ALL
+
+
+def test_lists_by_trial_have_an_entry_a_task(tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text(json.dumps({"seed0": [True, False, True], "seed1": [False, False, True]}))
+    assert [verdict for _, verdict in sorted(told(tmp_path / "log.json").items())] == [
+        True, False, False, False, True, True,
+    ]  # fmt: skip
+    (tmp_path / "uneven.json").write_text(json.dumps({"seed0": [True, False, True], "seed1": [False, False]}))
+    with pytest.raises(DialgaugeError, match="have 3, 2 entries"):
+        read(tmp_path / "uneven.json")
+
+
+@pytest.mark.parametrize(
+    "names", [("gpt-4o", "claude-3-5-sonnet", "mine"), ("openai/gpt-5", "qwen"), ("agent_1", "agent_2")]
+)
+def test_lists_by_model_are_of_several_agents(names: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text(json.dumps({"results": {name: [True, False] for name in names}}))
+    with pytest.raises(DialgaugeError, match="as of several agents"):
+        read(tmp_path / "log.json")
+
+
+def test_reports_of_mochawesome_have_tests_in_suites(tmp_path: Path) -> None:
+    for number in range(2):
+        tests = [
+            {"title": task, "fullTitle": f"bot {task}", "state": "passed" if both[number] else "failed",
+             "pass": both[number], "fail": not both[number], "pending": False, "uuid": f"{task}{number}"}
+            for task, both in VERDICTS.items()
+        ]  # fmt: skip
+        skipped = {"title": "x", "fullTitle": "bot x", "state": "pending", "pass": False, "pending": True, "uuid": "x"}
+        suite = {"uuid": "s", "title": "bot", "tests": [*tests, skipped]}
+        report = {"stats": {"tests": 4}, "results": [{"uuid": "r", "title": "", "suites": [suite]}]}
+        (tmp_path / f"run_{number}.json").write_text(json.dumps(report))
+    verdicts = {(f"bot {task}", trial): verdict for (task, trial), verdict in ALL.items()}
+    assert told(tmp_path) == {**verdicts, ("bot x", 0): None, ("bot x", 1): None}
+
+
+def test_lines_that_name_task_and_trial(tmp_path: Path) -> None:
+    lines = [
+        f"2025-05-02T10:00:00Z [eval] task={task} trial={trial + 1}/2 ... {'PASS' if verdict else 'FAIL'} (3.1s)"
+        for (task, trial), verdict in ALL.items()
+    ]
+    (tmp_path / "ci.log").write_text("\n".join(lines))
+    assert told(tmp_path / "ci.log") == {(task, trial + 1): verdict for (task, trial), verdict in ALL.items()}
+
+
+def test_runs_of_mlflow_as_a_table(tmp_path: Path) -> None:
+    rows = [f"r{n},FINISHED,{float(row['passed'])},{row['task']},{n % 2}" for n, row in enumerate(ROWS)]
+    (tmp_path / "runs.csv").write_text(
+        "\n".join(["run_id,status,metrics.success,params.task_id,params.seed", *rows]) + "\n"
+    )
+    assert told(tmp_path / "runs.csv") == ALL
+
+
+def test_traces_of_one_session_are_conversations_of_their_own(tmp_path: Path) -> None:
+    traces = [
+        {"id": f"trace{n}", "timestamp": "2025-05-02", "name": "buy", "sessionId": "run-1", "input": TALK[:1],
+         "output": TALK[1:], "scores": [{"name": "success", "value": n}]}
+        for n in range(2)
+    ]  # fmt: skip
+    (tmp_path / "traces.json").write_text(json.dumps({"data": traces}))
+    assert [dialogue.id for dialogue in read(tmp_path / "traces.json")] == ["trace0", "trace1"]
+
+
+@pytest.mark.parametrize("label", ["label", "success", "annotation"])
+def test_a_table_that_names_conversations_says_how_they_went(label: str, tmp_path: Path) -> None:
+    rows = [{"conversation_id": f"c{n}", "task": row["task"], "messages": TALK} for n, row in enumerate(ROWS)]
+    (tmp_path / "talks.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    verdicts = [f"c{n},{'success' if row['passed'] else 'failure'}" for n, row in enumerate(ROWS)][1:]
+    (tmp_path / "labels.csv").write_text("\n".join([f"conversation_id,{label}", *verdicts]) + "\n")
+    assert told(tmp_path) == {**ALL, ("buy", 0): None}
+
+
 def test_files_of_runs_are_trials_of_their_tasks(tmp_path: Path) -> None:
     for trial in (0, 1):
         results = {task: both[trial] for task, both in VERDICTS.items()}
@@ -221,7 +317,12 @@ def test_trials_that_are_only_counted(tmp_path: Path) -> None:
 def test_a_table_with_totals_and_holes(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text("task,run1,run2\nbuy,1,0\nsell,,1\nTOTAL,1,1\n")
     log = read(tmp_path / "wide.csv")
-    assert told(tmp_path / "wide.csv") == {("buy", 1): True, ("buy", 2): False, ("sell", 2): True}
+    assert told(tmp_path / "wide.csv") == {
+        ("buy", 1): True, ("buy", 2): False, ("sell", 1): None, ("sell", 2): True,
+    }  # fmt: skip
+    (tmp_path / "tasks.csv").write_text("run,a,b,c\n1,1,0,1\n2,0,,1\n")
+    verdicts = told(tmp_path / "tasks.csv")
+    assert len(verdicts) == 6 and verdicts["b", 2] is None
     assert log.notes.counts["rows of totals, or without a verdict, left out"] == 1
 
 

@@ -681,6 +681,87 @@ def test_tables_by_columns_are_logs(orient: Any, tmp_path: Path) -> None:
     assert score_results([path]).runs[0]["pass^1"].value == 0.5
 
 
+def test_promptfoo_repeats_a_test_under_another_number_and_shares_the_prompt(tmp_path: Path) -> None:
+    tests = [
+        {"description": "refund", "vars": {"q": "a refund"}, "assert": [{"value": 1}]},
+        {"description": "refund", "vars": {"q": "a refund"}, "assert": [{"value": 2}]},
+        {"vars": {"q": "a flight"}},
+    ]
+    results = [
+        {"promptIdx": 0, "testIdx": 2 * number + again, "promptId": "p1", "testCase": test, "vars": test["vars"],
+         "prompt": {"raw": "{{q}}", "label": "p"}, "response": {"output": "ok"}, "success": bool(number or again)}
+        for number, test in enumerate(tests) for again in range(2)
+    ]  # fmt: skip
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"version": 3, "results": {"results": results}}))
+    run = score_results([path]).runs[0]
+    assert run["pass^1"].value == pytest.approx(5 / 6)
+    assert run["pass^2"].value == pytest.approx(2 / 3)
+    assert any("results of promptfoo of one test" in note for note in run.notes)
+
+
+def test_what_a_report_of_swe_bench_did_not_run_is_missing(tmp_path: Path) -> None:
+    report = {
+        "total_instances": 5, "submitted_ids": ["a", "b", "c"], "resolved_ids": ["a"], "unresolved_ids": ["b"],
+        "empty_patch_ids": ["c"], "incomplete_ids": ["d"],
+    }  # fmt: skip
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    [run] = score_results([tmp_path / "report.json"]).runs
+    assert run["pass^1"].value == pytest.approx(1 / 3)
+    assert run.details["sentence"].startswith("INCOMPLETE") and "1 task never begun" in run.details["sentence"]
+
+
+def test_what_a_file_says_of_its_plan_is_kept(tmp_path: Path) -> None:
+    results = [{"task_id": task, "trial": trial, "success": True} for task in "ab" for trial in range(2)]
+    planned = {"config": {"num_trials": 2, "num_tasks": 3}, "results": results}
+    (tmp_path / "log.json").write_text(json.dumps(planned))
+    [run] = score_results([tmp_path / "log.json"]).runs
+    assert run.details["sentence"].startswith("INCOMPLETE: 4 of 6 conversations scored (3 tasks x 2 trials planned)")
+
+
+@pytest.mark.parametrize(
+    ("second", "numbered"),
+    [("task_index", False), ("problem_id", True), ("task_index", True), ("scenario", False), ("index", False)],
+)
+def test_a_domain_and_what_names_a_task_of_it_are_the_task_together(
+    second: str, numbered: bool, tmp_path: Path
+) -> None:
+    records = [
+        {"task": "airline", second: f"t{task}", "success": task != 1 or trial == 0}
+        | ({"trial": trial} if numbered else {})
+        for trial in range(2)
+        for task in range(2)
+    ]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    assert any(f"'{second}' differs between conversations of one task" in note for note in run.notes)
+
+
+def test_what_may_number_rows_leaves_trials_as_they_are_and_is_told(tmp_path: Path) -> None:
+    records = [{"task": f"t{n % 2}", "sample_id": n, "success": n > 0} for n in range(4)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run["pass^2"].value == 0.5
+    assert any("'sample_id' differs between all conversations of one task" in note for note in run.notes)
+    same = [{"task": f"t{n % 2}", "task_index": n % 2, "success": n > 0} for n in range(4)]
+    [run] = score_results([log(tmp_path, *same, name="same")]).runs
+    assert run["pass^2"].value == 0.5 and not any("differs between" in note for note in run.notes)
+
+
+def test_a_record_that_is_there_twice_counts_once(tmp_path: Path) -> None:
+    records = [{"id": f"r{n}", "task": f"t{n % 2}", "success": n > 0, "messages": TALK} for n in range(4)]
+    [run] = score_results([log(tmp_path, *records, records[0], records[2])]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    assert "2 records left out: each has the id and the content of another one of its task" in run.notes
+    [run] = score_results([log(tmp_path, *records, {**records[0], "success": True}, name="changed")]).runs
+    assert any(note.startswith("CHECK THE TRIALS: 1 id (r0)") for note in run.notes)
+
+
+def test_an_id_that_all_trials_of_a_task_have_is_that_of_the_task(tmp_path: Path) -> None:
+    records = [{"id": n % 2, "task": f"t{n % 2}", "success": n % 2 == 0} for n in range(4)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run["pass^2"].value == 0.5 and not any("left out: each" in note for note in run.notes)
+
+
 def test_promptfoo_without_prompts_is_a_log(tmp_path: Path) -> None:
     results = [
         {"promptIdx": 0, "testIdx": test, "vars": {"task": "t", "q": "hello, a booking"}, "success": test == 0,
@@ -913,11 +994,6 @@ def test_numbers_at_the_end_of_the_names_of_tasks_may_be_trials(tmp_path: Path) 
         (
             '[{"inputs": {"topic": "a"}, "raw": "Done, it is on its way.", "goal_reached": true}]',
             "call what names the task 'task_id'",
-            ("a", 0, True),
-        ),
-        (
-            "run_id,status,metrics.success,params.task_id,params.seed\n3f2e,FINISHED,1.0,a,0\n",
-            "'metrics.success' is yes or no",
             ("a", 0, True),
         ),
     ],

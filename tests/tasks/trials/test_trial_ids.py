@@ -34,6 +34,17 @@ TALK = [{"role": "user", "content": "hi"}]
         (["t0-0", "t0-1", "t1_0", "t1_1", "t2-0", "t2-1"], None, False),
         (["t0-1", "t1-1", "t2-1"], None, False),
         (["a", "b"], None, False),
+        (
+            [f"t.py::test_task[{task}-{trial}]" for task in ("buy", "sell", "swap") for trial in range(2)],
+            ["t.py::test_task[buy]", "t.py::test_task[sell]", "t.py::test_task[swap]"],
+            False,
+        ),
+        (
+            [f"t.py::test_{task}[{trial}-2]" for task in ("buy", "sell", "swap") for trial in (1, 2)],
+            ["t.py::test_buy[]", "t.py::test_sell[]", "t.py::test_swap[]"],
+            False,
+        ),
+        (["t.py::test_task[buy-0]", "t.py::test_task[buy-1]", "t.py::test_task[sell-0]"], None, False),
     ],
 )
 def test_tasks_and_trials_in_ids(ids: list[str], tasks: list[str] | None, hint: bool, tmp_path: Path) -> None:

@@ -16,10 +16,11 @@ from typing import Any
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
+from dialgauge.formats.base import Notes, first_object
 from dialgauge.formats.logs.conversations import kind_of
-from dialgauge.formats.logs.fact_names import TRIAL_NAME, says_outcome
+from dialgauge.formats.logs.fact_names import ID, TRIAL_NAME, plain_key, says_outcome
 from dialgauge.formats.logs.fact_values import truth
+from dialgauge.formats.logs.record_fields import identifier_in
 from dialgauge.formats.logs.record_verdicts import says_verdict
 from dialgauge.formats.logs.results import NAME, results_in
 from dialgauge.formats.source import Part
@@ -57,6 +58,11 @@ def outcome_beside(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | N
     return record if says_outcome(record) else None
 
 
+def tells_of_others(part: Part, folders: Mapping[str, int]) -> bool:
+    """Does a file say how conversations went that are in the only other one of its folder?"""
+    return outcome_beside(part, folders) is not None or (folders.get(part.folder) == 2 and bool(_labels(part)))
+
+
 def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], dict[str, dict[str, Any]]]:
     """The files that hold conversations, and by their names what others say of these."""
     folders = Counter(part.folder for part in parts)
@@ -82,6 +88,51 @@ def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], di
         notes.add("whether a conversation passed taken from the name of its file or folder", len(named))
         outcomes = {name: {"success": verdict} for name, verdict in named.items()}
     return talks, outcomes
+
+
+def labels_beside(parts: Sequence[Part], notes: Notes) -> tuple[Sequence[Part], dict[str, dict[str, Any]]]:
+    """The file of conversations, and what the only other one says of each by its id: ``labels.csv``."""
+    for part in parts if len(parts) == 2 else ():
+        [talks] = (other for other in parts if other is not part)
+        labels = _labels(part)
+        head = talks.head(_LONGEST)
+        known = sum(f'"{name}"'.encode() in head for name in list(labels)[:_FEW])
+        if labels and 2 * known > min(len(labels), _FEW) and _is_unjudged(head):
+            notes.add(f"outcomes taken from {part.stem}, by the ids of conversations", len(labels))
+            return [talks], labels
+    return parts, {}
+
+
+def _labels(part: Part) -> dict[str, dict[str, Any]]:
+    """What each row of a file of labels says of the conversation whose id it has; nothing where a row has none."""
+    rows = _rows(part) if _RESULTS.search(part.stem) else []
+    labels = {name: label for row in rows if (name := named_conversation(row)) and (label := _label(row))}
+    return labels if len(labels) == len(rows) > 1 else {}
+
+
+def named_conversation(row: Mapping[str, Any]) -> str:
+    """The id of the conversation that a row is about."""
+    return identifier_in({plain_key(key): value for key, value in row.items()}, ID)
+
+
+def _label(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row says of a conversation: its own verdict, or the only yes or no in it."""
+    if says_verdict(row):
+        return dict(row)
+    verdicts = [key for key, value in row.items() if isinstance(value, str | bool) and truth(value) is not None]
+    return {"success" if key == verdicts[0] else key: value for key, value in row.items()} if len(verdicts) == 1 else {}
+
+
+def _is_unjudged(head: bytes) -> bool:
+    """Is the first record of a file a conversation that does not say itself how it went?"""
+    first = first_object(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace"))
+    if first is None:
+        try:
+            given = msgspec.json.decode(head)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return False
+        first = given[0] if isinstance(given, list) and given else None
+    return isinstance(first, dict) and kind_of(first) == "conversation" and not says_verdict(first)
 
 
 def _named_verdicts(parts: Sequence[Part]) -> dict[str, bool]:

@@ -20,7 +20,14 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.logs.beside import TRIAL_IN_NAME, outcomes_beside, stem_of, trials_of_files
+from dialgauge.formats.logs.beside import (
+    TRIAL_IN_NAME,
+    labels_beside,
+    named_conversation,
+    outcomes_beside,
+    stem_of,
+    trials_of_files,
+)
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
     WRAPPERS,
@@ -36,7 +43,7 @@ from dialgauge.formats.logs.conversations import (
 )
 from dialgauge.formats.logs.fact_names import TRIAL_NAME, plain_key
 from dialgauge.formats.logs.fact_values import message_tokens, number_in
-from dialgauge.formats.logs.facts import CONTINUES, VARIANT, facts_of
+from dialgauge.formats.logs.facts import CONTINUES, RECORD, RECORD_ID, VARIANT, facts_of
 from dialgauge.formats.logs.log_signs import (
     LOOKED_AT,
     delimiter_of,
@@ -48,7 +55,7 @@ from dialgauge.formats.logs.log_signs import (
     is_row,
     is_text,
 )
-from dialgauge.formats.logs.logged import Numbering, logged_dialogue
+from dialgauge.formats.logs.logged import Numbering, checksum, logged_dialogue
 from dialgauge.formats.logs.messages import (
     LogMessages,
     content_of,
@@ -57,17 +64,18 @@ from dialgauge.formats.logs.messages import (
     role_of,
     unwrapped,
 )
-from dialgauge.formats.logs.record_fields import names_conversation, task_and_trial
+from dialgauge.formats.logs.record_fields import names_conversation, plain_columns, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, unclear_verdicts
 from dialgauge.formats.logs.results import (
-    COUNTED,
     NAME,
+    TAKEN,
     in_lines,
     is_wide,
     of_row,
     results_in,
 )
 from dialgauge.formats.source import Part
+from dialgauge.formats.tau_messages import as_text
 
 _LIST = msgspec.json.Decoder(list[Raw])
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
@@ -93,13 +101,14 @@ class ChatMessages(DialogueFormat):
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
         """The conversations of several files; where these share a name, their folders say which is which."""
-        talks, outcomes = outcomes_beside(parts, notes)
+        alone, labels = labels_beside(parts, notes)
+        talks, outcomes = (alone, {}) if labels else outcomes_beside(parts, notes)
         numbering, trials = Numbering(), trials_of_files(talks)
         for part in talks:
             folders = trials.get(part.name)
             beside = outcomes.get(part.name)
-            several = len(talks) > 1
-            yield from ((part, one) for one in _dialogues(part, notes, numbering, folders, beside, several=several))
+            read = _dialogues(part, notes, numbering, folders, beside, labels, several=len(talks) > 1)
+            yield from ((part, dialogue) for dialogue in read)
 
 
 def _dialogues(
@@ -108,6 +117,7 @@ def _dialogues(
     numbering: Numbering,
     folders: tuple[str, int] | None = None,
     beside: Mapping[str, Any] | None = None,
+    labels: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     several: bool = False,
 ) -> Iterator[Dialogue]:
@@ -120,7 +130,8 @@ def _dialogues(
             reason = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
             raise DialgaugeError(reason, file=part.name)
         try:
-            facts = facts_of({**(beside or {}), **conversation.record}, notes, conversation.used)
+            said = labels.get(named_conversation(conversation.record) or conversation.key) if labels else beside
+            facts = facts_of({**(said or {}), **conversation.record}, notes, conversation.used)
             messages = read_messages(conversation.messages, notes)
             if "tokens" not in facts.details and (
                 tokens := message_tokens(
@@ -128,6 +139,9 @@ def _dialogues(
                 )
             ):
                 facts.details["tokens"] = tokens
+            if facts.id and facts.task and facts.trial is None:
+                content = as_text([conversation.record, conversation.messages])
+                facts.details |= {RECORD_ID: facts.id, RECORD: checksum(content)}
             if conversation.grouped and not facts.id and not facts.task:
                 facts.task = conversation.key
                 notes.add("the name of a list of conversations taken for the task that they are trials of")
@@ -241,7 +255,7 @@ def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
             if None in row or None in row.values():
                 reason = "the row has another number of cells than the header"
                 raise DialgaugeError(reason, file=part.name, line=reader.line_num)
-            yield reader.line_num, {key: value for key, value in row.items() if key and value}
+            yield reader.line_num, plain_columns({key: value for key, value in row.items() if key and value})
     except csv.Error as error:
         raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
 
@@ -251,12 +265,14 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     begun: set[str] = set()
     only_rows = True
     heading: Any = None
+    header: list[str] = []
     counted: float | None = None
     lines, wide, bare = 0, False, True
     for number, value in records:
         lines += 1
         if wide := wide or (lines == 1 and is_wide(value)):
-            trials = of_row(value)
+            header = header or list(first_row(part.head()) if is_text(part.head()) else value)
+            trials = of_row(value, header)
             notes.add("rows of totals, or without a verdict, left out", not trials)
             yield from _of_results(trials, notes)
             continue
@@ -320,10 +336,10 @@ def _of_result(value: Any, notes: Notes) -> Iterator[FoundConversation]:
 def _of_results(rows: Iterable[Mapping[str, Any]], notes: Notes) -> Iterator[FoundConversation]:
     for row in rows:
         notes.add(NO_MESSAGES)
-        if counted := row.get(COUNTED):
-            notes.add(f"trials that {counted} only count, passed ones first")
+        if taken := row.get(TAKEN):
+            notes.add(taken)
         named = not task_and_trial(row)
-        record = {key: value for key, value in row.items() if key != COUNTED and not (named and key == NAME)}
+        record = {key: value for key, value in row.items() if key != TAKEN and not (named and key == NAME)}
         yield FoundConversation(record, (), (), str(row.get(NAME, "")) if named else "")
 
 

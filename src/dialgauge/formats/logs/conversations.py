@@ -17,7 +17,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, literal, rows_by_columns
 from dialgauge.formats.logs.fact_names import TRIAL_NAME, is_of_one, plain_key, says_outcome
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
-from dialgauge.formats.logs.record_fields import as_of, has_trial, of_all, task_and_trial
+from dialgauge.formats.logs.record_fields import PROMPTFOO, as_of, has_trial, of_all, own_names, task_and_trial
 from dialgauge.formats.logs.record_verdicts import says_success
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
@@ -45,8 +45,6 @@ _NOT_SAID = frozenset(
     judgement judgment grader graders grading evaluator evaluation critic
     """.split()  # noqa: SIM905
 )
-#: What results of promptfoo have, whose variables look like slots.
-PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
 #: Members whose success is that of a request.
 _SENT = frozenset({"response", "request", "body", "payload"})
 #: A member that no conversation is called by.
@@ -210,7 +208,7 @@ def without_messages(value: Any, notes: Notes) -> FoundConversation | None:
     if not isinstance(value, dict) or not group_of(value) or not says_outcome(value) or is_message(value):
         return None
     notes.add(NO_MESSAGES)
-    return FoundConversation(value, (), ())
+    return FoundConversation(own_names(value, notes), (), ())
 
 
 def _table(value: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -255,6 +253,7 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> FoundConversation 
     if _is_inner_run(record):
         notes.add("runs inside of other runs left out")
         return None
+    record = own_names(record, notes)
     key = messages_key(record)
     if not key:
         if (talk := _exchange(record) or _hidden(record)) is None:

@@ -39,6 +39,14 @@ TASK = _names(
     "scenario referenceexampleid testidx testcase case casename testname scenarioname benchmarktask taskindex taskidx "
     "tasknumber"
 )
+#: What names a task beside another name, which then may be that of its domain; and what may name a mere row.
+NUMBERS_OF_TASKS = frozenset(_names("taskindex taskidx tasknumber problemid questionid scenarioid"))
+ROWS_OF_TASKS = frozenset(
+    _names(
+        "task taskname exampleid caseid instanceid itemid sampleid scenario scenarioname case casename testname index "
+        "idx"
+    )
+)
 #: What may name a task: all conversations say it together. A mere number does so only where there is no id.
 GROUP, COUNTS = ("groupid",), ("index", "idx")
 _TRIALS = _names("trial epoch repeat repetition attempt rollout iteration run")
@@ -108,6 +116,13 @@ VARIANTS = frozenset(
 )
 #: Objects that describe what ran: models in them are the agent's, and their members tell agents apart, too.
 AGENTS = frozenset(_names("agent agentconfig agentinfo config configuration params parameters settings run system"))
+#: How many tasks and trials of each were planned, as a file says of the whole or of what ran.
+PLANNED = {
+    "planned_tasks": _names("numtasks ntasks totaltasks plannedtasks totalinstances"),
+    "planned_trials": _names("numtrials ntrials trialspertask plannedtrials"),
+}
+#: Those that say it also beside a verdict, where others count what one record has.
+PLAN = frozenset((*PLANNED["planned_tasks"], "plannedtrials"))
 #: What may name a task, and often names something else: it is only told where it repeats.
 LABELS = _names(
     "name title persona prompt scenariodescription description question topic intent usecase template goalid queryid "
@@ -138,7 +153,7 @@ NOT_SCORES = frozenset((*AMOUNT, *INPUT_TOKENS, *OUTPUT_TOKENS, *ID, *TRIAL, *MA
 #: What is either read or of no matter.
 READ = frozenset(
     (*AMOUNT, *(name for several in TEXTS.values() for name in several), *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS,
-     *INSTRUCTION, *KNOWLEDGE, *REASON, *DOMAIN, *ERROR, *INPUT_TOKENS, *OUTPUT_TOKENS, *NESTED, *SCORES, *USAGE,
+     *PLAN, *INSTRUCTION, *KNOWLEDGE, *REASON, *DOMAIN, *ERROR, *INPUT_TOKENS, *OUTPUT_TOKENS, *NESTED, *SCORES, *USAGE,
      *PASSED_OVER, *MAXIMA)
 )  # fmt: skip
 

@@ -26,7 +26,16 @@ from dialgauge.formats.logs.fact_values import (
     token_sum,
     truth,
 )
-from dialgauge.formats.logs.record_fields import LONGEST_ID, fields_of, identifier_in, members_inside, opened, trial_in
+from dialgauge.formats.logs.record_fields import (
+    LONGEST_ID,
+    fields_of,
+    further_tasks,
+    identifier_in,
+    members_inside,
+    opened,
+    plan_in,
+    trial_in,
+)
 from dialgauge.formats.logs.record_verdicts import (
     all_scores,
     beside_verdict,
@@ -48,6 +57,8 @@ STATED = "stated"
 VARIANT = "variant"
 #: The detail that names an earlier conversation of the same task whose messages are the beginning of this one's.
 CONTINUES = "continues"
+#: The details that keep the id and a checksum of a record that names its task and numbers no trial.
+RECORD_ID, RECORD = "record_id", "record"
 #: How the detail is called that keeps what may name the task of a conversation that names none: ``label[persona]``.
 LABEL = "label"
 #: The detail that names the group of a conversation that names no task.
@@ -132,6 +143,8 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             **group,
             **_expected_calls(known),
             **_variants(record, used),
+            **plan_in(record),
+            **further_tasks(fields, task),
         },
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),

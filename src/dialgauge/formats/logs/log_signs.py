@@ -11,10 +11,10 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek, first_object
-from dialgauge.formats.logs.conversations import PROMPTFOO, FoundConversation, group_of, has_role, kind_of, of_value
+from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, kind_of, of_value
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
-from dialgauge.formats.logs.record_fields import names_conversation
+from dialgauge.formats.logs.record_fields import PROMPTFOO, names_conversation, plain_columns
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.results import are_results, in_lines, is_flat_result, is_result, is_wide
 
@@ -27,7 +27,7 @@ _STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
 #: The keys of JSON, and what they are called in predictions and not in results.
 _KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
 _TURN = re.compile(r"(?<![\w-])turn(?:_?(?:id|idx|index|number|num))?(?![\w-])", re.IGNORECASE)
-_PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn|dial(?:og|ogue)?_?id|output|generat", re.IGNORECASE)
+_PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn(?!s\b)|dial(?:og|ogue)?_?id|output|generat", re.IGNORECASE)
 
 
 def holds_conversations(peek: Peek) -> bool:
@@ -131,7 +131,7 @@ def first_row(head: bytes) -> dict[str, str]:
         header, *cells = islice(reader, LOOKED_AT)
     except (csv.Error, ValueError):
         return {}
-    rows = [dict(zip_longest(header, row[: len(header)], fillvalue="")) for row in cells]
+    rows = [plain_columns(dict(zip_longest(header, row[: len(header)], fillvalue=""))) for row in cells]
     return _judged(rows[0], rows) if rows else {}
 
 

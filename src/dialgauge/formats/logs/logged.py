@@ -10,6 +10,7 @@ from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.logs.facts import Facts
 from dialgauge.formats.logs.messages import LogMessages
+from dialgauge.formats.logs.record_fields import NUMBER
 
 _ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
 _STOP_TOKEN = re.compile(r"###\s?STOP\s?###")
@@ -39,6 +40,9 @@ class Numbering:
         model = facts.details.get("agent", "")
         if domain and domain != first:  # another task, under the id of one
             name = f"{domain}/{name}"
+        number = next((text for key, text in facts.details.items() if key.startswith(f"{NUMBER}[")), "")
+        if number and name in self._places:  # the task may be the domain of several
+            name = f"{task}/{number}#{trial}"
         if name in self._places:
             where, other = self._places[name]
             how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"

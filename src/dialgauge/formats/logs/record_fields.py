@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,8 +13,18 @@ from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import number_in, said_success
 from dialgauge.formats.tau_messages import as_text
 
+#: How the details are called that keep what else names the task: ``task_number[task_index]``, ``task_row[sample_id]``.
+NUMBER, ROW = "task_number", "task_row"
 #: A longer id is a description.
 LONGEST_ID = 100
+#: What results of promptfoo have, whose variables look like slots; and what one test of it is told from another by.
+PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
+#: What traces of Langfuse have, whose session may be that of several conversations.
+_TRACE = frozenset({"id", "sessionId", "timestamp", "input", "output"})
+_TEST = ("description", "vars", "assert")
+_LONGEST_TEST, _CHECKSUM = 60, 6
+#: What columns of MLflow's runs begin with.
+_OF_RUNS = re.compile(r"\A(?:params|metrics)\.(?=\w)")
 #: How deep members lie that anybody looks at.
 _DEEPEST = 3
 #: A longer text is no object of facts.
@@ -36,6 +48,34 @@ def names_conversation(record: Mapping[str, Any]) -> bool:
     """Does a record name a task, or itself?"""
     known = {plain_key(key): value for key, value in record.items()}
     return bool(task_and_trial(record) or identifier_in(known, names.ID))
+
+
+def own_names(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
+    """A record with the names that are its own, where a program writes others beside them that it shares."""
+    if record.keys() >= _TRACE and record["id"]:
+        return {f"trace.{key}" if key == "sessionId" else key: value for key, value in record.items()}
+    return _of_test(record, notes)
+
+
+def _of_test(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
+    """A result of promptfoo under the name of its test, whose repeats have numbers of their own; others as they are.
+
+    The prompt is a template that all tests share. Tests that are called alike are told apart by what is in them.
+    """
+    if not record.keys() >= PROMPTFOO:
+        return record
+    named = {key: value for key, value in record.items() if key != "promptId"}
+    test = record.get("testCase")
+    given = {key: test[key] for key in _TEST if test.get(key)} if isinstance(test, dict) else {}
+    variables = given.get("vars")
+    if not isinstance(variables, dict):
+        return named
+    called = identifier_in({plain_key(key): value for key, value in variables.items()}, names.TASK)
+    texts = (value for value in (given.get("description"), called, *variables.values()) if isinstance(value, str))
+    label = " ".join(next(filter(str.strip, texts), "test").split())[:_LONGEST_TEST]
+    checksum = hashlib.sha256(as_text(given).encode("utf-8", "surrogatepass")).hexdigest()[:_CHECKSUM]
+    notes.add("results of promptfoo of one test (description, variables, assertions) taken for trials of one task")
+    return {**named, "task_id": f"{label} ({checksum})"}
 
 
 def of_all(record: Mapping[str, Any], notes: Notes, *, several: bool) -> dict[str, Any]:
@@ -92,6 +132,12 @@ def opened(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**record, **{key: held for key, held in objects.items() if isinstance(held, dict)}} if objects else record
 
 
+def plain_columns(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a table under the names that columns have without what they are of: ``params.task_id`` of MLflow."""
+    named = {key: _OF_RUNS.sub("", key) for key in row}
+    return {key if named[key] in row else named[key]: value for key, value in row.items()}
+
+
 def members_inside(held: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """What is no object, by the path to it, as far inside as anybody looks."""
     for key, value in held.items():
@@ -117,6 +163,34 @@ def identifier_in(known: Mapping[str, Any], called: Iterable[str]) -> str:
         if isinstance(given, str) and given.strip() and len(given) <= LONGEST_ID:
             return given.strip()
     return ""
+
+
+def further_tasks(fields: Iterable[tuple[str, Any]], task: str) -> dict[str, str]:
+    """What else names a task beside its name: numbers of tasks, and what may number mere rows."""
+    further: dict[str, str] = {}
+    by_id = False
+    for key, value in fields:
+        plain = plain_key(key)
+        by_id = by_id or plain == "taskid"
+        name = identifier_in({plain: value}, [plain]) if plain in names.NUMBERS_OF_TASKS | names.ROWS_OF_TASKS else ""
+        if name and name != task:
+            further.setdefault(f"{NUMBER if plain in names.NUMBERS_OF_TASKS else ROW}[{key[:60]}]", name)
+    if by_id:  # nothing is needed beside it
+        return {key.replace(NUMBER, ROW, 1): name for key, name in further.items()}
+    return further if task else {}
+
+
+def plan_in(record: Mapping[str, Any]) -> dict[str, str]:
+    """How many tasks and trials were planned; a record may count its own trials, so what ran says how many were."""
+    held = [value for key, value in record.items() if isinstance(value, dict) and plain_key(key) in names.AGENTS]
+    inside = {plain_key(key): value for said in held for key, value in said.items()}
+    own = {name: value for key, value in record.items() if (name := plain_key(key)) in names.PLAN}
+    plan = {}
+    for detail, called in names.PLANNED.items():
+        numbers = (number_in(told[name]) for told in (own, inside) for name in called if name in told)
+        if number := next((one for one in numbers if one is not None and one >= 1 and one.is_integer()), None):
+            plan[detail] = f"{number:.0f}"
+    return plan
 
 
 def trial_in(known: Mapping[str, Any]) -> int | None:

@@ -16,14 +16,16 @@ from dialgauge.formats.base import rows_by_columns
 from dialgauge.formats.logs.conversations import SPOKEN, is_other
 from dialgauge.formats.logs.fact_names import TASK, TRIAL, TRIAL_NAME, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import number_in, said_success, truth
-from dialgauge.formats.logs.record_fields import has_trial, names_conversation, task_and_trial
+from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plan_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, says_verdict
 from dialgauge.text import some_of
 
 #: Under this name a record says what it is called from outside, where nothing else names its task.
 NAME = "id"
-#: Under this name rows say that trials were only counted, and by what.
-COUNTED = "\0counted"
+#: Under this name they say how it ended.
+REASON = "termination_reason"
+#: Under this name rows say what was taken for what.
+TAKEN = "\0taken"
 _PASSED = ("passed", "passes", "successes", "numpassed", "npassed", "successcount", "passcount", "numsuccess")
 _ALL = ("trials", "numtrials", "ntrials", "totaltrials", "attempts", "runs", "nruns", "totalruns")
 #: What may count trials, or anything else.
@@ -31,11 +33,28 @@ _ANY = "total"
 _MOST_TRIALS = 1000
 #: A mere number, as the name of a trial.
 _NUMBER = re.compile("([0-9]{1,3})")
+#: How a member is called that holds one trial of all tasks, or a trial of one.
+_TRIAL_KEY = re.compile(
+    r"(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter|round)[-_ #=]{0,2}([0-9]{1,6})",
+    re.IGNORECASE,
+)
+#: How agents are called: families of models, which a maker's name may stand before, or agents that are counted.
+_AGENT_KEY = re.compile(
+    r"(?:[\w.-]{1,40}[/:]){0,3}(?:(?:chat)?gpt|o[134](?:-mini|-preview)?\Z|claude|sonnet|haiku|opus|llama|qwen|gemini|"
+    r"gemma|mistral|mixtral|deepseek|phi-?[0-9]|command-r|grok|glm|kimi|vicuna|falcon)(?![a-z])[\w.:@-]{0,60}"
+    r"|(?:agent|model|system|assistant|bot|baseline)[-_ #]{0,2}(?:[0-9]{1,3}|[a-z])",
+    re.IGNORECASE,
+)
 #: What a list of ids may be called beside the verdict on them: ``resolved_ids``, ``passed tasks``.
 _OF_IDS = re.compile(r"(?:instance|task)?_?(?:ids|tasks|instances|cases)?\Z", re.IGNORECASE)
+#: What suites and tests of mochawesome have.
+_SUITE, _TEST = frozenset({"uuid", "title"}), frozenset({"fullTitle", "state", "pass"})
 #: How a row is called that sums up the others.
 _TOTAL = re.compile(r"(?:grand )?total|mean|average|avg|sum|overall|all|pass rate", re.IGNORECASE)
+#: Lists of tasks that say neither: what their harness broke at, what came to nothing, what was not run, and all.
 _BROKEN = frozenset({"error", "errors", "errored", "crashed"})
+_NOTHING = frozenset({"empty_patch"})
+_NOT_RUN, _ALL_IDS = frozenset({"incomplete"}), frozenset({"submitted"})
 #: Members that hold results and summaries of them.
 _DEEPEST = 4
 #: Members of a value that say whether it is results; a file may be cut off after them.
@@ -48,6 +67,9 @@ _LEVEL = re.compile(r"\A\s{0,9}\[?(?:INFO|DEBUG|WARNING|WARN|ERROR)\]?:?\s")
 _VERDICT = re.compile(r"(?<![\w-])(?:PASS|FAIL|PASSED|FAILED|SUCCESS|FAILURE)(?![\w-])|[✅✓✔❌✗✘]")
 _AROUND = " \t:=|,;.-[]<>→│✖\ufe0f"
 _PYTEST = re.compile(r"\A[\w./-]{1,200}\.py::[\w:.]{1,200}\[([^\]]{1,200})\]")
+#: What a line says of task and trial by name: ``task=buy trial=1/4 ... PASS``.
+_TASK_SAID = re.compile(r"(?<![\w-])(?:task|task_id|scenario|case)=([\w./-]{1,100})", re.IGNORECASE)
+_TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)=([0-9]{1,6})(?![\w.])", re.IGNORECASE)
 #: Lines of a text that may have no verdict: a heading, a summary.
 _OTHER_LINES = 0.34
 _LONGEST_LINE = 300
@@ -56,7 +78,7 @@ _LONGEST_LINE = 300
 def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     """A record for each trial whose verdict a value holds; none where it is something else."""
     if isinstance(value, list):
-        listed = [_trials(entry) for entry in value]
+        listed = [_trials(entry) or _of_suite(entry, depth) for entry in value]
         if any(listed):
             listed = [rows or _unjudged(entry) for rows, entry in zip(listed, value, strict=True)]
         return [row for rows in listed for row in rows] if all(listed) else []
@@ -65,7 +87,12 @@ def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     if (rows := rows_by_columns(value)) and all(map(is_result, rows)):
         return rows
     return (
-        _trials(value, alone=False) or _by_verdict(value) or _by_lists(value) or _by_name(value) or _held(value, depth)
+        _trials(value, alone=False)
+        or _by_verdict(value)
+        or _by_lists(value)
+        or _by_trial(value, depth)
+        or _by_name(value)
+        or _held(value, depth)
     )
 
 
@@ -97,10 +124,18 @@ def is_flat_result(value: Any) -> bool:
     return not SPOKEN & {key.lower() for key in value} and bool(task_and_trial(value)) and says_verdict(value)
 
 
+def _of_suite(value: Any, depth: int) -> list[dict[str, Any]]:
+    """The tests of a suite of mochawesome, which has others in it."""
+    return results_in(value, depth + 1) if isinstance(value, dict) and value.keys() >= _SUITE else []
+
+
 def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:
     """The trials that a record tells of: its own, or those in its only list of verdicts."""
     if not isinstance(value, dict) or is_other(value):
         return []
+    if value.keys() >= _TEST:
+        unsaid = {"pass": None} if value.get("pending") or value.get("skipped") else {}
+        return [{**value, "task_id": value["fullTitle"], **unsaid}] if alone else []
     if not names_conversation(value):
         name = value.get("name")
         return [{**value, NAME: name}] if alone and isinstance(name, str) and name and says_verdict(value) else []
@@ -136,8 +171,8 @@ def _counted(value: Mapping[str, Any]) -> list[dict[str, Any]]:
             f"one: where they count trials, call '{total[0]}' 'trials'; else say in 'success' whether the task was done"
         )
     shared = {key: member for key, member in value.items() if key not in (passed[0], total[0])}
-    told = {COUNTED: f"'{passed[0]}' and '{total[0]}'"}
-    return [{**shared, **told, "trial": number, "success": number < passed[1]} for number in range(total[1])]
+    taken = {TAKEN: f"trials that '{passed[0]}' and '{total[0]}' only count, passed ones first"}
+    return [{**shared, **taken, "trial": number, "success": number < passed[1]} for number in range(total[1])]
 
 
 def _whole(value: Any) -> float | None:
@@ -158,7 +193,7 @@ def _outcomes(held: Any, depth: int = 0) -> list[dict[str, Any]]:
         return (
             [{"trial": n, **each[0]} for n, each in enumerate(listed)] if all(len(each) == 1 for each in listed) else []
         )
-    numbers = [match for key in held if (match := TRIAL_NAME.fullmatch(key) or _NUMBER.fullmatch(key))]
+    numbers = [match for key in held if (match := _TRIAL_KEY.fullmatch(key) or _NUMBER.fullmatch(key))]
     if len(numbers) == len(held):
         listed = [_outcomes(member, depth + 1) for member in held.values()]
         named = zip(numbers, listed, strict=True)
@@ -173,16 +208,27 @@ def _is_verdict(value: Any) -> bool:
 
 def _by_verdict(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Lists of tasks, done and not: ``{"resolved_ids": [...], "unresolved_ids": [...]}``."""
-    rows: dict[bool | None, list[dict[str, Any]]] = {}
+    rows: list[dict[str, Any]] = []
+    verdicts: set[bool] = set()
+    unsaid: dict[str | int, str] = {}
     for key, held in value.items():
         word = _OF_IDS.sub("", key).strip(" _-").lower()
-        said = None if word in _BROKEN else truth(word)
-        if isinstance(held, list) and all(isinstance(name, str | int) for name in held):
-            if said is not None:
-                rows.setdefault(said, []).extend({NAME: name, "success": said} for name in held)
-            elif word in _BROKEN:
-                rows.setdefault(None, []).extend({NAME: name, "error": word} for name in held)
-    return [row for several in rows.values() for row in several] if {True, False} <= rows.keys() else []
+        if not isinstance(held, list) or not all(isinstance(name, str | int) for name in held):
+            continue
+        said = None if word in _BROKEN else False if word in _NOTHING else truth(word)
+        if said is not None:
+            verdicts |= {said} if word not in _NOTHING else set()
+            ended = {REASON: word} if word in _NOTHING else {}
+            rows += [{NAME: name, "success": said, **ended} for name in held]
+        elif word in _BROKEN:
+            rows += [{NAME: name, "error": word} for name in held]
+        elif word in _NOT_RUN | _ALL_IDS:
+            unsaid |= {name: word for name in held if word in _NOT_RUN or name not in unsaid}
+    if len(verdicts) < 2:
+        return []
+    named = {row[NAME] for row in rows}
+    rows += [{NAME: name, REASON: word} for name, word in unsaid.items() if name not in named]
+    return [{**plan_in(value), **row} for row in rows]
 
 
 def _by_lists(value: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -204,9 +250,44 @@ def _by_name(value: Mapping[str, Any]) -> list[dict[str, Any]]:
         return []
     members = {name: _outcomes(held) for name, held in value.items()}
     counted = all(isinstance(held, int | float) and not isinstance(held, bool) for held in value.values())
-    if not all(members.values()) or counted or len(value) < 2 or all(map(TRIAL_NAME.fullmatch, value)):
+    if not all(members.values()) or counted or len(value) < 2 or all(map(_TRIAL_KEY.fullmatch, value)):
         return []
-    return [row for name, outcomes in members.items() for row in _called(name, outcomes)]
+    if 2 * len(agents := [name for name in value if _AGENT_KEY.fullmatch(name)]) >= max(len(value), 3):
+        raise DialgaugeError(
+            f"it has verdicts under {some_of(map(repr, agents), 4)}, as of several agents; write those of each into a "
+            "file of its own, with the task of each verdict, and name all of these files",
+            example='{"task_id": "t1", "success": true}',
+        )
+    lists = all(isinstance(held, list) for held in value.values())
+    taken = {TAKEN: "the name of a list of verdicts taken for the task that they are trials of"} if lists else {}
+    return [{**taken, **row} for name, outcomes in members.items() for row in _called(name, outcomes)]
+
+
+def _by_trial(value: Mapping[str, Any], depth: int) -> list[dict[str, Any]]:
+    """What became of all tasks in each trial: ``{"run_1": {"a": true, "b": false}, "run_2": ...}``, or by place."""
+    numbers = [int(match[1]) for key in value if (match := _TRIAL_KEY.fullmatch(key))]
+    if len(numbers) < max(len(value), 2) or len(set(numbers)) < len(numbers):
+        return []
+    members = list(value.values())
+    if all(isinstance(held, list) and held and all(map(_is_verdict, held)) for held in members):
+        if len({len(held) for held in members}) > 1:
+            raise DialgaugeError(
+                f"{some_of(map(repr, value), 4)} have {some_of((str(len(held)) for held in members), 4)} entries: they "
+                "are trials, and which task an entry is of must be the same in all; name the tasks",
+                example='{"run_1": {"t1": true, "t2": false}}',
+            )
+        taken = {TAKEN: "entries at one place of the lists of several trials taken for those of one task"}
+        members = [{f"task {place}": verdict for place, verdict in enumerate(held)} for held in members]
+    else:
+        taken = {TAKEN: "the name of a member taken for the number of a trial"}
+    trials = [results_in(held, depth + 1) for held in members]
+    if not all(trials) or any(has_trial(row) for rows in trials for row in rows):
+        return []
+    return [
+        {**taken, **row, "task_id": _task(row), "trial": number}
+        for number, rows in zip(numbers, trials, strict=True)
+        for row in rows
+    ]
 
 
 def _called(name: Any, outcomes: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -233,7 +314,7 @@ def _held(value: Mapping[str, Any], depth: int) -> list[dict[str, Any]]:
                 "agents; write those of each into a file of its own, and name all of these files"
             )
         return []
-    return next(iter(found.values()), [])
+    return [{**plan_in(value), **row} for row in next(iter(found.values()), [])]
 
 
 def _task(row: Mapping[str, Any]) -> str:
@@ -245,22 +326,27 @@ def is_wide(row: Any) -> bool:
     return isinstance(row, dict) and bool(_trial_columns(row) or _task_columns(row))
 
 
-def of_row(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The trials in a row of such a table; none in one of totals."""
+def of_row(row: Mapping[str, Any], header: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The trials in a row of such a table, also those whose cells are empty; none in one of totals."""
     if _TOTAL.fullmatch(str(next(iter(row.values()), "")).strip()):
         return []
     if columns := _trial_columns(row, fewest=1):
         shared = {key: cell for key, cell in row.items() if key not in columns}
-        return [{**shared, "trial": number, "success": row[column]} for column, number in columns.items()]
+        every = {key: int(number[1]) for key in header if (number := _trial_column(key))} | columns
+        return [{**shared, "trial": number, "success": row.get(column)} for column, number in every.items()]
     tasks = _task_columns(row)
     trial = {key: cell for key, cell in row.items() if key not in tasks}
-    return [{**trial, "task_id": task, "success": row[task]} for task in tasks]
+    empty = [key for key in header if key and key not in row] if tasks else []
+    return [{**trial, "task_id": task, "success": row.get(task)} for task in (*tasks, *empty)]
+
+
+def _trial_column(key: str) -> re.Match[str] | None:
+    return TRIAL_NAME.fullmatch(key.strip()) or _NUMBER.fullmatch(key.strip())
 
 
 def _trial_columns(row: Mapping[str, Any], fewest: int = 2) -> dict[str, int]:
     """Columns that are called as trials and hold verdicts, beside a task."""
-    numbers = {key: TRIAL_NAME.fullmatch(key.strip()) or _NUMBER.fullmatch(key.strip()) for key in row}
-    columns = {key: int(number[1]) for key, number in numbers.items() if number}
+    columns = {key: int(number[1]) for key in row if (number := _trial_column(key))}
     verdicts = all(said_success(row[key]) is not None for key in columns)
     return columns if len(columns) >= fewest and verdicts and task_and_trial(row) and not says_verdict(row) else {}
 
@@ -283,7 +369,10 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
         total += 1
         words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
         name = _name_in(line) if words else ""
-        if not name or len(name.split()) > 6:
+        task, trial = _TASK_SAID.search(name), _TRIAL_SAID.search(name)
+        if task and trial and len(words) == 1:
+            rows.append({"task_id": task[1], "trial": int(trial[1]), "success": truth(words[0])})
+        elif not name or len(name.split()) > 6:
             others += 1
         else:
             trials = {"task_id": name} if len(words) > 1 else {NAME: name}

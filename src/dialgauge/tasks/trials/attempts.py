@@ -11,7 +11,9 @@ from msgspec import structs
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
+from dialgauge.tasks.trials.doubled_records import doubled_records
 from dialgauge.tasks.trials.own_tasks import OwnTasks
+from dialgauge.tasks.trials.paired_tasks import PairedTasks, by_pairs, paired_tasks
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, outcome_details, task_attempt
 from dialgauge.tasks.trials.trial_ids import TrialIds, grid_example, trials_in_ids
 from dialgauge.tasks.trials.verdicts import LogScores
@@ -35,7 +37,11 @@ class Attempts:
     """All attempts of one file; ``plan`` is what a file says of itself in which no conversation is."""
 
     def __init__(self, dialogues: Iterable[Dialogue], plan: Mapping[str, str] | None = None) -> None:
-        self.dialogues = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
+        everything = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
+        #: Records that the log has twice, of which the first counts.
+        self.doubled = doubled_records(everything)
+        again = self.doubled.again
+        self.dialogues = [each for n, each in enumerate(everything) if n not in again] if again else everything
         #: What conversations say of their file, each different text once.
         self._told: dict[str, dict[str, None]] = {}
         self._details: set[str] = set()
@@ -43,6 +49,7 @@ class Attempts:
         made: list[TaskAttempt] = []
         groups: list[str] = []
         variants: list[dict[str, str]] = []
+        given: list[Mapping[str, str]] = []
         errors: list[str] = []
         own_tasks = OwnTasks()
         models: Counter[str] = Counter()
@@ -57,6 +64,7 @@ class Attempts:
                 models[details["agent"]] += 1
             if "continues" in details:
                 self._continued.add(details["continues"])
+            given.append(details)
             groups.append(details.get("group", ""))
             variants.append({key[8:-1]: text for key, text in details.items() if key.startswith("variant[")})
             own_tasks.add(dialogue, details)
@@ -80,6 +88,10 @@ class Attempts:
                 structs.replace(attempt, task=task, trial=trial)
                 for attempt, (task, trial) in zip(made, in_ids, strict=True)
             ]
+        #: Which field names the tasks together with another, or might.
+        self.paired = paired_tasks(made, given) if self.is_log else PairedTasks()
+        if self.paired.second:
+            made = by_pairs(made, given, self.paired.second)
         #: Are tasks those that the groups of conversations name?
         self.by_groups = not self.trial_ids.named and _are_tasks(groups)
         if self.by_groups:

@@ -33,6 +33,11 @@ def trial_notes(
         verdicts = counted(graded.elsewhere, "verdict")
         told = f"{verdicts} of graders about conversations that are not in this log: left out"
         notes.append(Note("left_out", told))
+    if again := attempts.doubled.again:
+        records = counted(len(again), "record")
+        notes.append(
+            Note("left_out", f"{records} left out: each has the id and the content of another one of its task")
+        )
     notes += [Note("left_out", f"{name} is left out: {why}") for name, why in left_out.items()]
     if attempts.trials > attempts.most_scored > 0:
         planned = f"{counted(attempts.trials, 'trial')} {'was' if attempts.trials == 1 else 'were'} planned"
@@ -189,6 +194,11 @@ def _mixed_trials(attempts: Attempts) -> list[str]:
             "another one of their task, and each counts as a trial; if a conversation was written again as it grew, "
             "keep the last of each"
         ]
+    if ids := attempts.doubled.differing:
+        snapshots.append(
+            f"CHECK THE TRIALS: {counted(len(ids), 'id')} ({some_of(ids, _NAMED)}) of one task each name several "
+            "conversations that differ, which are counted as trials; if a record was written again, keep the last"
+        )
     return snapshots + [
         f"CHECK THE TRIALS: '{name}' differs between conversations of one task that are counted as its trials "
         f"({_shares(values)}); keep those of each agent in a file of its own, and score these one by one"
@@ -223,6 +233,17 @@ def _trials_in_ids(attempts: Attempts) -> list[str]:
     if shared := attempts.shared_ids:
         ids = f"the id {next(iter(shared))} names" if len(shared) == 1 else f"{len(shared):,} ids name"
         return [f"{ids} tasks in several domains: these are different tasks, called DOMAIN/ID here"]
+    if second := attempts.paired.second:
+        example = attempts.attempts[0].task
+        return [
+            f"'{second}' differs between conversations of one task, which may be a domain: both together are taken for "
+            f"the task ('{example}'); if they are not, keep '{second}' out of the log"
+        ]
+    if unclear := attempts.paired.unclear:
+        return [
+            f"'{unclear}' differs between all conversations of one task, which are counted as its trials; if it names "
+            "the task, call it 'task_id'"
+        ]
     if attempts.by_groups:
         return ["conversations of one group are taken for trials of one task; if they are not, name the 'task_id'"]
     if attempts.without_task:
