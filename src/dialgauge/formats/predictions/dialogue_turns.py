@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -62,6 +63,34 @@ class StateEntries(NamedTuple):
     says_predicted: bool = False
     #: Does a name say that what a turn has is what it changes?
     changes: bool = False
+
+
+def with_gold(predicted: StateEntries, gold: StateEntries) -> StateEntries:
+    """The predicted states of a file with the gold ones that it holds apart from them.
+
+    A turn that only gold has is empty where each slot has a row, and missing elsewhere.
+    """
+    golds = _by_position(gold.entries)
+    ours = _by_position(predicted.entries)
+    dialogues = {entry.dialogue for entry in predicted.entries}
+    joined = [entry._replace(gold=golds[key].state if key in golds else None) for key, entry in ours.items()]
+    for key, entry in golds.items():
+        if key not in ours:
+            empty: list[Any] | None = [] if predicted.long and entry.dialogue in dialogues else None
+            joined.append(StateEntry(entry.dialogue, entry.turn, empty, entry.state))
+    return predicted._replace(entries=joined, says_predicted=True)
+
+
+def _by_position(entries: Sequence[StateEntry]) -> dict[tuple[str, int], StateEntry]:
+    positions: dict[tuple[str, int], StateEntry] = {}
+    counts: Counter[str] = Counter()
+    for entry in entries:
+        key = (entry.dialogue, counts[entry.dialogue] if entry.turn is None else entry.turn)
+        counts[entry.dialogue] += 1
+        if key in positions:
+            raise DialgaugeError("this turn appears twice; keep one of them", dialogue=entry.dialogue, turn=entry.turn)
+        positions[key] = entry
+    return positions
 
 
 def turn_number(key: object) -> int | None:
