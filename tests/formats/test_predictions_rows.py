@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
+from support.commands import dialgauge as command
 
 NORTH: State = {"hotel": {"area": ("north",)}}
 
@@ -70,3 +73,30 @@ def test_rows_of_gold_beside_rows_of_predictions() -> None:
     ]
     [turn, _] = dialgauge.read(states).dialogues[0].turns
     assert (turn.state, turn.predicted) == ({"hotel": {"area": ("truth",)}}, {"hotel": {"area": ("model",)}})
+
+
+def test_gold_of_the_file_that_cannot_be_read_stops_no_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"dialogue_id": "A", "turn": turn, "prediction": {"hotel-area": "north"}} for turn in range(12)]
+    gold, both = tmp_path / "gold.json", tmp_path / "both.json"
+    gold.write_text(json.dumps({"A": {str(turn): {"gt": {"hotel": {"area": "north"}}} for turn in range(12)}}))
+    both.write_text(json.dumps([{**row, "target": "T5 failed here ..."} for row in rows]))
+    outcome = command(capsys, "score", gold, both, "-m", "JGA", "--resamples", "0")
+    assert outcome.code == 0
+    assert (
+        "gold states in the file that cannot be read, left out: 12 (first in dialogue A, turn 0: 'T5 f" in outcome.out
+    )
+    both.write_text(json.dumps([{**row, "target": row["prediction"] if row["turn"] else "T5 failed"} for row in rows]))
+    assert "1 of 12 outputs were not understood" in command(capsys, "score", "self", both, "-m", "JGA").err
+
+
+def test_targets_that_number_their_slots_are_gold() -> None:
+    prompt = "7=hotel-area 8=hotel-stars [user] hi"
+    rows = [
+        {"dialogue_id": "A", "turn": 0, "input": prompt, "target": "[states] 7=north", "prediction": "[states] 8=4"}
+    ]
+    [turn] = dialgauge.read(rows).dialogues[0].turns
+    assert (turn.state, turn.predicted) == (NORTH, {"hotel": {"stars": ("4",)}})
+    for state in ("[states] 9=1", "[states] 8=4 9=1"):  # a number that nothing names
+        assert dialgauge.read([{**rows[0], "target": state}]).dialogues[0].turns[0].predicted == turn.predicted

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError, choice
-from dialgauge.formats import INVALID, PARTLY
+from dialgauge.formats import INVALID, PARTLY, UNREAD_GOLD
 from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.encode import Coder, Items, encode
 from dialgauge.tracking.guard_evidence import GuardEvidence, state_codes
@@ -84,7 +84,9 @@ def input_findings(
 ) -> list[GuardFinding]:
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     return [
-        *output_findings(coverage.predicted_turns, reading),  # first: states that were misread may look late or partial
+        *output_findings(
+            coverage.predicted_turns, reading, own_gold=own_gold
+        ),  # first: states that were misread may look late or partial
         *empty_findings(evidence, reading),
         *([] if own_gold else change_findings(evidence)),
         *([] if own_gold else domain_findings(evidence)),
@@ -234,14 +236,15 @@ def id_example(predicted: Sequence[str], gold: Sequence[str]) -> str:
     return "\n".join(["# rename.yaml, to be completed", "dialogues:", *pairs])
 
 
-def output_findings(turns: int, reading: FileReading) -> list[GuardFinding]:
+def output_findings(turns: int, reading: FileReading, *, own_gold: bool = False) -> list[GuardFinding]:
     """Texts of a language model that hold no state, or one that was understood in part.
 
     A model may fail to give a state in many turns; but what was not understood may also be ours to mend, and moves JGA
     by as many points as it has percent of the turns: from 1% on that is no less than the interval of a test set like
     MultiWOZ's.
     """
-    remarks = {remark.what: remark for remark in reading.remarks if remark.what in (INVALID, PARTLY)}
+    scored = (INVALID, PARTLY, *([UNREAD_GOLD] if own_gold else []))
+    remarks = {remark.what: remark for remark in reading.remarks if remark.what in scored}
     unread = [remark for what, remark in remarks.items() if what == PARTLY or reading.understood]
     count = sum(remark.count for remark in unread)
     if turns >= FEW and count >= NOTABLE * turns:

@@ -34,6 +34,7 @@ _MOST_TWICE = 0.01
 _DELETIONS = frozenset(("unset", "delete", "deleted", "deletions", "remove", "removed", "removals"))
 #: Letters of a word that tells versions apart.
 _SHORT = 40
+_SCORE = re.compile(r"-?[0-9]{0,9}\.[0-9]+(?:e-?[0-9]+)?")
 #: Names of what tells runs apart: two in one turn are two predictions.
 _RUNS = re.compile(
     r"(?:model|system|run|seed|checkpoint|ckpt|epoch|trial|experiment|exp|tracker)(?:name|id|idx|no|num|number)?"
@@ -282,7 +283,8 @@ def _versions(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
 
 
 def _is_word(held: object) -> bool:
-    return isinstance(held, str) and 0 < len(held) < _SHORT
+    """May it be the name of a version, and is no score?"""
+    return isinstance(held, str) and 0 < len(held) < _SHORT and _SCORE.fullmatch(held) is None
 
 
 def _kept_apart(named: Sequence[str], column: str) -> str:
