@@ -100,3 +100,57 @@ def test_targets_that_number_their_slots_are_gold() -> None:
     assert (turn.state, turn.predicted) == (NORTH, {"hotel": {"stars": ("4",)}})
     for state in ("[states] 9=1", "[states] 8=4 9=1"):  # a number that nothing names
         assert dialgauge.read([{**rows[0], "target": state}]).dialogues[0].turns[0].predicted == turn.predicted
+
+
+def test_gold_and_predictions_in_one_object() -> None:
+    both = {"gold": {"A1": [{}, {"hotel-area": "north"}]}, "pred": {"A1": [{}, {"hotel-area": "east"}]}}
+    turn = dialgauge.read(both).dialogues[0].turns[1]
+    assert (turn.state, turn.predicted) == (NORTH, {"hotel": {"area": ("east",)}})
+    with pytest.raises(DialgaugeError, match="2 sets of predictions, under 'greedy' and 'beam'"):
+        dialgauge.read({"greedy": both["gold"], "beam": both["pred"]})
+
+
+def test_names_in_two_rows_lose_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text(",,gold,pred\ndialogue_id,turn,hotel-area,hotel-area\nA,0,,\nA,1,north,east\n")
+    first, second = dialgauge.read(path).dialogues[0].turns
+    assert (first.state, first.predicted) == ({}, {})
+    assert (second.state, second.predicted) == (NORTH, {"hotel": {"area": ("east",)}})
+
+
+def test_what_a_pickle_is_to_be_written_as_is_read(tmp_path: Path) -> None:
+    predictions = {("A", 0): {}, ("A", 1): {"hotel-area": "north"}}
+    path = tmp_path / "predictions.json"
+    path.write_text(json.dumps({str(key): value for key, value in predictions.items()}))
+    assert [turn.predicted for turn in dialgauge.read(path).dialogues[0].turns] == [{}, NORTH]
+
+
+def test_settings_beside_predictions_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "predictions.json").write_text(json.dumps({"A": [{"hotel-area": "north"}], "B": [{}]}))
+    (tmp_path / "config.json").write_text(json.dumps({"model": "t5", "adam_beta1": 0.9, "slots": {"max": 3}}))
+    (tmp_path / "train.log").write_text("epoch 1 loss 2.3\n")
+    corpus = dialgauge.read(tmp_path)
+    assert [dialogue.id for dialogue in corpus.dialogues] == ["A", "B"]
+    assert corpus.notes.counts == {"files passed over, which hold no dialogues or predictions": 2}
+    (tmp_path / "more.json").write_text(json.dumps({"hotel-area": "north"}))  # a state that says not whose
+    with pytest.raises(DialgaugeError, match=r"more\.json: no known format fits it"):
+        dialgauge.read(tmp_path)
+
+
+def test_changes_that_name_every_slot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold, changes = tmp_path / "gold.json", tmp_path / "delta.json"
+    slots = [f"hotel-{letter}" for letter in "abcdefghijkl"]
+    filled = [dict.fromkeys(slots[: turn + 1], "1") for turn in range(12)]
+    gold.write_text(
+        json.dumps(
+            {"A": {str(turn): {"gt": {"hotel": {s[6:]: "1" for s in held}}} for turn, held in enumerate(filled)}}
+        )
+    )
+    rows = [
+        {"id": "A", "turn": turn, "changes": {s: "1" if s == slots[turn] else None for s in slots}}
+        for turn in range(12)
+    ]
+    changes.write_text(json.dumps(rows))
+    error = command(capsys, "score", gold, changes, "-m", "JGA").err
+    assert "where changes are added up, a slot without a value is emptied" in error
+    assert "call the field" not in error

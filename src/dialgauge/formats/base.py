@@ -69,6 +69,8 @@ class Notes:
         #: its states are predicted.
         self.understood = ""
         self.says_predicted = False
+        #: Were the changes of each turn put together?
+        self.adds_changes = False
         #: What that line counts, over all files of a folder.
         self.predicted_dialogues = 0
         self.predicted_slots: set[tuple[str, str]] = set()

@@ -88,7 +88,7 @@ def input_findings(
             coverage.predicted_turns, reading, own_gold=own_gold
         ),  # first: states that were misread may look late or partial
         *empty_findings(evidence, reading),
-        *([] if own_gold else change_findings(evidence)),
+        *([] if own_gold else change_findings(evidence, reading)),
         *([] if own_gold else domain_findings(evidence)),
         *moved_findings(evidence),
         *dialogue_findings(coverage),
@@ -130,7 +130,7 @@ def own_gold_findings(system: System, items: Items, coder: Coder) -> list[GuardF
     return [GuardFinding(OWN_GOLD, f"{seen}; GOLD is what counts")]
 
 
-def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFinding]:
     """Turns that hold what changed and not the whole state: their slots are gone in the next turn, gold's are not."""
     (slots, gone), (stated, lost) = evidence.kept, evidence.gold_kept
     surely = slots >= FEW and gone >= _GONE * slots and lost <= _KEPT * stated
@@ -138,6 +138,9 @@ def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     if not (surely or many):
         return []
     seen = f"{gone:,} of {slots:,} predicted slots are gone in the next turn"
+    if reading.adds_changes:
+        message = f"{seen}: where changes are added up, a slot without a value is emptied; leave out slots that stay"
+        return [GuardFinding(CHANGES, message, stops=surely)]
     message = (
         f"{f'the turns seem to hold only what changed: {seen}' if surely else f'{seen}, which gold keeps'}; "
         f"{'' if surely else 'if turns hold only what changed, '}write the whole state of every turn, or call the "

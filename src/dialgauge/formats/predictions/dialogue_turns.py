@@ -31,6 +31,9 @@ _TURN_AT_END = re.compile(r"[\s_#:|/.-](?:(?:turn|t|utt)[\s_#:/.-]?)?(0|[1-9][0-
 _TUPLE = re.compile(r"""\((['"])([^'"]{1,200})\1,\s?([0-9]{1,5})\)""")
 _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
 _LOOK_AT = 200
+#: Words that say that something is gold, and that it is predicted.
+_GOLD_WORDS = frozenset("gold golden gt groundtruth truth true reference ref label target annotation".split())  # noqa: SIM905
+_PREDICTED_WORDS = frozenset("pred preds predicted prediction predictions hyp hypothesis model output".split())  # noqa: SIM905
 _EMPTY: tuple[Any, ...] = ("", None, {})
 
 
@@ -63,6 +66,19 @@ class StateEntries(NamedTuple):
     says_predicted: bool = False
     #: Does a name say that what a turn has is what it changes?
     changes: bool = False
+
+
+def says_side(word: object) -> bool:
+    """Does a word say that something is gold, or predicted?"""
+    return plain_name(word) in _GOLD_WORDS | _PREDICTED_WORDS
+
+
+def predicted_and_gold(words: Iterable[object]) -> tuple[Any, Any] | None:
+    """Of two words the one that says predicted and the one that says gold; None where they do not."""
+    both = sorted(words, key=lambda word: plain_name(word) in _GOLD_WORDS)
+    if len(both) != 2 or plain_name(both[0]) not in _PREDICTED_WORDS or plain_name(both[1]) not in _GOLD_WORDS:
+        return None
+    return both[0], both[1]
 
 
 def with_gold(predicted: StateEntries, gold: StateEntries) -> StateEntries:

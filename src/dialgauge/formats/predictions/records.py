@@ -14,6 +14,8 @@ from dialgauge.formats.predictions.dialogue_turns import (
     StateEntries,
     StateEntry,
     dialogue_turn,
+    predicted_and_gold,
+    says_side,
     share_dialogues,
     turn_entries,
     turn_number,
@@ -39,9 +41,6 @@ _SCORE = re.compile(r"-?[0-9]{0,9}\.[0-9]+(?:e-?[0-9]+)?")
 _RUNS = re.compile(
     r"(?:model|system|run|seed|checkpoint|ckpt|epoch|trial|experiment|exp|tracker)(?:name|id|idx|no|num|number)?"
 )
-#: Words of the rows of gold, and of those of predictions, where one column says which each is.
-_GOLD_WORDS = frozenset("gold golden gt groundtruth truth true reference ref label target annotation".split())  # noqa: SIM905
-_PREDICTED_WORDS = frozenset("pred preds predicted prediction predictions hyp hypothesis model output".split())  # noqa: SIM905
 
 
 def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
@@ -81,15 +80,14 @@ def _sides(
     """The rows of predictions and those of gold, where a column says which each is: ``source`` with gold and pred."""
     used = {columns.dialogue, columns.turn, columns.turns, columns.state, columns.slot, columns.value, columns.domain}
     for column in columns.names:
-        if columns.gold or column in used or plain_name(rows[0].get(column)) not in _GOLD_WORDS | _PREDICTED_WORDS:
+        if columns.gold or column in used or not says_side(rows[0].get(column)):
             continue
-        words = [plain_name(row.get(column)) for row in rows]
-        both = {*words}
-        if len(both) == 2 and both & _GOLD_WORDS and both & _PREDICTED_WORDS:
-            of_gold: dict[bool, list[dict[Any, Any]]] = {False: [], True: []}
-            for row, word in zip(rows, words, strict=True):
-                of_gold[word in _GOLD_WORDS].append({key: held for key, held in row.items() if key != column})
-            return of_gold[False], of_gold[True]
+        if pair := predicted_and_gold({word for row in rows if isinstance(word := row.get(column, 0), str | int)}):
+            predicted, gold = (
+                [{key: held for key, held in row.items() if key != column} for row in rows if row.get(column) == word]
+                for word in pair
+            )
+            return predicted, gold
     return None
 
 

@@ -67,6 +67,7 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     read, slots = counted(notes.predicted_dialogues, "dialogue"), counted(len(notes.predicted_slots), "slot")
     notes.understood = f"{read}, {numbering.sentence()}{changes}, {slots}{keys}"
     notes.says_predicted |= matches.says_predicted
+    notes.adds_changes |= matches.changes
     notes.numbered_from = max(notes.numbered_from, numbering.first if numbering.step == 1 else 0)
     return dialogues
 
