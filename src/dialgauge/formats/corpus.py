@@ -38,6 +38,8 @@ STANDARD_OUTPUT = "-"
 
 #: Beyond this many dialogues a misspelt id gets no suggestion.
 _MOST_SEARCHED = 20_000
+#: Files beside predictions that no format fits.
+_MOST_UNFIT = 20
 _PASSED_OVER = "files passed over, which hold no dialogues or predictions"
 _OF_DIALOGUE = frozenset(Dialogue.__struct_fields__)
 
@@ -288,23 +290,31 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
     named = format_named(format) if format else None
     parts = resolve(source, limit=limit)
     folders = Counter(part.folder for part in parts)
+    kinds: set[str] = set()
+    unfit: list[tuple[Part, UnknownFormat]] = []
     for part in parts:
         if named is None or (len(parts) > 1 and is_document(part.stem)):
-            yield part, _recognised(part, folders)
+            try:
+                chosen = recognise(part, folders)
+            except UnknownFormat as error:
+                if len(parts) == 1 or len(unfit) == _MOST_UNFIT:
+                    raise
+                unfit.append((part, error))
+                continue
+            kinds |= {chosen.kind} if isinstance(chosen, DialogueFormat) else set()
+            yield part, chosen
         else:
             yield part, named
+    strange = [error for part, error in unfit if kinds != {"predictions"} or not _accompanies(part)]
+    if strange:
+        raise strange[0]
+    yield from ((part, format_named("document")) for part, _ in unfit)
 
 
-def _recognised(part: Part, folders: Counter[str]) -> AnyFormat:
-    """The format of a part; one that no format fits may accompany others."""
-    try:
-        return recognise(part, folders)
-    except UnknownFormat:
-        from dialgauge.formats.predictions.free_form import accompanies
+def _accompanies(part: Part) -> bool:
+    from dialgauge.formats.predictions.free_form import accompanies
 
-        if folders.total() > 1 and accompanies(Peek(part)):
-            return format_named("document")
-        raise
+    return accompanies(Peek(part))
 
 
 def _together(source: str | Path, format: str | None, limit: int) -> Iterator[tuple[AnyFormat, list[Part]]]:
