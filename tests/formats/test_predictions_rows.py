@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 
 import dialgauge
@@ -154,3 +155,19 @@ def test_changes_that_name_every_slot(tmp_path: Path, capsys: pytest.CaptureFixt
     error = command(capsys, "score", gold, changes, "-m", "JGA").err
     assert "where changes are added up, a slot without a value is emptied" in error
     assert "call the field" not in error
+
+
+def test_a_frame_with_lists_of_slots_holds_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pair = {"slot": "hotel-area", "value": "north"}
+    frame = polars.DataFrame({"dialogue_id": ["A", "A"], "turn_id": [0, 1], "state": [[], [pair]]})
+    frame.write_parquet(tmp_path / "states.parquet")
+    gold = tmp_path / "gold.json"
+    gold.write_text(json.dumps({"A": {"0": {"gt": {}}, "1": {"gt": {"hotel": {"area": "north"}}}}}))
+    for named in (
+        (gold, tmp_path / "states.parquet"),
+        (tmp_path / "states.parquet", f"same={tmp_path / 'lines.jsonl'}"),
+    ):
+        (tmp_path / "lines.jsonl").write_text("".join(json.dumps(row) + "\n" for row in frame.to_dicts()))
+        assert "JGA" in command(capsys, "score", *named, "-m", "JGA", "--resamples", "0").out
+    model = frame.with_columns(text=polars.lit("hello"))  # the dialogues themselves, with their states
+    assert [turn.state for turn in dialgauge.read(model).dialogues[0].turns] != [None, None]
