@@ -12,6 +12,7 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import INVALID
 from support.commands import dialgauge as command
 
 NORTH: State = {"hotel": {"area": ("north",)}}
@@ -171,3 +172,31 @@ def test_a_frame_with_lists_of_slots_holds_predictions(tmp_path: Path, capsys: p
         assert "JGA" in command(capsys, "score", *named, "-m", "JGA", "--resamples", "0").out
     model = frame.with_columns(text=polars.lit("hello"))  # the dialogues themselves, with their states
     assert [turn.state for turn in dialgauge.read(model).dialogues[0].turns] != [None, None]
+
+
+def test_messages_that_a_model_answers_with_states() -> None:
+    def talk(*answers: str) -> list[dict[str, str]]:
+        said = [({"role": "user", "content": "hi"}, {"role": "assistant", "content": answer}) for answer in answers]
+        return [{"role": "system", "content": "track"}, *(message for pair in said for message in pair)]
+
+    states = talk("{}", 'Sure: ```json\n{"hotel-area": "north"}\n```', '{"hotel": {"area": "north"}}')
+    for written in ({"A1": {"messages": states}}, [{"dialogue_id": "A1", "messages": states}]):
+        assert [turn.predicted for turn in dialgauge.read(written).dialogues[0].turns] == [{}, NORTH, NORTH]
+    mixed = {"A1": {"messages": states}, "A2": {"messages": talk("{}")}, "A3": {"messages": talk("{}", "{}", "Sorry!")}}
+    corpus = dialgauge.read(mixed)
+    assert [turn.predicted for name in ("A2", "A3") for turn in corpus[name].turns] == [{}, {}, {}, {}]
+    assert corpus.notes.counts[INVALID] == 1
+    for other in ("It is in the north.", '{"action": "search"}'):
+        with pytest.raises(DialgaugeError, match="missing"):
+            dialgauge.read({"A1": {"messages": talk('{"hotel-area": "north"}', other)}})
+
+
+@pytest.mark.parametrize(("text", "told", "dialogue"), [
+    ("\nhotel-area: north; hotel-stars: 4\n", "a state alone does not say whose it is", "dialogue-1"),
+    ("== MUL0001.json\nturn 0: \nturn 1: hotel-area=north\n", "a line names a dialogue", "MUL0001.json"),
+])  # fmt: skip
+def test_texts_that_do_not_say_whose_states_they_hold(text: str, told: str, dialogue: str, tmp_path: Path) -> None:
+    (tmp_path / "generated.txt").write_text(text)
+    with pytest.raises(DialgaugeError, match=told) as caught:
+        dialgauge.read(tmp_path / "generated.txt")
+    assert f'{{"dialogue_id":"{dialogue}","turn":1,"state":{{"hotel-area":"north"}}}}' in caught.value.example

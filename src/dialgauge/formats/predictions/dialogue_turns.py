@@ -17,6 +17,7 @@ from dialgauge.formats.predictions.columns import (
     plain_name,
     refuse_two_states,
 )
+from dialgauge.formats.predictions.loose import answer_in
 from dialgauge.formats.predictions.state_texts import is_domain, names_domain
 
 #: A turn's key: a number, perhaps behind a word that says so, or before the number of turns: ``3/7``.
@@ -190,10 +191,32 @@ def _is_numbered(item: Any) -> bool:
     return isinstance(item, list | tuple) and len(item) == 2 and turn_number(item[0]) is not None
 
 
+def answered_states(messages: Any) -> list[str]:
+    """What a model answers each message with, where that mostly is a state; none where it is something else."""
+    if not isinstance(messages, list) or not all(isinstance(said, Mapping) and "content" in said for said in messages):
+        return []
+    contents = [said["content"] for said in messages if said.get("role") == "assistant"]
+    texts = [text if isinstance(text, str) else "" for text in contents]
+    states = [state for text in texts if (state := answer_in(text)[0]) is not None and _names_domains(state)]
+    return texts if 2 * len(states) > len(texts) else []
+
+
+def _names_domains(state: Mapping[Any, Any]) -> bool:
+    """Does an object hold nothing but slots that name their domains, and domains with slots?"""
+    return all(
+        isinstance(name, str) and (is_domain(name) if isinstance(held, Mapping) else names_domain(name))
+        for name, held in state.items()
+    )
+
+
 def turn_entries(
     dialogue: str, turns: Sequence[tuple[int | None, Any]], names: dict[str, None]
 ) -> Iterator[StateEntry]:
     """The states of a dialogue's turns; ``names`` gathers what they are called."""
+    if answers := answered_states([item for _, item in turns]):
+        names.update(messages=None)
+        yield from (StateEntry(dialogue, None, answer) for answer in answers)
+        return
     if all(number is None and _is_numbered(item) for number, item in turns):
         turns = [(turn_number(item[0]), item[1]) for _, item in turns]
     records = [item for _, item in turns if isinstance(item, Mapping) and is_record(item)]
