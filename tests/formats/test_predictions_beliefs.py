@@ -15,6 +15,9 @@ from dialgauge.formats.predictions import Beliefs, hyphenated, hyphenated_slot
 from support.examples import EXAMPLES, as_json
 from support.reading import part_of, read_bytes, read_json
 
+TWO_VALUES = "slots with two values in one state, the later kept"
+TWICE = ["hotel-area-east", "hotel-area-west"]
+
 
 def states(format: str, value: Any) -> list[tuple[State | None, State | None]]:
     """Gold and prediction of each turn of the only dialogue."""
@@ -44,7 +47,25 @@ def test_of_two_values_for_a_slot_the_later_stands_and_is_noted() -> None:
     beliefs = Beliefs(hyphenated, part_of(b"[]"), notes)
     for times in (1, 2):  # a state that repeats is built once and noted every time
         assert beliefs.read(msgspec.Raw(as_json(texts))) == {"hotel": {"area": ("west",)}}
-        assert notes.counts == {"slots with two values in one state, the later kept": times}
+        assert notes.counts == {TWO_VALUES: times}
+    assert notes.places == {TWO_VALUES: ["dialogue , turn 0"] * 2}
+    beliefs.read(msgspec.Raw(as_json(texts)), gold=True)  # which the scores of predictions do not depend on
+    assert notes.counts == {TWO_VALUES: 2, f"gold: {TWO_VALUES}": 1}
+
+
+@pytest.mark.parametrize(("name", "written"), [
+    ("trade", {"A": {"0": {"turn_belief": [], "pred_bs_ptr": []}, "1": {"turn_belief": [], "pred_bs_ptr": TWICE}}}),
+    ("t5-dst", {"A": {"turns": {"0": {"pred_belief": []}, "1": {"pred_belief": TWICE}}}}),
+    ("som-dst", {"A_0": [[], []], "A_1": [TWICE, []]}),
+    ("simpletod", {"A": {"generated_turn_belief": [[], [text.replace("-", " ") for text in TWICE]]}}),
+    ("predictions", {"A": ["", "hotel-area=east; hotel-area=west"]}),
+    ("predictions", {"A": ["{}", '{"hotel-area": "east", "hotel-area": "west"}']}),
+    ("predictions", {"A": [[], [["hotel-area", "east"], ["hotel-area", "west"]]]}),
+])  # fmt: skip
+def test_two_values_are_told_with_their_place(name: str, written: Any) -> None:
+    [dialogue], notes = read_json(name, written)
+    assert dialogue.turns[1].predicted == {"hotel": {"area": ("west",)}}
+    assert (notes.counts[TWO_VALUES], notes.places[TWO_VALUES]) == (1, ["dialogue A, turn 1"])
 
 
 def test_som_dst_lists_the_prediction_first() -> None:

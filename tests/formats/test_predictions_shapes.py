@@ -190,8 +190,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
         "it holds 2 sets of predictions, under 'epoch_1' and 'epoch_2'; keep one of them",
     ),
     "two versions of rows": (
-        [{"dialogue_id": "A1", "turn": 0, "type": kind, "state": FLAT[1]} for kind in ("gold", "pred")],
-        "this turn appears 2 times, with 'gold' and 'pred' as its type; keep the rows of one of them",
+        [{"dialogue_id": "A1", "turn": 0, "type": kind, "state": FLAT[1]} for kind in ("raw", "fixed")],
+        "this turn appears 2 times, with 'raw' and 'fixed' as its type; keep the rows of one of them",
     ),
     "merged tables": (
         table(["dialogue_id", "turn", "hotel-area_x", "hotel-area_y", "train-day"]),

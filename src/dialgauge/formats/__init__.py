@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ALL_FIELDS as ALL_FIELDS,
         INVALID as INVALID,
         PARTLY as PARTLY,
+        UNREAD_GOLD as UNREAD_GOLD,
         AnyFormat as AnyFormat,
         DialogueFormat as DialogueFormat,
         Notes as Notes,

@@ -33,6 +33,8 @@ ABSENT = frozenset({"", "none", "not mentioned"})
 INVALID = "invalid outputs, scored as empty predictions"
 #: And of one that was understood in part: it may mean another state.
 PARTLY = "outputs that were not understood in whole"
+#: A gold state beside predictions.
+UNREAD_GOLD = "gold states in the file that cannot be read, left out"
 
 DialogueKind: TypeAlias = Literal["dialogues", "predictions"]
 ResourceKind: TypeAlias = Literal[
@@ -67,6 +69,8 @@ class Notes:
         #: its states are predicted.
         self.understood = ""
         self.says_predicted = False
+        #: Were the changes of each turn put together?
+        self.adds_changes = False
         #: What that line counts, over all files of a folder.
         self.predicted_dialogues = 0
         self.predicted_slots: set[tuple[str, str]] = set()

@@ -18,11 +18,11 @@ from msgspec import Struct, field
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic, writing
-from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Resource, ResourceFormat
+from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Peek, Resource, ResourceFormat
 from dialgauge.formats.document import is_document
 from dialgauge.formats.held import hold
 from dialgauge.formats.packed import DEFAULT_LIMIT
-from dialgauge.formats.registry import LAST_RESORT, format_named, recognise, writer_named
+from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, format_named, recognise, writer_named
 from dialgauge.formats.source import Part, resolve
 from dialgauge.text import counted
 
@@ -38,6 +38,9 @@ STANDARD_OUTPUT = "-"
 
 #: Beyond this many dialogues a misspelt id gets no suggestion.
 _MOST_SEARCHED = 20_000
+#: Files beside predictions that no format fits.
+_MOST_UNFIT = 20
+_PASSED_OVER = "files passed over, which hold no dialogues or predictions"
 _OF_DIALOGUE = frozenset(Dialogue.__struct_fields__)
 
 
@@ -198,6 +201,9 @@ def _dialogues(corpus: Corpus, format: str | None, limit: int) -> Iterator[Dialo
         corpus.files += [part.name for part in parts]
         if isinstance(chosen, ResourceFormat):
             corpus.resources += [chosen.load(part, corpus.notes) for part in parts]
+            for part in parts:
+                if chosen.kind == "document" and not is_document(part.stem):
+                    corpus.notes.add_at(_PASSED_OVER, 1, part.name)
             continue
         if corpus.format not in ("", chosen.name):
             raise DialgaugeError(
@@ -284,11 +290,31 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
     named = format_named(format) if format else None
     parts = resolve(source, limit=limit)
     folders = Counter(part.folder for part in parts)
+    kinds: set[str] = set()
+    unfit: list[tuple[Part, UnknownFormat]] = []
     for part in parts:
         if named is None or (len(parts) > 1 and is_document(part.stem)):
-            yield part, recognise(part, folders)
+            try:
+                chosen = recognise(part, folders)
+            except UnknownFormat as error:
+                if len(parts) == 1 or len(unfit) == _MOST_UNFIT:
+                    raise
+                unfit.append((part, error))
+                continue
+            kinds |= {chosen.kind} if isinstance(chosen, DialogueFormat) else set()
+            yield part, chosen
         else:
             yield part, named
+    strange = [error for part, error in unfit if kinds != {"predictions"} or not _accompanies(part)]
+    if strange:
+        raise strange[0]
+    yield from ((part, format_named("document")) for part, _ in unfit)
+
+
+def _accompanies(part: Part) -> bool:
+    from dialgauge.formats.predictions.free_form import accompanies
+
+    return accompanies(Peek(part))
 
 
 def _together(source: str | Path, format: str | None, limit: int) -> Iterator[tuple[AnyFormat, list[Part]]]:

@@ -126,7 +126,8 @@ _STARTS = {
     **dict.fromkeys(
         (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
         "it is a Python pickle, which is never loaded here, for it may run anything; load it yourself and write JSON: "
-        "json.dump(predictions, open('predictions.json', 'w'))",
+        "json.dump({str(key): value for key, value in predictions.items()}, open('predictions.json', 'w')), or of a "
+        "list json.dump(predictions, open('predictions.json', 'w'))",
     ),
     b"\x93NUMPY": "it is an array of NumPy; write JSON: json.dump(array.tolist(), open('predictions.json', 'w'))",
     b"SQLite format 3": "it is a database of SQLite; export the table as CSV",

@@ -63,14 +63,22 @@ def read_table(columns: Sequence[str], rows: Rows, file: str, notes: Notes) -> I
 def _is_free_form(columns: Sequence[str], rows: Rows) -> bool:
     """Are there predictions in columns that the data model does not have?"""
     fields = {_NAMES.get(name, name) for name in columns}
-    if fields & {"record", "turns"} or (fields & {"state", "predicted", "judged"} and is_turn_table(columns)):
+    if fields & {"record", "turns"}:
         return False
+    if fields & {"state", "predicted", "judged"} and is_turn_table(columns):
+        return fields & _OF_TURN == {"state"} and "state" in columns and _lists_slots(rows)
     from dialgauge.formats.predictions.columns import Columns
     from dialgauge.formats.predictions.dialogue_turns import turn_number
 
     named = Columns.of([dict(row) for row in islice(rows(columns), _LOOK_AT)])
     by_turn = sum(turn_number(name) is not None for name in columns) > 1
     return bool(named.dialogue) and (named.has_states or bool(named.turns) or by_turn)
+
+
+def _lists_slots(rows: Rows) -> bool:
+    """Are states lists of slots with their values, as predictions are written and no state of the data model is?"""
+    held = next((state for row in rows(["state"]) if (state := row["state"])), None)
+    return isinstance(held, list) and all(isinstance(pair, Mapping) and "slot" in pair for pair in held)
 
 
 def is_turn_table(columns: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dialgauge.errors import DialgaugeError, choice
-from dialgauge.formats import INVALID, PARTLY
+from dialgauge.formats import INVALID, PARTLY, UNREAD_GOLD
 from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, encode
 from dialgauge.tracking.guard_evidence import GuardEvidence, state_codes
@@ -89,9 +89,11 @@ def input_findings(
 ) -> list[GuardFinding]:
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     return [
-        *output_findings(coverage.predicted_turns, reading),  # first: states that were misread may look late or partial
+        *output_findings(
+            coverage.predicted_turns, reading, own_gold=own_gold
+        ),  # first: states that were misread may look late or partial
         *empty_findings(evidence, reading),
-        *([] if own_gold else change_findings(evidence)),
+        *([] if own_gold else change_findings(evidence, reading)),
         *([] if own_gold else domain_findings(evidence)),
         *moved_findings(evidence),
         *dialogue_findings(coverage),
@@ -165,7 +167,7 @@ def unified_findings(side: EncodedDialogues, coder: Coder) -> list[GuardFinding]
     return [GuardFinding(SEVERAL, sentence)]
 
 
-def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFinding]:
     """Turns that hold what changed and not the whole state: their slots are gone in the next turn, gold's are not."""
     (slots, gone), (stated, lost) = evidence.kept, evidence.gold_kept
     surely = slots >= FEW and gone >= _GONE * slots and lost <= _KEPT * stated
@@ -173,6 +175,9 @@ def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     if not (surely or many):
         return []
     seen = f"{gone:,} of {slots:,} predicted slots are gone in the next turn"
+    if reading.adds_changes:
+        message = f"{seen}: where changes are added up, a slot without a value is emptied; leave out slots that stay"
+        return [GuardFinding(CHANGES, message, stops=surely)]
     message = (
         f"{f'the turns seem to hold only what changed: {seen}' if surely else f'{seen}, which gold keeps'}; "
         f"{'' if surely else 'if turns hold only what changed, '}write the whole state of every turn, or call the "
@@ -271,14 +276,15 @@ def id_example(predicted: Sequence[str], gold: Sequence[str]) -> str:
     return "\n".join(["# rename.yaml, to be completed", "dialogues:", *pairs])
 
 
-def output_findings(turns: int, reading: FileReading) -> list[GuardFinding]:
+def output_findings(turns: int, reading: FileReading, *, own_gold: bool = False) -> list[GuardFinding]:
     """Texts of a language model that hold no state, or one that was understood in part.
 
     A model may fail to give a state in many turns; but what was not understood may also be ours to mend, and moves JGA
     by as many points as it has percent of the turns: from 1% on that is no less than the interval of a test set like
     MultiWOZ's.
     """
-    remarks = {remark.what: remark for remark in reading.remarks if remark.what in (INVALID, PARTLY)}
+    scored = (INVALID, PARTLY, *([UNREAD_GOLD] if own_gold else []))
+    remarks = {remark.what: remark for remark in reading.remarks if remark.what in scored}
     unread = [remark for what, remark in remarks.items() if what == PARTLY or reading.understood]
     count = sum(remark.count for remark in unread)
     if turns >= FEW and count >= NOTABLE * turns:

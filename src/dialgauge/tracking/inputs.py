@@ -83,6 +83,8 @@ class FileReading(Struct, frozen=True, kw_only=True):
     #: What was made of a file whose layout had to be found out, and whether it says that its states are predicted.
     understood: str = ""
     says_predicted: bool = False
+    #: Were the changes of each turn put together?
+    adds_changes: bool = False
     #: Did a frame give all states the same slots?
     from_structs: bool = False
     #: The number that the file gives to what was read as its first turns.
@@ -94,6 +96,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             remarks=tuple(Remark(what, notes.counts[what], places) for what, places in notes.places.items()),
             understood=notes.understood,
             says_predicted=notes.says_predicted,
+            adds_changes=notes.adds_changes,
             from_structs=notes.from_structs,
             numbered_from=notes.numbered_from,
         )
@@ -111,6 +114,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             remarks=tuple(remarks.values()),
             understood=f"{understood[0]}{others}" if understood else "",
             says_predicted=any(part.says_predicted for part in parts),
+            adds_changes=any(part.adds_changes for part in parts),
             from_structs=any(part.from_structs for part in parts),
             numbered_from=max(part.numbered_from for part in parts),
         )

@@ -48,6 +48,8 @@ def holds_conversations(peek: Peek) -> bool:
         first = next(of_value(given, kind, notes), None)
     except DialgaugeError:  # said when it is read
         return has_sign
+    if first is not None and _are_states(first) and _are_predictions(peek):
+        return False
     if first is None or has_sign:
         doubtful = (
             bool(notes.counts) if first is None else (bool(notes.counts) and not first.grouped) or _is_spoken(first)
@@ -164,6 +166,14 @@ def _is_spoken(first: FoundConversation) -> bool:
     if not first.messages:
         return False
     return is_spoken(first.messages[0]) or ("turns" in first.used and not has_role(first.messages[0]))
+
+
+def _are_states(first: FoundConversation) -> bool:
+    """Does a model answer messages with dialogue states, of which one is not empty?"""
+    from dialgauge.formats.predictions.dialogue_turns import answered_states
+
+    answers = answered_states(list(first.messages))
+    return not says_outcome(first.record) and any('":' in answer for answer in answers)
 
 
 def _is_turn(given: Mapping[str, Any]) -> bool:

@@ -23,6 +23,8 @@ _LOOKS = (
     (re.compile(r"[\[({\s]{1,9}'"), "it looks like Python: write it with json.dump"),
     (re.compile(r"(?:(?:var|let|const) )?\w{1,60} ?= ?[\[{]"), "it is a program that assigns a value: write that value "
      "alone, with json.dump"),
+    (re.compile(r"[=#*>\s-]{0,9}[\w.-]{1,60}[=#*\s:-]{0,9}\n\W{0,9}(?:turn|t|utt)[ _#]{0,2}[0-9]{1,4}\s?[:.)]", re.I),
+     "a line names a dialogue, and those below it its turns: write rows with dialogue_id, turn and state"),
     (re.compile(r"(?:turn|t|utt)?[ _#]{0,2}[0-9]{1,4}[:.)] ?\w{1,40}[-.][\w ]{1,40}[=:]", re.IGNORECASE), "a turn "
      "alone does not say of which dialogue it is: write rows with dialogue_id, turn and state"),
     (re.compile(r"\[Content_Types\]"), "it is an Excel workbook: save the sheet as CSV"),
@@ -42,11 +44,12 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
     written = sample(peek)
     if not written:
         printable = all(map(str.isprintable, peek.lines[:5]))
-        seen_as = ("\n".join(peek.lines), peek.stem) if printable else (peek.stem,)
+        lines = [line for line in peek.lines if line.strip()]
+        seen_as = ("\n".join(lines), peek.stem) if printable else (peek.stem,)
         look = next((sentence for pattern, sentence in _LOOKS if any(map(pattern.match, seen_as))), "")
         if not look and not (printable and peek.shape == "text"):
             return "", ""
-        example = "" if "JSON" in look or "json" in look else "\n".join(_example(*_own_words(peek.lines, peek.stem)))
+        example = "" if "JSON" in look or "json" in look else "\n".join(_example(*_own_lines(lines, peek.stem)))
         return f"; {look or f'missing: {error.missing}'}", example
     keys = _keys_in(written)
     names = [plain(name)[:40] for name in error.names or keys][:_SHOWN]
@@ -93,6 +96,15 @@ def _predicts(name: str) -> bool:
     return ".predictions." in BUILT_IN[name].target or name.endswith("-predictions")
 
 
+def _own_lines(lines: list[str], stem: str) -> tuple[str, State]:
+    """The id that the first line of a text names, or its file, and the first state that a line holds."""
+    name = lines[0].strip("=#*>: -\t") if lines else ""
+    states = (_state_in(_TURN_LABEL.sub("", line.strip())) for line in lines[:_SHOWN])
+    return name[:40] if FILE_ID.fullmatch(name.rpartition(".")[0] or name) else _own_words([], stem)[0], next(
+        filter(None, states), {}
+    )
+
+
 def _own_words(written: Any, stem: str) -> tuple[str, State]:
     """The first id and the first state in what somebody wrote, or the name of the file; empty where there is none."""
     dialogue, state = "", State()
@@ -100,8 +112,6 @@ def _own_words(written: Any, stem: str) -> tuple[str, State]:
     for depth in range(5):
         if isinstance(written, list) and written:
             written = written[0]
-            if isinstance(written, str):
-                state = _state_in(_TURN_LABEL.sub("", written))
             continue
         if not isinstance(written, dict) or not written:
             break

@@ -222,33 +222,36 @@ class Beliefs:
     A file repeats the same few thousand texts over and over, so each is taken apart once, and each different state is
     built once; that takes a third of the time.
 
-    A state has one value a slot: of two different values the later stands, as in a JSON object, and that is noted.
-    Values that mean "absent" are left out.
+    A state has one value a slot: of two different values the later stands, as in a JSON object, and that is noted,
+    with the place where it is predicted. Values that mean "absent" are left out.
     """
 
     def __init__(self, parse: Callable[[str], Triple], part: Part, notes: Notes) -> None:
         self._parse = parse
         self._notes = notes
+        self.dialogue, self.turn = "", 0
         self._known: dict[str, tuple[str, str, Values]] = {}
         self._states = Remembered(_TEXTS, self._made, part)
 
-    def state(self, texts: Iterable[str]) -> State:
+    def state(self, texts: Iterable[str], *, gold: bool = False) -> State:
         """The state of texts that are already decoded."""
-        return self._noted(self._made(texts))
+        return self._noted(self._made(texts), gold=gold)
 
-    def read(self, raw: msgspec.Raw) -> State:
+    def read(self, raw: msgspec.Raw, *, gold: bool = False) -> State:
         """The state of a JSON array of texts."""
-        return self._noted(self._states.read(raw))
+        return self._noted(self._states.read(raw), gold=gold)
 
-    def optional(self, raw: msgspec.Raw) -> State | None:
-        """The state of a JSON array of texts that may not be recorded."""
+    def optional_gold(self, raw: msgspec.Raw) -> State | None:
+        """The gold state of a JSON array of texts that may not be recorded."""
         made = self._states.optional(raw)
-        return None if made is None else self._noted(made)
+        return None if made is None else self._noted(made, gold=True)
 
-    def _noted(self, made: tuple[State, int]) -> State:
+    def _noted(self, made: tuple[State, int], *, gold: bool) -> State:
         state, twice = made
-        if twice:
-            self._notes.add(TWO_VALUES, twice)
+        if twice and gold:
+            self._notes.add(f"gold: {TWO_VALUES}", twice)
+        elif twice:
+            self._notes.add_at(TWO_VALUES, twice, f"dialogue {self.dialogue}, turn {self.turn}")
         return state
 
     def _made(self, texts: Iterable[str]) -> tuple[State, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from dialgauge.formats.predictions.columns import (
     plain_name,
     refuse_two_states,
 )
+from dialgauge.formats.predictions.loose import answer_in
 from dialgauge.formats.predictions.state_texts import is_domain, names_domain
 
 #: A turn's key: a number, perhaps behind a word that says so, or before the number of turns: ``3/7``.
@@ -30,6 +32,9 @@ _TURN_AT_END = re.compile(r"[\s_#:|/.-](?:(?:turn|t|utt)[\s_#:/.-]?)?(0|[1-9][0-
 _TUPLE = re.compile(r"""\((['"])([^'"]{1,200})\1,\s?([0-9]{1,5})\)""")
 _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
 _LOOK_AT = 200
+#: Words that say that something is gold, and that it is predicted.
+_GOLD_WORDS = frozenset("gold golden gt groundtruth truth true reference ref label target annotation".split())  # noqa: SIM905
+_PREDICTED_WORDS = frozenset("pred preds predicted prediction predictions hyp hypothesis model output".split())  # noqa: SIM905
 _EMPTY: tuple[Any, ...] = ("", None, {})
 
 
@@ -62,6 +67,47 @@ class StateEntries(NamedTuple):
     says_predicted: bool = False
     #: Does a name say that what a turn has is what it changes?
     changes: bool = False
+
+
+def says_side(word: object) -> bool:
+    """Does a word say that something is gold, or predicted?"""
+    return plain_name(word) in _GOLD_WORDS | _PREDICTED_WORDS
+
+
+def predicted_and_gold(words: Iterable[object]) -> tuple[Any, Any] | None:
+    """Of two words the one that says predicted and the one that says gold; None where they do not."""
+    both = sorted(words, key=lambda word: plain_name(word) in _GOLD_WORDS)
+    if len(both) != 2 or plain_name(both[0]) not in _PREDICTED_WORDS or plain_name(both[1]) not in _GOLD_WORDS:
+        return None
+    return both[0], both[1]
+
+
+def with_gold(predicted: StateEntries, gold: StateEntries) -> StateEntries:
+    """The predicted states of a file with the gold ones that it holds apart from them.
+
+    A turn that only gold has is empty where each slot has a row, and missing elsewhere.
+    """
+    golds = _by_position(gold.entries)
+    ours = _by_position(predicted.entries)
+    dialogues = {entry.dialogue for entry in predicted.entries}
+    joined = [entry._replace(gold=golds[key].state if key in golds else None) for key, entry in ours.items()]
+    for key, entry in golds.items():
+        if key not in ours:
+            empty: list[Any] | None = [] if predicted.long and entry.dialogue in dialogues else None
+            joined.append(StateEntry(entry.dialogue, entry.turn, empty, entry.state))
+    return predicted._replace(entries=joined, says_predicted=True)
+
+
+def _by_position(entries: Sequence[StateEntry]) -> dict[tuple[str, int], StateEntry]:
+    positions: dict[tuple[str, int], StateEntry] = {}
+    counts: Counter[str] = Counter()
+    for entry in entries:
+        key = (entry.dialogue, counts[entry.dialogue] if entry.turn is None else entry.turn)
+        counts[entry.dialogue] += 1
+        if key in positions:
+            raise DialgaugeError("this turn appears twice; keep one of them", dialogue=entry.dialogue, turn=entry.turn)
+        positions[key] = entry
+    return positions
 
 
 def turn_number(key: object) -> int | None:
@@ -145,10 +191,32 @@ def _is_numbered(item: Any) -> bool:
     return isinstance(item, list | tuple) and len(item) == 2 and turn_number(item[0]) is not None
 
 
+def answered_states(messages: Any) -> list[str]:
+    """What a model answers each message with, where that mostly is a state; none where it is something else."""
+    if not isinstance(messages, list) or not all(isinstance(said, Mapping) and "content" in said for said in messages):
+        return []
+    contents = [said["content"] for said in messages if said.get("role") == "assistant"]
+    texts = [text if isinstance(text, str) else "" for text in contents]
+    states = [state for text in texts if (state := answer_in(text)[0]) is not None and _names_domains(state)]
+    return texts if 2 * len(states) > len(texts) else []
+
+
+def _names_domains(state: Mapping[Any, Any]) -> bool:
+    """Does an object hold nothing but slots that name their domains, and domains with slots?"""
+    return all(
+        isinstance(name, str) and (is_domain(name) if isinstance(held, Mapping) else names_domain(name))
+        for name, held in state.items()
+    )
+
+
 def turn_entries(
     dialogue: str, turns: Sequence[tuple[int | None, Any]], names: dict[str, None]
 ) -> Iterator[StateEntry]:
     """The states of a dialogue's turns; ``names`` gathers what they are called."""
+    if answers := answered_states([item for _, item in turns]):
+        names.update(messages=None)
+        yield from (StateEntry(dialogue, None, answer) for answer in answers)
+        return
     if all(number is None and _is_numbered(item) for number, item in turns):
         turns = [(turn_number(item[0]), item[1]) for _, item in turns]
     records = [item for _, item in turns if isinstance(item, Mapping) and is_record(item)]

@@ -24,10 +24,12 @@ from dialgauge.formats.predictions.dialogue_turns import (
     StateEntries,
     StateEntry,
     dialogue_turn,
+    predicted_and_gold,
     share_dialogues,
     turn_entries,
     turn_number,
     turns_in,
+    with_gold,
 )
 from dialgauge.formats.predictions.records import entries_of_rows, with_inner_ids
 from dialgauge.formats.predictions.state_texts import names_domain
@@ -40,6 +42,9 @@ def state_entries(written: Any) -> StateEntries:
     if isinstance(written, Mapping):
         if isinstance(written.get("columns"), list) and (rows := _of_columns(written)):
             return entries_of_rows(rows)
+        if (pair := predicted_and_gold(written)) and all(map(_is_full, written.values())):
+            with suppress(NotUnderstood):
+                return with_gold(*(state_entries(written[side]) for side in pair))
         wrapped = [content for key, content in written.items() if plain_name(key) in WRAPPERS and _is_full(content)]
         for inner in wrapped if len(wrapped) == 1 else ():
             with suppress(NotUnderstood):

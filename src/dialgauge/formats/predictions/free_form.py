@@ -37,6 +37,7 @@ FILE_ID = re.compile(
     r"[A-Za-z]{0,8}[-_]?[0-9]{2,6}(?:_[0-9]{2,6})?",
     re.IGNORECASE,
 )
+_OF_TRAINING = re.compile(r"\.(?:log|ya?ml|toml|cfg|ini|out|err|lock|pt|pth|bin|safetensors)$", re.IGNORECASE)
 #: Lines above a table that may be its title.
 _TITLES = 5
 #: How polars and pandas rename a column that a table has twice.
@@ -82,6 +83,23 @@ def problem(peek: Peek) -> NotUnderstood | None:
     except (DialgaugeError, RecursionError):
         pass  # it has the layout, and something is wrong inside; reading says what
     return None
+
+
+def accompanies(peek: Peek) -> bool:
+    """May a file that no format fits lie beside predictions without being any: settings, scores, a log of training?"""
+    if _OF_TRAINING.search(peek.stem):
+        return True
+    settings = peek.json if isinstance(peek.json, dict) and len(peek.head) < HEAD_BYTES - 3 else {}
+    names = [name for name, held in settings.items() if not _is_single(held)]
+    return bool(settings) and not (
+        names or is_record(settings) or any(names_domain(name) or FILE_ID.fullmatch(name) for name in settings)
+    )
+
+
+def _is_single(held: object) -> bool:
+    """Is it one value, or several that are nothing but values?"""
+    inside = held.values() if isinstance(held, dict) else held if isinstance(held, list) else ()
+    return not any(isinstance(value, dict | list) for value in inside)
 
 
 def fault_in(peek: Peek, part: Part) -> str:
@@ -226,14 +244,17 @@ def table_rows(lines: Iterable[str]) -> list[Any]:
 def _levels_joined(rows: list[list[str]]) -> list[list[str]]:
     """The rows with one row of names, where pandas wrote two levels of them, hotel above area.
 
-    Names of ids stand in the first row, or in a third.
+    Names of ids stand in the first row, in the second, or in a third.
     """
+    second = [below for top, below in zip(rows[0], rows[1], strict=False) if not top]
+    in_second = bool(second) and all(second) and is_record(dict.fromkeys(second))
+    in_third = len(rows) > 2 and not all(rows[0]) and not in_second
+    ids = rows[2] if in_third else [""] * len(rows[0])
     names: list[str] = []
-    ids = rows[2] if len(rows) > 2 and any(not name for name in rows[0]) else [""] * len(rows[0])
     for top, below, alone in zip(rows[0], rows[1], ids, strict=False):
-        if bool(top and below) == bool(alone) and not (top and not below):
+        if not in_second and bool(top and below) == bool(alone) and not (top and not below):
             return rows
-        names.append(f"{top}-{below}" if below else alone or top)
+        names.append(f"{top}-{below}" if top and below else below or alone or top)
     whole = (
         len(names) == len(rows[0]) and is_record(dict.fromkeys(names)) and not any(map(str.isdigit, "".join(rows[1])))
     )

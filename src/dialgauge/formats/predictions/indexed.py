@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
@@ -24,18 +25,21 @@ _TALK = re.compile(r"\[(?:user|usr|system|sys|conversation|history|dialogue)\]|\
 
 
 def with_named_slots(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> Sequence[Mapping[Any, Any]]:
-    """The rows with their outputs as objects of slots, where all outputs number them; else as they are."""
-    outputs = [_OUTPUT.fullmatch(text) if isinstance(text := row.get(columns.state), str) else None for row in rows]
-    if not rows or not all(outputs) or not any(output[1] for output in outputs if output):
-        return rows
-    named = zip(rows, outputs, strict=True)
-    return [{**row, columns.state: _state(row, columns, output[1])} for row, output in named if output]
+    """The rows with their outputs, and targets, as objects of slots, where all number them; else as they are."""
+    for column in filter(None, (columns.state, columns.gold)):
+        outputs = [_OUTPUT.fullmatch(text) if isinstance(text := row.get(column), str) else None for row in rows]
+        if rows and all(outputs) and any(output[1] for output in outputs if output):
+            named = zip(rows, outputs, strict=True)
+            with suppress(*([] if column == columns.state else [DialgaugeError])):
+                rows = [{**row, column: _state(row, columns, output[1])} for row, output in named if output]
+    return rows
 
 
 def _state(row: Mapping[Any, Any], columns: Columns, filled: str) -> dict[str, str]:
     parts = [part.strip() for part in _FILLED.split(filled)[1:]]
     numbers = dict(zip(parts[::2], parts[1::2], strict=True))
-    others = [value for key, value in row.items() if key not in (columns.state, columns.dialogue, columns.turn)]
+    apart = (columns.state, columns.gold, columns.dialogue, columns.turn)
+    others = [value for key, value in row.items() if key not in apart]
     indexes = [_index(value) for value in others]
     known: dict[str, str] = next((index for index in indexes if numbers.keys() <= index.keys()), {})
     unnamed = [number for number in numbers if not names_domain(known.get(number, ""))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
@@ -13,10 +14,13 @@ from dialgauge.formats.predictions.dialogue_turns import (
     StateEntries,
     StateEntry,
     dialogue_turn,
+    predicted_and_gold,
+    says_side,
     share_dialogues,
     turn_entries,
     turn_number,
     turns_in,
+    with_gold,
 )
 from dialgauge.formats.predictions.indexed import with_named_slots
 from dialgauge.formats.predictions.written_states import is_deletion
@@ -32,6 +36,11 @@ _MOST_TWICE = 0.01
 _DELETIONS = frozenset(("unset", "delete", "deleted", "deletions", "remove", "removed", "removals"))
 #: Letters of a word that tells versions apart.
 _SHORT = 40
+_SCORE = re.compile(r"-?[0-9]{0,9}\.[0-9]+(?:e-?[0-9]+)?")
+#: Names of what tells runs apart: two in one turn are two predictions.
+_RUNS = re.compile(
+    r"(?:model|system|run|seed|checkpoint|ckpt|epoch|trial|experiment|exp|tracker)(?:name|id|idx|no|num|number)?"
+)
 
 
 def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
@@ -52,6 +61,8 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
             f"what '{deleting[0][:40]}' empties is said in '{(columns.value or columns.state)[:40]}', where changes "
             "are added up: write [DELETE] there as the value of a slot"
         )
+    if sides := _sides(rows, columns):
+        return with_gold(entries_of_rows(sides[0]), entries_of_rows(sides[1]))
     rows = with_named_slots(rows, columns) if columns.state else rows
     spoken = _rows_of_states(rows, columns) if columns.speaker else rows
     refuse_two_states(spoken, columns)
@@ -61,6 +72,23 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     return StateEntries(
         entries, columns.keys(), long=by_part, says_predicted=columns.says_predicted, changes=columns.changes
     )
+
+
+def _sides(
+    rows: Sequence[Mapping[Any, Any]], columns: Columns
+) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]] | None:
+    """The rows of predictions and those of gold, where a column says which each is: ``source`` with gold and pred."""
+    used = {columns.dialogue, columns.turn, columns.turns, columns.state, columns.slot, columns.value, columns.domain}
+    for column in columns.names:
+        if columns.gold or column in used or not says_side(rows[0].get(column)):
+            continue
+        if pair := predicted_and_gold({word for row in rows if isinstance(word := row.get(column, 0), str | int)}):
+            predicted, gold = (
+                [{key: held for key, held in row.items() if key != column} for row in rows if row.get(column) == word]
+                for word in pair
+            )
+            return predicted, gold
+    return None
 
 
 def with_inner_ids(rows: Sequence[Mapping[Any, Any]], names: Sequence[str]) -> list[dict[Any, Any]]:
@@ -240,18 +268,28 @@ def _state_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns:
 
 
 def _versions(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
-    """What tells rows of one turn apart, such as a model; empty where nothing does."""
-    used = {columns.dialogue, columns.turn, columns.state, columns.gold, columns.domain}
-    for column in columns.names:
+    """What tells rows of one turn, or of one slot of it, apart, such as a model; empty where nothing does."""
+    used = {columns.dialogue, columns.turn, columns.state, columns.gold, columns.domain, columns.slot, columns.value}
+    for column in sorted(columns.names, key=lambda name: not _RUNS.fullmatch(plain_name(name))):
         words = [row.get(column) for row in rows]
-        if column not in used and all(isinstance(word, str) and 0 < len(word) < _SHORT for word in words):
+        runs = _RUNS.fullmatch(plain_name(column)) is not None
+        if column not in used and all(_is_word(word) or (runs and isinstance(word, int)) for word in words):
             named = list(dict.fromkeys(map(repr, words)))
-            if len(named) == len(words):
-                return (
-                    f"{len(rows)} times, with {' and '.join(named[:5])} as its {column[:40]}; keep the rows of one of "
-                    "them, in a file of its own"
-                )
+            if len(named) == len(words) or (runs and len(named) > 1):
+                return _kept_apart(named, column)
     return ""
+
+
+def _is_word(held: object) -> bool:
+    """May it be the name of a version, and is no score?"""
+    return isinstance(held, str) and 0 < len(held) < _SHORT and _SCORE.fullmatch(held) is None
+
+
+def _kept_apart(named: Sequence[str], column: str) -> str:
+    return (
+        f"{len(named)} times, with {' and '.join(named[:5])} as its {column[:40]}; keep the rows of one of them, in a "
+        "file of its own"
+    )
 
 
 def _state_of_domains(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> dict[Any, Any] | list[Any] | None:
@@ -269,11 +307,10 @@ def _state_of_domains(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> di
 
 
 def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[StateEntry]:
-    """Rows of a slot each, gathered by turn; an error where many have two values, as of two models."""
+    """Rows of a slot each, gathered by turn; an error where they are of two models."""
     gathered: dict[tuple[str, int], tuple[list[Any], list[Any]]] = {}
-    values: dict[tuple[Any, ...], Any] = {}
-    twice: list[tuple[Any, ...]] = []
-    for name, number, row in numbered:
+    given: dict[tuple[str, int, str, str], list[int]] = {}
+    for index, (name, number, row) in enumerate(numbered):
         predicted, gold = gathered.setdefault((name, number), ([], []))
         slot = row.get(columns.slot)
         if slot is None or slot == "" or slot != slot:
@@ -282,18 +319,69 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
         pair = {"slot": slot, **({"domain": domain} if isinstance(domain, str) and domain else {})}
         operation = row.get(columns.operation) if columns.changes and columns.operation else None
         predicted.append({**pair, "value": row.get(columns.value) if not is_deletion(operation) else None})
-        key = (name, number, str(domain), str(slot))
-        if str(values.setdefault(key, row.get(columns.value))) != str(row.get(columns.value)):
-            twice.append(key)
+        given.setdefault((name, number, str(domain), str(slot)), []).append(index)
         if columns.gold:
             gold.append({**pair, "value": row.get(columns.gold)})
-    if len(twice) > _MOST_TWICE * len(values):
-        name, number, _, slot = twice[0]
-        raise DialgaugeError(
-            f"{slot} has two values in this turn, and so have {len(twice):,} slots; keep one of them, in a file for "
-            "each model",
-            dialogue=name,
-            turn=number,
-        )
+    _refuse_runs(numbered, columns)
+    _refuse_repeated_slots(numbered, given, columns)
     for (name, number), (predicted, gold) in gathered.items():
         yield StateEntry(name, number, predicted, gold if columns.gold else None)
+
+
+def _refuse_runs(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> None:
+    """An error where a column that is named for runs, as ``seed``, has two of them in one turn.
+
+    Slots may have a model each.
+    """
+    used = {columns.dialogue, columns.turn, columns.state, columns.slot, columns.value, columns.speaker}
+    for column in columns.names:
+        if column in used or not _RUNS.fullmatch(plain_name(column)):
+            continue
+        runs = [(each, run) for each in numbered if isinstance(run := each[2].get(column), str | int) and run != ""]
+        by_slot = {(str(row.get(columns.domain)), str(row.get(columns.slot)), run) for (_, _, row), run in runs}
+        if len({key[:2] for key in by_slot}) == len(by_slot):
+            continue
+        first: dict[tuple[str, int], Any] = {}
+        for (name, number, _), run in runs:
+            if (before := first.setdefault((name, number), run)) != run:
+                versions = _kept_apart([repr(before), repr(run)], column)
+                raise DialgaugeError(f"this turn appears {versions}", dialogue=name, turn=number)
+
+
+def _refuse_repeated_slots(
+    numbered: Sequence[tuple[str, int, Mapping[Any, Any]]],
+    given: Mapping[tuple[str, int, str, str], Sequence[int]],
+    columns: Columns,
+) -> None:
+    """An error where many slots come twice in their turn: with two values, or again behind the rows of other turns.
+
+    A whole table that is there twice says the same as once.
+    """
+
+    def values(rows: Sequence[int]) -> set[str]:
+        return {str(numbered[row][2].get(columns.value)) for row in rows}
+
+    repeated = {key: rows for key, rows in given.items() if len(rows) > 1}
+    differing = [key for key, rows in repeated.items() if len(values(rows)) > 1]
+    most = _MOST_TWICE * len(given)
+    harmless = columns.changes or len(repeated) <= most or len({*map(len, given.values())}) == 1
+    if len(differing) <= most and harmless:
+        return
+    stretches = list(accumulate(now[:2] != before[:2] for before, now in pairwise(numbered)))
+    apart = [
+        key for key, rows in repeated.items() if stretches[rows[-1] - 1] > (stretches[rows[0] - 1] if rows[0] else 0)
+    ]
+    key = next(iter(differing if len(differing) > most else apart), None)
+    if key is None:
+        return
+    name, number, _, slot = key
+    if versions := _versions([numbered[row][2] for row in repeated[key]], columns):
+        raise DialgaugeError(f"{slot} appears in this turn {versions}", dialogue=name, turn=number)
+    if len(differing) > most:
+        sentence = f"has two values in this turn, and so have {len(differing):,} slots; keep one of them"
+    else:
+        sentence = (
+            f"comes twice in this turn, with rows of other turns between, and so do {len(apart):,} slots; if two runs "
+            "were appended, keep one of them"
+        )
+    raise DialgaugeError(f"{slot} {sentence}, in a file for each model", dialogue=name, turn=number)

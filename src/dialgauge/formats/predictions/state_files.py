@@ -78,7 +78,7 @@ class _Texts(_Spelling):
 
     def __init__(self, part: Part, notes: Notes) -> None:
         beliefs = Beliefs(hyphenated, part, notes)
-        self.gold, self.predicted = beliefs.optional, beliefs.read
+        self.gold, self.predicted, self.position = beliefs.optional_gold, beliefs.read, beliefs
 
 
 class _Objects(_Spelling):
@@ -267,13 +267,14 @@ class T5Dst(_GoldAndPredicted):
         return some_have(sample_turns(item["turns"] for item in dialogues), "pred_belief")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        make = _Texts(part, notes).turn
+        states = _Texts(part, notes)
 
         def build(dialogue: str, raw: Raw) -> Dialogue:
             whole = decode(self.dialogue, raw, part)
             domains = (whole.domain,) if isinstance(whole.domain, str) else tuple(whole.domain)
             turns = by_turn(whole.turns, self.turns, part, notes)
-            return msgspec.structs.replace(assembled(dialogue, turns, make), domains=tuple(filter(None, domains)))
+            made = assembled(dialogue, turns, states.turn, states.position)
+            return msgspec.structs.replace(made, domains=tuple(filter(None, domains)))
 
         return built(members(part), build, part, notes)
 
@@ -300,7 +301,7 @@ class SomDst(_GoldAndPredicted):
 
         def make(raw: Raw) -> Turn:
             predicted, gold = decode(self.sides, raw, part)
-            return Turn(speaker="user", state=beliefs.read(gold), predicted=beliefs.read(predicted))
+            return Turn(speaker="user", state=beliefs.read(gold, gold=True), predicted=beliefs.read(predicted))
 
         def entries() -> Iterator[tuple[str, str, Raw]]:
             for key, raw in members(part):
@@ -311,7 +312,7 @@ class SomDst(_GoldAndPredicted):
                 yield (*split, raw)
 
         def build(dialogue: str, turns: list[tuple[str, Raw]]) -> Dialogue:
-            return assembled(dialogue, in_order(turns, notes), make)
+            return assembled(dialogue, in_order(turns, notes), make, beliefs)
 
         return built(grouped(entries()).items(), build, part, notes)
 
@@ -353,14 +354,14 @@ class SimpleTod(_GoldAndPredicted):
             notes.add("generated beliefs without slot or value, kept as wrong", len(broken))
             return Turn(
                 speaker="user",
-                state=None if target is None else targets.state(target),
+                state=None if target is None else targets.state(target, gold=True),
                 predicted=None if generated is None else generations.state(generated),
             )
 
         def build(dialogue: str, raw: Raw) -> Dialogue:
             whole = decode(self.dialogue, raw, part)
             notes.add("field model_context dropped", int(bool(bytes(whole.model_context))))
-            return assembled(dialogue, _pairs(whole, notes), make)
+            return assembled(dialogue, _pairs(whole, notes), make, generations)
 
         return built(members(part), build, part, notes)
 

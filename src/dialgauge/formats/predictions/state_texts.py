@@ -7,6 +7,7 @@ back as *unread*, so that nobody takes a part of a state for the whole.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -85,6 +86,8 @@ _DOMAIN = re.compile(r"[^\W\d_][\w-]*+")
 _SLOT = re.compile(r"\w[\w.'/-]*+(?: [\w.'/-]++){0,3}")
 _NO_VALUE = re.compile(r"\s[^\w\s]+$|^[^(]*\)|^\s*[^\w\s\"'£$€?(-]|[={}\n;]|[-.]\w+:\s|</?\w|\[\w|\s//")
 _MOST_WORDS = 12
+#: The end of a key in JSON.
+_KEY = re.compile(r'"\s{0,3}:')
 #: Letters of an empty fence with the name of its language.
 _SHORT = 20
 #: Words that sentences begin with, and no state does.
@@ -174,7 +177,7 @@ class TextReader:
         if isinstance(held, set):
             held = sorted(held, key=str)
         if isinstance(held, Mapping | list | tuple):
-            return TextReading(held, unread=unread)
+            return TextReading(_with_repeated_keys(bare, held), unread=unread)
         if held is not None:
             return TextReading(unread=bare)
         words = self._in_words(bare, fences, domain)
@@ -321,6 +324,18 @@ def _bare(text: str) -> tuple[str, str]:
     if not leads:
         return text, unread
     return text[leads[-1].end() :].strip(), unread or (whole if len(leads) > 1 else "")
+
+
+def _with_repeated_keys(text: str, held: Any) -> Any:
+    """The slots and values of an object in a text as pairs where it has a slot twice, of which a parser keeps one."""
+    if not isinstance(held, dict) or len(_KEY.findall(text)) <= len(held):
+        return held
+    try:
+        pairs = json.loads(text, object_pairs_hook=list)
+    except (ValueError, RecursionError):
+        return held
+    is_flat = all(not isinstance(value, list | dict) for _, value in pairs)
+    return pairs if is_flat and len(pairs) > len(held) else held
 
 
 def _names_domains(written: dict[Any, Any]) -> bool:

@@ -14,15 +14,18 @@ from typing import Any, NamedTuple
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
+from dialgauge.formats.base import INVALID, PARTLY, UNREAD_GOLD, Notes
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
 from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, StateEntry
 from dialgauge.formats.predictions.entries import state_entries
+from dialgauge.formats.predictions.state_texts import TextReader
 from dialgauge.formats.predictions.written_states import StateReader
-from dialgauge.text import counted
+from dialgauge.text import counted, plain
 
 #: Fewer numbers may count through a file by chance.
 _SURE = 10
+#: Letters of a gold state that are shown.
+_QUOTED = 80
 _EMPTY_TURNS = "turns without a row, read as empty states"
 _UNCHANGED = "turns without a row, read as changing nothing"
 _HOLES = "missing turns, left as holes"
@@ -42,13 +45,14 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     if not matches.entries:
         raise NotUnderstood("there is no state of any turn")
     states = StateReader(notes, cells=cells)
+    golds = _GoldReader(notes, cells=cells, texts=states.texts)
     for entry in matches.entries:
         for side in (entry.state, entry.gold):
             states.learn(side)
     matches = matches._replace(entries=_numbered_by_dialogue(matches.entries))
     numbering = _Numbering.of(matches.entries)
     dialogues = [
-        _dialogue(name, entries, numbering, states, notes, empty=matches.long, changes=matches.changes)
+        _dialogue(name, entries, numbering, states, golds, notes, empty=matches.long, changes=matches.changes)
         for name, entries in _by_dialogue(matches.entries).items()
     ]
     if states.invalid_states * 2 > states.read_states:
@@ -58,13 +62,37 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
         raise NotUnderstood("the domain of each slot, as in 'hotel-area'", matches.keys)
     keys = f", keys {'/'.join(matches.keys)}" if matches.keys else ""
     changes = ", changes of each turn put together" if matches.changes else ""
-    notes.predicted_slots |= {(domain.lower(), slot.lower()) for domain, slot in states.slots}
+    notes.predicted_slots |= {(domain.lower(), slot.lower()) for domain, slot in states.slots | golds.slots}
     notes.predicted_dialogues += len(dialogues)
     read, slots = counted(notes.predicted_dialogues, "dialogue"), counted(len(notes.predicted_slots), "slot")
     notes.understood = f"{read}, {numbering.sentence()}{changes}, {slots}{keys}"
     notes.says_predicted |= matches.says_predicted
+    notes.adds_changes |= matches.changes
     notes.numbered_from = max(notes.numbered_from, numbering.first if numbering.step == 1 else 0)
     return dialogues
+
+
+class _GoldReader(StateReader):
+    """The gold states of a file, which do not stop the reading of its predictions: others may be scored against."""
+
+    def __init__(self, notes: Notes, *, cells: bool, texts: TextReader) -> None:
+        self._own = Notes()
+        self._told = notes
+        super().__init__(self._own, cells=cells, texts=texts)
+
+    def read_or_none(self, written: Any, dialogue: str, turn: int) -> State | None:
+        """The state that was meant; None where it cannot be read in whole."""
+        self._own.counts.clear()
+        try:
+            state = self.read(written, dialogue, turn)
+        except DialgaugeError:
+            self._own.add(INVALID)
+        if self._own.counts.keys() & {INVALID, PARTLY}:
+            self._told.add_at(UNREAD_GOLD, 1, f"dialogue {dialogue}, turn {turn}: '{plain(str(written))[:_QUOTED]}'")
+            return None
+        for what, count in self._own.counts.items():
+            self._told.add(f"gold: {what}", count)
+        return state
 
 
 def _by_dialogue(entries: Sequence[StateEntry]) -> dict[str, list[StateEntry]]:
@@ -118,8 +146,8 @@ class _Numbering(NamedTuple):
 
 
 def _dialogue(
-    name: str, entries: Sequence[StateEntry], numbering: _Numbering, states: StateReader, notes: Notes,
-    *, empty: bool, changes: bool,
+    name: str, entries: Sequence[StateEntry], numbering: _Numbering, states: StateReader, golds: _GoldReader,
+    notes: Notes, *, empty: bool, changes: bool,
 ) -> Dialogue:  # fmt: skip
     turns: dict[int, Turn] = {}
     before: State | None = {} if changes else None
@@ -133,11 +161,11 @@ def _dialogue(
                 turn=entry.turn,
             )
         try:
-            gold = None if entry.gold is None else states.read(entry.gold, name, number)
             predicted = None if entry.state is None else states.read(entry.state, name, number, before)
         except DialgaugeError as error:
             raise error.at(dialogue=name, turn=number) from error
         notes.add(_NULLS, predicted is None)
+        gold = None if entry.gold is None else golds.read_or_none(entry.gold, name, number)
         turns[number] = Turn(speaker="user", predicted=predicted, state=gold)
         before = predicted if changes and predicted is not None else before
     length = max(turns) + 1

@@ -83,10 +83,10 @@ class StateReader:
     All states are shown first (:meth:`learn`), for what a text means depends on the others.
     """
 
-    def __init__(self, notes: Notes, *, cells: bool = False) -> None:
+    def __init__(self, notes: Notes, *, cells: bool = False, texts: TextReader | None = None) -> None:
         """``cells``: values come from the cells of a text table, where 4 may be written 4.0."""
         self._notes, self._cells = notes, cells
-        self._texts = TextReader()
+        self.texts = texts or TextReader()
         #: What of the last state was not understood.
         self._unread = ""
         self.slots: set[tuple[str, str]] = set()
@@ -98,9 +98,9 @@ class StateReader:
             text = _scored(item)[0]
             if isinstance(text, Mapping):
                 names = [text["domain"]] if isinstance(text.get("domain"), str) else [str(name) for name in text]
-                self._texts.learn_domains((split_name(name) or (name,))[0] for name in names)
+                self.texts.learn_domains((split_name(name) or (name,))[0] for name in names)
             elif isinstance(text, str):
-                self._texts.learn(text)
+                self.texts.learn(text)
 
     def attempt(self, written: Any) -> State:
         """The state that was meant, in small letters; empty where there is none."""
@@ -127,7 +127,7 @@ class StateReader:
                 continue
             slots = state.setdefault(domain, {})
             if before is None and slots.get(slot, values) != values:
-                self._notes.add(TWO_VALUES)
+                self._notes.add_at(TWO_VALUES, 1, f"dialogue {dialogue}, turn {turn}")
             slots[slot] = values
             self.slots.add((domain, slot))
         if seen[NO_SLOT] or seen[NO_VALUE]:
@@ -257,7 +257,7 @@ class StateReader:
     def _of_entries(self, domain: str, entries: Iterable[Any], seen: Seen) -> Iterator[Triple]:
         """``{"hotel": ["area=north", ["stars", "4"]]}``: a domain with a list of its slots."""
         for entry in entries:
-            if isinstance(entry, str) and (triple := self._texts.piece(entry.strip(), domain)) is not None:
+            if isinstance(entry, str) and (triple := self.texts.piece(entry.strip(), domain)) is not None:
                 yield triple
             elif isinstance(entry, list | tuple) and len(entry) == 2:
                 yield self._named(str(entry[0]), entry[1], seen, domain)
@@ -272,7 +272,7 @@ class StateReader:
         """One entry of a state that is a list."""
         if isinstance(item, str):
             bare = item.strip()
-            triple = self._texts.piece(act[1] if (act := _ACT.fullmatch(bare)) else bare, "", alone=True)
+            triple = self.texts.piece(act[1] if (act := _ACT.fullmatch(bare)) else bare, "", alone=True)
             if triple is None:
                 seen[INVALID] += bool(item.strip())
             else:
@@ -306,7 +306,7 @@ class StateReader:
         """The slots of a text; ``domain``: the one that they need not name."""
         text = answer_before(written)
         seen[RAN_ON] += text != written
-        literal, triples, unread = self._texts.read(text, domain)
+        literal, triples, unread = self.texts.read(text, domain)
         if unread:
             self._unread = unread
             seen[PARTLY if literal is not None or triples else INVALID] += 1
