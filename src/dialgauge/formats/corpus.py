@@ -298,7 +298,7 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
                 chosen = recognise(part, folders)
             except UnknownFormat as error:
                 unfit.append((part, error))
-                if len(unfit) in (len(parts), _MOST_UNFIT):
+                if len(unfit) in (len(parts), _MOST_UNFIT) or kinds - {"predictions"}:
                     raise unfit[0][1] from None
                 continue
             kinds |= {chosen.kind} if isinstance(chosen, DialogueFormat) else set()
