@@ -186,6 +186,8 @@ def test_messages_that_a_model_answers_with_states() -> None:
     corpus = dialgauge.read(mixed)
     assert [turn.predicted for name in ("A2", "A3") for turn in corpus[name].turns] == [{}, {}, {}, {}]
     assert corpus.notes.counts[INVALID] == 1
+    by_turn = [{"custom_id": f"A1|{turn}", "messages": states[: 2 * turn + 3]} for turn in range(3)]
+    assert [turn.predicted for turn in dialgauge.read(by_turn)["A1"].turns] == [{}, NORTH, NORTH]
     for other in ("It is in the north.", '{"action": "search"}'):
         with pytest.raises(DialgaugeError, match="missing"):
             dialgauge.read({"A1": {"messages": talk('{"hotel-area": "north"}', other)}})

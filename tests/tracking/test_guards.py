@@ -203,9 +203,10 @@ def test_texts_that_were_not_understood_in_whole_are_refused(text: str) -> None:
 
 def test_a_chat_log_without_states_shows_a_file_that_would_do(tmp_path: Path) -> None:
     reply = json.dumps({"hotel": {"area": "north"}})
-    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": reply}]
+    said = [({"role": "user", "content": "hi"}, {"role": "assistant", "content": text}) for text in (reply, "ok", "no")]
+    messages = [message for pair in said for message in pair]
     path = tmp_path / "chats.jsonl"
-    path.write_text("".join(json.dumps({"id": name, "messages": messages * 4}) + "\n" for name in GOLD))
+    path.write_text("".join(json.dumps({"id": name, "messages": messages}) + "\n" for name in GOLD))
     with pytest.raises(DialgaugeError, match="where the replies are states, write a line for each turn") as caught:
         dialgauge.score(GOLD, [path])
     assert caught.value.example.splitlines()[1] == '{"dialogue_id":"MUL0","turn":1,"state":{"hotel-area":"north"}}'

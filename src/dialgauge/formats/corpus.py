@@ -297,9 +297,9 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
             try:
                 chosen = recognise(part, folders)
             except UnknownFormat as error:
-                if len(parts) == 1 or len(unfit) == _MOST_UNFIT:
-                    raise
                 unfit.append((part, error))
+                if len(unfit) in (len(parts), _MOST_UNFIT) or kinds - {"predictions"}:
+                    raise unfit[0][1] from None
                 continue
             kinds |= {chosen.kind} if isinstance(chosen, DialogueFormat) else set()
             yield part, chosen

@@ -52,6 +52,9 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
         raise NotUnderstood("the id of each dialogue (dialogue_id)", columns.names)
     if not columns.turns and (melted := _of_turn_columns(rows, columns)):
         return entries_of_rows(melted)
+    pairs = [dialogue_turn(row.get(columns.dialogue)) for row in rows] if columns.turns == "messages" else []
+    if pairs and all(pairs) and share_dialogues(filter(None, pairs)) and (answered := _with_answers(rows)):
+        return entries_of_rows(answered)
     if not (columns.turns or columns.has_states):
         if columns.turn and (answered := _with_answers(rows)):
             return entries_of_rows(answered)
