@@ -203,6 +203,7 @@ def test_true_and_false_may_be_letters_and_grades_are_none(tmp_path: Path) -> No
     path.write_text("task,trial,success\na,0,t\na,1,f\nb,0,t\nb,1,t\n")
     [run] = score_results([path]).runs
     assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    assert "a conversation passed where the score 'success' is t: it is f or t in all of them" in run.notes
     assert "pass^1" not in judged(tmp_path, {"success": "A"}, {"success": "F"}).scores
 
 

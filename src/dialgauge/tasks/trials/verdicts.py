@@ -217,6 +217,12 @@ class LogScores:
         """Scores that are C or I in every conversation that has them."""
         return {name for name, words in self._words.items() if words is _LETTERS}
 
+    def written(self, name: str) -> tuple[str, str]:
+        """How failure and success are written under this name."""
+        low, high = (f"{number:g}" for number in self.pair(name) or _PAIRS[0])
+        words = {meaning: text for text, meaning in self._words.get(name, {}).items()}
+        return (words["false"], words["true"]) if len(words) > 1 else (low, high)
+
     @cached_property
     def _words(self) -> dict[str, dict[str, str]]:
         """Scores that are words for yes and no in every conversation that has them, and what these words mean."""
