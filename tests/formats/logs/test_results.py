@@ -416,3 +416,18 @@ def test_a_line_that_is_no_result_is_told_what_it_lacks(line: str, what: str, tm
         assert "messages" not in str(error.value)
     else:
         assert len(list(read(path))) == 3
+
+
+def test_cells_that_nobody_judged_keep_their_row(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text("task,0,1,2\nbuy,N/A,0,1\nsell,1,skipped,1\nswap,0,0,?\n")
+    assert told(tmp_path / "wide.csv") == {
+        ("buy", 0): None,
+        ("buy", 1): False,
+        ("buy", 2): True,
+        ("sell", 0): True,
+        ("sell", 1): None,
+        ("sell", 2): True,
+        ("swap", 0): False,
+        ("swap", 1): False,
+        ("swap", 2): None,
+    }

@@ -203,6 +203,7 @@ def test_true_and_false_may_be_letters_and_grades_are_none(tmp_path: Path) -> No
     path.write_text("task,trial,success\na,0,t\na,1,f\nb,0,t\nb,1,t\n")
     [run] = score_results([path]).runs
     assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+    assert "a conversation passed where the score 'success' is t: it is f or t in all of them" in run.notes
     assert "pass^1" not in judged(tmp_path, {"success": "A"}, {"success": "F"}).scores
 
 
@@ -296,6 +297,21 @@ def test_a_status_that_hardly_varies_gives_way_to_a_field_that_judges(
         run = judged(tmp_path, *records[:-1], {"status": ended, name: no})
         assert run["pass^1"].value == 0.7 and run.coverage.complete
         assert [note for note in run.notes if note.startswith("'status' says success of 19 of 20 conversations")]
+
+
+@pytest.mark.parametrize("name", ["goal_id", "pass_number", "matchIndex", "retries"])
+def test_a_number_that_judges_nothing_does_not_outrank_a_status(name: str, tmp_path: Path) -> None:
+    run = judged(tmp_path, *({"status": "success", name: value} for value in (1, 0)))
+    assert run["pass^1"].value == 1.0
+
+
+def test_two_fields_that_judge_are_both_named_beside_a_status(tmp_path: Path) -> None:
+    records = [{"status": "success", "goal_met": n % 2, "db_match": n // 2} for n in range(4)]
+    run = judged(tmp_path, *records)
+    [told] = [note for note in run.notes if note.startswith("CHECK THE VERDICT")]
+    assert run["pass^1"].value == 1.0 and "'goal_met' is no in 2 conversations, 'db_match' is no in 2" in told
+    named = judged(tmp_path, *({**record, "task_success": n // 3} for n, record in enumerate(records)))
+    assert named["pass^1"].value == 0.25
 
 
 def test_a_status_that_varies_is_a_verdict_beside_a_field_that_judges(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     if success is not None or "status" in known:  # one that is no word for success says nothing of what judges
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in names.EVALUATIONS}
         facts.details |= beside_verdict(
-            source or "status", record, (key for key in unread if key not in notes.judged_by), judgements
+            source, record, (key for key in unread if key not in notes.judged_by), judgements
         )
     if not task:
         facts.details |= _labels(record, used)

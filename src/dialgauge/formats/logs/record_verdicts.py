@@ -26,7 +26,7 @@ from dialgauge.formats.tau_messages import as_text
 #: How the detail is called that keeps a verdict's number: ``numbered[success]``.
 NUMBERED = "numbered"
 #: How the detail is called that keeps a yes or no which is not read, beside the verdict of that name that is:
-#: ``beside[result][human_label]``.
+#: ``beside[result][human_label]``; without a name where nothing is.
 BESIDE = "beside"
 #: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
 UNCLEAR = "unclear"

@@ -15,7 +15,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import rows_by_columns
 from dialgauge.formats.logs.conversations import SPOKEN, is_other
 from dialgauge.formats.logs.fact_names import TASK, TRIAL, TRIAL_NAME, is_fact, plain_key
-from dialgauge.formats.logs.fact_values import number_in, said_success, truth
+from dialgauge.formats.logs.fact_values import is_unjudged, number_in, said_success, truth
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plan_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, says_verdict
 from dialgauge.text import some_of
@@ -347,7 +347,8 @@ def _trial_column(key: str) -> re.Match[str] | None:
 def _trial_columns(row: Mapping[str, Any], fewest: int = 2) -> dict[str, int]:
     """Columns that are called as trials and hold verdicts, beside a task."""
     columns = {key: int(number[1]) for key in row if (number := _trial_column(key))}
-    verdicts = all(said_success(row[key]) is not None for key in columns)
+    said = [key for key in columns if said_success(row[key]) is not None]
+    verdicts = bool(said) and all(key in said or is_unjudged(row[key]) for key in columns)
     return columns if len(columns) >= fewest and verdicts and task_and_trial(row) and not says_verdict(row) else {}
 
 

@@ -96,9 +96,7 @@ def _verdict_source(attempts: Attempts, reading: Notes) -> list[str]:
         ]
     sentences += _of_status(attempts)
     if name := attempts.verdict_score:
-        low, high = (f"{number:g}" for number in attempts.scores.pair(name) or (0.0, 1.0))
-        if name in attempts.scores.lettered:
-            low, high = "I", "C"
+        low, high = attempts.scores.written(name)
         sentences.append(
             f"a conversation passed where the score '{name}' is {high}: it is {low} or {high} in all of them"
         )

@@ -51,6 +51,10 @@ _JUDGES = re.compile(
 )
 #: Further names of a true or false of which true is good.
 _IS_DONE = re.compile(r"succe|achiev|accomplish|fulfil|(?:^|_)(?:ok|done|valid)(?:_|$)", re.IGNORECASE)
+#: Names of numbers that judge nothing, whatever else they say: ``goal_id``, ``pass_number``.
+_NUMBERS = re.compile(
+    r"(?:^|[_.])(?:n|nr|no|num|number|count|total|id|idx|index|version|seed)(?:[_.]|$)|(?:Id|Idx|Index|Count|Number)$"
+)
 #: Logs whose scores are all grades, correct or incorrect, under the names of their scorers.
 _OF_SCORERS = frozenset({"inspect"})
 #: Names of scores that say whether a task was done; earlier ones come first.
@@ -100,7 +104,7 @@ class LogScores:
         self.maxima |= _named(details, _MAXIMUM)
         self._unclear.append(_named(details, _UNCLEAR))
         beside = {name: text for name, text in _named(details, _BESIDE).items() if "][" in name}
-        self._sources |= {name.partition("][")[0] for name in beside}
+        self._sources |= {name.partition("][")[0] for name in beside} - {""}
         self._beside.append({name.partition("][")[2]: text for name, text in beside.items()})
         self.reported |= _named(details, _REPORTED)
 
@@ -143,7 +147,8 @@ class LogScores:
         for name in names:
             texts = [each[name] for each in self._beside if name in each]
             no = sum(text in ("0", "false") for text in texts)
-            varies = no < len(texts) and (_TRUTHS.keys() >= set(texts) or _name_judges(name))
+            judges = _name_judges(name) and not _NUMBERS.search(name)
+            varies = no < len(texts) and (_TRUTHS.keys() >= set(texts) or judges)
             if no and (_SOMEBODY.search(name) or varies):
                 counts[name] = no
         return {name: no for name, no in counts.items() if not _IS_BAD.search(name)}
@@ -211,6 +216,12 @@ class LogScores:
     def lettered(self) -> set[str]:
         """Scores that are C or I in every conversation that has them."""
         return {name for name, words in self._words.items() if words is _LETTERS}
+
+    def written(self, name: str) -> tuple[str, str]:
+        """How failure and success are written under this name."""
+        low, high = (f"{number:g}" for number in self.pair(name) or _PAIRS[0])
+        words = {meaning: text for text, meaning in self._words.get(name, {}).items()}
+        return (words["false"], words["true"]) if len(words) > 1 else (low, high)
 
     @cached_property
     def _words(self) -> dict[str, dict[str, str]]:
