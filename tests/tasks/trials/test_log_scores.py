@@ -589,7 +589,7 @@ def test_tables_by_columns_are_logs(orient: Any, tmp_path: Path) -> None:
 
 
 def test_promptfoo_repeats_a_test_under_another_number_and_shares_the_prompt(tmp_path: Path) -> None:
-    tests = [
+    tests: list[dict[str, Any]] = [
         {"description": "refund", "vars": {"q": "a refund"}, "assert": [{"value": 1}]},
         {"description": "refund", "vars": {"q": "a refund"}, "assert": [{"value": 2}]},
         {"vars": {"q": "a flight"}},
