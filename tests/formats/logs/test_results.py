@@ -154,7 +154,7 @@ def test_lines_that_name_task_and_trial(tmp_path: Path) -> None:
 
 
 def test_runs_of_mlflow_as_a_table(tmp_path: Path) -> None:
-    rows = [f"r{n},FINISHED,{float(row['passed'])},{row['task']},{n % 2}" for n, row in enumerate(ROWS)]
+    rows = [f"r{n},FINISHED,{int(bool(row['passed']))}.0,{row['task']},{n % 2}" for n, row in enumerate(ROWS)]
     (tmp_path / "runs.csv").write_text(
         "\n".join(["run_id,status,metrics.success,params.task_id,params.seed", *rows]) + "\n"
     )

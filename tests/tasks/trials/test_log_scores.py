@@ -698,7 +698,7 @@ def test_tables_by_columns_are_logs(orient: Any, tmp_path: Path) -> None:
 
 
 def test_promptfoo_repeats_a_test_under_another_number_and_shares_the_prompt(tmp_path: Path) -> None:
-    tests = [
+    tests: list[dict[str, Any]] = [
         {"description": "refund", "vars": {"q": "a refund"}, "assert": [{"value": 1}]},
         {"description": "refund", "vars": {"q": "a refund"}, "assert": [{"value": 2}]},
         {"vars": {"q": "a flight"}},
@@ -727,9 +727,11 @@ def test_what_a_report_of_swe_bench_did_not_run_is_missing(tmp_path: Path) -> No
     assert run.details["sentence"].startswith("INCOMPLETE") and "1 task never begun" in run.details["sentence"]
 
 
-def test_what_a_file_says_of_its_plan_is_kept(tmp_path: Path) -> None:
-    results = [{"task_id": task, "trial": trial, "success": True} for task in "ab" for trial in range(2)]
-    planned = {"config": {"num_trials": 2, "num_tasks": 3}, "results": results}
+@pytest.mark.parametrize("inside", [False, True])
+def test_what_a_file_says_of_its_plan_is_kept(inside: bool, tmp_path: Path) -> None:
+    results = [{"task_id": task, "trial": trial, "success": True, "n_tasks": 9} for task in "ab" for trial in range(2)]
+    plan = {"num_trials": 2, "num_tasks": 3}
+    planned = {**({"config": plan} if inside else plan), "results": results}
     (tmp_path / "log.json").write_text(json.dumps(planned))
     [run] = score_results([tmp_path / "log.json"]).runs
     assert run.details["sentence"].startswith("INCOMPLETE: 4 of 6 conversations scored (3 tasks x 2 trials planned)")

@@ -122,7 +122,7 @@ PLANNED = {
     "planned_trials": _names("numtrials ntrials trialspertask plannedtrials"),
 }
 #: Those that say it also beside a verdict, where others count what one record has.
-PLAN = frozenset((*PLANNED["planned_tasks"], "plannedtrials"))
+PLAN = frozenset({"plannedtasks", "plannedtrials"})
 #: What may name a task, and often names something else: it is only told where it repeats.
 LABELS = _names(
     "name title persona prompt scenariodescription description question topic intent usecase template goalid queryid "

@@ -180,11 +180,11 @@ def further_tasks(fields: Iterable[tuple[str, Any]], task: str) -> dict[str, str
     return further if task else {}
 
 
-def plan_in(record: Mapping[str, Any]) -> dict[str, str]:
-    """How many tasks and trials were planned; a record may count its own trials, so what ran says how many were."""
+def plan_in(record: Mapping[str, Any], *, whole: bool = False) -> dict[str, str]:
+    """How many tasks and trials were planned, as a record of the whole says, or what describes a run in any other."""
     held = [value for key, value in record.items() if isinstance(value, dict) and plain_key(key) in names.AGENTS]
     inside = {plain_key(key): value for said in held for key, value in said.items()}
-    own = {name: value for key, value in record.items() if (name := plain_key(key)) in names.PLAN}
+    own = {name: value for key, value in record.items() if (name := plain_key(key)) in names.PLAN or whole}
     plan = {}
     for detail, called in names.PLANNED.items():
         numbers = (number_in(told[name]) for told in (own, inside) for name in called if name in told)

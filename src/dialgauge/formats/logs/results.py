@@ -228,7 +228,7 @@ def _by_verdict(value: Mapping[str, Any]) -> list[dict[str, Any]]:
         return []
     named = {row[NAME] for row in rows}
     rows += [{NAME: name, REASON: word} for name, word in unsaid.items() if name not in named]
-    return [{**plan_in(value), **row} for row in rows]
+    return [{**plan_in(value, whole=True), **row} for row in rows]
 
 
 def _by_lists(value: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -314,7 +314,7 @@ def _held(value: Mapping[str, Any], depth: int) -> list[dict[str, Any]]:
                 "agents; write those of each into a file of its own, and name all of these files"
             )
         return []
-    return [{**plan_in(value), **row} for row in next(iter(found.values()), [])]
+    return [{**plan_in(value, whole=True), **row} for row in next(iter(found.values()), [])]
 
 
 def _task(row: Mapping[str, Any]) -> str:
