@@ -115,5 +115,7 @@ def test_a_file_named_after_a_group_brings_a_command_of_it(tmp_path: Path, monke
     (tmp_path / "datas_words.py").write_text("raise ValueError", encoding="utf-8")
     monkeypatch.setattr(cli, "__path__", [*cli.__path__, str(tmp_path)])
     group = application("Data.", parts="dialgauge.cli.data")
+    assert "dialgauge.cli.data_letters" not in sys.modules and not group.single
+    assert group.find("letters") is not None and group.find("words") is None
     monkeypatch.delitem(sys.modules, "dialgauge.cli.data_letters")
     assert list(group.commands) == ["letters"]

@@ -95,8 +95,7 @@ def _system_sentence(error: Exception) -> str:
 
 
 def _run_command(group: CommandGroup, name: str, inner: str, words: list[str], *, project_file: bool) -> object:
-    command = group.commands[inner]
-    single = len(group.commands) == 1
+    command, single = group.find(inner) or group.commands[inner], group.single
     called = f"dialgauge {name}" if single else f"dialgauge {name} {inner}"
     given = read_words(called, command, words if single else words[1:])
     if given.help:

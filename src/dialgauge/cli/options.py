@@ -114,18 +114,32 @@ class Argument(Declaration):
 class CommandGroup:
     """The commands of one word of the command line. A single command is that word itself, without a second one."""
 
-    def __init__(self, help: str, also: Mapping[str, str] | None = None) -> None:
+    def __init__(self, help: str, also: Mapping[str, str] | None = None, parts: str = "") -> None:
         self.help = help
         self.own: dict[str, Callable[..., object]] = {}
-        #: Those in files of their own.
-        self.parts: dict[str, Callable[..., object]] = {}
         #: Another word for a command, to the command.
         self.also = dict(also or {})
+        self._module = parts
+        self._modules = _part_modules(parts) if parts else []
 
     @property
     def commands(self) -> dict[str, Callable[..., object]]:
         """All of them, in the order of help pages: those of the group's own file are the ones to begin with."""
-        return self.own | self.parts
+        made = dict(self.own)
+        for module in self._modules:
+            made |= _part(module)
+        return made
+
+    @property
+    def single(self) -> bool:
+        """Is the word a command by itself?"""
+        return not self._modules and len(self.own) == 1
+
+    def find(self, name: str) -> Callable[..., object] | None:
+        """One command, for which the files of others need not be imported."""
+        module = f"{self._module}_{name.replace('-', '_')}"
+        known = self.own.get(name) or (_part(module).get(name) if module in self._modules else None)
+        return known or self.commands.get(name)
 
     def usual(self, words: Sequence[str]) -> list[str]:
         """The words with the command by its own name."""
@@ -152,13 +166,15 @@ def command(name: str | None = None) -> Callable[[Command], Command]:
 def application(help: str, also: Mapping[str, str] | None = None, *, parts: str = "") -> CommandGroup:
     """What a command's module calls ``app``; ``also`` are other words for its commands.
 
-    ``parts`` is the module itself where commands of the group have files of their own: each is imported.
+    ``parts`` is the module itself where commands of the group have files of their own, which are imported when needed.
     """
-    group = CommandGroup(help, also)
-    for module in _part_modules(parts) if parts else ():
-        importlib.import_module(module)
-        group.parts |= _PARTS.get(module, {})
-    return group
+    return CommandGroup(help, also, parts)
+
+
+def _part(module: str) -> dict[str, Callable[..., object]]:
+    """The commands in a file of their own."""
+    importlib.import_module(module)
+    return _PARTS.get(module, {})
 
 
 def _registering(commands: dict[str, Callable[..., object]], name: str | None) -> Callable[[Command], Command]:

@@ -90,9 +90,9 @@ class Words(NamedTuple):
 
 def command_name(group: CommandGroup, words: Sequence[str]) -> str | None:
     """Which command of a group the words are for; None where the first is no command."""
-    if len(group.commands) == 1:
-        return next(iter(group.commands))
-    return words[0] if words and words[0] in group.commands else None
+    if group.single:
+        return next(iter(group.own))
+    return words[0] if words and group.find(words[0]) else None
 
 
 @cache

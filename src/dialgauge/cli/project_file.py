@@ -110,12 +110,12 @@ def section_problems(content: Mapping[str, Any]) -> Iterator[str]:
 def project_words(path: Path, group: CommandGroup, command: str, subcommand: str, typed: Collection[str]) -> list[str]:
     """The words that the project file adds to a call: what it sets for the command and what was not typed."""
     content = read_project_file(path)
-    options = settable(group.commands[subcommand])
+    options = settable(group.find(subcommand) or group.commands[subcommand])
     taken = {key: value for key, value in content.get(DEFAULTS, {}).items() if key in options}
-    section = _section(path, content, command, subcommand if len(group.commands) > 1 else None, group)
+    section = _section(path, content, command, None if group.single else subcommand, group)
     for key in section:
         if key not in options:
-            called = command if len(group.commands) == 1 else f"{command} {subcommand}"
+            called = command if group.single else f"{command} {subcommand}"
             raise DialgaugeError(unknown_key(key, called, options), file=str(path))
     words: list[str] = []
     for key, value in {**taken, **section}.items():
