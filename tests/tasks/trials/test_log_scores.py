@@ -489,7 +489,7 @@ def test_a_file_beside_the_messages_is_read_or_named(tmp_path: Path, capsys: pyt
     (tmp_path / "other.json").write_text(json.dumps(TALK))  # whose result is it?
     outcome = command(capsys, "tasks", "score", tmp_path)
     assert outcome.code == 2
-    assert "result.json: it has no messages (keys seen: reward)" in " ".join(outcome.err.split())
+    assert "result.json: it has no messages and no verdict (keys seen: reward)" in " ".join(outcome.err.split())
 
 
 def test_a_log_in_another_encoding_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -1053,9 +1053,22 @@ def test_all_files_of_a_folder_that_are_no_logs_are_named_at_once(
     (tmp_path / "metrics.json").write_text('{"pass_rate": 0.5}')
     (tmp_path / "stdout.log").write_text("step 1")
     told = " ".join(command(capsys, "tasks", "score", tmp_path).err.split())
-    assert "metrics.json: it has no messages (keys seen: pass_rate)" in told and "the same holds of stdout.log" in told
+    assert "metrics.json: it has no messages and no verdict (keys seen: pass_rate)" in told
+    assert "the same holds of " in told and "/stdout.log" in told
     for path in tmp_path.glob("*.jsonl"):
         path.unlink()
     (tmp_path / "stdout.log").unlink()
     told = " ".join(command(capsys, "tasks", "score", tmp_path).err.split())
     assert "metrics.json: no known format of agents' logs fits it; keys seen: pass_rate" in told
+
+
+def test_results_that_a_report_lists_come_before_what_sums_them_up(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"{task}{n}", "trial_name": f"{task}.{n}", "task_id": task, "is_resolved": n > 0, "instruction": "do"}
+        for task in "ab"
+        for n in range(2)
+    ]
+    report = {"id": "r1", "results": rows, "accuracy": 0.5, "resolved_ids": ["a", "b"], "unresolved_ids": ["a", "b"]}
+    (tmp_path / "results.json").write_text(json.dumps(report))
+    [run] = score_results([tmp_path / "results.json"]).runs
+    assert (run["pass^1"].value, run["pass^2"].value) == (0.5, 0.0)

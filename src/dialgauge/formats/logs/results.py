@@ -45,6 +45,8 @@ _AGENT_KEY = re.compile(
     r"|(?:agent|model|system|assistant|bot|baseline)[-_ #]{0,2}(?:[0-9]{1,3}|[a-z])",
     re.IGNORECASE,
 )
+#: What reports call the list of their results.
+_LISTS = frozenset({"results", "trials", "runs", "attempts", "episodes", "instances"})
 #: What a list of ids may be called beside the verdict on them: ``resolved_ids``, ``passed tasks``.
 _OF_IDS = re.compile(r"(?:instance|task)?_?(?:ids|tasks|instances|cases)?\Z", re.IGNORECASE)
 #: What suites and tests of mochawesome have.
@@ -78,7 +80,7 @@ _LONGEST_LINE = 300
 def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     """A record for each trial whose verdict a value holds; none where it is something else."""
     if isinstance(value, list):
-        listed = [_trials(entry) or _of_suite(entry, depth) for entry in value]
+        listed = [_listed(entry, depth) or _trials(entry) or _of_suite(entry, depth) for entry in value]
         if any(listed):
             listed = [rows or _unjudged(entry) for rows, entry in zip(listed, value, strict=True)]
         return [row for rows in listed for row in rows] if all(listed) else []
@@ -87,7 +89,8 @@ def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     if (rows := rows_by_columns(value)) and all(map(is_result, rows)):
         return rows
     return (
-        _trials(value, alone=False)
+        _listed(value, depth)
+        or _trials(value, alone=False)
         or _by_verdict(value)
         or _by_lists(value)
         or _by_trial(value, depth)
@@ -114,7 +117,9 @@ def _beginning(value: Any, depth: int = 0) -> Any:
 
 def is_result(value: Any) -> bool:
     """Does a record name a task and whether it was done?"""
-    return isinstance(value, dict) and not is_other(value) and names_conversation(value) and says_verdict(value)
+    if not isinstance(value, dict) or is_other(value) or not names_conversation(value):
+        return False
+    return says_verdict(value) and not _listed(value)
 
 
 def is_flat_result(value: Any) -> bool:
@@ -122,6 +127,17 @@ def is_flat_result(value: Any) -> bool:
     if not isinstance(value, dict) or any(isinstance(member, list | dict) for member in value.values()):
         return False
     return not SPOKEN & {key.lower() for key in value} and bool(task_and_trial(value)) and says_verdict(value)
+
+
+def _listed(value: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """The results that a report lists beside what sums them up, each with its task; the report names none."""
+    if not isinstance(value, dict):
+        return []
+    lists = [held for key, held in value.items() if plain_key(key) in _LISTS and isinstance(held, list) and held]
+    if len(lists) != 1 or any(task_and_trial(value)) or depth > _DEEPEST:
+        return []
+    named = all(isinstance(entry, dict) and any(task_and_trial(entry)) for entry in lists[0])
+    return [{**plan_in(value, whole=True), **row} for row in results_in(lists[0], depth + 1)] if named else []
 
 
 def _of_suite(value: Any, depth: int) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ _LOOKS = (
     (re.compile(r"[\[({\s]{1,9}'"), "it looks like Python: write it with json.dump"),
     (re.compile(r"(?:(?:var|let|const) )?\w{1,60} ?= ?[\[{]"), "it is a program that assigns a value: write that value "
      "alone, with json.dump"),
-    (re.compile(r"[=#*>\s-]{0,9}[\w.-]{1,60}[=#*\s:-]{0,9}\n\W{0,9}(?:turn|t|utt)[ _#]{0,2}[0-9]{1,4}\s?[:.)]", re.I),
+    (re.compile(r"(?:[=#*>-]{1,9} ?)?\w[\w.]{0,60}[ =#*:-]{0,9}\n\W{0,9}(?:turn|t|utt)[ _#]{0,2}\d{1,4}\s?[:.)]", re.I),
      "a line names a dialogue, and those below it its turns: write rows with dialogue_id, turn and state"),
     (re.compile(r"(?:turn|t|utt)?[ _#]{0,2}[0-9]{1,4}[:.)] ?\w{1,40}[-.][\w ]{1,40}[=:]", re.IGNORECASE), "a turn "
      "alone does not say of which dialogue it is: write rows with dialogue_id, turn and state"),

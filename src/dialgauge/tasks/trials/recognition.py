@@ -104,9 +104,12 @@ def _unread_beside(parts: Sequence[Part], folders: Mapping[str, int]) -> Dialgau
         except DialgaugeError:
             unread[part.name] = ()
     first, *others = unread
-    more = f"; the same holds of {some_of((name.rpartition('/')[2] for name in others), _NAMED)}" if others else ""
+    more = (
+        f"; the same holds of {some_of(('/'.join(name.split('/')[-2:]) for name in others), _NAMED)}" if others else ""
+    )
     return DialgaugeError(
-        f"it has no messages (keys seen: {', '.join(unread[first]) or 'none'}), and other files of the folder have; "
+        f"it has no messages and no verdict (keys seen: {', '.join(unread[first]) or 'none'}), as other files of the "
+        "folder have; "
         f"put what it says of a conversation beside its messages, as below, or take it away{more}",
         file=first,
         example=_EXAMPLE,
