@@ -249,12 +249,23 @@ def _read_plain(source: object) -> Corpus:
         corpus.dialogues = read_predictions(source, corpus.notes)
     except NotUnderstood as error:
         names = f"; keys seen: {', '.join(error.names[:12])}" if error.names else ""
+        from dialgauge.formats.predictions.advice import example_from
+
         raise DialgaugeError(
-            f"predictions cannot be found in it{names}; missing: {error.missing}", file=corpus.source
+            f"predictions cannot be found in it{names}; missing: {error.missing}; rows such as those below are read",
+            file=corpus.source,
+            example=example_from(source),
         ) from error
     except RecursionError as error:
         raise DialgaugeError("it is nested too deeply to be dialogue data", file=corpus.source) from error
     return corpus
+
+
+#: Where predictions of one dialogue lie in two files.
+_ONE_FILE = (
+    "; if each file holds the states of one domain, put them into one, with a row for each turn and domain that names "
+    "both ('turn', 'domain'), or write whole states"
+)
 
 
 def _take(dialogue: Dialogue, file: str, seen: dict[str, str]) -> None:
@@ -262,11 +273,24 @@ def _take(dialogue: Dialogue, file: str, seen: dict[str, str]) -> None:
     key = dialogue_key(dialogue.id)
     if key in seen:
         raise DialgaugeError(
-            f"this id was already used in {seen[key]}; ids must be unique (case and .json are ignored)",
+            f"this id was already used in {seen[key]}; ids must be unique (case and .json are ignored)"
+            f"{_ONE_FILE if any(turn.predicted is not None for turn in dialogue.turns) else ''}",
             file=file,
             dialogue=dialogue.id,
+            example=_whole_state(dialogue),
         )
     seen[key] = file
+
+
+def _whole_state(dialogue: Dialogue) -> str:
+    """Rows of predictions, for a dialogue that has some."""
+    states = [turn.predicted for turn in dialogue.turns if turn.predicted is not None]
+    if not states:
+        return ""
+    from dialgauge.formats.predictions.common import example_rows
+
+    slots = {f"{domain}-{slot}": held[0] for domain, slots in states[-1].items() for slot, held in slots.items()}
+    return example_rows(dialogue.id, slots)
 
 
 def read_ontology(source: str | Path, *, format: str | None = None, limit: int = DEFAULT_LIMIT) -> Ontology:

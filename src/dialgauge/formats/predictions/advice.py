@@ -5,22 +5,27 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
-
 from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek
-from dialgauge.formats.predictions.columns import Columns
-from dialgauge.formats.predictions.dialogue_turns import NotUnderstood
-from dialgauge.formats.predictions.free_form import FILE_ID, FreeForm, sample
+from dialgauge.formats.predictions.columns import Columns, is_record
+from dialgauge.formats.predictions.common import example_rows
+from dialgauge.formats.predictions.dialogue_turns import FILE_ID, NotUnderstood, dialogue_turn, turn_number
+from dialgauge.formats.predictions.free_form import FreeForm, sample
 from dialgauge.formats.predictions.written_states import StateReader
-from dialgauge.text import plain
+from dialgauge.formats.source import HEAD_BYTES
+from dialgauge.text import counted, plain
 
 #: What a file that is no table looks like, and what to do about it.
 _LOOKS = (
     (re.compile(r'\s{0,9}"[{\[]'), "each line is a text that holds JSON: write the object without quotes around it"),
-    (re.compile(r"[\w.'\"-]{1,80}:\s{0,9}\n[ -]|- \w{1,80}: "), "it looks like YAML: save it as JSON"),
-    (re.compile(r"[\[({\s]{1,9}'"), "it looks like Python: write it with json.dump"),
+    (re.compile(r"[\w.'\"-]{1,80}:\s{0,9}\n[ -]|- \w{1,80}: "), "it looks like YAML: save it as JSON: "
+     "json.dump(yaml.safe_load(open('FILE')), open('predictions.json', 'w'))"),
+    (re.compile(r"\{'.{0,5000}\}\s{0,9}\n\s{0,9}\{'"), "each line looks like Python: write it with json.dump, or in "
+     "Python: open('predictions.jsonl', 'w').writelines(json.dumps(ast.literal_eval(line)) + '\\n' for line in "
+     "open('FILE'))"),
+    (re.compile(r"[\[({\s]{1,9}'"), "it looks like Python: write it with json.dump, or in Python: "
+     "json.dump(ast.literal_eval(open('FILE').read()), open('predictions.json', 'w'))"),
     (re.compile(r"(?:(?:var|let|const) )?\w{1,60} ?= ?[\[{]"), "it is a program that assigns a value: write that value "
      "alone, with json.dump"),
     (re.compile(r"(?:[=#*>-]{1,9} ?)?\w[\w.]{0,60}[ =#*:-]{0,9}\n\W{0,9}(?:turn|t|utt)[ _#]{0,2}\d{1,4}\s?[:.)]", re.I),
@@ -31,9 +36,23 @@ _LOOKS = (
     (re.compile(r"[A-Za-z]\w{0,40}[-.][\w ]{1,40}[=:]"), "a state alone does not say whose it is: write rows with "
      "dialogue_id, turn and state"),
 )  # fmt: skip
+#: What to do with the example.
+_COMMAND = "; lines such as those below, in a file predictions.jsonl, are read: dialgauge score GOLD predictions.jsonl"
+_OF_FILES = (
+    "put those of all turns into one file, in Python: json.dump({file.stem: json.loads(file.read_text()) for file in "
+    "pathlib.Path('FOLDER').glob('*.json')}, open('predictions.json', 'w'))"
+)
 _SHOWN = 12
+#: Letters of a line that are shown.
+_QUOTED = 80
 #: What an id has, and no domain.
-_ODD_DOMAIN = re.compile(r"[0-9]{3}|[^\w ]")
+_ODD_DOMAIN = re.compile(r"[0-9]{3}|[^\w ]|^.$")
+#: Words of a text, the beginning of a slot with its value, and what no id has.
+_WORD = re.compile(r"[A-Za-z0-9_.-]{3,40}")
+_FIRST_SLOT = re.compile(r"[A-Za-z]{3,20}[-.][A-Za-z][A-Za-z ]{1,20}\s?[=:]")
+_SENTENCE = re.compile(r"[\s={}<>]")
+#: How much of a file is looked at for an id and a state, and of a line.
+_LOOKED_AT, _LONG = 400, 2000
 _TURN_LABEL = re.compile(r"^(?:turn|t|utt)?[ _#]{0,2}[0-9]{1,4}[:.)] ?", re.IGNORECASE)
 #: The share of names that two formats have in common which makes one near the other.
 _LIKE = 0.2
@@ -47,18 +66,39 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
         lines = [line for line in peek.lines if line.strip()]
         seen_as = ("\n".join(lines), peek.stem) if printable else (peek.stem,)
         look = next((sentence for pattern, sentence in _LOOKS if any(map(pattern.match, seen_as))), "")
+        if written is not None and (turn := dialogue_turn(peek.stem.rpartition(".")[0] or peek.stem)):
+            look = f"it holds the state of one turn, {turn[1]} of {turn[0]}: {_OF_FILES}"
         if not look and not (printable and peek.shape == "text"):
-            return "", ""
-        example = "" if "JSON" in look or "json" in look else "\n".join(_example(*_own_lines(lines, peek.stem)))
-        return f"; {look or f'missing: {error.missing}'}", example
+            loads = peek.head.startswith((b"\x80", b"\x93NUMPY"))  # what Python can write as JSON
+            return (_COMMAND, _example(_file_id(peek.stem), {})) if loads else ("", "")
+        lacking = look or f"missing: {error.missing}{_first_line(lines)}"
+        return f"; {lacking}{_COMMAND}", _example(*_own_lines(lines if printable else [], peek.stem))
     keys = _keys_in(written)
     names = [plain(name)[:40] for name in error.names or keys][:_SHOWN]
-    seen = f"; keys seen: {', '.join(names)}" if names else ""
+    seen = f"; keys seen: {', '.join(names)}{_records(peek)}" if names else ""
     near = _nearest_format(set(keys))
     sentence = (
-        f"{seen}; missing: {error.missing[:200]}; nearest format: {near} ('dialgauge data formats {near}' shows it)"
+        f"{seen}; missing: {error.missing[:300]}; nearest format: {near} ('dialgauge data formats {near}' shows it)"
+        f"{_COMMAND}"
     )
-    return sentence, "\n".join(_example(*_own_words(written, peek.stem)))
+    return sentence, _example(*_own_words(written, peek.stem))
+
+
+def _records(peek: Peek) -> str:
+    """How many records a file has, where it is short enough to tell."""
+    lines = sum(bool(line.strip()) for line in peek.head.split(b"\n"))
+    if len(peek.head) >= HEAD_BYTES - 3 or isinstance(peek.json, dict):
+        return ""
+    return f" (of {counted(lines - (peek.shape == 'text') if peek.json is None else len(peek.json), 'record')})"
+
+
+def _first_line(lines: list[str]) -> str:
+    return f"; its first line is '{plain(lines[0])[:_QUOTED]}'" if lines else ""
+
+
+def example_from(written: Any) -> str:
+    """A file that would do, with the first id and state of predictions in Python."""
+    return _example(*_own_words(written, ""))
 
 
 def names_in(peek: Peek) -> list[str]:
@@ -97,39 +137,63 @@ def _predicts(name: str) -> bool:
 
 
 def _own_lines(lines: list[str], stem: str) -> tuple[str, State]:
-    """The id that the first line of a text names, or its file, and the first state that a line holds."""
-    name = lines[0].strip("=#*>: -\t") if lines else ""
-    states = (_state_in(_TURN_LABEL.sub("", line.strip())) for line in lines[:_SHOWN])
-    return name[:40] if FILE_ID.fullmatch(name.rpartition(".")[0] or name) else _own_words([], stem)[0], next(
-        filter(None, states), {}
-    )
+    """The first id in a text, or that of its file, and the first state that a line holds."""
+    words = (word.strip(".") for line in lines[:_SHOWN] for word in _WORD.findall(line[:_LONG]))
+    ids = (word for word in words if FILE_ID.fullmatch(word.removesuffix(".json")) and not word.isdigit())
+    name = next(ids, "") or _file_id(stem)
+    states = (_state_in_line(line[:_LONG]) for line in lines[:_SHOWN])
+    return name, next(filter(None, states), {})
+
+
+def _state_in_line(line: str) -> State:
+    """The state in a line, with whatever stands before its first slot."""
+    begin = _FIRST_SLOT.search(line)
+    bare = _TURN_LABEL.sub("", line.strip())
+    return _state_in(bare) or (_state_in(line[begin.start() :].strip()) if begin else {})
+
+
+def _file_id(stem: str) -> str:
+    name = stem.rpartition(".")[0] or stem
+    turn = dialogue_turn(name)
+    return next((each for each in (name, turn[0] if turn else "") if FILE_ID.fullmatch(each)), "")
 
 
 def _own_words(written: Any, stem: str) -> tuple[str, State]:
     """The first id and the first state in what somebody wrote, or the name of the file; empty where there is none."""
     dialogue, state = "", State()
-    name = stem.rpartition(".")[0] or stem
-    for depth in range(5):
-        if isinstance(written, list) and written:
-            written = written[0]
-            continue
-        if not isinstance(written, dict) or not written:
-            break
-        columns = Columns.of([written])
-        key, inner = next(iter(written.items()))
-        if columns.dialogue and isinstance(written[columns.dialogue], str | int):
-            dialogue = dialogue or str(written[columns.dialogue])
-        elif depth == 0 and isinstance(inner, dict | list) and any(map(str.isdigit, key)):
-            dialogue = key
-        inside = [held for held in written.values() if isinstance(held, dict)]
-        held = (
-            [written[columns.state]] if columns.state else inside if columns.dialogue else [written, *written.values()]
-        )
-        state = next(filter(None, map(_state_in, held)), state)
-        if state:
-            break
-        written = inner
-    return (dialogue or (name if FILE_ID.fullmatch(name) else ""))[:40], state
+    pending, looked_at = [written], 0
+    while pending and looked_at < _LOOKED_AT and not (dialogue and state):
+        held, looked_at = pending.pop(0), looked_at + 1
+        if not state and not _holds_records(held):
+            state = _state_in(held)
+        if isinstance(held, dict):
+            dialogue = dialogue or _id_in(held)
+            pending[:0] = [held[name] for name in filter(None, (Columns.of([held]).state,))]
+            pending += list(held.values())[:_SHOWN]
+        elif isinstance(held, list | tuple):
+            dialogue = dialogue or next((item for item in held[:1] if isinstance(item, str) and _is_id(item)), "")
+            pending += held[:_SHOWN]
+    turn = dialogue_turn(dialogue)
+    return (turn[0] if turn else dialogue or _file_id(stem))[:40], state
+
+
+def _holds_records(held: Any) -> bool:
+    """Is it a record, or several, and no state?"""
+    items = held if isinstance(held, list | tuple) else [held]
+    return any(isinstance(item, dict) and (is_record(item) or item is not held) for item in items)
+
+
+def _id_in(record: dict[Any, Any]) -> str:
+    """The id in a record, or the key of what it holds that may be one."""
+    named = record.get(Columns.of([record]).dialogue, None)
+    if isinstance(named, str | int) and named != "":
+        return str(named)
+    keys = (str(key) for key, held in record.items() if isinstance(held, dict | list))
+    return next((key for key in keys if _is_id(key)), "")
+
+
+def _is_id(word: str) -> bool:
+    return len(word) < 60 and any(map(str.isdigit, word)) and turn_number(word) is None and not _SENTENCE.search(word)
 
 
 def _state_in(written: Any) -> State:
@@ -148,16 +212,9 @@ def _state_in(written: Any) -> State:
 def states_example(dialogue: Dialogue) -> str:
     """A file of three lines for a dialogue without states, with the first that a reply holds."""
     states = (_state_in(turn.text) for turn in dialogue.turns if turn.speaker == "system")
-    return "\n".join(_example(dialogue.id[:40], next(filter(None, states), {})))
+    return _example(dialogue.id, next(filter(None, states), {}))
 
 
-def _example(dialogue: str, state: State) -> list[str]:
-    """A file of three lines, with the user's own id and slots where there are any."""
-    flat = {
-        f"{domain}-{slot}"[:60]: values[0][:60] for domain, slots in state.items() for slot, values in slots.items()
-    }
-    slots = dict(list(flat.items())[:2]) or {"hotel-area": "north", "hotel-stars": "4"}
-    first = dict(list(slots.items())[:1])
-    rows = [(0, {}), (1, first), (2, slots)]
-    name = dialogue or "dialogue-1"
-    return [msgspec.json.encode({"dialogue_id": name, "turn": turn, "state": row}).decode() for turn, row in rows]
+def _example(dialogue: str, state: State) -> str:
+    flat = {f"{domain}-{slot}": values[0] for domain, slots in state.items() for slot, values in slots.items()}
+    return example_rows(dialogue, flat)

@@ -36,23 +36,24 @@ _TURN = _names(
 )
 _PREDICTED = _names(
     "predictedstate predstate predictedbeliefstate predbeliefstate predictedbelief predbelief predictedslots predslots "
-    "prediction predictions predicted preds pred pr hypothesis hyp parsedstate modelstate systemstate "
+    "prediction predictions predicted preds pred predict pr hypothesis hyp parsedstate modelstate systemstate "
     "generatedbelief generatedstate generatedbeliefstate bspngen bspangen"
 )
 _NEUTRAL = _names(
     "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots frames "
-    "newstate currentstate updatedstate"
+    "newstate currentstate updatedstate goallabels"
 )
 _RAW = _names(
     "output outputs out modeloutput rawoutput llmoutput generated generatedtext generation completion decoded answer "
-    "result response modelresponse rawresponse llmresponse beams beam nbest hypotheses candidates"
+    "result response modelresponse rawresponse llmresponse beams beam nbest hypotheses candidates "
+    "generations filteredresps resps"
 )
 _CALLS = _names("toolcalls functioncalls functioncall")
 _GOLD = _names(
     "goldstate gold golden gt groundtruth truth truestate label labels reference references target targets annotation "
     "goldvalue truevalue groundtruthstate targetstate targetvalue tgt labelids"
 )
-_SLOT = _names("slot slotname slotid slotkey attribute domainslot variable key")
+_SLOT = _names("slot slotname slottext slotid slotkey attribute domainslot variable key")
 _PREDICTED_VALUE = _names("predictedvalue predvalue predictedslotvalue predslotvalue")
 _VALUE = (*_names("value slotvalue val"), *_PREDICTED_VALUE)
 _DOMAIN = _names("domain service domainname")
@@ -100,7 +101,8 @@ _FIRST_WORD = re.compile(r"[^A-Za-z]{0,10}([A-Za-z]+)")
 #: Names around all predictions of a file, and around the turns of a dialogue.
 WRAPPERS = frozenset(
     _names(
-        "predictions data dialogues dialogs results outputs records rows items conversations test dev val validation"
+        "predictions data dialogues dialogs results outputs records rows items conversations sessions test dev val "
+        "validation"
     )
 )
 TURN_LISTS = frozenset(_LISTS)
@@ -181,6 +183,8 @@ class Columns(Struct, frozen=True):
         state = predicted or neutral or first((*_RAW, *_CALLS), apart=(*taken, gold))
         if not state and changing and not (slot and first(_VALUE)):
             state = changing[-1]
+        if not state and is_message(sample.get(named.get("message", ""))):
+            state = named["message"]
         if not state and not slot and "value" in named and isinstance(sample[named["value"]], Mapping | list):
             state = named["value"]
         if predicted and neutral and not gold and not slot:
@@ -244,7 +248,7 @@ class Columns(Struct, frozen=True):
         if self.says_predicted or self.slot or self.wide or not self.state:
             return []
         taken = {self.dialogue, self.turn, self.state, self.gold, self.domain, self.speaker, self.turns}
-        return [name for name in self.names if name not in taken and not _is_no_state(name)]
+        return [name for name in self.names if name not in taken and not is_no_state(name)]
 
     def keys(self) -> tuple[str, ...]:
         """The names that are used, for the line that says what was understood."""
@@ -256,10 +260,16 @@ class Columns(Struct, frozen=True):
 def _says_prediction(name: str) -> bool:
     """Does it say that it holds predictions, other than what a model wrote before they were read from it?"""
     plain = plain_name(name)
-    return bool(_TELLING["predicted"].search(plain)) and not (_is_no_state(name) or "raw" in plain)
+    return bool(_TELLING["predicted"].search(plain)) and not (is_no_state(name) or "raw" in plain)
 
 
-def _is_no_state(name: str) -> bool:
+def is_message(held: object) -> bool:
+    """Is it one message of a model, and no text that somebody said?"""
+    return isinstance(held, Mapping) and held.get("role") == "assistant" and "content" in held
+
+
+def is_no_state(name: str) -> bool:
+    """Does a name say that what it holds is no state that anybody would score?"""
     return len(name) < 100 and bool(_NO_STATE.search(_CAPITAL.sub(" ", name).lower()))
 
 

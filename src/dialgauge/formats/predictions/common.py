@@ -138,6 +138,19 @@ def _turn_number(key: str) -> int:
     return number
 
 
+def example_rows(dialogue: str = "", slots: Mapping[str, str] | None = None, *, name: str = "state") -> str:
+    """A file of three lines that is read, with somebody's own id and slots where there are any."""
+    filled = [(slot[:60], value[:60]) for slot, value in (slots or {}).items()] or [
+        ("hotel-area", "north"),
+        ("hotel-stars", "4"),
+    ]
+    states = ({}, dict(filled[:1]), dict(filled[:2]))
+    rows = (
+        {"dialogue_id": dialogue[:40] or "dialogue-1", "turn": turn, name: each} for turn, each in enumerate(states)
+    )
+    return "\n".join(msgspec.json.encode(row).decode() for row in rows)
+
+
 class Position(Protocol):
     """Where the reader is, for notes."""
 

@@ -12,6 +12,7 @@ from dialgauge.formats.base import literal, rows_by_columns
 from dialgauge.formats.predictions.columns import (
     TURN_LISTS,
     Columns,
+    is_no_state,
     is_record,
     is_system,
     plain_name,
@@ -30,6 +31,14 @@ _TURN = re.compile(
 _TURN_AT_END = re.compile(r"[\s_#:|/.-](?:(?:turn|t|utt)[\s_#:/.-]?)?(0|[1-9][0-9]{0,4})$", re.I)
 #: A pair of Python, as it becomes a key of JSON.
 _TUPLE = re.compile(r"""\((['"])([^'"]{1,200})\1,\s?([0-9]{1,5})\)""")
+#: The folders of a file that is named in place of a dialogue.
+_FOLDERS = re.compile(r"^.{0,300}[/\\](?=[^/\\]{1,100}\.(?:json|txt)$)")
+#: A dialogue's id as the name of a file; other files have numbers behind words.
+FILE_ID = re.compile(
+    r"(?!(?:pred|output|result|epoch|step|seed|run|test|dev|val|gen|part|file|data|beam|v)[a-z]*_?[0-9])"
+    r"[A-Za-z]{0,8}[-_]?[0-9]{2,6}(?:_[0-9]{2,6})?",
+    re.IGNORECASE,
+)
 _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
 _LOOK_AT = 200
 #: Words that say that something is gold, and that it is predicted.
@@ -108,6 +117,11 @@ def _by_position(entries: Sequence[StateEntry]) -> dict[tuple[str, int], StateEn
             raise DialgaugeError("this turn appears twice; keep one of them", dialogue=entry.dialogue, turn=entry.turn)
         positions[key] = entry
     return positions
+
+
+def without_folders(name: str) -> str:
+    """The id of a dialogue that is named by the path of its file."""
+    return _FOLDERS.sub("", name)
 
 
 def turn_number(key: object) -> int | None:
@@ -209,6 +223,21 @@ def _names_domains(state: Mapping[Any, Any]) -> bool:
     )
 
 
+def _named_states(items: Sequence[Any]) -> str:
+    """The one unknown name under which turns have their states, beside single values: ``{"t": 0, "ds": {...}}``."""
+    names = {key for item in items if isinstance(item, Mapping) for key in item}
+    inner = [name for name in names if all(isinstance(item, Mapping) and _is_state(item.get(name)) for item in items)]
+    if len(inner) != 1 or not isinstance(inner[0], str) or is_no_state(inner[0]) or is_domain(inner[0]):
+        return ""
+    others = [value for item in items for name, value in item.items() if name != inner[0]]
+    single = not any(isinstance(value, Mapping | list) for value in others)
+    return inner[0] if single and not any(names_domain(str(name)) for name in names) else ""
+
+
+def _is_state(held: object) -> bool:
+    return isinstance(held, Mapping) and (_names_domains(held) or not held)
+
+
 def turn_entries(
     dialogue: str, turns: Sequence[tuple[int | None, Any]], names: dict[str, None]
 ) -> Iterator[StateEntry]:
@@ -220,6 +249,9 @@ def turn_entries(
     if all(number is None and _is_numbered(item) for number, item in turns):
         turns = [(turn_number(item[0]), item[1]) for _, item in turns]
     records = [item for _, item in turns if isinstance(item, Mapping) and is_record(item)]
+    if not records and (named := _named_states([item for _, item in turns])):
+        names.update({named: None})
+        turns = [(turn_number(item.get("t")) if number is None else number, item[named]) for number, item in turns]
     if not records:
         yield from (StateEntry(dialogue, number, item) for number, item in turns)
         return

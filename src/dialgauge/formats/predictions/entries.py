@@ -20,6 +20,7 @@ from dialgauge.formats.predictions.columns import (
     refuse_two_states,
 )
 from dialgauge.formats.predictions.dialogue_turns import (
+    FILE_ID,
     NotUnderstood,
     StateEntries,
     StateEntry,
@@ -30,6 +31,7 @@ from dialgauge.formats.predictions.dialogue_turns import (
     turn_number,
     turns_in,
     with_gold,
+    without_folders,
 )
 from dialgauge.formats.predictions.records import entries_of_rows, with_inner_ids
 from dialgauge.formats.predictions.state_texts import names_domain
@@ -72,8 +74,20 @@ def _of_list(written: Sequence[Any]) -> StateEntries:
         named = _of_named_objects(items)
         return named or entries_of_rows(items)
     if items and all(isinstance(item, list | tuple) for item in items):
+        if named := _by_first(items):
+            return _of_mapping(named)
         return entries_of_rows(_positional(items))
+    if items and all(isinstance(item, str) and (FILE_ID.fullmatch(item) or dialogue_turn(item)) for item in items):
+        raise NotUnderstood("the states: these are ids alone; write each state beside its id, in one file")
     raise NotUnderstood("an id for each dialogue, and a state for each turn")
+
+
+def _by_first(items: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """``[["MUL0001", [state, ...]], ...]``: pairs of an id and what it has; empty where they are others."""
+    if not all(len(item) == 2 and isinstance(item[0], str) and _is_id(item[0]) for item in items):
+        return {}
+    named = {item[0]: item[1] for item in items}
+    return named if len(named) == len(items) else {}
 
 
 def _of_named_objects(items: Sequence[Mapping[Any, Any]]) -> StateEntries | None:
@@ -103,6 +117,7 @@ def _positional(items: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
 
 
 def _of_mapping(written: Mapping[Any, Any]) -> StateEntries:
+    written = _without_folders(written)
     items = [(key, content) for key, content in written.items() if content is not None]
     if not items:
         raise NotUnderstood("dialogues, turns and states")
@@ -137,6 +152,12 @@ def _of_mapping(written: Mapping[Any, Any]) -> StateEntries:
     named = [Columns.of([{name: ""}]) for name in names]
     says, changes = any(state.says_predicted for state in named), any(state.changes for state in named)
     return StateEntries(entries, tuple(names), says_predicted=says, changes=changes)
+
+
+def _without_folders(written: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The same by the names of files instead of their paths, where no two are of one name."""
+    names = [without_folders(key) if isinstance(key, str) else key for key in written]
+    return dict(zip(names, written.values(), strict=True)) if len({*names}) == len(names) else written
 
 
 def _by_slot(items: Sequence[tuple[Any, Any]]) -> StateEntries | None:

@@ -19,8 +19,8 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.predictions.columns import is_record
-from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, turn_number
+from dialgauge.formats.predictions.columns import TURN_LISTS, Columns, is_record, plain_name
+from dialgauge.formats.predictions.dialogue_turns import FILE_ID, NotUnderstood, dialogue_turn, turn_number
 from dialgauge.formats.predictions.state_texts import names_domain
 from dialgauge.formats.predictions.tolerant import read_predictions
 from dialgauge.formats.source import HEAD_BYTES, Part, decode_utf8
@@ -31,12 +31,6 @@ _DELIMITERS = "\t,;|"
 _HUGE = re.compile(rb"\b[0-9][0-9.]{0,400}[eE][+]?[0-9]{3,20}|[0-9]{300}")
 _EXCEL = re.compile(r'"?sep=.?"?', re.IGNORECASE)
 _RULE = re.compile(r":?-{2,}:?")
-#: A dialogue's id as the name of a file; other files have numbers behind words.
-FILE_ID = re.compile(
-    r"(?!(?:pred|output|result|epoch|step|seed|run|test|dev|val|gen|part|file|data|beam|v)[a-z]*_?[0-9])"
-    r"[A-Za-z]{0,8}[-_]?[0-9]{2,6}(?:_[0-9]{2,6})?",
-    re.IGNORECASE,
-)
 _OF_TRAINING = re.compile(r"\.(?:log|ya?ml|toml|cfg|ini|out|err|lock|pt|pth|bin|safetensors)$", re.IGNORECASE)
 #: Lines above a table that may be its title.
 _TITLES = 5
@@ -161,11 +155,24 @@ def sample(peek: Peek) -> Any:
 def named_by_file(written: Any, stem: str) -> Any:
     """The states of one dialogue under its id where that is the name of their file: ``MUL0001.json``."""
     name = stem.rpartition(".")[0] or stem
+    if FILE_ID.fullmatch(name) and (turns := _nameless_turns(written)):
+        return [{"dialogue_id": name, **turn} for turn in turns]
     states = written if isinstance(written, list) else []
     nameless = all(
         isinstance(state, dict) and not is_record(state) and all(map(names_domain, state)) for state in states
     )
     return {name: written} if any(states) and nameless and FILE_ID.fullmatch(name) else written
+
+
+def _nameless_turns(written: Any) -> list[dict[Any, Any]]:
+    """The records of a dialogue's turns, alone or under a name such as ``turns``, where none has an id."""
+    if isinstance(written, dict) and "" == Columns.of([written]).dialogue:
+        lists = [held for key, held in written.items() if plain_name(key) in TURN_LISTS and isinstance(held, list)]
+        return _nameless_turns(lists[0]) if len(lists) == 1 else []
+    if not isinstance(written, list) or not all(isinstance(item, dict) and is_record(item) for item in written):
+        return []
+    columns = Columns.of(written)
+    return written if columns.has_states and not columns.dialogue else []
 
 
 def _json(content: bytes, part: Part) -> Any:
@@ -230,7 +237,8 @@ def table_rows(lines: Iterable[str]) -> list[Any]:
     except csv.Error as error:
         raise DialgaugeError(f"it is no sound table ({error})", line=reader.line_num + skipped) from error
     header = [cell.strip() for cell in rows[0]] if rows else []
-    if not is_record(dict.fromkeys(header)) and any(turn_number(cell) is not None for cell in header):
+    pair = len(header) == 2 and dialogue_turn(header[0]) is not None
+    if not is_record(dict.fromkeys(header)) and (pair or any(turn_number(cell) is not None for cell in header)):
         return list(rows)
     if any("=" in name for name in header):
         raise NotUnderstood("names of the columns: dialogue_id, turn and state")

@@ -13,6 +13,7 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.predictions.columns import Columns
+from dialgauge.formats.predictions.common import example_rows
 from dialgauge.formats.predictions.state_texts import names_domain
 
 _OUTPUT = re.compile(
@@ -55,6 +56,7 @@ def _state(row: Mapping[Any, Any], columns: Columns, filled: str) -> dict[str, s
             f"prompt beside the output, as in 'inputs': '{number}=hotel-area ...', or an object 'slots': "
             f"{{'{number}': 'hotel-area'}}, or write states with the names of slots",
             dialogue=str(row.get(columns.dialogue)),
+            example=example_rows(str(row.get(columns.dialogue))),
         )
     return {known[number]: value if value.isdigit() else known.get(value) or value for number, value in numbers.items()}
 

@@ -27,7 +27,10 @@ _TOOL = re.compile(
 
 def is_answer(written: Mapping[Any, Any]) -> bool:
     """Is it what an API answers, and no state?"""
-    return not (written.keys().isdisjoint(_ANSWERS) and written.keys().isdisjoint(_CALLS))
+    return (
+        not (written.keys().isdisjoint(_ANSWERS) and written.keys().isdisjoint(_CALLS))
+        or {"role", "content"} <= written.keys()
+    )
 
 
 def domain_of_tool(name: str) -> str:

@@ -21,6 +21,7 @@ from dialgauge.formats.predictions.dialogue_turns import (
     turn_number,
     turns_in,
     with_gold,
+    without_folders,
 )
 from dialgauge.formats.predictions.indexed import with_named_slots
 from dialgauge.formats.predictions.written_states import is_deletion
@@ -28,8 +29,6 @@ from dialgauge.text import encodable
 
 #: The beginning of an object in what a model answers.
 _OBJECT = re.compile(r"\s{0,9}(?:```\w{0,20}\s{1,9})?\{")
-#: The folders of a file that is named in place of a dialogue.
-_FOLDERS = re.compile(r"^.{0,300}[/\\](?=[^/\\]{1,100}\.(?:json|txt)$)")
 #: The share of slots with two values in one turn up to which a model repeats itself.
 _MOST_TWICE = 0.01
 #: Names of slots that a turn empties, beside what it changes.
@@ -204,7 +203,7 @@ def _identifier(row: Mapping[Any, Any], rows: Sequence[Mapping[Any, Any]], colum
             columns.names,
         )
     if isinstance(value, str):
-        value = _FOLDERS.sub("", value)
+        value = without_folders(value)
     return encodable(str(int(value) if isinstance(value, float) and value.is_integer() else value))
 
 

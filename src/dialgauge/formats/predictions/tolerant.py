@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import INVALID, PARTLY, UNREAD_GOLD, Notes
-from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
+from dialgauge.formats.predictions.common import HOLE, MOST_TURNS, example_rows
 from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, StateEntry
 from dialgauge.formats.predictions.entries import state_entries
 from dialgauge.formats.predictions.state_texts import TextReader
@@ -145,6 +145,19 @@ class _Numbering(NamedTuple):
         return f"turns numbered from {self.first}{by}"
 
 
+def _twice(dialogue: str, entry: StateEntry) -> DialgaugeError:
+    bare = isinstance(entry.state, str) and not any(sign in entry.state for sign in "=-{[:")
+    told = (
+        "each holds one value, name its slot in a field 'slot' and call what it has 'value', or write whole states"
+        if bare and entry.state
+        else "each holds the state of one domain, name that domain in a field 'domain'"
+    )
+    example = example_rows(dialogue) if bare and entry.state else ""
+    return DialgaugeError(
+        f"this turn appears twice; keep one of them, or, if {told}", dialogue=dialogue, turn=entry.turn, example=example
+    )
+
+
 def _dialogue(
     name: str, entries: Sequence[StateEntry], numbering: _Numbering, states: StateReader, golds: _GoldReader,
     notes: Notes, *, empty: bool, changes: bool,
@@ -154,12 +167,7 @@ def _dialogue(
     placed = [(nth if entry.turn is None else numbering.place(entry.turn), entry) for nth, entry in enumerate(entries)]
     for number, entry in sorted(placed, key=lambda pair: pair[0]) if changes else placed:
         if number in turns:
-            raise DialgaugeError(
-                "this turn appears twice; keep one of them, or, if each holds the state of one domain, name that "
-                "domain in a field 'domain'",
-                dialogue=name,
-                turn=entry.turn,
-            )
+            raise _twice(name, entry)
         try:
             predicted = None if entry.state is None else states.read(entry.state, name, number, before)
         except DialgaugeError as error:

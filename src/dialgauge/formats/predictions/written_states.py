@@ -16,7 +16,7 @@ from typing import Any
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import INVALID, PARTLY, Notes, present_text, rows_by_columns
-from dialgauge.formats.predictions.common import TWO_VALUES
+from dialgauge.formats.predictions.common import TWO_VALUES, example_rows
 from dialgauge.formats.predictions.loose import (
     NO_NAME,
     NO_SLOT,
@@ -117,7 +117,7 @@ class StateReader:
         """The state that was meant; where it holds changes only, they are made to the state ``before``."""
         seen: Seen = Counter()
         self._unread = ""
-        written = self._single(written, seen)
+        written = self._single(_unnested(written), seen)
         state: State = {domain: dict(slots) for domain, slots in (before or {}).items()}
         for domain, slot, value in self._triples(written, seen):
             values = () if before is not None and is_deletion(value) else self._values(value, seen)
@@ -167,7 +167,8 @@ class StateReader:
             return outputs[scores.index(max(scores))][0]
         raise DialgaugeError(
             f"this is a list of {len(written)} states for one turn, as of the best few outputs; keep one of them, or "
-            "give each a 'score', as in {'text': 'hotel-area=north', 'score': 0.9}, and the best is read"
+            "give each a 'score', as in {'text': 'hotel-area=north', 'score': 0.9}, and the best is read",
+            example=example_rows(),
         )
 
     def _values(self, value: Any, seen: Seen) -> Values:
@@ -175,6 +176,9 @@ class StateReader:
             return present_text(_unquoted(value.strip()))
         if isinstance(value, Mapping) and ("value" in value or "values" in value):
             value = value["value"] if "value" in value else value["values"]
+        if best := _best_value(value):
+            seen[LIKELIEST] += 1
+            value = best
         if _are_pairs(value):  # [["north", 0.9], ["south", 0.1]]
             value = dict(value)
         if _are_probabilities(value):
@@ -336,6 +340,16 @@ def _is_only_text(written: Any) -> bool:
     return isinstance(only, str) and only.lstrip()[:1] in ("{", "[", "`")
 
 
+def _unnested(written: Any) -> Any:
+    """The only list in a list of lists, where it holds texts of a model: ``[[{"text": "{...}"}]]``."""
+    only = written[0] if isinstance(written, list | tuple) and len(written) == 1 else None
+    if not isinstance(only, list | tuple) or len(only) != 1:
+        return written
+    if isinstance(only[0], Mapping) and isinstance(only[0].get("text"), str):
+        return only[0]["text"]
+    return only if _is_only_text(only) else written
+
+
 def _scored(item: Any) -> tuple[Any, float | None]:
     """An output and its score: ``{"text": "hotel-area=north", "score": 0.9}``, ``["hotel-area=north", 0.9]``.
 
@@ -373,6 +387,18 @@ def _unquoted(value: str) -> str:
     """A value without the quotes around it."""
     quoted = _IN_QUOTES.fullmatch(value) if value[:1] in _QUOTES else None
     return (quoted[2] or quoted[3] or "").strip() if quoted else value
+
+
+def _best_value(value: Any) -> str:
+    """The value with the highest score: ``[{"value": "north", "score": 0.9}, ...]``; empty where none is."""
+    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
+        return ""
+    scores = [item[key] for item in value for key in _SCORES if _is_number(item.get(key))]
+    words = [item.get("value") for item in value]
+    if not value or not len(scores) == len(words) or scores.count(max(scores)) > 1:
+        return ""
+    best = words[scores.index(max(scores))]
+    return best if isinstance(best, str) else ""
 
 
 def _are_pairs(value: Any) -> bool:
