@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.base import (
         ALL_FIELDS as ALL_FIELDS,
         INVALID as INVALID,
+        NO_ROWS as NO_ROWS,
         PARTLY as PARTLY,
         UNREAD_GOLD as UNREAD_GOLD,
         AnyFormat as AnyFormat,

@@ -30,6 +30,7 @@ ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - 
 
 ABSENT = frozenset({"", "none", "not mentioned"})
 #: What is noted of a prediction that no reading makes a state of.
+NO_ROWS = "turns without a row between turns with rows, read as empty states"
 INVALID = "invalid outputs, scored as empty predictions"
 #: And of one that was understood in part: it may mean another state.
 PARTLY = "outputs that were not understood in whole"

@@ -129,8 +129,8 @@ _STARTS = {
         "json.dump({str(key): value for key, value in predictions.items()}, open('predictions.json', 'w')), or of a "
         "list json.dump(predictions, open('predictions.json', 'w'))",
     ),
-    b"\x93NUMPY": "it is an array of NumPy; write JSON: json.dump(array.tolist(), open('predictions.json', 'w')), or of "
-    "several: json.dump({name: array.tolist() for name, array in numpy.load('FILE.npz').items()}, ...)",
+    b"\x93NUMPY": "it is an array of NumPy; write JSON: json.dump(array.tolist(), open('predictions.json', 'w')), or "
+    "of several: json.dump({name: array.tolist() for name, array in numpy.load('FILE.npz').items()}, ...)",
     b"SQLite format 3": "it is a database of SQLite; export the table as CSV",
     b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
 }

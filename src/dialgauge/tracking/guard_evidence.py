@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge.tracking.encode import Coder, Codes, EncodedDialogues, Flags, Item
+from dialgauge.tracking.encode import Coder, Codes, EncodedDialogues, Flags, Item, Items, encode
 from dialgauge.values import Pair, Side, profile_named
 
 if TYPE_CHECKING:
     from dialgauge.tracking.prepared_inputs import System
 
 K = TypeVar("K")
+N = TypeVar("N", tuple[int, int], tuple[int, int, int])
 
 #: Different slots with their values that are kept apart when those of many files are put together.
 _MOST_ITEMS = 250_000
@@ -35,6 +36,53 @@ class Changes(NamedTuple):
     early: int = 0
     #: Both turns have the same slots.
     unchanged: int = 0
+    #: Turns whose gold state is neither of the two before them, in pairs with the turn two before: the later is right,
+    #: has gold's of two before, or the earlier has gold's of two after.
+    far: int = 0
+    far_right: int = 0
+    late_by_two: int = 0
+    early_by_two: int = 0
+
+
+class UnifiedSlots(Struct, frozen=True):
+    """Slots that turns have under two names of which a profile makes one, and how often with different values."""
+
+    again: int = 0
+    names: dict[Pair, frozenset[Pair]] = {}
+
+    @classmethod
+    def of(cls, side: EncodedDialogues, coder: Coder) -> UnifiedSlots:
+        if side.kind == "judged":
+            return cls()
+        pairs, pair_of = side.shared.pairs(side.items)
+        filled = np.bincount(pair_of[side.cell_item], minlength=len(pairs)).tolist()
+        names: dict[Pair, set[Pair]] = {}
+        for written in (pair for pair, count in zip(pairs, filled, strict=True) if count):
+            if (compared := coder.compared_as(written)) is not None:
+                names.setdefault(compared, set()).add(written)
+        twice = {pair: frozenset(several) for pair, several in names.items() if len(several) > 1}
+        if not twice:
+            return cls()
+        slots, codes = coder.table("predicted", side.shared, side.items)
+        column = np.full(len(coder.slots) + 1, -1)  # slots out of scope are the last, -1
+        column[[coder.slots[pair] for pair in twice]] = np.arange(len(twice))
+        asked = (column[slots] >= 0) & (codes > 0)
+        cells = asked[side.cell_item]
+        items = side.cell_item[cells]
+        place = side.cell_row[cells].astype(np.int64) * len(twice) + column[slots[items]]
+        last = np.zeros(len(side.present) * len(twice), np.int32)
+        last[place] = codes[items]
+        again = int((last[place] != codes[items]).sum())
+        return cls(again, twice) if again else cls()
+
+    @classmethod
+    def joined(cls, parts: Iterable[UnifiedSlots]) -> UnifiedSlots:
+        again, names = 0, dict[Pair, frozenset[Pair]]()
+        for part in parts:
+            again += part.again
+            for pair, several in part.names.items():
+                names[pair] = names.get(pair, frozenset()) | several
+        return cls(again, names)
 
 
 class GuardEvidence(Struct, frozen=True, dict=True):
@@ -55,24 +103,39 @@ class GuardEvidence(Struct, frozen=True, dict=True):
     domains: tuple[int, int] = (0, 0)
     #: Dialogues in which gold fills slots, and those of them in which the predictions fill none.
     filled: tuple[int, int] = (0, 0)
+    #: How many turns have so many slots in the predictions, and so many in gold.
+    sizes: dict[tuple[int, int], int] = {}
+    #: Turns, and those that fill nothing between turns of their dialogue that do, where gold fills slots.
+    gaps: tuple[int, int] = (0, 0)
+    #: Turns for which a file brings a gold state of its own; it is GOLD's; what the file predicts is GOLD's.
+    own_gold: tuple[int, int, int] = (0, 0, 0)
 
     @classmethod
-    def of(cls, system: System, coder: Coder) -> GuardEvidence:
-        """Of one system; of flags there is none. The coder says which states are the same."""
+    def of(cls, system: System, coder: Coder, own_gold: Items | None = None) -> GuardEvidence:
+        """Of one system; of flags there is none. The coder says which states are the same.
+
+        ``own_gold``: the items to encode the gold states with that the file brings beside GOLD.
+        """
         gold, predicted, rows = system.gold, system.predicted, system.aligned.predicted_row
         if gold is None or predicted.kind == "judged":
             return cls()
+        compared = predicted.kind == "predicted"
+        codes = state_codes(predicted, coder, "predicted") if compared else None
+        slots = _sizes(system, gold)
         fills, words = gold.once("fills", system.aligned.gold_row, lambda: _fills(gold, system.aligned.gold_row))
         return cls(
             predicted=predicted.filled_at(_among(predicted, rows[rows >= 0])),
             gold=fills,
             gold_words=words,
             gold_slots=gold.names,
-            kept=predicted.dropped if predicted.kind == "predicted" else (0, 0),
+            kept=predicted.dropped if compared else (0, 0),
             gold_kept=gold.dropped,
-            changed=_changed(system, gold, coder) if predicted.kind == "predicted" else Changes(),
+            changed=Changes() if codes is None else _changed(system, gold, coder, codes),
             domains=_domains(system, gold),
-            filled=_filled(system, gold),
+            filled=_filled(slots),
+            sizes=_counted(slots),
+            gaps=_gaps(slots),
+            own_gold=(0, 0, 0) if own_gold is None or codes is None else _own_gold(system, own_gold, coder, codes),
         )
 
     @cached_property
@@ -106,6 +169,9 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             changed=Changes(*map(sum, zip(*(part.changed for part in parts), strict=True))),
             domains=_added(part.domains for part in parts),
             filled=_added(part.filled for part in parts),
+            sizes=_summed(part.sizes for part in parts),
+            gaps=_added(part.gaps for part in parts),
+            own_gold=_added(part.own_gold for part in parts),
         )
 
 
@@ -132,14 +198,13 @@ def _among(side: EncodedDialogues, rows: Codes) -> Flags:
     return among[side.cell_row]
 
 
-def _changed(system: System, gold: EncodedDialogues, coder: Coder) -> Changes:
+def _changed(system: System, gold: EncodedDialogues, coder: Coder, other: NDArray[np.uint64]) -> Changes:
     predicted, aligned = system.predicted, system.aligned
     first = np.zeros(len(gold.present) + 1, np.bool_)
     first[gold.offsets] = True
     known = (aligned.predicted_row >= 0) & ~first[aligned.gold_row]
     rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
-    ours = coder.once("state_codes", gold, gold.offsets[:0], lambda: state_codes(gold, coder, "gold"))
-    other = state_codes(predicted, coder, "predicted")
+    ours = _gold_codes(gold, coder)
     changes = gold.present[rows - 1] & (ours[rows] != ours[rows - 1]) & (ours[rows - 1] != 0)
     rows, theirs = rows[changes], theirs[changes]
     before, now = ours[rows - 1], ours[rows]
@@ -152,7 +217,36 @@ def _changed(system: System, gold: EncodedDialogues, coder: Coder) -> Changes:
         (their_before == now) & predicted.present[theirs - 1],
         same & (theirs_now != 0),
     )
-    return Changes(len(rows), *(int(outcome.sum()) for outcome in outcomes))
+    first[gold.offsets[:-1][gold.sizes > 0] + 1] = True
+    distant = ~first[rows] & (ours[rows - 2] != now) & (ours[rows - 2] != before) & (ours[rows - 2] != 0)
+    rows, theirs = rows[distant], theirs[distant]
+    by_two = (
+        other[theirs] == ours[rows],
+        (other[theirs] == ours[rows - 2]) & (other[theirs] != other[theirs - 1]),
+        (other[theirs - 2] == ours[rows]) & (other[theirs - 2] != other[theirs - 1]),
+    )
+    counts = [_true(changes), *map(_true, outcomes), len(rows), *map(_true, by_two)]
+    return Changes(*counts)
+
+
+def _true(flags: Flags) -> int:
+    return int(np.count_nonzero(flags))
+
+
+def _gold_codes(gold: EncodedDialogues, coder: Coder) -> NDArray[np.uint64]:
+    return coder.once("state_codes", gold, gold.offsets[:0], lambda: state_codes(gold, coder, "gold"))
+
+
+def _own_gold(system: System, items: Items, coder: Coder, predicted: NDArray[np.uint64]) -> tuple[int, int, int]:
+    aligned, gold = system.aligned, system.gold
+    own = encode(system.dialogues, "state", items)
+    known = (aligned.predicted_row >= 0) & own.present[aligned.predicted_row]
+    rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
+    if gold is None:
+        return (0, 0, 0)
+    wanted = _gold_codes(gold, coder)[rows]
+    alike = int((state_codes(own, coder, "gold")[theirs] == wanted).sum())
+    return len(rows), alike, int((predicted[theirs] == wanted).sum())
 
 
 def _domains(system: System, gold: EncodedDialogues) -> tuple[int, int]:
@@ -169,15 +263,43 @@ def _domains(system: System, gold: EncodedDialogues) -> tuple[int, int]:
     return int(asked.sum()), int((asked & _several(of_rows)[theirs]).sum())
 
 
-def _filled(system: System, gold: EncodedDialogues) -> tuple[int, int]:
+class _Sizes(NamedTuple):
+    """How many slots the compared turns have, on both sides, and their dialogues."""
+
+    gold: NDArray[np.integer]
+    predicted: NDArray[np.integer]
+    dialogue: Codes
+
+
+def _sizes(system: System, gold: EncodedDialogues) -> _Sizes:
     aligned = system.aligned
     known = aligned.predicted_row >= 0
-    rows = ((gold, aligned.gold_row[known]), (system.predicted, aligned.predicted_row[known]))
-    dialogue = aligned.dialogue[known]
-    ours, theirs = (
-        np.bincount(dialogue, np.bincount(side.cell_row, minlength=len(side.present))[row]) > 0 for side, row in rows
-    )
+    of_gold = gold.once("sizes", gold.offsets, lambda: np.bincount(gold.cell_row, minlength=len(gold.present)))
+    of_predicted = np.bincount(system.predicted.cell_row, minlength=len(system.predicted.present))
+    return _Sizes(of_gold[aligned.gold_row[known]], of_predicted[aligned.predicted_row[known]], aligned.dialogue[known])
+
+
+def _filled(slots: _Sizes) -> tuple[int, int]:
+    ours, theirs = (np.bincount(slots.dialogue, sizes) > 0 for sizes in (slots.gold, slots.predicted))
     return int(ours.sum()), int((ours & ~theirs).sum())
+
+
+def _counted(slots: _Sizes) -> dict[tuple[int, int], int]:
+    width = int(slots.gold.max(initial=0)) + 1
+    counts = np.bincount(slots.predicted * width + slots.gold)
+    return {divmod(place, width): int(counts[place]) for place in np.flatnonzero(counts).tolist()}
+
+
+def _gaps(slots: _Sizes) -> tuple[int, int]:
+    """An empty turn lies between filled ones where the filled turns before it are some of its dialogue, and not all."""
+    filled = slots.predicted > 0
+    before = np.cumsum(filled)
+    ends = np.flatnonzero(np.append(np.diff(slots.dialogue) != 0, len(filled) > 0))
+    of_dialogue = np.zeros(int(slots.dialogue.max(initial=-1)) + 2, before.dtype)
+    of_dialogue[slots.dialogue[ends] + 1] = before[ends]
+    of_dialogue = np.maximum.accumulate(of_dialogue)
+    some = (before > of_dialogue[slots.dialogue]) & (before < of_dialogue[slots.dialogue + 1])
+    return len(filled), int((some & ~filled & (slots.gold > 0)).sum())
 
 
 def _domain_bits(side: EncodedDialogues) -> NDArray[np.int64]:
@@ -234,9 +356,8 @@ def _few(items: dict[Item, int]) -> dict[Item, int]:
     return dict(folded)
 
 
-def _added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    first, second = (sum(column) for column in zip(*parts, strict=True))
-    return first, second
+def _added(parts: Iterable[N]) -> N:
+    return cast("N", tuple(map(sum, zip(*parts, strict=True))))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,4 +1,4 @@
-"""Mistakes that make a score nonsense, found before anybody believes it: names that differ, states that are none.
+"""Mistakes that make a score nonsense, found before anybody believes it: ids and names that differ, unread outputs.
 
 Each is a :class:`GuardFinding` of a kind. It becomes a note of the run and, where the score would mean nothing, stops
 the command until the option that it names is given, or its kind is accepted. Findings are made of
@@ -12,15 +12,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import INVALID, PARTLY, UNREAD_GOLD
 from dialgauge.text import Note, counted, some_of
-from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, encode
-from dialgauge.tracking.guard_evidence import GuardEvidence, state_codes
+from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.guard_findings import (
-    CHANGES,
     DIALOGUES,
     FEW,
     GUARDS,
@@ -31,12 +27,19 @@ from dialgauge.tracking.guard_findings import (
     OWN_GOLD,
     SEVERAL,
     SLOTS,
-    TURNS,
     GuardFinding,
     slot_fills,
     slot_text,
 )
 from dialgauge.tracking.inputs import FileReading
+from dialgauge.tracking.state_guards import (
+    change_findings,
+    cut_findings,
+    domain_findings,
+    empty_findings,
+    gap_findings,
+    moved_findings,
+)
 from dialgauge.tracking.value_guards import (
     absent_findings,
     boolean_findings,
@@ -48,24 +51,11 @@ from dialgauge.values import Pair, Profile
 
 if TYPE_CHECKING:
     from dialgauge.tracking.align import TurnCoverage
-    from dialgauge.tracking.prepared_inputs import System
 
-#: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
-_GONE, _KEPT = 0.8, 0.2
-#: The same, where there are many and gold keeps its own: from which it is told (trackers lose up to 0.03).
-_LOST = 0.12
-#: The share of turns with several gold domains that predict several, up to which each turn has the active domain only.
-_ACTIVE = 0.05
-#: The share of turns with the state of the turn before or after that is no chance, and how much rarer right ones are.
-_LATE, _OFTEN = 0.3, 4
-#: How alike the names of two slots are of which one may stand for the other.
-_ALIKE = 0.5
 #: The share of turns in which a file's own gold may differ from GOLD, and in which predictions that are gold are right.
 _OTHER_GOLD, _SWAPPED = 0.1, 0.99
-#: The same share, where there are many, from which it is told; trackers have up to 0.08.
-_SOMETIMES = 0.15
-#: The share of changes of gold at which predictions stay as they are from which they never change.
-_FROZEN = 0.95
+#: How alike the names of two slots are of which one may stand for the other.
+_ALIKE = 0.5
 
 
 def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
@@ -96,6 +86,9 @@ def input_findings(
         *([] if own_gold else change_findings(evidence, reading)),
         *([] if own_gold else domain_findings(evidence)),
         *moved_findings(evidence),
+        *([] if own_gold else own_gold_findings(evidence)),
+        *gap_findings(evidence, reading),
+        *cut_findings(evidence),
         *dialogue_findings(coverage),
         *joined_findings(evidence),
         *(several_findings(evidence) if reading.understood else ()),
@@ -116,144 +109,27 @@ def profile_findings(
     ]
 
 
-def own_gold_findings(system: System, items: Items, coder: Coder) -> list[GuardFinding]:
+def own_gold_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     """A file's own gold states that are not GOLD's: they are of another version, or its two columns are swapped."""
-    gold, aligned = system.gold, system.aligned
-    if gold is None or system.predicted.kind != "predicted":
+    turns, alike, right = evidence.own_gold
+    if turns < FEW or alike >= (1 - _OTHER_GOLD) * turns:
         return []
-    own = encode(system.dialogues, "state", items)
-    known = (aligned.predicted_row >= 0) & own.present[aligned.predicted_row]
-    rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
-    wanted = state_codes(gold, coder, "gold")[rows]
-    alike = int((state_codes(own, coder, "gold")[theirs] == wanted).sum())
-    right = int((state_codes(system.predicted, coder, "predicted")[theirs] == wanted).sum())
-    if len(rows) < FEW or alike >= (1 - _OTHER_GOLD) * len(rows):
-        return []
-    seen = f"what it calls gold differs from GOLD in {len(rows) - alike:,} of {counted(len(rows), 'turn')}"
-    if right >= _SWAPPED * len(rows):
+    seen = f"what it calls gold differs from GOLD in {turns - alike:,} of {counted(turns, 'turn')}"
+    if right >= _SWAPPED * turns:
         return [GuardFinding(OWN_GOLD, f"{seen}, and what it calls predicted is GOLD: they seem swapped", stops=True)]
     return [GuardFinding(OWN_GOLD, f"{seen}; GOLD is what counts")]
 
 
-def unified_findings(side: EncodedDialogues, coder: Coder) -> list[GuardFinding]:
+def unified_findings(unified: UnifiedSlots) -> list[GuardFinding]:
     """Slots that stand in one turn under two names, with different values, of which the profile makes one slot."""
-    if side.kind == "judged":
+    if not unified.again:
         return []
-    pairs, pair_of = side.shared.pairs(side.items)
-    filled = np.bincount(pair_of[side.cell_item], minlength=len(pairs)).tolist()
-    names: dict[Pair | None, list[Pair]] = {}
-    for written in sorted(pair for pair, count in zip(pairs, filled, strict=True) if count):
-        names.setdefault(coder.compared_as(written), []).append(written)
-    twice = {pair: several for pair, several in names.items() if pair is not None and len(several) > 1}
-    if not twice:
-        return []
-    slots, codes = coder.table("predicted", side.shared, side.items)
-    column = np.full(len(coder.slots) + 1, -1)  # slots out of scope are the last, -1
-    column[[coder.slots[pair] for pair in twice]] = np.arange(len(twice))
-    asked = (column[slots] >= 0) & (codes > 0)
-    cells = asked[side.cell_item]
-    items = side.cell_item[cells]
-    place = side.cell_row[cells].astype(np.int64) * len(twice) + column[slots[items]]
-    last = np.zeros(len(side.present) * len(twice), np.int32)
-    last[place] = codes[items]
-    again = int((last[place] != codes[items]).sum())
-    if not again:
-        return []
-    shown = some_of([" and ".join(map(slot_text, several)) for several in twice.values()], 3)
+    shown = some_of([" and ".join(map(slot_text, sorted(names))) for _, names in sorted(unified.names.items())], 3)
     sentence = (
-        f"{counted(again, 'slot')} of the predictions {'has' if again == 1 else 'have'} two names in one turn, with "
-        f"different values ({shown}); the last is scored"
+        f"{counted(unified.again, 'slot')} of the predictions {'has' if unified.again == 1 else 'have'} two names in "
+        f"one turn, with different values ({shown}); the last is scored"
     )
     return [GuardFinding(SEVERAL, sentence)]
-
-
-def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFinding]:
-    """Turns that hold what changed and not the whole state: their slots are gone in the next turn, gold's are not."""
-    (slots, gone), (stated, lost) = evidence.kept, evidence.gold_kept
-    surely = slots >= FEW and gone >= _GONE * slots and lost <= _KEPT * stated
-    many = slots >= FEW * FEW and gone > _LOST * slots and lost * slots * FEW < gone * stated
-    if not (surely or many):
-        return []
-    seen = f"{gone:,} of {slots:,} predicted slots are gone in the next turn"
-    if reading.adds_changes:
-        message = f"{seen}: where changes are added up, a slot without a value is emptied; leave out slots that stay"
-        return [GuardFinding(CHANGES, message, stops=surely)]
-    message = (
-        f"{f'the turns seem to hold only what changed: {seen}' if surely else f'{seen}, which gold keeps'}; "
-        f"{'' if surely else 'if turns hold only what changed, '}write the whole state of every turn, or call the "
-        "field 'changes' (in a file with one row per slot, 'changed_value'), and the changes are added up"
-    )
-    return [GuardFinding(CHANGES, message, stops=surely)]
-
-
-def empty_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFinding]:
-    """Predictions that fill no slot at all, where gold fills many: their states were not found, where they were sought.
-
-    In a format that says where states are, they are empty: a system may predict nothing.
-    """
-    filled = sum((evidence.gold or {}).values())
-    dialogues, blank = evidence.filled
-    if evidence.predicted and blank >= max(2, NOTABLE * dialogues):
-        message = (
-            f"{blank:,} of {counted(dialogues, 'dialogue')} in which gold fills slots have only empty states; leave "
-            "out those that were not predicted"
-        )
-        return [GuardFinding(OUTPUTS, message)]
-    if evidence.predicted or filled < FEW:
-        return []
-    message = (
-        f"the predictions fill no slot at all, where gold fills {filled:,}: their states were not found or are empty; "
-        "'dialgauge data formats predictions' shows how states are written"
-    )
-    return [GuardFinding(OUTPUTS, message, stops=bool(reading.understood))]
-
-
-def domain_findings(evidence: GuardEvidence) -> list[GuardFinding]:
-    """Turns that hold the slots of the active domain only: dialogues fill several domains, and turns one at a time."""
-    turns, whole = evidence.domains
-    if turns < FEW or whole > _ACTIVE * turns:
-        return []
-    message = (
-        "the turns seem to hold only the domain that is spoken of: dialogues fill several domains, and of "
-        f"{counted(turns, 'turn')} with several in gold {turns - whole:,} have one or none; write the whole state of "
-        "every turn"
-    )
-    return [GuardFinding(CHANGES, message, stops=True)]
-
-
-def moved_findings(evidence: GuardEvidence) -> list[GuardFinding]:
-    """States of another turn: one late, as where they are stored before the user's turn is tracked; one early, as where
-    the first is lost; or the last in all turns."""
-    changes, right, late, right_before, early, unchanged = evidence.changed
-    if changes < FEW:
-        return []
-    where = f"of {counted(changes, 'turn')} in which a gold state changes"
-    if late >= _LATE * changes and late >= _OFTEN * right:
-        message = (
-            f"the states seem to be those of the turn before: {where}, {late:,} have that of the turn before, and "
-            f"{right:,} the changed one; write the state after each user turn"
-        )
-    elif not early or early < _OFTEN * right_before:
-        moved, which = max((late, "before"), (early, "after"))
-        if changes < 2 * FEW or moved < _SOMETIMES * changes:
-            return []
-        message = f"{where}, {moved:,} have that of the turn {which}; check how the turns of each dialogue are counted"
-        return [GuardFinding(TURNS, message)]
-    elif unchanged >= _FROZEN * changes:
-        message = (
-            f"the states seem to be those after the last turn, in all turns: {where}, {unchanged:,} have the predicted "
-            "state of the turn before; write the state after each user turn"
-        )
-    elif early >= _LATE * changes:
-        message = (
-            f"the states seem to be those of the turn after: before {early:,} of {counted(changes, 'change')} of a "
-            f"gold state the predictions have the changed one already, and before {right_before:,} the one of their "
-            "turn; put the state of the first turn in front of those of each dialogue ({} where it was not kept), or "
-            "number the turns one higher"
-        )
-    else:
-        return []
-    return [GuardFinding(TURNS, message, stops=True)]
 
 
 def dialogue_findings(coverage: TurnCoverage) -> list[GuardFinding]:

@@ -19,12 +19,11 @@ from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvi
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
 from dialgauge.tracking.details import ceiling_sentence
-from dialgauge.tracking.guard_evidence import GuardEvidence
+from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.guards import (
     accepted_kinds,
     input_findings,
     notes_of,
-    own_gold_findings,
     profile_findings,
     unified_findings,
 )
@@ -237,15 +236,14 @@ def _guarded(
     notes: dict[tuple[str, str], list[Note]] = {}
     for system in systems:
         prepared = study.systems[system.name]
-        evidence = GuardEvidence.of(prepared, study.coder(profiles[0]))
+        own = study.items if system.brings_gold and not own_gold else None
+        evidence = GuardEvidence.of(prepared, study.coder(profiles[0]), own)
         of_turns = []
         if look_at_turns and prepared.gold is not None:
             of_turns = turn_findings(prepared.gold, prepared.predicted, system.numbered_from)
         of_input = input_findings(evidence, prepared.aligned.coverage, system, own_gold=own_gold)
-        if system.brings_gold and not own_gold:
-            of_input += own_gold_findings(prepared, study.items, study.coder(profiles[0]))
         for profile in profiles:
-            of_names = unified_findings(prepared.predicted, study.coder(profile))
+            of_names = unified_findings(UnifiedSlots.of(prepared.predicted, study.coder(profile)))
             of_values = profile_findings(evidence, system, profile, study.inventory(profile))
             findings = [*of_turns, *of_input, *of_names, *of_values]
             notes[system.name, profile.label] = [*input_notes[system.name], *notes_of(findings, system.name, accept)]

@@ -18,7 +18,7 @@ from dialgauge.files import parquet_bytes
 from dialgauge.measures import Moments, Rows
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import CountBasis
-from dialgauge.tracking.guard_evidence import GuardEvidence
+from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.inputs import FileReading
 from dialgauge.tracking.turn_numbers import TurnFit
 
@@ -32,6 +32,7 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
     """What the guards look at, of some dialogues of one system."""
 
     evidence: GuardEvidence = GuardEvidence()
+    unified: UnifiedSlots = UnifiedSlots()
     turns: TurnFit = TurnFit()
     #: How often each name that was to be renamed was met, and whether slots got or lost the domain before them.
     renamed: dict[str, int] = {}
@@ -46,6 +47,7 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
             renamed.update(part.renamed)
         return cls(
             evidence=GuardEvidence.joined([part.evidence for part in parts]),
+            unified=UnifiedSlots.joined(part.unified for part in parts),
             turns=TurnFit.joined([part.turns for part in parts]),
             renamed=dict(renamed),
             reprefixed=any(part.reprefixed for part in parts),

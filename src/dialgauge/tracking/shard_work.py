@@ -25,8 +25,8 @@ from dialgauge.measures import Measure, Rows, parse_measures
 from dialgauge.tracking.align import Policy, TurnCoverage
 from dialgauge.tracking.code_tables import CodeTable, is_code_table
 from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.encode import Floats
-from dialgauge.tracking.guard_evidence import GuardEvidence
+from dialgauge.tracking.encode import Floats, carries_gold
+from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.inputs import FileReading, SystemInput, load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import PreparedInputs
@@ -188,11 +188,17 @@ class ShardWork(Work[_WorkerState, ShardTask]):
             guards = replace(guards, turns=TurnFit.of(*rows))
         scored = {dialogue_key(identifier) for identifier in aligned.ids}
         unscored = [identifier for key, identifier in ids.items() if key not in scored]
+        coder = study.coder(state.profile)
+        own = study.items if gold is not None and carries_gold(block.dialogues) else None
         known = ShardScores(
             shard=shard.inside,
             coverage=aligned.coverage,
             unscored=unscored,
-            guards=replace(guards, evidence=GuardEvidence.of(system, study.coder(state.profile))),
+            guards=replace(
+                guards,
+                evidence=GuardEvidence.of(system, coder, own),
+                unified=UnifiedSlots.of(system.predicted, coder),
+            ),
         )
         if not scored:
             return known

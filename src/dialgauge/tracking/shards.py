@@ -40,7 +40,7 @@ from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_
 from dialgauge.text import Note, counted
 from dialgauge.tracking.align import TurnCoverage, align
 from dialgauge.tracking.encode import Items, encode
-from dialgauge.tracking.guards import input_findings, notes_of, profile_findings
+from dialgauge.tracking.guards import input_findings, notes_of, profile_findings, unified_findings
 from dialgauge.tracking.inputs import load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import slots_of
@@ -283,6 +283,7 @@ def _guarded(
     findings = [
         *guards.turns.findings(reading.numbered_from),
         *input_findings(guards.evidence, facts.coverage, reading, own_gold=not settings.gold),
+        *unified_findings(guards.unified),
         *profile_findings(guards.evidence, reading, profile, inventory),
     ]
     return [

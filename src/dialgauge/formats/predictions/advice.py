@@ -185,7 +185,7 @@ def _holds_records(held: Any) -> bool:
 
 def _id_in(record: dict[Any, Any]) -> str:
     """The id in a record, or the key of what it holds that may be one."""
-    named = record.get(Columns.of([record]).dialogue, None)
+    named = record.get(Columns.of([record]).dialogue)
     if isinstance(named, str | int) and named != "":
         return str(named)
     keys = (str(key) for key, held in record.items() if isinstance(held, dict | list))

@@ -144,7 +144,7 @@ def example_rows(dialogue: str = "", slots: Mapping[str, str] | None = None, *, 
         ("hotel-area", "north"),
         ("hotel-stars", "4"),
     ]
-    states = ({}, dict(filled[:1]), dict(filled[:2]))
+    states: tuple[dict[str, str], ...] = ({}, dict(filled[:1]), dict(filled[:2]))
     rows = (
         {"dialogue_id": dialogue[:40] or "dialogue-1", "turn": turn, name: each} for turn, each in enumerate(states)
     )

@@ -74,8 +74,8 @@ def _of_list(written: Sequence[Any]) -> StateEntries:
         named = _of_named_objects(items)
         return named or entries_of_rows(items)
     if items and all(isinstance(item, list | tuple) for item in items):
-        if named := _by_first(items):
-            return _of_mapping(named)
+        if by_id := _by_first(items):
+            return _of_mapping(by_id)
         return entries_of_rows(_positional(items))
     if items and all(isinstance(item, str) and (FILE_ID.fullmatch(item) or dialogue_turn(item)) for item in items):
         raise NotUnderstood("the states: these are ids alone; write each state beside its id, in one file")

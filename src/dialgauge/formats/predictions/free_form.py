@@ -166,7 +166,7 @@ def named_by_file(written: Any, stem: str) -> Any:
 
 def _nameless_turns(written: Any) -> list[dict[Any, Any]]:
     """The records of a dialogue's turns, alone or under a name such as ``turns``, where none has an id."""
-    if isinstance(written, dict) and "" == Columns.of([written]).dialogue:
+    if isinstance(written, dict) and not Columns.of([written]).dialogue:
         lists = [held for key, held in written.items() if plain_name(key) in TURN_LISTS and isinstance(held, list)]
         return _nameless_turns(lists[0]) if len(lists) == 1 else []
     if not isinstance(written, list) or not all(isinstance(item, dict) and is_record(item) for item in written):

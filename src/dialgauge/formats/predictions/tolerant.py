@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INVALID, PARTLY, UNREAD_GOLD, Notes
+from dialgauge.formats.base import INVALID, NO_ROWS, PARTLY, UNREAD_GOLD, Notes
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS, example_rows
 from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, StateEntry
 from dialgauge.formats.predictions.entries import state_entries
@@ -180,6 +180,9 @@ def _dialogue(
     gaps = length - len(turns)
     notes.add(_UNCHANGED if empty and changes else _EMPTY_TURNS if empty else _HOLES, gaps)
     gap = Turn(speaker="user", predicted={}) if empty else HOLE
+    if empty and not changes and (inner := max(turns) - min(turns) + 1 - len(turns)):
+        first = next(number for number in range(min(turns), length) if number not in turns)
+        notes.add_at(NO_ROWS, inner, f"dialogue {name}, turn {first}")
     whole: list[Turn] = []
     for number in range(length):
         unchanged = whole[-1] if empty and changes and whole else gap

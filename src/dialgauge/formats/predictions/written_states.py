@@ -176,9 +176,9 @@ class StateReader:
             return present_text(_unquoted(value.strip()))
         if isinstance(value, Mapping) and ("value" in value or "values" in value):
             value = value["value"] if "value" in value else value["values"]
-        if best := _best_value(value):
-            seen[LIKELIEST] += 1
-            value = best
+        best = _best_value(value)
+        seen[LIKELIEST] += best is not value
+        value = best
         if _are_pairs(value):  # [["north", 0.9], ["south", 0.1]]
             value = dict(value)
         if _are_probabilities(value):
@@ -389,16 +389,15 @@ def _unquoted(value: str) -> str:
     return (quoted[2] or quoted[3] or "").strip() if quoted else value
 
 
-def _best_value(value: Any) -> str:
-    """The value with the highest score: ``[{"value": "north", "score": 0.9}, ...]``; empty where none is."""
-    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
-        return ""
+def _best_value(value: Any) -> Any:
+    """The value with the highest score: ``[{"value": "north", "score": 0.9}, ...]``; where none is, what is written."""
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(item, Mapping) for item in value):
+        return value
     scores = [item[key] for item in value for key in _SCORES if _is_number(item.get(key))]
-    words = [item.get("value") for item in value]
-    if not value or not len(scores) == len(words) or scores.count(max(scores)) > 1:
-        return ""
-    best = words[scores.index(max(scores))]
-    return best if isinstance(best, str) else ""
+    words = [item["value"] for item in value if "value" in item]
+    if not len(scores) == len(words) == len(value) or scores.count(max(scores)) > 1:
+        return value
+    return words[scores.index(max(scores))]
 
 
 def _are_pairs(value: Any) -> bool:

@@ -1,0 +1,165 @@
+"""Guards of whole states: they hold changes, one domain, another turn, or none; turns are lost, or slots cut off."""
+
+from __future__ import annotations
+
+from dialgauge.formats import NO_ROWS
+from dialgauge.text import counted
+from dialgauge.tracking.guard_evidence import GuardEvidence
+from dialgauge.tracking.guard_findings import CHANGES, FEW, NOTABLE, OUTPUTS, TURNS, GuardFinding
+from dialgauge.tracking.inputs import FileReading
+
+#: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
+_GONE, _KEPT = 0.8, 0.2
+#: The same, where there are many and gold keeps its own: from which it is told (trackers lose up to 0.03).
+_LOST = 0.12
+#: The share of turns with several gold domains that predict several, up to which each turn has the active domain only.
+_ACTIVE = 0.05
+#: The share of turns with the state of the turn before or after that is no chance, and how much rarer right ones are.
+_LATE, _OFTEN = 0.3, 4
+#: The same share, where there are many, from which it is told; trackers have up to 0.08.
+_SOMETIMES = 0.15
+#: The share of changes of gold at which predictions stay as they are from which they never change.
+_FROZEN = 0.95
+#: The share of turns with more slots in gold than any prediction has that have just as many as the most.
+_CUT = 0.9
+#: The share of the other turns that have as many slots as gold.
+_ALIKE = 0.7
+
+
+def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFinding]:
+    """Turns that hold what changed and not the whole state: their slots are gone in the next turn, gold's are not."""
+    (slots, gone), (stated, lost) = evidence.kept, evidence.gold_kept
+    surely = slots >= FEW and gone >= _GONE * slots and lost <= _KEPT * stated
+    many = slots >= FEW * FEW and gone > _LOST * slots and lost * slots * FEW < gone * stated
+    if not (surely or many):
+        return []
+    seen = f"{gone:,} of {slots:,} predicted slots are gone in the next turn"
+    if reading.adds_changes:
+        message = f"{seen}: where changes are added up, a slot without a value is emptied; leave out slots that stay"
+        return [GuardFinding(CHANGES, message, stops=surely)]
+    message = (
+        f"{f'the turns seem to hold only what changed: {seen}' if surely else f'{seen}, which gold keeps'}; "
+        f"{'' if surely else 'if turns hold only what changed, '}write the whole state of every turn, or call the "
+        "field 'changes' (in a file with one row per slot, 'changed_value'), and the changes are added up"
+    )
+    return [GuardFinding(CHANGES, message, stops=surely)]
+
+
+def empty_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFinding]:
+    """Predictions that fill no slot at all, where gold fills many: their states were not found, where they were sought.
+
+    In a format that says where states are, they are empty: a system may predict nothing.
+    """
+    filled = sum((evidence.gold or {}).values())
+    dialogues, blank = evidence.filled
+    if evidence.predicted and blank >= max(2, NOTABLE * dialogues):
+        message = (
+            f"{blank:,} of {counted(dialogues, 'dialogue')} in which gold fills slots have only empty states; leave "
+            "out those that were not predicted"
+        )
+        return [GuardFinding(OUTPUTS, message)]
+    if evidence.predicted or filled < FEW:
+        return []
+    message = (
+        f"the predictions fill no slot at all, where gold fills {filled:,}: their states were not found or are empty; "
+        "'dialgauge data formats predictions' shows how states are written"
+    )
+    return [GuardFinding(OUTPUTS, message, stops=bool(reading.understood))]
+
+
+def domain_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """Turns that hold the slots of the active domain only: dialogues fill several domains, and turns one at a time."""
+    turns, whole = evidence.domains
+    if turns < FEW or whole > _ACTIVE * turns:
+        return []
+    message = (
+        "the turns seem to hold only the domain that is spoken of: dialogues fill several domains, and of "
+        f"{counted(turns, 'turn')} with several in gold {turns - whole:,} have one or none; write the whole state of "
+        "every turn"
+    )
+    return [GuardFinding(CHANGES, message, stops=True)]
+
+
+def moved_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """States of another turn: one late, as where they are stored before the user's turn is tracked; one early, as where
+    the first is lost; or the last in all turns."""
+    changes, right, late, right_before, early, unchanged, *_ = evidence.changed
+    if changes < FEW:
+        return []
+    if far := _far_findings(evidence):
+        return far
+    where = f"of {counted(changes, 'turn')} in which a gold state changes"
+    if late >= _LATE * changes and late >= _OFTEN * right:
+        message = (
+            f"the states seem to be those of the turn before: {where}, {late:,} have that of the turn before, and "
+            f"{right:,} the changed one; write the state after each user turn"
+        )
+    elif not early or early < _OFTEN * right_before:
+        moved, which = max((late, "before"), (early, "after"))
+        if changes < 2 * FEW or moved < _SOMETIMES * changes:
+            return []
+        message = f"{where}, {moved:,} have that of the turn {which}; check how the turns of each dialogue are counted"
+        return [GuardFinding(TURNS, message)]
+    elif unchanged >= _FROZEN * changes:
+        message = (
+            f"the states seem to be those after the last turn, in all turns: {where}, {unchanged:,} have the predicted "
+            "state of the turn before; write the state after each user turn"
+        )
+    elif early >= _LATE * changes:
+        message = (
+            f"the states seem to be those of the turn after: before {early:,} of {counted(changes, 'change')} of a "
+            f"gold state the predictions have the changed one already, and before {right_before:,} the one of their "
+            "turn; put the state of the first turn in front of those of each dialogue ({} where it was not kept), or "
+            "number the turns one higher"
+        )
+    else:
+        return []
+    return [GuardFinding(TURNS, message, stops=True)]
+
+
+def _far_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """States of two turns before, or after."""
+    changed = evidence.changed
+    moved, which = max((changed.late_by_two, "before"), (changed.early_by_two, "after"))
+    if changed.far < FEW or moved < _LATE * changed.far or moved < _OFTEN * changed.far_right:
+        return []
+    message = (
+        f"the states seem to be those of two turns {which}: of {counted(changed.far, 'turn')} with another gold state "
+        f"than those around them, {moved:,} have that one, and {changed.far_right:,} their own; write the state after "
+        "each user turn"
+    )
+    return [GuardFinding(TURNS, message, stops=True)]
+
+
+def gap_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFinding]:
+    """Turns that fill nothing between turns of their dialogue that do, where gold fills slots, too: rows may be lost.
+
+    Systems forget a whole state in up to 0.3% of the turns.
+    """
+    turns, gaps = evidence.gaps
+    rows = any(remark.what == NO_ROWS for remark in reading.remarks)
+    if not gaps or (not rows and gaps < max(FEW, NOTABLE * turns)):
+        return []
+    seen = f"{gaps:,} of {counted(turns, 'turn')} have {'no row' if rows else 'an empty state'}"
+    message = (
+        f"{seen} between turns of their dialogue that have {'some' if rows else 'slots'}, and gold fills slots there: "
+        f"they are scored as empty; {'add their rows if they were lost' if rows else 'check that no output was lost'}"
+    )
+    return [GuardFinding(OUTPUTS, message, stops=rows and gaps >= max(2, NOTABLE * turns))]
+
+
+def cut_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """States that never have more than so many slots, where gold has more, and as many as gold elsewhere."""
+    most = max((filled for filled, _ in evidence.sizes), default=0)
+    beyond = {sizes: count for sizes, count in evidence.sizes.items() if sizes[1] > most}
+    within = {sizes: count for sizes, count in evidence.sizes.items() if sizes[1] <= most}
+    turns, full = sum(beyond.values()), sum(count for (filled, _), count in beyond.items() if filled == most)
+    alike = sum(count for (filled, gold), count in within.items() if filled == gold)
+    several = len({gold for _, gold in beyond}) > 1
+    if turns < 2 * FEW or full < _CUT * turns or alike < _ALIKE * sum(within.values()) or not (several and most > 1):
+        return []
+    message = (
+        f"no predicted state has more than {counted(most, 'slot')}, and of {counted(turns, 'turn')} in which gold has "
+        f"more {full:,} have just as many: the rest seems cut off; write all slots of each state"
+    )
+    return [GuardFinding(CHANGES, message, stops=True)]
