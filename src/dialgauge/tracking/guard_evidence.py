@@ -36,11 +36,11 @@ class Changes(NamedTuple):
     early: int = 0
     #: Both turns have the same slots.
     unchanged: int = 0
-    #: Turns whose gold state is neither of the two before them, in pairs with the turn two before: the later is right,
-    #: has gold's of two before, or the earlier has gold's of two after.
+    #: The same of turns two apart, with a gold state of its own between them.
     far: int = 0
     far_right: int = 0
     late_by_two: int = 0
+    far_right_before: int = 0
     early_by_two: int = 0
 
 
@@ -223,7 +223,8 @@ def _changed(system: System, gold: EncodedDialogues, coder: Coder, other: NDArra
     by_two = (
         other[theirs] == ours[rows],
         (other[theirs] == ours[rows - 2]) & (other[theirs] != other[theirs - 1]),
-        (other[theirs - 2] == ours[rows]) & (other[theirs - 2] != other[theirs - 1]),
+        other[theirs - 2] == ours[rows - 2],
+        (other[theirs - 2] == ours[rows]) & predicted.present[theirs - 2],
     )
     counts = [_true(changes), *map(_true, outcomes), len(rows), *map(_true, by_two)]
     return Changes(*counts)

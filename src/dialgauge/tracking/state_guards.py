@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from dialgauge.formats import NO_ROWS
 from dialgauge.text import counted
 from dialgauge.tracking.guard_evidence import GuardEvidence
@@ -21,9 +23,9 @@ _SOMETIMES = 0.15
 #: The share of changes of gold at which predictions stay as they are from which they never change.
 _FROZEN = 0.95
 #: The share of turns with more slots in gold than any prediction has that have just as many as the most.
-_CUT = 0.9
+_CUT = 0.6
 #: The share of the other turns that have as many slots as gold.
-_ALIKE = 0.7
+_ALIKE = 0.55
 
 
 def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFinding]:
@@ -81,13 +83,17 @@ def domain_findings(evidence: GuardEvidence) -> list[GuardFinding]:
 
 
 def moved_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """States of another turn."""
+    near = _near_findings(evidence)
+    return near if any(finding.stops for finding in near) else _far_findings(evidence) or near
+
+
+def _near_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     """States of another turn: one late, as where they are stored before the user's turn is tracked; one early, as where
     the first is lost; or the last in all turns."""
     changes, right, late, right_before, early, unchanged, *_ = evidence.changed
     if changes < FEW:
         return []
-    if far := _far_findings(evidence):
-        return far
     where = f"of {counted(changes, 'turn')} in which a gold state changes"
     if late >= _LATE * changes and late >= _OFTEN * right:
         message = (
@@ -120,12 +126,14 @@ def moved_findings(evidence: GuardEvidence) -> list[GuardFinding]:
 def _far_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     """States of two turns before, or after."""
     changed = evidence.changed
-    moved, which = max((changed.late_by_two, "before"), (changed.early_by_two, "after"))
-    if changed.far < FEW or moved < _LATE * changed.far or moved < _OFTEN * changed.far_right:
+    moved, right, which = max(
+        (changed.late_by_two, changed.far_right, "before"), (changed.early_by_two, changed.far_right_before, "after")
+    )
+    if changed.far < FEW or moved < _LATE * changed.far or moved < _OFTEN * right:
         return []
     message = (
         f"the states seem to be those of two turns {which}: of {counted(changed.far, 'turn')} with another gold state "
-        f"than those around them, {moved:,} have that one, and {changed.far_right:,} their own; write the state after "
+        f"than those around them, {moved:,} have that one, and {right:,} their own; write the state after "
         "each user turn"
     )
     return [GuardFinding(TURNS, message, stops=True)]
@@ -156,7 +164,13 @@ def cut_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     turns, full = sum(beyond.values()), sum(count for (filled, _), count in beyond.items() if filled == most)
     alike = sum(count for (filled, gold), count in within.items() if filled == gold)
     several = len({gold for _, gold in beyond}) > 1
-    if turns < 2 * FEW or full < _CUT * turns or alike < _ALIKE * sum(within.values()) or not (several and most > 1):
+    of_size: Counter[int] = Counter()
+    for (filled, _), count in evidence.sizes.items():
+        of_size[filled] += count
+    heaped = of_size[most] > of_size[most - 1]  # the largest states of a system are rare
+    if turns < 2 * FEW or full < _CUT * turns or alike < _ALIKE * sum(within.values()):
+        return []
+    if most < 2 or not (several and heaped):
         return []
     message = (
         f"no predicted state has more than {counted(most, 'slot')}, and of {counted(turns, 'turn')} in which gold has "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from dialgauge.text import counted, some_of
 from dialgauge.tracking.encode import Item
@@ -31,6 +32,19 @@ _SPELLED = 0.005
 _MOSTLY = 0.8
 #: What programs write for what gold calls yes and no.
 _YES_NO = {"true": "yes", "false": "no"}
+#: Of values that a program changed: how much more often than unchanged ones they are predicted, and how many differ.
+_RATHER, _DIFFERENT = 4, 3
+_ARTICLE = re.compile(r"^(?:the|an|a) (?=.)")
+_KIND_OF_PLACE = re.compile(
+    r"(?<=\w) (?:hotel|guest ?house|lodge|restaurant|bar|museum|gallery|station|train station)$"
+)
+_SIGNS = re.compile(r"[^\w]|_")
+_LOST = {
+    "their article": _ARTICLE,
+    "their last word": _KIND_OF_PLACE,
+    "their accents": re.compile(r"[^\x00-\x7f]"),
+    "their signs": re.compile(r"[^\w\s:]"),
+}
 #: Slots whose values are names, which people spell in many ways.
 _NAMES = ("name", "departure", "destination")
 
@@ -116,13 +130,14 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
         if len(item[2]) == 1 and item[2][0].lower() not in known.words(pair):
             unlike[item] = pair
             unlike_fills[pair] += count
+    variants = _variant_findings(evidence, unlike, known)
     # Whatever a profile makes of them, only these can be told.
     telling = {pair for pair, count in unlike_fills.items() if 2 * count > fills[pair]}
     others = {pair: count for pair, count in unlike_fills.items() if pair[1] not in _NAMES}
     if sum(others.values()) >= max(FEW, _SPELLED * total):
         telling.update(others)
     if not telling:
-        return []
+        return variants
     unseen = {item: pair for item, pair in unlike.items() if pair in telling and not known.has(pair, item[2])}
     llm, absent, joined = profile_named("llm"), evidence.absent_words, _joined(evidence, unseen)
     strange: dict[Pair, Counter[str]] = {}
@@ -146,7 +161,7 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
     told = odd or {pair for pair in read if pair[1] not in _NAMES}
     often = sum(strange[pair].total() if odd else read[pair] for pair in told)
     if often < max(FEW, _SPELLED * total):
-        return []
+        return variants
     words = Counter({(pair, word): count for pair in told for word, count in strange[pair].items()})
     shown = [f"{slot_text(pair)} '{word[:40]}'" for pair, word in sorted(words, key=lambda each: (-words[each], each))]
     helps = 2 * sum(read[pair] for pair in told) > often
@@ -158,6 +173,59 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
         f"{', or use a profile that reads them (-p llm)' if helps else ''}"
     )
     return [GuardFinding(SPELLINGS, sentence, stops=bool(stops))]
+
+
+def _variant_findings(evidence: GuardEvidence, unlike: Mapping[Item, Pair], known: _GoldWords) -> list[GuardFinding]:
+    """Values that are gold's but for an article, a last word, accents or signs, which no prediction has: then a program
+    took them away. Trackers that write them in another way themselves do so in up to 1.5% of the values, and add them
+    as well."""
+    total = sum(evidence.predicted.values())
+    if sum(evidence.predicted[item] for item in unlike) < max(FEW, _SPELLED * total):
+        return []
+    by_skeleton: dict[Pair, dict[str, str]] = {}
+    found: dict[str, dict[Item, str]] = {}
+    for item, pair in unlike.items():
+        if pair not in by_skeleton:
+            by_skeleton[pair] = {_skeleton(word): word for word in sorted(known.words(pair))}
+        meant = by_skeleton[pair].get(_skeleton(item[2][0]))
+        lost = "" if meant is None else _lost(item[2][0].lower(), meant)
+        if meant and lost and not known.has(pair, item[2]):
+            found.setdefault(lost, {})[item] = meant
+    findings = []
+    for lost, items in found.items():
+        often = sum(evidence.predicted[item] for item in items)
+        if often < max(FEW, _SPELLED * total) or len({*items.values()}) < _DIFFERENT:
+            continue
+        kept = sum(evidence.predicted.get(item, 0) for item in {(*item[:2], (meant,)) for item, meant in items.items()})
+        if often < _RATHER * kept:
+            continue
+        item = _most({item: evidence.predicted[item] for item in items})
+        sentence = (
+            f"{often:,} of {counted(total, 'predicted value')} are gold's without {lost}, such as "
+            f"{slot_text(item[:2])} '{item[2][0][:40]}' for '{items[item][:40]}', and wrong under this profile; write "
+            "values as gold does"
+        )
+        findings.append(GuardFinding(SPELLINGS, sentence))
+    return findings
+
+
+def _lost(predicted: str, gold: str) -> str:
+    """What a value lacks of a gold one with the same skeleton; empty where it lacks nothing."""
+    return next((what for what, sign in _LOST.items() if sign.search(gold) and not sign.search(predicted)), "")
+
+
+@lru_cache(maxsize=1 << 15)
+def _skeleton(value: str) -> str:
+    """A value without what programs drop or add: case, accents, signs, spaces, an article, what kind of place it is."""
+    return _SIGNS.sub("", _KIND_OF_PLACE.sub("", _ARTICLE.sub("", _unaccented(value))))
+
+
+def _unaccented(value: str) -> str:
+    if value.isascii():
+        return value.lower()
+    from unicodedata import combining, normalize
+
+    return "".join(letter for letter in normalize("NFKD", value.lower()) if not combining(letter))
 
 
 class _GoldWords:
