@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError, choice
@@ -39,6 +40,7 @@ from dialgauge.tracking.state_guards import (
     empty_findings,
     gap_findings,
     moved_findings,
+    rows_example,
 )
 from dialgauge.tracking.value_guards import (
     absent_findings,
@@ -80,7 +82,7 @@ def input_findings(
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     return [
         *output_findings(
-            coverage.predicted_turns, reading, own_gold=own_gold
+            coverage.predicted_turns, reading, own_gold=own_gold, example=partial(rows_example, evidence)
         ),  # first: states that were misread may look late or partial
         *empty_findings(evidence, reading),
         *([] if own_gold else change_findings(evidence, reading)),
@@ -152,7 +154,9 @@ def id_example(predicted: Sequence[str], gold: Sequence[str]) -> str:
     return "\n".join(["# rename.yaml, to be completed", "dialogues:", *pairs])
 
 
-def output_findings(turns: int, reading: FileReading, *, own_gold: bool = False) -> list[GuardFinding]:
+def output_findings(
+    turns: int, reading: FileReading, *, own_gold: bool = False, example: Callable[[], str] = str
+) -> list[GuardFinding]:
     """Texts of a language model that hold no state, or one that was understood in part.
 
     A model may fail to give a state in many turns; but what was not understood may also be ours to mend, and moves JGA
@@ -170,12 +174,12 @@ def output_findings(turns: int, reading: FileReading, *, own_gold: bool = False)
             f'were, first in {first}; write a state as an object of slots, such as {{"hotel-area": "north"}}, or as '
             "hotel-area=north; hotel-stars=4, and as {} where a model gives none"
         )
-        return [GuardFinding(OUTPUTS, message, stops=True)]
+        return [GuardFinding(OUTPUTS, message, stops=True, example=example())]
     invalid = remarks[INVALID].count if INVALID in remarks else 0
     if turns < FEW or 2 * invalid <= turns:
         return []
     message = f"{invalid:,} of {counted(turns, 'output')} hold no state that can be read, and would be scored as empty"
-    return [GuardFinding(OUTPUTS, message, stops=True)]
+    return [GuardFinding(OUTPUTS, message, stops=True, example=example())]
 
 
 def slot_findings(

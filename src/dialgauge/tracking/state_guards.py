@@ -7,7 +7,7 @@ from collections import Counter
 from dialgauge.formats import NO_ROWS
 from dialgauge.text import counted
 from dialgauge.tracking.guard_evidence import GuardEvidence
-from dialgauge.tracking.guard_findings import CHANGES, FEW, NOTABLE, OUTPUTS, TURNS, GuardFinding
+from dialgauge.tracking.guard_findings import CHANGES, FEW, NOTABLE, OUTPUTS, TURNS, GuardFinding, slot_text
 from dialgauge.tracking.inputs import FileReading
 
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
@@ -24,6 +24,8 @@ _SOMETIMES = 0.15
 _FROZEN = 0.95
 #: The share of turns with more slots in gold than any prediction has that have just as many as the most.
 _CUT = 0.6
+#: Slots of which some are shown.
+_SHOWN = 5
 #: The share of the other turns that have as many slots as gold.
 _ALIKE = 0.55
 
@@ -44,7 +46,15 @@ def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[Guard
         f"{'' if surely else 'if turns hold only what changed, '}write the whole state of every turn, or call the "
         "field 'changes' (in a file with one row per slot, 'changed_value'), and the changes are added up"
     )
-    return [GuardFinding(CHANGES, message, stops=surely)]
+    return [GuardFinding(CHANGES, message, stops=surely, example=rows_example(evidence, "changes") if surely else "")]
+
+
+def rows_example(evidence: GuardEvidence, name: str = "state") -> str:
+    """Rows that are read, with slots that the predictions fill."""
+    from dialgauge.formats import example_rows
+
+    often = sorted(evidence.predicted, key=lambda item: (-evidence.predicted[item], item))
+    return example_rows("", {slot_text(item[:2]): item[2][0] for item in often[:_SHOWN] if item[2]}, name=name)
 
 
 def empty_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFinding]:
