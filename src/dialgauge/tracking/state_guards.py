@@ -11,7 +11,7 @@ from dialgauge.tracking.guard_findings import CHANGES, FEW, NOTABLE, OUTPUTS, TU
 from dialgauge.tracking.inputs import FileReading
 
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
-_GONE, _KEPT = 0.8, 0.2
+_GONE, _KEPT = 0.5, 0.2
 #: The same, where there are many and gold keeps its own: from which it is told (trackers lose up to 0.03).
 _LOST = 0.12
 #: The share of turns with several gold domains that predict several, up to which each turn has the active domain only.

@@ -81,6 +81,12 @@ _CLEAR_DOMAIN = re.compile(
 )
 #: A service of SGD behind a separator: ``, Hotels_4 location``.
 _SERVICE = re.compile(r"[,;|\n]\s?([A-Z][A-Za-z]{1,40}+)_[0-9][\s-]")
+#: A domain of MultiWOZ behind a separator, with one of its slots: ``, attraction type``.
+_LATER_DOMAIN = re.compile(
+    rf"[,;|\n]\s{{0,3}}({'|'.join(sorted(DOMAINS))})[ :]\s?"
+    rf"(?:{_SPAN_SLOTS.pattern}|book|price range|leave at|arrive by)\b",
+    re.IGNORECASE,
+)
 #: What names and values look like; anything else in their place was not understood.
 _DOMAIN = re.compile(r"[^\W\d_][\w-]*+")
 _SLOT = re.compile(r"\w[\w.'/-]*+(?: [\w.'/-]++){0,3}")
@@ -150,7 +156,8 @@ class TextReader:
         word = re.match(r"[^\w]*+([A-Za-z]\w*+)(?!['’])", bare[:200])
         if word and not _NO_DOMAIN.fullmatch(word[1]):
             self._domains.add(word[1].partition("_")[0].lower())
-        self._domains.update(name.lower() for name in _SERVICE.findall(bare[:2000]))
+        for later in (_SERVICE, _LATER_DOMAIN):
+            self._domains.update(name.lower() for name in later.findall(bare[:2000]))
         self._clear.update(name.lower() for name in _CLEAR_DOMAIN.findall(bare[:2000]))
 
     def read(self, text: str, domain: str = "") -> TextReading:
