@@ -106,6 +106,10 @@ def frame(states: States) -> pandas.DataFrame:
     )
 
 
+def oriented(orient: Any) -> Callable[[States], str]:
+    return lambda states: frame(states).to_json(orient=orient)
+
+
 def equations(state: Flat, between: str = "; ") -> str:
     return between.join(f"{slot}={value}" for slot, value in state.items())
 
@@ -178,7 +182,8 @@ def shuffled(states: States) -> States:
 
 READ: dict[str, Callable[[States], Written]] = {
     "TRADE": lambda p: json.dumps({f"{d}.json": {str(t): {
-        "turn_belief": labels(GOLD[d][t]), "pred_bs_ptr": labels(s)} for t, s in enumerate(ss)} for d, ss in p.items()}),
+        "turn_belief": labels(GOLD[d][t]), "pred_bs_ptr": labels(s)} for t, s in enumerate(ss)}
+        for d, ss in p.items()}),
     "SUMBT": lambda p: lines(p, lambda d, t, s: {"guid": f"test-{d}.json-{t}", "pred": labels(s)}),
     "SUMBT, a column a slot": lambda p: table(
         ["id", *SLOTS], ([f"{d}-{t}", *(s.get(slot, "none") for slot in SLOTS)] for d, t, s in turns(p)), "\t"),
@@ -195,7 +200,8 @@ READ: dict[str, Callable[[States], Written]] = {
     "UBAR's table": lambda p: table(["dial_id", "turn_num", "user", "bspn", "bspn_gen"], (
         [d.lower(), t, "hello there", span(GOLD[d][t]), span(s)] for d, t, s in turns(p))),
     "T5-DST": lambda p: json.dumps({f"{d}.json": {"domains": [], "turns": {str(t): {
-        "turn_belief": labels(GOLD[d][t]), "pred_belief": labels(s)} for t, s in enumerate(ss)}} for d, ss in p.items()}),
+        "turn_belief": labels(GOLD[d][t]), "pred_belief": labels(s)} for t, s in enumerate(ss)}}
+        for d, ss in p.items()}),
     "D3ST with its prompt": lambda p: rows(
         p, numbered, inputs=" ".join(f"{n}={slot}" for n, slot in enumerate(SLOTS)) + " [user] hi"),
     "SDP-DST": lambda p: "".join(json.dumps(
@@ -240,14 +246,15 @@ READ: dict[str, Callable[[States], Written]] = {
     "a zip": lambda p: {"preds.zip": archive({"preds.jsonl": rows(p, dict)})},
     "a table with an index": lambda p: frame(p).to_csv(),
     "a table with NaN": lambda p: frame(p).to_csv(index=False, na_rep="NaN"),
-    **{f"pandas, {orient}": (lambda orient: lambda p: frame(p).to_json(orient=orient))(orient)
-       for orient in ("records", "split", "index", "columns", "table")},
+    **{f"pandas, {orient}": oriented(orient) for orient in ("records", "split", "index", "columns", "table")},
     "pandas with two indices": lambda p: frame(p).set_index(["dialogue_id", "turn"]).to_json(orient="index"),
     "Parquet": lambda p: {"preds.parquet": binary(frame(p).to_parquet)},
     "labels": lambda p: json.dumps({d: [*map(labels, ss)] for d, ss in p.items()}),
-    "triples": lambda p: json.dumps({d: [[[*k.split("-"), v] for k, v in s.items()] for s in ss] for d, ss in p.items()}),
+    "triples": lambda p: json.dumps(
+        {d: [[[*k.split("-"), v] for k, v in s.items()] for s in ss] for d, ss in p.items()}),
     "triples as text": lambda p: rows(p, lambda s: str([(*k.split("-"), v) for k, v in s.items()])),
-    "equations": lambda p: table(["dialogue_id", "turn", "state"], ([d, t, equations(s)] for d, t, s in turns(p)), "\t"),
+    "equations": lambda p: table(
+        ["dialogue_id", "turn", "state"], ([d, t, equations(s)] for d, t, s in turns(p)), "\t"),
     "two columns without names": lambda p: "".join(f"{d}_{t}\t{json.dumps(s)}\n" for d, t, s in turns(p)),
     "pairs of id and turns": lambda p: json.dumps([[d, [*enumerate(ss)]] for d, ss in p.items()]),
     "turns from 1": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t + 1, "state": s}),
@@ -275,7 +282,8 @@ READ: dict[str, Callable[[States], Written]] = {
     "names of one's own": lambda p: json.dumps({"model": "x", "results": {
         d: {"turns": [{"t": t, "ds": s} for t, s in enumerate(ss)]} for d, ss in p.items()}}),
     "capital letters": lambda p: rows(p, lambda s: {k.upper(): v.upper() for k, v in s.items()}, "state"),
-    "underscores": lambda p: rows(p, lambda s: {k.replace("-", "_").replace(" ", "_"): v for k, v in s.items()}, "state"),
+    "underscores": lambda p: rows(
+        p, lambda s: {k.replace("-", "_").replace(" ", "_"): v for k, v in s.items()}, "state"),
     "from 1, in small letters, by paths, with targets": lambda p: table(["file", "turn", "target", "output"], (
         [f"C:\\mwz\\{d.lower()}.json", t + 1, json.dumps(GOLD[d][t]), str(s)] for d, t, s in turns(p)), ";"),
     "numbered on, n-best, in small letters": lambda p: "".join(json.dumps(
@@ -289,20 +297,23 @@ REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {
     "LDST": ("name its slot in a field 'slot'", lambda p: "".join(json.dumps(
         {"dialogue_id": d, "turn": t, "instruction": f"Track the state of the slot <{slot}> in the input dialogue", "output": s.get(slot, "NONE")}) + "\n"
         for d, t, s in turns(p) for slot in SLOTS)),
-    "LLaMA-Factory": ("keys seen: prompt, label, predict (of 64 records); missing: the id of each dialogue", lambda p: "".join(
-        json.dumps({"prompt": "Track", "label": json.dumps(s), "predict": json.dumps(s)}) + "\n" for _, _, s in turns(p))),
+    "LLaMA-Factory": ("keys seen: prompt, label, predict (of 64 records); missing: the id of each", lambda p: "".join(
+        json.dumps({"prompt": "Track", "label": json.dumps(s), "predict": json.dumps(s)}) + "\n"
+        for _, _, s in turns(p))),
     "generated_predictions.txt": ("a state alone does not say whose", lambda p: "\n".join(
         equations(s) for _, _, s in turns(p))),
     "generated_predictions.txt with ids": ("a state alone does not say whose", lambda p: {
         "generated_predictions.txt": "\n".join(equations(s) for _, _, s in turns(p)),
         "ids.txt": "\n".join(f"{d}_{t}" for d, t, _ in turns(p))}),
-    "ids alone": ("these are ids alone; write each state beside", lambda p: json.dumps([f"{d}_{t}" for d, t, _ in turns(p)])),
+    "ids alone": ("these are ids alone; write each state beside", lambda p: json.dumps(
+        [f"{d}_{t}" for d, t, _ in turns(p)])),
     "vLLM without ids": ("missing: the id of each dialogue", lambda p: "".join(
         json.dumps({"prompt": "p", "outputs": [{"text": json.dumps(s)}]}) + "\n" for _, _, s in turns(p))),
     "changes as states": ("call the field 'changes'", lambda p: lines(p, lambda d, t, s: {
         "dialogue_id": d, "turn": t, "state": {k: v for k, v in changes(p, d, t).items() if v}})),
     "a file for each domain": ("if each file holds the states of one domain", lambda p: {
-        f"{domain}.json": json.dumps({d: [{k: v for k, v in s.items() if domain in k} for s in ss] for d, ss in p.items()})
+        f"{domain}.json": json.dumps(
+            {d: [{k: v for k, v in s.items() if k.startswith(domain)} for s in ss] for d, ss in p.items()})
         for domain in DOMAINS}),
     "a file for each domain, which names it": ("missing: the domain of each slot", lambda p: {
         "hotel.json": json.dumps({d: [nested(s).get("hotel", {}) for s in ss] for d, ss in p.items()})}),

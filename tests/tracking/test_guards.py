@@ -448,6 +448,7 @@ MISTAKES: dict[str, list[dict[str, Any]]] = {
     "joined_slots": rows_of(changed(lambda slot, value: (slot, f"{value} hotel stars 4"))),
     "several_values": rows_of(changed(lambda slot, value: (slot, [value, "zzz"]))),
     "renamed": rows_of(changed(lambda slot, value: (slot, value))),
+    "own_gold": [{**row, "pred": row["state"], "gold": {"hotel-area": "north"}} for row in rows_of(MANY)],
 }
 
 

@@ -24,6 +24,8 @@ _SOMETIMES = 0.15
 _FROZEN = 0.95
 #: The share of turns with more slots in gold than any prediction has that have just as many as the most.
 _CUT = 0.6
+#: Fewer slots tell nothing of a file, not even in a note.
+_SOME = 3
 #: Slots of which some are shown.
 _SHOWN = 5
 #: The share of the other turns that have as many slots as gold.
@@ -35,7 +37,8 @@ def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[Guard
     (slots, gone), (stated, lost) = evidence.kept, evidence.gold_kept
     surely = slots >= FEW and gone >= _GONE * slots and lost <= _KEPT * stated
     many = slots >= FEW * FEW and gone > _LOST * slots and lost * slots * FEW < gone * stated
-    if not (surely or many):
+    some = slots >= _SOME and gone >= _GONE * slots and not lost
+    if not (surely or many or some):
         return []
     seen = f"{gone:,} of {slots:,} predicted slots are gone in the next turn"
     if reading.adds_changes:

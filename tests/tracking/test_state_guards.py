@@ -1,0 +1,129 @@
+"""States that were lost, cut off, moved by two turns or rewritten by a program: told or refused."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+import dialgauge
+from dialgauge.engine import WorkPlace
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Store
+from dialgauge.text import note_kind
+
+States: TypeAlias = dict[str, list[dict[str, str]]]
+
+NAMES = ("the golden curry", "the gardenia", "the oak bistro", "la margherita", "pizza hut")
+SLOTS = ("hotel-area", "hotel-stars", "hotel-day", "restaurant-food", "restaurant-area", "train-day", "train-people")
+
+
+def _gold() -> States:
+    draws, gold = random.Random(5), States()
+    for number in range(20):
+        order = draws.sample(SLOTS, len(SLOTS))
+        name = {"restaurant-name": NAMES[number % len(NAMES)]}
+        gold[f"MUL{number}"] = [
+            {**name, **{slot: draws.choice("abc") for slot in order[:turn]}} if turn or number % 2 else {}
+            for turn in range(7)
+        ]
+    return gold
+
+
+GOLD = _gold()
+#: One state in seven is wrong.
+PREDICTED = {name: [*states[:5], {**states[5], "hotel-area": "z"}, states[6]] for name, states in GOLD.items()}
+
+
+def score(predictions: Any, **how: Any) -> Any:
+    return dialgauge.score(GOLD, predictions, measures="JGA", intervals=False, **how)["system"]
+
+
+def each(make: Callable[[list[dict[str, str]]], list[dict[str, str]]]) -> States:
+    return {name: make(states) for name, states in PREDICTED.items()}
+
+
+@pytest.mark.parametrize(
+    ("mistake", "kind", "told"),
+    [
+        (each(lambda states: [{}, {}, *states[:-2]]), "turn_numbers", "those of two turns before"),
+        (each(lambda states: [*states[2:], states[-1], states[-1]]), "turn_numbers", "those of two turns after"),
+        (each(lambda states: [dict([*state.items()][:3]) for state in states]), "turn_changes", "more than 3 slots"),
+    ],
+)
+def test_states_of_other_turns_and_states_cut_off_are_refused(mistake: States, kind: str, told: str) -> None:
+    with pytest.raises(DialgaugeError, match=rf"{told}.*--accept {kind}"):
+        score(mistake)
+    assert float(score(mistake, accept=kind)["JGA"]) < float(score(PREDICTED)["JGA"])
+
+
+def test_right_states_are_not_suspected() -> None:
+    assert not [note for note in score(PREDICTED).notes if note_kind(note) not in ("coverage", "understood")]
+
+
+def rows(states: States, lost: Callable[[str, int], bool]) -> list[dict[str, Any]]:
+    return [
+        {"dialogue_id": name, "turn": turn, "slot": slot, "value": value}
+        for name, several in states.items()
+        for turn, state in enumerate(several)
+        if not lost(name, turn)
+        for slot, value in state.items()
+    ]
+
+
+def test_rows_that_are_lost_within_a_dialogue_are_told_and_many_refused() -> None:
+    assert float(score(rows(GOLD, lambda name, turn: False))["JGA"]) == 1
+    notes = {note_kind(note): str(note) for note in score(rows(GOLD, lambda *turn: turn == ("MUL3", 4))).notes}
+    assert notes["invalid_outputs"].startswith("1 of 140 turns have no row between turns of their dialogue that have")
+    with pytest.raises(DialgaugeError, match=r"20 of 140 turns have no row .* add their rows if they were lost"):
+        score(rows(GOLD, lambda name, turn: turn == 4))
+
+
+@pytest.mark.parametrize("lost", [lambda name, turn: turn == 6, lambda name, turn: turn < 2 and name == "MUL7"])
+def test_first_turns_without_rows_are_empty_and_last_ones_missing(lost: Callable[[str, int], bool]) -> None:
+    notes = [note_kind(note) for note in score(rows(GOLD, lost)).notes]
+    assert "invalid_outputs" not in notes
+
+
+@pytest.mark.parametrize(
+    ("write", "told"),
+    [
+        (
+            lambda value: value.removeprefix("the "),
+            "values are gold's without their article, such as restaurant-name 'g",
+        ),
+        (str.upper, ""),
+    ],
+)
+def test_what_a_program_took_from_values_is_told(write: Callable[[str], str], told: str) -> None:
+    written = {
+        name: [{slot: write(value) for slot, value in state.items()} for state in states]
+        for name, states in GOLD.items()
+    }
+    run = score(written, profile="verbatim" if told else "canon")
+    spellings = [str(note) for note in run.notes if note_kind(note) == "value_spellings"]
+    assert len(spellings) == bool(told) and all(told in note for note in spellings)
+
+
+def test_two_names_of_a_slot_are_told_over_many_files(tmp_path: Path) -> None:
+    (tmp_path / "truth.json").write_text(json.dumps(GOLD))
+    (tmp_path / "mine").mkdir()
+    for part in range(2):
+        some = {
+            name: [{**state, "hotel-book day": "z"} if "hotel-day" in state else state for state in states]
+            for name, states in list(GOLD.items())[part::2]
+        }
+        (tmp_path / "mine" / f"{part}.json").write_text(json.dumps(some))
+
+    def told(workers: WorkPlace | None) -> list[str]:
+        how: dict[str, Any] = {"workers": workers, "store": Store(tmp_path / "store"), "profile": "canon"}
+        how |= {"measures": "JGA", "intervals": False, "accept": "slot_names,value_spellings"}
+        run = dialgauge.score(str(tmp_path / "truth.json"), {"mine": str(tmp_path / "mine")}, **how)["mine"]
+        return [str(note) for note in run.notes if note_kind(note) == "several_values"]
+
+    assert "two names in one turn, with different values (hotel-book day and hotel-day)" in told(None)[0]
+    assert told(WorkPlace("local")) == told(None)
