@@ -295,7 +295,8 @@ READ: dict[str, Callable[[States], Written]] = {
 REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {
     "D3ST without its prompt": ("numbers its slots, as D3ST does", lambda p: rows(p, numbered)),
     "LDST": ("name its slot in a field 'slot'", lambda p: "".join(json.dumps(
-        {"dialogue_id": d, "turn": t, "instruction": f"Track the state of the slot <{slot}> in the input dialogue", "output": s.get(slot, "NONE")}) + "\n"
+        {"dialogue_id": d, "turn": t, "instruction": f"Track the state of the slot <{slot}> in the dialogue",
+         "output": s.get(slot, "NONE")}) + "\n"
         for d, t, s in turns(p) for slot in SLOTS)),
     "LLaMA-Factory": ("keys seen: prompt, label, predict (of 64 records); missing: the id of each", lambda p: "".join(
         json.dumps({"prompt": "Track", "label": json.dumps(s), "predict": json.dumps(s)}) + "\n"

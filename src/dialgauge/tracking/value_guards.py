@@ -189,10 +189,13 @@ def _variant_findings(evidence: GuardEvidence, unlike: Mapping[Item, Pair], know
             by_skeleton[pair] = {_skeleton(word): word for word in sorted(known.words(pair))}
         meant = by_skeleton[pair].get(_skeleton(item[2][0]))
         lost = "" if meant is None else _lost(item[2][0].lower(), meant)
-        if meant and lost and not known.has(pair, item[2]):
+        if meant and lost:
             found.setdefault(lost, {})[item] = meant
     findings = []
-    for lost, items in found.items():
+    for lost, likely in found.items():
+        if sum(evidence.predicted[item] for item in likely) < max(FEW, _SPELLED * total):
+            continue  # a look at what the profile makes of them takes longer
+        items = {item: meant for item, meant in likely.items() if not known.has(unlike[item], item[2])}
         often = sum(evidence.predicted[item] for item in items)
         if often < max(FEW, _SPELLED * total) or len({*items.values()}) < _DIFFERENT:
             continue
