@@ -38,7 +38,7 @@ def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[Guard
     """Turns that hold what changed and not the whole state: their slots are gone in the next turn, gold's are not."""
     (slots, gone), (stated, lost) = evidence.kept, evidence.gold_kept
     surely = slots >= FEW and gone >= _GONE * slots and lost <= _KEPT * stated
-    surely |= slots >= FEW and gone >= _HALF_GONE * slots and lost <= _ALL_KEPT * stated
+    surely |= slots >= 2 * FEW and gone >= _HALF_GONE * slots and lost <= _ALL_KEPT * stated
     many = slots >= FEW * FEW and gone > _LOST * slots and lost * slots * FEW < gone * stated
     some = slots >= _SOME and gone >= _HALF_GONE * slots and not lost
     if not (surely or many or some):
