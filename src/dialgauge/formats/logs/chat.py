@@ -54,6 +54,7 @@ from dialgauge.formats.logs.log_signs import (
     is_heading,
     is_row,
     is_text,
+    is_written,
 )
 from dialgauge.formats.logs.logged import Numbering, checksum, logged_dialogue
 from dialgauge.formats.logs.messages import (
@@ -74,6 +75,7 @@ from dialgauge.formats.logs.results import (
     of_row,
     results_in,
 )
+from dialgauge.formats.logs.written_values import value_in
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text
 
@@ -218,11 +220,30 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
             yield from _of_records(_json_lines(part), part, notes)
         elif is_text(line) and (lines := _verdict_lines(part)):
             yield from _of_results(lines, notes)
+        elif written := _written(part):
+            yield from _of_written(*written, part, notes)
         elif line.lstrip()[:1] not in (b"{", b"[") and any(mark in line for mark in (b",", b";", b"\t")):
             yield from _of_records(_table_rows(part), part, notes)
         else:
             yield from _of_document(part, notes)
         return
+
+
+def _written(part: Part) -> tuple[str, Any] | None:
+    """What a text holds that is neither JSON nor CSV; None where it is one of these."""
+    peek = Peek(part)
+    alike = peek.json is not None or is_row(first_row(peek.head))
+    return None if alike or not is_written(peek.head) else value_in(part.text())
+
+
+def _of_written(kind: str, value: Any, part: Part, notes: Notes) -> Iterator[FoundConversation]:
+    notes.add(f"read as {kind}")
+    if isinstance(value, list):
+        yield from _of_records(enumerate(value, start=1), part, notes)
+    elif shape := kind_of(value):
+        yield from of_value(value, shape, notes)
+    else:
+        yield from _of_results(results_in(value), notes)
 
 
 def _is_whole(line: bytes) -> bool:

@@ -135,6 +135,13 @@ PASSED_OVER = _names(
     "functions promptidx provider source index idx temperature topp maxtokens systemfingerprint type name language "
     "lang toolchoice paralleltoolcalls usage responseformat servicetier store system systemprompt instructionsforagent"
 )
+#: What a yes or no, or a number, is called that is true, or more than 0, where something went wrong.
+_FAULT = re.compile(
+    r"error|fail|refus|violat|halluc|toxic|harm(?!less)|(?<!un)bias|unsafe|incorrect|wrong|leak|abus|offen[sc]|jailbreak"
+    r"|attack|profan|insult|crash|timeout|time_out|penalt|risk|complain|escalat|unsucc|unresolv|unsolv"
+    r"|exit_?(?:code|status)|return_?code|(?:^|_)loss|(?:^|_)not_",
+    re.IGNORECASE,
+)
 _SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SEPARATORS = re.compile(r"[- ./]")
@@ -168,6 +175,11 @@ def plain_key(key: str) -> str:
 def is_score(key: str) -> bool:
     """Does a key name a score, such as ``judge_score`` or ``finalReward``?"""
     return _SCORE.search(_SEPARATORS.sub("_", _CAMEL.sub("_", key).lower())) is not None
+
+
+def names_fault(key: str) -> bool:
+    """Does a key say that something went wrong, so that no, or 0, is good?"""
+    return _FAULT.search(key) is not None
 
 
 def is_scores(key: str) -> bool:

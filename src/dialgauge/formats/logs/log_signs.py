@@ -17,6 +17,7 @@ from dialgauge.formats.logs.messages import is_message, is_spoken
 from dialgauge.formats.logs.record_fields import PROMPTFOO, names_conversation, plain_columns
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.results import are_results, in_lines, is_flat_result, is_result, is_wide
+from dialgauge.formats.logs.written_values import value_in
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
@@ -66,11 +67,19 @@ def holds_results(peek: Peek) -> bool:
         first = first_row(peek.head)
         if is_wide(first) or (not is_row(first) and in_lines(peek.lines)):
             return True
-        return are_results([first]) and _is_no_prediction(" ".join(first), peek)
+        if are_results([first]):
+            return _is_no_prediction(" ".join(first), peek)
+        return is_written(peek.head) and not _are_predictions(peek)
     given = peek.json if peek.json is not None else _first_message(peek)
     if not are_results([given] if peek.json is None or is_result(given) else given):
-        return False
+        return peek.json is None and is_written(peek.head) and not _are_predictions(peek)
     return _is_no_prediction(" ".join(key.decode("utf-8", "replace") for key in _KEYS.findall(peek.head)), peek)
+
+
+def is_written(head: bytes) -> bool:
+    """Are there results, or conversations, in a text that is neither JSON nor CSV?"""
+    written = value_in(head.decode("utf-8", "replace"))
+    return written is not None and (bool(kind_of(written[1])) or are_results(written[1]))
 
 
 def _is_no_prediction(keys: str, peek: Peek) -> bool:
