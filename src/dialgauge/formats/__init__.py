@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.logs.advice import log_advice as log_advice, may_be_log as may_be_log
     from dialgauge.formats.logs.fact_names import names_fault as names_fault
     from dialgauge.formats.logs.facts import KNOWS as KNOWS
+    from dialgauge.formats.logs.mixed_files import logs_among as logs_among
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
     from dialgauge.formats.predictions.advice import states_example as states_example
     from dialgauge.formats.registry import (

@@ -426,8 +426,13 @@ def test_a_file_beside_the_messages_says_how_it_went(tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match="several conversations, and a file beside it has one outcome"):
         read(tmp_path)
     (tmp_path / "t" / "trial_0" / "z.json").write_text("{}")
-    with pytest.raises(DialgaugeError, match=r"result\.json: no known format fits it"):
+    with pytest.raises(DialgaugeError, match="several conversations, and a file beside it has one outcome"):
         read(tmp_path)
+    (tmp_path / "t" / "trial_0" / "trajectory.json").write_text(json.dumps(TALK))
+    again = [dialogue.outcome.details for dialogue in read(tmp_path) if dialogue.outcome]
+    assert [(one["task"], one["trial"], one["score[reward]"], one["cost"]) for one in again] == [
+        ("t", "0", "1", "2"), ("t", "1", "0", "2"),
+    ]  # fmt: skip
 
 
 def test_one_name_in_folders_that_are_no_trials_stays_an_error(tmp_path: Path) -> None:

@@ -1053,6 +1053,9 @@ def test_all_files_of_a_folder_that_are_no_logs_are_named_at_once(
     log(tmp_path, {"task_id": "a", "success": True})
     (tmp_path / "metrics.json").write_text('{"pass_rate": 0.5}')
     (tmp_path / "stdout.log").write_text("step 1")
+    outcome = command(capsys, "tasks", "score", tmp_path)
+    assert outcome.code == 0 and "passed over: metrics.json, stdout.log" in " ".join(outcome.err.split())
+    log(tmp_path, {"task_id": "a"})  # nothing in it says how it went: metrics.json may
     told = " ".join(command(capsys, "tasks", "score", tmp_path).err.split())
     assert "metrics.json: it has no messages and no verdict (keys seen: pass_rate)" in told
     assert "the same holds of " in told and "/stdout.log" in told

@@ -65,7 +65,7 @@ from dialgauge.formats.logs.messages import (
     role_of,
     unwrapped,
 )
-from dialgauge.formats.logs.record_fields import names_conversation, plain_columns, task_and_trial
+from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plain_columns, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, unclear_verdicts
 from dialgauge.formats.logs.results import (
     NAME,
@@ -74,7 +74,9 @@ from dialgauge.formats.logs.results import (
     is_wide,
     of_row,
     results_in,
+    sums_up,
 )
+from dialgauge.formats.logs.run_folders import run_folders
 from dialgauge.formats.logs.written_values import value_in
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text
@@ -113,6 +115,25 @@ class ChatMessages(DialogueFormat):
             yield from ((part, dialogue) for dialogue in read)
 
 
+class RunFolders(ChatMessages):
+    """Conversations of which each has a folder of several files."""
+
+    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
+        """The conversations of these folders, by what their files say together."""
+        numbering = Numbering()
+        for folder in run_folders(parts, notes):
+            part, place, said = folder.talk or folder.first, folder.place, folder.messages
+            alone = FoundConversation(folder.record, (), said, "" if place else folder.name)
+            found = None if folder.talk else [alone]
+            notes.add("what several files of a folder say taken together, as of one conversation")
+            unclear = folder.talks and not folder.talk and not said
+            notes.add("messages in several files of a folder not read, as nothing says which are meant", bool(unclear))
+            notes.add(NO_MESSAGES, not folder.talks)
+            named = {} if place or task_and_trial(folder.record) else {"task_id": folder.name}
+            read = _dialogues(part, notes, numbering, place, {**named, **folder.record}, found=found, several=True)
+            yield from ((part, dialogue) for dialogue in read)
+
+
 def _dialogues(
     part: Part,
     notes: Notes,
@@ -121,12 +142,13 @@ def _dialogues(
     beside: Mapping[str, Any] | None = None,
     labels: Mapping[str, Mapping[str, Any]] | None = None,
     *,
+    found: Iterable[FoundConversation] | None = None,
     several: bool = False,
 ) -> Iterator[Dialogue]:
     stem, whose = stem_of(part), TRIAL_IN_NAME.sub("*", part.name)
     said_before: set[tuple[str, int]] = set()
     beginnings = _Beginnings()
-    for number, (conversation, alone) in enumerate(_with_last(_conversations(part, notes)), start=1):
+    for number, (conversation, alone) in enumerate(_with_last(found or _conversations(part, notes)), start=1):
         fallback = conversation.key or (stem if alone else f"{stem}-{number:04d}")
         if beside and not alone:
             reason = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
@@ -289,7 +311,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     header: list[str] = []
     counted: float | None = None
     lines, wide, bare = 0, False, True
-    for number, value in records:
+    for number, value in _without_summary(records, notes):
         lines += 1
         if wide := wide or (lines == 1 and is_wide(value)):
             header = header or list(first_row(part.head()) if is_text(part.head()) else value)
@@ -343,6 +365,24 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
         )
     if rows:
         yield _of_one(rows, notes)
+
+
+def _without_summary(records: Iterator[tuple[int, Any]], notes: Notes) -> Iterator[tuple[int, Any]]:
+    """The records but the last where it sums up the others."""
+    before: tuple[int, Any] | None = None
+    named = numbered = False
+    for record in records:
+        if before is not None:
+            named = named or (isinstance(before[1], dict) and names_conversation(before[1]))
+            numbered = numbered or has_trial(before[1])
+            yield before
+        before = record
+    if before is None:
+        return
+    if named and not kind_of(before[1]) and sums_up(before[1], numbered=numbered):
+        notes.add(f"the last line, which sums up the others, left out{_seen(before[1])}")
+    else:
+        yield before
 
 
 def _of_result(value: Any, notes: Notes) -> Iterator[FoundConversation]:

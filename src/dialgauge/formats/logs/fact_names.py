@@ -16,7 +16,7 @@ def _names(text: str) -> tuple[str, ...]:
 NESTED = frozenset(
     _names(
         "metadata meta info result results outcome evaluation eval extra stats summary task rewardinfo tags "
-        "requestmetadata"
+        "requestmetadata agentresult"
     )
 )
 SCORES = frozenset(
@@ -89,7 +89,8 @@ AMOUNTS = {
 }
 AMOUNT = tuple(name for several in AMOUNTS.values() for name in several)
 TOTALS = frozenset(_names("total totalcost totaltokens usd"))
-INPUT_TOKENS, OUTPUT_TOKENS = _names("inputtokens prompttokens"), _names("outputtokens completiontokens")
+INPUT_TOKENS = _names("inputtokens prompttokens totalinputtokens ninputtokens")
+OUTPUT_TOKENS = _names("outputtokens completiontokens totaloutputtokens noutputtokens")
 TEXTS = {
     "agent": _names("agentmodel model modelname modelid llm agentllm agent"),
     "user": _names("usermodel userllm usersimulator simulator"),
@@ -102,7 +103,7 @@ INSTRUCTION = _names(
 KNOWLEDGE = _names("knows known knowninfo userknows userknowledge")
 REASON = _names("terminationreason stopreason endreason finishreason exitreason stoppedby")
 DOMAIN = _names("domain domains service environment env")
-ERROR = _names("error exception errormessage")
+ERROR = _names("error exception errormessage exceptioninfo errmsg")
 #: The calls that a task expects: objects with a name and arguments, as calls are written.
 EXPECTED = _names("expectedactions expectedcalls expectedtoolcalls expected")
 #: What tells agents apart that are not named as models: trials of one task that differ in it may be of several agents.

@@ -51,11 +51,21 @@ _LISTS = frozenset({"results", "trials", "runs", "attempts", "episodes", "instan
 _OF_IDS = re.compile(r"(?:instance|task)?_?(?:ids|tasks|instances|cases)?\Z", re.IGNORECASE)
 #: What suites and tests of mochawesome have.
 _SUITE, _TEST = frozenset({"uuid", "title"}), frozenset({"fullTitle", "state", "pass"})
+#: What lists of verdicts, or their entries, are of that are no trials.
+_NO_TRIALS = re.compile(
+    r"grader|judge|check|step|criteri|rubric|assert|metric|evaluator|scorer|subgoal|subtask|milestone|rater|annotator"
+    r"|reviewer|action|turn|stage|test_?case|unit_?test|\Atests?\Z",
+    re.IGNORECASE,
+)
 #: How a row is called that sums up the others.
 _TOTAL = re.compile(r"(?:grand )?total|mean|average|avg|sum|overall|all|pass rate", re.IGNORECASE)
+#: What a line says that sums up the others.
+_SUMS_UP = re.compile(r"summar|total|rate|accuracy|final|report|overall|aggregate|mean|average|avg|metrics|count", re.I)
 #: Lists of tasks that say neither: what their harness broke at, what came to nothing, what was not run, and all.
 _BROKEN = frozenset({"error", "errors", "errored", "crashed"})
 _NOTHING = frozenset({"empty_patch"})
+#: Where SWE-bench keeps those whose tests broke: it has no rate but that of the resolved among all.
+_ERROR_IDS = "error_ids"
 _NOT_RUN, _ALL_IDS = frozenset({"incomplete"}), frozenset({"submitted"})
 #: Members that hold results and summaries of them.
 _DEEPEST = 4
@@ -162,8 +172,19 @@ def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:
     lists = [key for key, held in value.items() if isinstance(held, list) and _outcomes(held)]
     if len(lists) != 1 or not task_and_trial(value):
         return []
+    if _NO_TRIALS.search(lists[0]) or any(_is_of_part(entry) for entry in value[lists[0]]):
+        raise DialgaugeError(
+            f"'{lists[0][:40]}' has several verdicts of one conversation, which may be those of graders, checks or "
+            "steps: say in 'success' (true or false) whether the task was done; where they are trials, call the list "
+            "'trials'"
+        )
     shared = {key: held for key, held in value.items() if key != lists[0]}
     return [{**shared, **outcome} for outcome in _outcomes(value[lists[0]])]
+
+
+def _is_of_part(entry: Any) -> bool:
+    """Does an entry name what it is a verdict of, or whose, and no trial?"""
+    return isinstance(entry, dict) and any(map(_NO_TRIALS.search, entry)) and not has_trial(entry)
 
 
 def _unjudged(value: Any) -> list[dict[str, Any]]:
@@ -231,10 +252,13 @@ def _by_verdict(value: Mapping[str, Any]) -> list[dict[str, Any]]:
         word = _OF_IDS.sub("", key).strip(" _-").lower()
         if not isinstance(held, list) or not all(isinstance(name, str | int) for name in held):
             continue
-        said = None if word in _BROKEN else False if word in _NOTHING else truth(word)
+        fails = word in _NOTHING or key == _ERROR_IDS
+        said = False if fails else None if word in _BROKEN else truth(word)
         if said is not None:
-            verdicts |= {said} if word not in _NOTHING else set()
-            ended = {REASON: word} if word in _NOTHING else {}
+            verdicts |= set() if fails else {said}
+            ended = {REASON: word} if fails else {}
+            taken = {TAKEN: "instances under 'error_ids' count as unresolved, as SWE-bench counts them"}
+            ended |= taken if key == _ERROR_IDS else {}
             rows += [{NAME: name, "success": said, **ended} for name in held]
         elif word in _BROKEN:
             rows += [{NAME: name, "error": word} for name in held]
@@ -335,6 +359,17 @@ def _held(value: Mapping[str, Any], depth: int) -> list[dict[str, Any]]:
 
 def _task(row: Mapping[str, Any]) -> str:
     return next(iter(task_and_trial(row)), "") or str(row.get(NAME, ""))
+
+
+def sums_up(value: Any, *, numbered: bool) -> bool:
+    """Does the last record of several sum up the others, which name tasks, and trials where they are numbered?"""
+    if not isinstance(value, dict):
+        return False
+    if not names_conversation(value):
+        return any(map(_SUMS_UP.search, value))
+    task = _task(value)
+    judged = any(said_success(held) is not None for key, held in value.items() if not _TOTAL.fullmatch(str(held)))
+    return _TOTAL.fullmatch(task) is not None and ((numbered and not has_trial(value)) or not judged)
 
 
 def is_wide(row: Any) -> bool:

@@ -181,8 +181,16 @@ def _format(file: str | Path, *, tolerant: bool = False) -> str:
             format_ = recognise(part, folders)
         except DialgaugeError:
             if not tolerant:
-                return ""
+                return _format_among(parts)
         else:
             if isinstance(format_, DialogueFormat):
                 return format_.name
     return ""
+
+
+def _format_among(parts: Sequence[Part]) -> str:
+    """The format of the logs between other files; empty where there are none that can be told from these."""
+    from dialgauge.formats import logs_among
+
+    found = (format_ for _, format_ in (logs_among(parts) if len(parts) > 1 else ()))
+    return next((format_.name for format_ in found if isinstance(format_, DialogueFormat)), "")

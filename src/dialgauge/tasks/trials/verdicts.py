@@ -61,7 +61,7 @@ _OF_SCORERS = frozenset({"inspect"})
 #: Names of scores that say whether a task was done; earlier ones come first.
 _SUCCESS = (
     "success", "successful", "succeeded", "tasksuccess", "issuccess", "passed", "pass", "ispassed", "resolved",
-    "isresolved", "solved", "reward", "correct", "iscorrect", "accuracy", "exactmatch", "match",
+    "isresolved", "solved", "reward", "cumreward", "correct", "iscorrect", "accuracy", "exactmatch", "match",
 )  # fmt: skip
 #: What failure and success are as numbers; other pairs than the first only where the name says success and both occur.
 _PAIRS = ((0.0, 1.0), (0.0, 100.0), (-1.0, 1.0))
