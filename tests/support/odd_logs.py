@@ -244,7 +244,7 @@ def osworld() -> Mapping[str, str]:
 
 @_odd(TWICE)
 def excel() -> Mapping[str, bytes]:
-    rows = [["task", "trial", "success"], *([task, trial, done] for task, trial, done in TRIALS)]
+    rows: list[list[object]] = [["task", "trial", "success"], *([task, trial, done] for task, trial, done in TRIALS)]
     cells = "".join(
         "<row>" + "".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in row) + "</row>" for row in rows
     )
@@ -418,12 +418,12 @@ def harbor_job() -> Mapping[str, str]:
 @_odd(Truth(3, 6, 3))
 def terminal_bench_results() -> Mapping[str, str]:
     results = [
-        {"id": f"{task}{trial}", "trial_name": f"{task}.{trial + 1}-of-2.run", "task_id": task, "instruction": f"please {task}",
+        {"id": f"{task}{trial}", "trial_name": f"{task}.{trial + 1}-of-2.run", "task_id": task,
          "is_resolved": done, "failure_mode": "unset", "parser_results": {"test_a": "passed" if done else "failed"},
          "total_input_tokens": 10, "total_output_tokens": 2}
         for task, trial, done in TRIALS
     ]  # fmt: skip
-    return {"results.json": json.dumps({"id": "r", "results": results, "accuracy": 0.5, "n_resolved": 3, "n_unresolved": 3,
+    return {"results.json": json.dumps({"id": "r", "results": results, "accuracy": 0.5, "n_resolved": 3,
                                         "resolved_ids": ["buy", "sell"], "unresolved_ids": ["swap"]}),
             "run_metadata.json": json.dumps({"run_id": "r", "model_name": "m", "accuracy": 0.5, "dataset_size": 3}),
             "tb.lock": json.dumps({"invocation": {"command": ["tb", "run"]}}),
@@ -584,9 +584,8 @@ def pytest_output() -> Mapping[str, str]:
     lines = "".join(
         f"tests/test_agent.py::test_{task} {'PASSED' if done else 'FAILED'}   [ 33%]\n" for task, done in ONCE.items()
     )
-    return {
-        "pytest.log": f"===== test session starts =====\ncollected 3 items\n\n{lines}\n===== 1 failed, 2 passed in 3s =====\n"
-    }
+    head = "===== test session starts =====\ncollected 3 items\n\n"
+    return {"pytest.log": f"{head}{lines}\n===== 1 failed, 2 passed in 3s =====\n"}
 
 
 @_odd(SINGLE)
@@ -624,7 +623,8 @@ def total_row_in_csv() -> Mapping[str, str]:
 def several_graders() -> Mapping[str, str]:
     return {
         "runs.jsonl": _lines([
-            {"task": task, "trial": trial, "graders": [{"name": "tests", "passed": done}, {"name": "style", "passed": True}]}
+            {"task": task, "trial": trial,
+             "graders": [{"name": "tests", "passed": done}, {"name": "style", "passed": True}]}
             for task, trial, done in TRIALS
         ])
     }  # fmt: skip

@@ -91,7 +91,8 @@ def log_advice(part: Part) -> tuple[str, str]:
     if not records or (isinstance(value, dict) and records[0].keys() != first.keys()):
         records = [first]  # what is lacking is not of these rows
     lines = (msgspec.json.encode(record).decode() for record in _told_apart(records))
-    return (f"it is {kind}; {lacking}" if kind else lacking), "\n".join(lines)
+    looks = f"it is {'read as ' if value is not None else ''}{kind}: " if kind else ""
+    return f"{looks}{lacking}", "\n".join(lines)
 
 
 def _written(part: Part) -> tuple[str, Any]:
@@ -221,7 +222,7 @@ def _task_and_trial(record: Mapping[str, Any], others: Collection[str] = ()) -> 
     named = (
         text
         for path, text in short.items()
-        if number_in(text) is None
+        if any(map(str.isalpha, text))
         and (ends[path] in _DIALOGUES or not (ends[path].endswith("id") or ends[path] in READ))
     )
     return plain(next(named, _TASK)), 0

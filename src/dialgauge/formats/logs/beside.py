@@ -149,10 +149,8 @@ def is_judged(part: Part) -> bool:
         found = next(of_value(value, kind, Notes()), None)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, DialgaugeError):
         return False
-    return (
-        found is not None
-        and facts_of(found.record, Notes(), found.used).success is not None
-        or (found is not None and says_verdict(found.record))
+    return (found is not None and facts_of(found.record, Notes(), found.used).success is not None) or (
+        found is not None and says_verdict(found.record)
     )
 
 

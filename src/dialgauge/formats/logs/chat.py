@@ -18,7 +18,7 @@ from msgspec import Raw
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, first_object
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.beside import (
     TRIAL_IN_NAME,
@@ -77,6 +77,7 @@ from dialgauge.formats.logs.results import (
     sums_up,
 )
 from dialgauge.formats.logs.run_folders import run_folders
+from dialgauge.formats.logs.sample_events import SPEC, is_sample_event, samples_of
 from dialgauge.formats.logs.written_values import value_in
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text
@@ -239,7 +240,11 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         if not line.strip():
             continue
         if line.lstrip()[:1] == b"{" and _is_whole(line):
-            yield from _of_records(_json_lines(part), part, notes)
+            records = _json_lines(part)
+            if SPEC in line and any(is_sample_event(first_object(one)) for one in Peek(part).lines[:LOOKED_AT]):
+                notes.add("events of OpenAI's evals put together by their samples")
+                records = samples_of(records)
+            yield from _of_records(records, part, notes)
         elif is_text(line) and (lines := _verdict_lines(part)):
             yield from _of_results(lines, notes)
         elif written := _written(part):

@@ -17,7 +17,8 @@ from dialgauge.formats.logs.messages import is_message, is_spoken
 from dialgauge.formats.logs.record_fields import PROMPTFOO, names_conversation, plain_columns
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.results import are_results, in_lines, is_flat_result, is_result, is_wide
-from dialgauge.formats.logs.written_values import value_in
+from dialgauge.formats.logs.transcripts import is_judged_transcript
+from dialgauge.formats.logs.written_values import TRANSCRIPTS, value_in
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
@@ -79,7 +80,9 @@ def holds_results(peek: Peek) -> bool:
 def is_written(head: bytes) -> bool:
     """Are there results, or conversations, in a text that is neither JSON nor CSV?"""
     written = value_in(head.decode("utf-8", "replace"))
-    return written is not None and (bool(kind_of(written[1])) or are_results(written[1]))
+    if written is None or (written[0] == TRANSCRIPTS and not all(map(is_judged_transcript, written[1]))):
+        return False
+    return bool(kind_of(written[1])) or are_results(written[1])
 
 
 def _is_no_prediction(keys: str, peek: Peek) -> bool:

@@ -113,8 +113,7 @@ def is_message(value: Any) -> bool:
         return (
             role is not None
             and any(isinstance(value.get(held), str | list) for held in ("content", "text", "parts", "body"))
-            or ("step_id" in value and "message" in value)
-        )
+        ) or ("step_id" in value and "message" in value)
     return role is not None and any(key in value for key in (*CONTENT_KEYS, *CALL_KEYS))
 
 

@@ -79,9 +79,12 @@ _LEVEL = re.compile(r"\A\s{0,9}\[?(?:INFO|DEBUG|WARNING|WARN|ERROR)\]?:?\s")
 _VERDICT = re.compile(r"(?<![\w-])(?:PASS|FAIL|PASSED|FAILED|SUCCESS|FAILURE)(?![\w-])|[✅✓✔❌✗✘]")
 _AROUND = " \t:=|,;.-[]<>→│✖\ufe0f"
 _PYTEST = re.compile(r"\A[\w./-]{1,200}\.py::[\w:.]{1,200}\[([^\]]{1,200})\]")
+_PERCENT = re.compile(r"\s\[\s{0,3}[0-9]{1,3}%\]\s{0,9}\Z")
 #: What a line says of task and trial by name: ``task=buy trial=1/4 ... PASS``.
 _TASK_SAID = re.compile(r"(?<![\w-])(?:task|task_id|scenario|case)=([\w./-]{1,100})", re.IGNORECASE)
 _TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)=([0-9]{1,6})(?![\w.])", re.IGNORECASE)
+#: Lines of a test runner around its verdicts.
+_BANNER = re.compile(r"={3,200}(?:\s|\Z)|collect(?:ed|ing) [0-9]|(?:platform|rootdir|plugins|cachedir)[ :]")
 #: Lines of a text that may have no verdict: a heading, a summary.
 _OTHER_LINES = 0.34
 _LONGEST_LINE = 300
@@ -416,7 +419,7 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     others = total = 0
     for line in lines:
-        if not line.strip():
+        if not line.strip() or _BANNER.match(line):
             continue
         total += 1
         words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
@@ -433,9 +436,15 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
     return rows if len(rows) > 1 and others <= _OTHER_LINES * total else []
 
 
+def name_and_verdicts(line: str) -> tuple[str, list[bool | None]]:
+    """What a line has verdicts on, and these."""
+    words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
+    return (_name_in(line) if words else ""), [truth(word) for word in words]
+
+
 def _name_in(line: str) -> str:
     """What a line has a verdict on."""
-    rest = _LEVEL.sub("", _STAMP.sub("", line))
+    rest = _PERCENT.sub("", _LEVEL.sub("", _STAMP.sub("", line)))
     if test := _PYTEST.match(rest):
         return test[1]
     before, _, after = _VERDICT.sub("\0", rest).partition("\0")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -19,7 +19,7 @@ from msgspec import Struct
 from dialgauge.formats.base import Notes, Peek
 from dialgauge.formats.logs.conversations import kind_of
 from dialgauge.formats.logs.fact_names import JUDGING, TASK, TRIAL_NAME, is_score, plain_key
-from dialgauge.formats.logs.fact_values import score_in, said_success
+from dialgauge.formats.logs.fact_values import said_success, score_in
 from dialgauge.formats.logs.log_signs import holds_conversations
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import members_inside, task_and_trial
@@ -82,7 +82,7 @@ def run_folders(parts: Sequence[Part], notes: Notes | None = None) -> list[RunFo
     if len(paths) < _FEWEST:
         return []
     inside: dict[str, list[Part]] = {path: [] for path in paths}
-    passed_over = []
+    passed_over: list[Part] = []
     for part in parts:
         owner = next((path for path in paths if part.folder.startswith(path)), None)
         (inside[owner] if owner is not None else passed_over).append(part)

@@ -14,6 +14,7 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import python_literal
+from dialgauge.formats.logs.transcripts import transcripts_in
 
 #: A longer text is no report that a person or a test runner wrote.
 _LONGEST = 8 << 20
@@ -42,7 +43,7 @@ def _xml(text: str) -> list[dict[str, Any]] | None:
 
     if "<!ENTITY" in text or "<html" in text[:2000].lower():
         return None
-    parser = XMLPullParser(["end"])
+    parser: Any = XMLPullParser(["end"])
     records: dict[str, list[dict[str, Any]]] = {}
     try:
         parser.feed(text)
@@ -60,7 +61,7 @@ def _xml(text: str) -> list[dict[str, Any]] | None:
     for case in cases:  # tests of one name in two classes are two
         owner = case.pop("class")
         case["test_name"] = f"{owner}.{case['test_name']}" if several and owner else case["test_name"]
-    return cases or max(records.values(), key=len, default=None)
+    return cases or max(records.values(), key=len, default=[])
 
 
 def _test_case(known: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, Any]:
@@ -210,7 +211,10 @@ _OF_BRACKETS: Mapping[str, Callable[[str], Any]] = {
     "values as Python writes them": _python_lines,
     "TOML": _toml,
 }
+#: Conversations under headings, which may not say how they went.
+TRANSCRIPTS = "conversations in a text"
 _OF_LINES: Mapping[str, Callable[[str], Any]] = {
+    TRANSCRIPTS: transcripts_in,
     "a table drawn with bars": _tables_of_bars,
     "TAP": _tap,
     "blocks of names and values": _blocks,

@@ -132,14 +132,14 @@ def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str
     more = (
         f"; the same holds of {some_of(('/'.join(name.split('/')[-2:]) for name in others), _NAMED)}" if others else ""
     )
-    error = DialgaugeError(
+    refusal = DialgaugeError(
         f"it has no messages and no verdict (keys seen: {', '.join(unread[first]) or 'none'}), as other files of the "
         "folder have; "
         f"put what it says of a conversation beside its messages, as below, or take it away{more}",
         file=first,
         example=_EXAMPLE,
     )
-    return led_on(file, error)
+    return led_on(file, refusal)
 
 
 def _no_log(file: str | Path, part: Part, seen: str = "") -> DialgaugeError:
