@@ -74,9 +74,7 @@ def junit() -> Mapping[str, str]:
         + "</testcase>\n"
         for task, done in ONCE.items()
     )
-    return {
-        "junit.xml": f'<?xml version="1.0"?>\n<testsuites><testsuite name="s" tests="3">{cases}</testsuite></testsuites>'
-    }
+    return {"junit.xml": f'<?xml version="1.0"?>\n<testsuites><testsuite name="s">{cases}</testsuite></testsuites>'}
 
 
 @_odd(TWICE)
@@ -348,7 +346,7 @@ def _harbor(*, broken: bool = False) -> dict[str, str]:
     files = {
         "config.json": json.dumps({"job_name": "job", "jobs_dir": "jobs", "n_attempts": 2, "agents": [{"name": "a"}],
                                    "datasets": [{"name": "terminal-bench", "version": "2.0"}]}),
-        "result.json": json.dumps({"id": "0f", "started_at": "2025-11-01T10:00:00", "finished_at": "2025-11-01T11:00:00",
+        "result.json": json.dumps({"id": "0f", "started_at": "2025-11-01T10:00:00",
                                    "n_total_trials": 6, "stats": {"n_trials": 6, "n_errors": 0, "evals": {
                                        "a__m__tb": {"n_trials": 6, "metrics": [{"mean": 0.5}], "reward_stats": {
                                            "reward": {"1.0": ["buy__a0"], "0.0": ["swap__a0"]}}}}}}),
@@ -692,3 +690,108 @@ def message_per_row_without_ids() -> Mapping[str, str]:
 def words_in_columns() -> Mapping[str, str]:
     rows = "".join(f"{task};{'fertig' if done else 'abgebrochen'}\n" for task, done in ONCE.items())
     return {"lauf.csv": f"Aufgabe;Ergebnis\n{rows}"}
+
+
+#: Two complications at once: what sums up, what nobody judged, what is broken, what lies beside.
+_ONE_TABLE = "| Task | Passed |\n|-|-|\n| buy | yes |\n"
+_WIDE = "| Task | Run 1 | Run 2 | Mean |\n|-|-|-|-|\n| buy | ✅ | ❌ | 50% |\n| sell | ✅ | ✅ | 100% |\n"
+_CSV = "task,trial,success\n" + "".join(f"{task},{trial},{done}\n" for task, trial, done in TRIALS)
+_ROWS = [{"task": task, "trial": trial, "success": str(done)} for task, trial, done in TRIALS]
+_FILES = {f"{row['task']}_{row['trial']}.json": json.dumps({**row, "messages": _talk("buy")}) for row in _ROWS}
+_CASES = "".join(f"<testcase name='{task}'>{'' if done else '<failure/>'}</testcase>" for task, _, done in TRIALS)
+_TESTS = "".join(f"t.py::test[{task}-{trial}] {'PASSED' if done else 'FAILED'} [ 9%]\n" for task, trial, done in TRIALS)
+COMPLICATED: list[OddLog] = [
+    OddLog("header and summary", {"a.jsonl": _lines([{"model": "m"}, *_ROWS, {"total": 6, "passed": 3}])}, TWICE),
+    OddLog("null and total", {"a.csv": f"{_CSV}lend,0,\nlend,1,N/A\nTotal,,3\n"}, Truth(4, 8, 3)),
+    OddLog("comment and mean", {"a.csv": f"# of today\n{_CSV}Mean,,50%\n"}, TWICE),
+    OddLog(
+        "tasks called totals", {"a.csv": "task,trial,success\nmean,0,1\nmean,1,0\nsum,0,0\nsum,1,0\n"}, Truth(2, 4, 1)
+    ),
+    OddLog(
+        "wide table and totals", {"a.md": f"{_WIDE}| swap | ❌ | ❌ | 0% |\n| **Total** | 2/3 | 1/3 | 50% |\n"}, TWICE
+    ),
+    OddLog("two tables", {"a.md": f"{_ONE_TABLE}\nB\n{_ONE_TABLE}"}, SINGLE, never_read=True),
+    OddLog(
+        "errors and repeats",
+        {"a.xml": f"<suite>{_CASES}<testcase name='lend'><error/></testcase></suite>"},
+        Truth(4, 7, 3),
+    ),
+    OddLog(
+        "verdicts of steps",
+        {
+            "a.jsonl": _lines(
+                [
+                    {"task": task, "steps": [{"action": "x", "success": True}, {"action": "y", "success": done}]}
+                    for task, done in ONCE.items()
+                ]
+            )
+        },
+        SINGLE,
+        never_read=True,
+    ),
+    OddLog(
+        "verdicts of checks",
+        {"a.jsonl": _lines([{"task": task, "checks": [True, done]} for task, done in ONCE.items()])},
+        SINGLE,
+        never_read=True,
+    ),
+    OddLog(
+        "failures said again",
+        {
+            "a.log": f"==== test session starts ====\n{_TESTS}==== short test summary info ====\n"
+            "FAILED t.py::test[buy-1] - x\nFAILED t.py::test[swap-0] - x\n==== 3 failed ====\n"
+        },
+        Truth(6, 6, 3),
+    ),
+    OddLog(
+        "a folder without a verdict",
+        {
+            **{f"r/{row['task']}_{row['trial']}/result.json": json.dumps(row) for row in _ROWS},
+            **{f"r/{row['task']}_{row['trial']}/chat.json": json.dumps(_talk("buy")) for row in _ROWS},
+            "r/lend_0/chat.json": json.dumps(_talk("buy")),
+            "r/lend_0/log.txt": "crashed",
+        },
+        Truth(4, 7, 3),
+    ),
+    OddLog(
+        "a broken file",
+        {**_FILES, "lend_0.json": '{"task": "lend", "messages": [{"ro', "config.yaml": "a: 1\n"},
+        TWICE,
+        never_read=True,
+    ),
+    OddLog(
+        "a file of another shape",
+        {**_FILES, "lend_0.json": json.dumps({"task": "lend", "log": [{"thought": "x"}]})},
+        TWICE,
+        never_read=True,
+    ),
+    OddLog(
+        "settings and a program's log",
+        {"a.csv": _CSV, "config.json": json.dumps({"model": "m", "stream": True}), "run.log": "x\n"},
+        TWICE,
+    ),
+    OddLog(
+        "labels of some, and settings",
+        {
+            "talks.jsonl": _lines([{"session_id": f"s{n}", "messages": _talk("buy")} for n in range(4)]),
+            "config.yaml": "a: 1\n",
+            "labels.csv": "session_id,resolved\ns0,yes\ns1,no\ns2,yes\n",
+        },
+        Truth(4, 4, 2),
+    ),
+    OddLog(
+        "two labels of each",
+        {
+            "talks.jsonl": _lines([{"session_id": f"s{n}", "messages": _talk("buy")} for n in range(2)]),
+            "labels.csv": "session_id,resolved\ns0,yes\ns0,no\ns1,no\ns1,no\n",
+        },
+        Truth(2, 2, 0),
+        never_read=True,
+    ),
+    OddLog("a job with broken trials", _harbor(broken=True), TWICE),
+    OddLog(
+        "values in a row and a summary",
+        {"a.json": "\n".join(json.dumps(row, indent=1) for row in [*_ROWS, {"summary": {"rate": 0.5}}])},
+        TWICE,
+    ),
+]

@@ -21,6 +21,8 @@ from dialgauge.formats.logs.conversations import kind_of, of_value
 from dialgauge.formats.logs.fact_names import ID, TRIAL_NAME, plain_key, says_outcome
 from dialgauge.formats.logs.fact_values import truth
 from dialgauge.formats.logs.facts import facts_of
+from dialgauge.formats.logs.log_signs import first_row, is_text
+from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import identifier_in
 from dialgauge.formats.logs.record_verdicts import says_verdict
 from dialgauge.formats.logs.results import NAME, results_in
@@ -109,7 +111,7 @@ def labels_beside(parts: Sequence[Part], notes: Notes) -> tuple[Sequence[Part], 
 
 def _are_labelled(heads: Iterable[bytes], labels: Mapping[str, Any]) -> bool:
     """Has the first conversation of each file a label?"""
-    return all((first := _first_record(head)) is not None and named_conversation(first) in labels for head in heads)
+    return all((first := first_record(head)) is not None and named_conversation(first) in labels for head in heads)
 
 
 def _labels(part: Part) -> dict[str, dict[str, Any]]:
@@ -134,27 +136,30 @@ def _label(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_unjudged(head: bytes) -> bool:
     """Is the first record of a file a conversation that does not say itself how it went?"""
-    first = _first_record(head)
+    first = first_record(head)
     return first is not None and kind_of(first) == "conversation" and not says_verdict(first)
 
 
 def is_judged(part: Part) -> bool:
     """Does the first conversation of a file say how it went? What has none, and is a log, holds verdicts."""
     head = part.head(_LONGEST)
+    if is_text(head):
+        row = first_row(head)
+        return not is_message(dict.fromkeys(row, "user")) or says_verdict(row)
     first = first_object(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace"))
     try:
         value = msgspec.json.decode(head) if first is None else first
-        if not (kind := kind_of(value)):
-            return True
-        found = next(of_value(value, kind, Notes()), None)
+        kind = kind_of(value)
+        found = next(of_value(value, kind, Notes()), None) if kind else None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, DialgaugeError):
         return False
-    return (found is not None and facts_of(found.record, Notes(), found.used).success is not None) or (
-        found is not None and says_verdict(found.record)
-    )
+    if found is None:
+        return not kind
+    return says_verdict(found.record) or facts_of(found.record, Notes(), found.used).success is not None
 
 
-def _first_record(head: bytes) -> dict[str, Any] | None:
+def first_record(head: bytes) -> dict[str, Any] | None:
+    """The first record of JSON lines or of a list, or the only one; None where it is something else."""
     first = first_object(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace"))
     if first is None:
         try:

@@ -55,6 +55,7 @@ from dialgauge.formats.logs.log_signs import (
     is_row,
     is_text,
     is_written,
+    without_preamble,
 )
 from dialgauge.formats.logs.logged import Numbering, checksum, logged_dialogue
 from dialgauge.formats.logs.messages import (
@@ -237,7 +238,7 @@ def _conversations(part: Part, notes: Notes) -> Iterator[FoundConversation]:
 def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     """One after another; JSON lines are read as they come."""
     for _, line in part.lines(_LONGEST_LINE):
-        if not line.strip():
+        if not line.strip() or line.startswith((b"# ", b"sep=")):
             continue
         if line.lstrip()[:1] == b"{" and _is_whole(line):
             records = _json_lines(part)
@@ -296,7 +297,7 @@ def _verdict_lines(part: Part) -> list[dict[str, Any]]:
 
 
 def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
-    text = part.text()
+    text = without_preamble(part.text())
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
     try:
         for row in reader:

@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+import msgspec
+
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import AnyFormat, Notes, Peek, Resource, ResourceFormat
-from dialgauge.formats.logs.beside import is_judged, labels_beside
+from dialgauge.formats.logs.beside import first_record, is_judged, labels_beside, stem_of
 from dialgauge.formats.logs.chat import ChatMessages, RunFolders
+from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.run_folders import run_folders
 from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, recognise
 from dialgauge.formats.source import Part
@@ -26,6 +29,8 @@ _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 #: What a message has that no format understands.
 _MESSAGE = b'"role"'
 _NAMED = 8
+#: Files that are looked into for a task.
+_LOOKED_AT = 200
 
 
 class PassedOver(ResourceFormat):
@@ -74,9 +79,23 @@ def logs_among(parts: Sequence[Part]) -> list[tuple[Part, AnyFormat]]:
     talks = [part for part, found in logs if found.name in LOGS]
     if not talks or any(_MESSAGE in part.head() for part in others):
         return []
-    labels = next((part for part in others if labels_beside([*talks, part], Notes())[1]), None)
-    if labels is None and not all(is_judged(part) for part, found in logs if found.name == "messages"):
-        return []
+    joined = bool(labels_beside(talks, Notes())[1])
+    labels = None if joined else next((part for part in others if labels_beside([*talks, part], Notes())[1]), None)
+    judged = joined or labels is not None or all(is_judged(part) for part in talks if _is_messages(part, logs))
     beside = [part for part in others if part is not labels]
+    if not judged or any(_names_another(part, talks) for part in beside):
+        return []
     passed_over, chat = PassedOver(beside), ChatMessages()
     return [*logs, *([(labels, chat)] if labels else []), *((part, passed_over) for part in beside)]
+
+
+def _is_messages(part: Part, logs: Sequence[tuple[Part, AnyFormat]]) -> bool:
+    return any(found.name == "messages" for each, found in logs if each is part)
+
+
+def _names_another(part: Part, talks: Sequence[Part]) -> bool:
+    """Is a file about a task that no log is of, as where one of many has another shape?"""
+    first = first_record(part.head())
+    task = next(iter(task_and_trial(first)), "") if first else ""
+    name = msgspec.json.encode(task)
+    return bool(task) and not any(name in talk.head() or stem_of(talk) == task for talk in talks[:_LOOKED_AT])

@@ -85,6 +85,8 @@ _TASK_SAID = re.compile(r"(?<![\w-])(?:task|task_id|scenario|case)=([\w./-]{1,10
 _TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)=([0-9]{1,6})(?![\w.])", re.IGNORECASE)
 #: Lines of a test runner around its verdicts.
 _BANNER = re.compile(r"={3,200}(?:\s|\Z)|collect(?:ed|ing) [0-9]|(?:platform|rootdir|plugins|cachedir)[ :]")
+#: Where pytest says again what failed.
+_AGAIN = re.compile(r"={3,200} short test summary info")
 #: Lines of a text that may have no verdict: a heading, a summary.
 _OTHER_LINES = 0.34
 _LONGEST_LINE = 300
@@ -419,6 +421,8 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     others = total = 0
     for line in lines:
+        if rows and _AGAIN.match(line):
+            break
         if not line.strip() or _BANNER.match(line):
             continue
         total += 1

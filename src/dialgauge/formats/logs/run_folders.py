@@ -81,6 +81,7 @@ def run_folders(parts: Sequence[Part], notes: Notes | None = None) -> list[RunFo
     paths = _conversation_folders(found)
     if len(paths) < _FEWEST:
         return []
+    paths = sorted({*paths, *_unjudged_folders(parts, paths)})
     inside: dict[str, list[Part]] = {path: [] for path in paths}
     passed_over: list[Part] = []
     for part in parts:
@@ -100,6 +101,18 @@ def _conversation_folders(found: set[str]) -> list[str]:
         if len(_outermost([other for other in found if other != path and other.startswith(path)])) < 2
     ]
     return sorted(_outermost(single))
+
+
+def _unjudged_folders(parts: Sequence[Part], paths: Sequence[str]) -> set[str]:
+    """Folders beside these that have a file of the same name, and none that says how it went."""
+    stems = {part.stem for part in parts if part.folder in paths}
+    around = {_parent(path) for path in paths}
+    others = {part.folder for part in parts if part.stem in stems and part.folder not in paths}
+    return {path for path in others if _parent(path) in around and not any(map(path.startswith, paths))}
+
+
+def _parent(path: str) -> str:
+    return re.sub(r"[^/\\!]{0,300}[/\\!]\Z", "", path)
 
 
 def _outermost(paths: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Conversations in a text: headings that name them, lines that begin with who speaks, and how each went.
 
-A verdict stands in the heading (``## buy (PASS)``) or on a line of its own (``Result: PASS``). All other lines belong to
+A verdict stands in the heading (``## buy (PASS)``) or on its own line (``Result: PASS``). All other lines belong to
 what was said before them, so that an answer may be a list of points.
 """
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import python_literal
+from dialgauge.formats.logs.results import is_result, is_wide
 from dialgauge.formats.logs.transcripts import transcripts_in
 
 #: A longer text is no report that a person or a test runner wrote.
@@ -117,14 +118,16 @@ def _tables_of_bars(text: str) -> list[dict[str, Any]] | None:
 
 
 def _only_table(tables: Sequence[Sequence[Sequence[str]]]) -> list[dict[str, Any]] | None:
-    """The rows of the only table that names a task and has a row; what sums up others stays for the reader to see."""
+    """The rows of the only table of results; where none looks like one, of the only table."""
     found = []
     for table in tables:
         header, *rows = [[" ".join(cell.split()) for cell in row] for row in table] or [[]]
         alike = [row for row in rows if len(row) == len(header)]
         if len(header) >= _FEWEST and alike and len(alike) == len(rows) and len(set(header)) == len(header):
             found.append([dict(zip(header, row, strict=True)) for row in rows])
-    return found[0] if len(found) == 1 else None
+    results = [rows for rows in found if is_result(rows[0]) or is_wide(rows[0])]
+    only = results or found
+    return only[0] if len(only) == 1 else None
 
 
 def _tap(text: str) -> list[dict[str, Any]] | None:

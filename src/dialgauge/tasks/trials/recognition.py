@@ -27,6 +27,8 @@ _EXAMPLE = (
 )
 #: Files of a folder that are looked at, and that are named.
 _LOOKED_AT, _NAMED = 20, 8
+#: What the file is called that people are told to write.
+_MINE = "mine.jsonl"
 #: What every workbook of Excel holds.
 _WORKBOOK = "![Content_Types].xml"
 
@@ -68,7 +70,10 @@ def refuse_unreadable(file: str | Path) -> str:
             if is_document(part.stem) and not several and named == "document":
                 raise led_on(
                     file,
-                    DialgaugeError("it is a document, such as Markdown, without a table of results", file=str(file)),
+                    DialgaugeError(
+                        "it is a document, such as Markdown, in which not exactly one table of results is found",
+                        file=str(file),
+                    ),
                 )
             if named == LAST_RESORT and not logs and may_be_log(part):
                 raise _no_log(file, part)
@@ -88,16 +93,20 @@ def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) 
     """A refusal that says what was seen, what to write instead, made of the first records, and what to do with it."""
     from dialgauge.formats import log_advice  # the readers of free texts, for a file that is refused
 
-    if "dialgauge tasks score" in error.message:
+    if _MINE in error.message:
         return error
     parts = resolve(source)
     seen = f" (it has {_kinds_of(parts)})" if len(parts) > 1 and error.file == str(source) else ""
     shown = part or next((each for each in parts if each.name == error.file), parts[0])
-    example = error.example if error.example.startswith("{") else log_advice(shown)[1]
+    unknown = isinstance(error, UnknownFormat)
+    reason = (
+        f"no known format of agents' logs fits it{error.fault}" if isinstance(error, UnknownFormat) else error.message
+    )
+    example = error.example if error.example.startswith("{") and not unknown else log_advice(shown)[1]
     new = DialgaugeError(
-        f"{error.message}{seen}. Lines as below, one for each conversation, in a file such as mine.jsonl will do: its "
+        f"{reason}{seen}. Lines as below, one for each conversation, in a file such as {_MINE} will do: its "
         "task, the number of the trial, whether it succeeded and, where they were kept, its messages. Then: dialgauge "
-        "tasks score mine.jsonl",
+        f"tasks score {_MINE}",
         file=error.file,
         dialogue=error.dialogue,
         turn=error.turn,
@@ -125,6 +134,8 @@ def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str
         try:
             recognise(part, folders)
         except UnknownFormat as error:
+            if error.fault and part.stem.endswith((".json", ".jsonl")):  # it was to be a log
+                return led_on(file, error, part)
             unread[part.name] = error.names
         except DialgaugeError:
             unread[part.name] = ()
