@@ -312,5 +312,6 @@ def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
         error = DialgaugeError(
             f"a file alone must be a log of an agent{seen}; to score responses, {usage}", file=files[0]
         )
-        raise tasks.led_on(files[0], error)
+        known = formats[0] not in ("", "predictions")  # a corpus, to which responses were forgotten
+        raise error if known else tasks.led_on(files[0], error)
     return files[0], list(files[1:])

@@ -15,7 +15,8 @@ READ = frozenset(
     """
     junit openai_evals deepeval braintrust langsmith_csv wandb_table appworld osworld markdown_table pipe_table yaml_log
     nested_run_folders file_per_message tsv ndjson_gz html_page zipped_folder harbor_job agentbench
-    terminal_bench_results agentlab swe_bench_run swe_bench_preds_and_report verdicts_by_trace verdicts_by_session_csv bullet_answers
+    terminal_bench_results agentlab swe_bench_run swe_bench_preds_and_report verdicts_by_trace
+    verdicts_by_session_csv bullet_answers
     bullet_answers_json toml_results key_value_blocks pytest_output tap_output summary_line_at_the_end
     header_and_percent total_row_in_csv concatenated_json python_repr
     """.split()  # noqa: SIM905
