@@ -486,7 +486,7 @@ def test_what_is_wrong_is_said_with_its_place(content: bytes, what: str, tmp_pat
 
 
 def test_a_line_without_end_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialgauge.formats.logs.chat._LONGEST_LINE", 1000)
+    monkeypatch.setattr("dialgauge.formats.logs.file_conversations._LONGEST_LINE", 1000)
     (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK}, {"messages": TALK * 100}))
     with pytest.raises(DialgaugeError, match="line 2: the line has more than 1,000 bytes"):
         read(tmp_path / "log.jsonl")
