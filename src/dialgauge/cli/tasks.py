@@ -309,10 +309,9 @@ def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
         if not files:
             raise DialgaugeError(usage)
         seen = f", and it is in the format {formats[0]}" if formats[0] else ""
-        raise DialgaugeError(
-            f"a file alone must be a log of an agent{seen}: a log has the messages of each conversation with who said "
-            "them, its task and whether it succeeded ('dialgauge data formats messages' shows one). To score "
-            f"responses, {usage}",
-            file=files[0],
+        error = DialgaugeError(
+            f"a file alone must be a log of an agent{seen}; to score responses, {usage}", file=files[0]
         )
+        known = formats[0] not in ("", "predictions")  # a corpus, to which responses were forgotten
+        raise error if known else tasks.led_on(files[0], error)
     return files[0], list(files[1:])

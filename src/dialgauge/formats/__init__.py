@@ -71,7 +71,9 @@ if TYPE_CHECKING:
     from dialgauge.formats.large_json import LargeArray as LargeArray, LargeObject as LargeObject
     from dialgauge.formats.located import Keyed as Keyed, Listed as Listed, raw_dialogues as raw_dialogues
     from dialgauge.formats.logs.advice import log_advice as log_advice, may_be_log as may_be_log
+    from dialgauge.formats.logs.fact_names import names_fault as names_fault
     from dialgauge.formats.logs.facts import KNOWS as KNOWS
+    from dialgauge.formats.logs.mixed_files import logs_among as logs_among
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
     from dialgauge.formats.predictions.advice import states_example as states_example
     from dialgauge.formats.predictions.common import example_rows as example_rows

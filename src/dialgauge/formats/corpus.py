@@ -202,7 +202,7 @@ def _dialogues(corpus: Corpus, format: str | None, limit: int) -> Iterator[Dialo
         if isinstance(chosen, ResourceFormat):
             corpus.resources += [chosen.load(part, corpus.notes) for part in parts]
             for part in parts:
-                if chosen.kind == "document" and not is_document(part.stem):
+                if chosen.name == "document" and not is_document(part.stem):
                     corpus.notes.add_at(_PASSED_OVER, 1, part.name)
             continue
         if corpus.format not in ("", chosen.name):
@@ -314,25 +314,28 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
     named = format_named(format) if format else None
     parts = resolve(source, limit=limit)
     folders = Counter(part.folder for part in parts)
-    kinds: set[str] = set()
+    chosen: list[tuple[Part, AnyFormat]] = []
     unfit: list[tuple[Part, UnknownFormat]] = []
     for part in parts:
-        if named is None or (len(parts) > 1 and is_document(part.stem)):
-            try:
-                chosen = recognise(part, folders)
-            except UnknownFormat as error:
-                unfit.append((part, error))
-                if len(unfit) in (len(parts), _MOST_UNFIT) or kinds - {"predictions"}:
-                    raise unfit[0][1] from None
-                continue
-            kinds |= {chosen.kind} if isinstance(chosen, DialogueFormat) else set()
-            yield part, chosen
-        else:
-            yield part, named
-    strange = [error for part, error in unfit if kinds != {"predictions"} or not _accompanies(part)]
-    if strange:
-        raise strange[0]
-    yield from ((part, format_named("document")) for part, _ in unfit)
+        try:
+            own = named is not None and not (len(parts) > 1 and is_document(part.stem))
+            chosen.append((part, named if named is not None and own else recognise(part, folders)))
+        except UnknownFormat as error:
+            unfit.append((part, error))
+    dialogues = [found for _, found in chosen if isinstance(found, DialogueFormat)]
+    if unfit and {found.kind for found in dialogues} == {"predictions"}:
+        strange = [error for part, error in unfit if not _accompanies(part)]
+        if strange or len(unfit) >= _MOST_UNFIT:
+            raise next(iter(strange), unfit[0][1])
+        chosen += [(part, format_named("document")) for part, _ in unfit]
+    elif unfit or len({found.name for found in dialogues}) > 1:
+        from dialgauge.formats.logs.mixed_files import logs_among
+
+        logs = logs_among(parts) if len(parts) > 1 else []
+        if unfit and not logs:
+            raise unfit[0][1]
+        chosen = logs or chosen
+    yield from chosen
 
 
 def _accompanies(part: Part) -> bool:

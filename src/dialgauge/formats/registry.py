@@ -227,7 +227,8 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
     ``folders``, how many files lie in each, it may also be the outcome of the conversation beside it.
     """
     if is_document(part.stem):
-        return _own("document")
+        alone = folders is not None and sum(folders.values()) == 1
+        return _own("messages" if alone and _is_report(part) else "document")
     peek = Peek(part, _FIRST_LOOK)
     if len(peek.head) > _FIRST_LOOK // 2:  # there is more of it
         sentence = _matching_own(peek)
@@ -269,6 +270,13 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
         file=part.name,
         example=example,
     )
+
+
+def _is_report(part: Part) -> bool:
+    """Is a document that somebody names a page with a table of results?"""
+    from dialgauge.formats.logs.log_signs import is_written
+
+    return is_written(part.head())
 
 
 def _matching_own(peek: Peek) -> list[AnyFormat]:

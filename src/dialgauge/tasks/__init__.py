@@ -151,7 +151,11 @@ if TYPE_CHECKING:
         richness as richness,
         words as words,
     )
-    from dialgauge.tasks.trials.recognition import are_results as are_results, refuse_unreadable as refuse_unreadable
+    from dialgauge.tasks.trials.recognition import (
+        are_results as are_results,
+        led_on as led_on,
+        refuse_unreadable as refuse_unreadable,
+    )
     from dialgauge.tasks.trials.trial_comparison import Settling as Settling, settling as settling
     from dialgauge.tasks.trials.trial_measures import uneven_trials as uneven_trials
     from dialgauge.tasks.trials.trial_scores import score_attempts as score_attempts, score_results as score_results

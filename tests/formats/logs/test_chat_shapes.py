@@ -426,8 +426,13 @@ def test_a_file_beside_the_messages_says_how_it_went(tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match="several conversations, and a file beside it has one outcome"):
         read(tmp_path)
     (tmp_path / "t" / "trial_0" / "z.json").write_text("{}")
-    with pytest.raises(DialgaugeError, match=r"result\.json: no known format fits it"):
+    with pytest.raises(DialgaugeError, match="several conversations, and a file beside it has one outcome"):
         read(tmp_path)
+    (tmp_path / "t" / "trial_0" / "trajectory.json").write_text(json.dumps(TALK))
+    again = [dialogue.outcome.details for dialogue in read(tmp_path) if dialogue.outcome]
+    assert [(one["task"], one["trial"], one["score[reward]"], one["cost"]) for one in again] == [
+        ("t", "0", "1", "2"), ("t", "1", "0", "2"),
+    ]  # fmt: skip
 
 
 def test_one_name_in_folders_that_are_no_trials_stays_an_error(tmp_path: Path) -> None:
@@ -481,7 +486,7 @@ def test_what_is_wrong_is_said_with_its_place(content: bytes, what: str, tmp_pat
 
 
 def test_a_line_without_end_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialgauge.formats.logs.chat._LONGEST_LINE", 1000)
+    monkeypatch.setattr("dialgauge.formats.logs.file_conversations._LONGEST_LINE", 1000)
     (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK}, {"messages": TALK * 100}))
     with pytest.raises(DialgaugeError, match="line 2: the line has more than 1,000 bytes"):
         read(tmp_path / "log.jsonl")

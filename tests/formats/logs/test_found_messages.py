@@ -211,3 +211,23 @@ def test_promptfoo_has_a_task_a_test_and_an_agent_a_prompt(tmp_path: Path) -> No
     assert [(one["task"], one["agent"]) for one in details] == [
         ("0", "m"), ("1", "m"), ("0", "m, prompt 1"), ("1", "m, prompt 1"),
     ]  # fmt: skip
+
+
+def test_what_was_asked_and_comes_again_in_the_answer_is_said_once(tmp_path: Path) -> None:
+    prompt = {"role": "system", "content": "Be kind."}
+    record = {"task_id": "t", "success": True, "input": {"messages": [prompt, TALK[0]]}, "output": {"messages": TALK}}
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(record))
+    assert len(read(path)[0].turns) == len(TALK)
+    said = [
+        json.dumps([{"role": message["role"], "parts": [{"type": "text", "content": "x"}]}]) for message in TALK[:2]
+    ]
+    shared = {"gen_ai.input.messages": said[0], "gen_ai.output.messages": said[1]}
+    spans = [
+        {"traceId": "1", "spanId": f"{number}", "parentSpanId": parent, "startTimeUnixNano": number, "attributes": [
+            {"key": key, "value": {"stringValue": text}}
+            for key, text in {**shared, "openinference.span.kind": kind, "task_id": "t"}.items()]}
+        for number, parent, kind in ((1, None, "AGENT"), (2, "1", "LLM"))
+    ]  # fmt: skip
+    path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    assert [turn.speaker for turn in read(path)[0].turns] == ["user", "system"]

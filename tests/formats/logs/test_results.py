@@ -78,7 +78,7 @@ def test_ids_and_lists_of_them_keep_their_names(tmp_path: Path) -> None:
     assert told(tmp_path / "ci.log") == {("buy (run 1)", 0): True, ("sell (run 1)", 0): False}
     report = {"total": 3, "resolved_ids": ["buy"], "unresolved_ids": ["sell"], "error_ids": ["swap"]}
     (tmp_path / "report.json").write_text(json.dumps(report))
-    assert told(tmp_path / "report.json") == {("buy", 0): True, ("sell", 0): False, ("swap", 0): None}
+    assert told(tmp_path / "report.json") == {("buy", 0): True, ("sell", 0): False, ("swap", 0): False}
     results = {f"{task}_run{trial}": {"Success": int(one), "dialog": [["hi"]]} for (task, trial), one in ALL.items()}
     (tmp_path / "ids.json").write_text(json.dumps(results))
     assert {task for task, _ in told(tmp_path / "ids.json")} == set(results)
@@ -92,7 +92,13 @@ def test_a_report_of_swe_bench_keeps_what_is_neither_resolved_nor_unresolved(tmp
     }  # fmt: skip
     (tmp_path / "report.json").write_text(json.dumps(report))
     verdicts = {task: verdict for (task, _), verdict in told(tmp_path / "report.json").items()}
-    assert verdicts == {"a": True, "b": False, "c": False, "d": None, "e": None, "f": None}
+    assert verdicts == {"a": True, "b": False, "c": False, "d": False, "e": None, "f": None}
+    assert (
+        read(tmp_path / "report.json").notes.counts[
+            "instances under 'error_ids' count as unresolved, as SWE-bench counts them"
+        ]
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -410,12 +416,13 @@ def test_a_first_row_that_nobody_judged_is_read_as_a_later_one(
 def test_a_line_that_is_no_result_is_told_what_it_lacks(line: str, what: str, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text('{"id": "a", "outcome": "resolved"}\n{"id": "b", "outcome": "failed"}\n' + line)
+    path.write_text(path.read_text() + '\n{"id": "d", "outcome": "failed"}')
     if what:
         with pytest.raises(DialgaugeError, match=f"line 3: {what}") as error:
             list(read(path))
         assert "messages" not in str(error.value)
     else:
-        assert len(list(read(path))) == 3
+        assert len(list(read(path))) == 4
 
 
 def test_cells_that_nobody_judged_keep_their_row(tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Peek
 from dialgauge.formats.logs.conversations import group_of
 from dialgauge.formats.logs.fact_names import (
@@ -21,33 +22,42 @@ from dialgauge.formats.logs.fact_names import (
     TRIAL_NAME,
     VERDICTS,
     is_score,
+    names_fault,
     plain_key,
 )
 from dialgauge.formats.logs.fact_values import number_in, said_success, score_in
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import members_inside, task_and_trial
+from dialgauge.formats.logs.written_values import value_in
 from dialgauge.formats.predictions.free_form import sample
 from dialgauge.formats.source import Part
 from dialgauge.text import plain, some_of
 
 _LACKING = (
     "missing: the messages of each conversation, with who said them, and beside them its task and whether it succeeded "
-    "(where messages were not kept, task and success alone will do)"
+    "(where messages were not kept, task and success alone will do; 'success' below is made up)"
 )
 _DEEPEST, _SHOWN, _LONGEST = 5, 6, 40
-#: What a file that is no JSON and no table looks like, and what to do about it.
+#: How many records an example is made of, and what a task is called in it that has no name.
+_LINES, _TASK = 3, "t1"
+#: What a text looks like in which nothing is found, and what to do about it.
 _LOOKS = (
-    (re.compile(r"\s{0,99}<(?:\?xml|test|html|!DOCTYPE)", re.IGNORECASE), "it is XML: write a line for each test case"),
-    (re.compile(r"[\w.'\"-]{1,80}:\s{0,9}\n[ -]|- \w{1,80}: "), "it looks like YAML: save it as JSON"),
+    (re.compile(r"\s{0,99}<(?:\?xml|test|html|!DOCTYPE|\w)", re.I), "it is XML: write a line for each test case"),
+    (re.compile(r"[\w.'\"-]{1,80}:\s{0,9}\n[ -]|- \w{1,80}: "), "it looks like YAML: write a line for each run in it"),
     (re.compile(r"[\[({\s]{1,9}'"), "it looks like Python: write it with json.dump"),
 )
 #: Names of numbers that are no verdicts.
 _COUNTS = re.compile(
-    r"index|idx|count|num|seed|trial|attempt|run|epoch|rate|mean|avg|average|total|elapsed|duration|time|latency|second",
+    r"index|idx|count|num|seed|trial|attempt|run|epoch|rate|mean|avg|average|total|elapsed|duration|time|latency|second"
+    r"|abort|truncat|terminat|stream|cache|verbose|debug|enable|use_",
     re.IGNORECASE,
 )
-#: Names of what went wrong: no, or 0, is a success.
-_IS_BAD = re.compile(r"fail|error|exit|return_?code|crash|abort|incorrect|wrong|unsucc|unresolv|unsolv", re.IGNORECASE)
+#: Names of numbers that may be verdicts where they are 0 or 1.
+_JUDGES = re.compile(
+    r"match|correct|acc|\bem\b|reward|score|win|goal|done|succ|pass|solv|complet|valid|ok\b|achiev|result|outcome|verdict"
+    r"|grade",
+    re.IGNORECASE,
+)
 #: How people write numbers that are not read: with a comma, and as so much of so much.
 _COMMA, _OF = re.compile(r"([0-9]{1,9}),([0-9]{1,9})"), re.compile(r"([0-9]{1,9})\s?(?:/|of)\s?([0-9]{1,9})")
 #: Ids that may name a task, too; others are those of runs.
@@ -67,22 +77,60 @@ def may_be_log(part: Part) -> bool:
 
 
 def log_advice(part: Part) -> tuple[str, str]:
-    """What the first record lacks, and how it could be written."""
+    """What the first record lacks, and how the first three could be written."""
+    kind, value = _written(part)
+    lacking, first = _advice(value)
+    if value is None and not kind:
+        head = part.head(1 << 12).decode("utf-8", "replace")
+        lacking = next(
+            (f"{look}, with its task and whether it succeeded" for pattern, look in _LOOKS if pattern.match(head)),
+            lacking,
+        )
+    rows = value if isinstance(value, list) else max(dict(_lists(_first_record(value))).values(), key=len, default=[])
+    records = [_advice([row])[1] for row in rows[:_LINES] if isinstance(row, dict)]
+    if not records or (isinstance(value, dict) and records[0].keys() != first.keys()):
+        records = [first]  # what is lacking is not of these rows
+    lines = (msgspec.json.encode(record).decode() for record in _told_apart(records))
+    looks = f"it is {'read as ' if value is not None else ''}{kind}: " if kind else ""
+    return f"{looks}{lacking}", "\n".join(lines)
+
+
+def _written(part: Part) -> tuple[str, Any]:
+    """What kind of a text a file is where it is neither JSON nor CSV, and its beginning as plain Python, or None."""
     peek = Peek(part)
-    if look := next((what for pattern, what in _LOOKS if pattern.match(peek.head.decode("utf-8", "replace"))), ""):
-        return f"{look}, with its task and whether it succeeded", _json({"task_id": "t1", "trial": 0, "success": True})
     if b"\x00" in peek.head[:4096] or peek.head[:1] == b"\x80":
-        advice = "it is a binary file, such as a pickle or a database: write its records as lines of JSON"
-        return advice, _json({"task_id": "t1", "trial": 0, "success": True})
-    written = sample(peek)
+        return "a binary file, such as a pickle or a database", None
+    try:
+        plain_value = sample(peek)
+    except DialgaugeError:
+        plain_value = None
+    return ("", plain_value) if plain_value else value_in(peek.head.decode("utf-8", "replace")) or ("", None)
+
+
+def _told_apart(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Records in which no task has one trial twice; made-up tasks are counted."""
+    trials: dict[str, set[int]] = {}
+    for number, record in enumerate(records, start=1):
+        if "conversation_id" in record:
+            yield record
+            continue
+        task = f"t{number}" if record["task_id"] == _TASK else record["task_id"]
+        known = trials.setdefault(task, set())
+        trial = record["trial"] if record["trial"] not in known else max(known) + 1
+        known.add(trial)
+        yield {**record, "task_id": task, "trial": trial}
+
+
+def _advice(written: Any) -> tuple[str, dict[str, Any]]:
+    """What the first record of a value lacks, and how it could be written."""
     record = _first_record(written)
     lists = dict(_lists(record))
     spoken = [path for path, entries in lists.items() if any(map(is_message, entries[:_SHOWN]))]
-    task = next(iter(task_and_trial(record)), "") or "t1"
+    task = next(iter(task_and_trial(record)), "") or _TASK
     if is_message(record) and not group_of(record):
         shown = {key: value for key, value in list(record.items())[:_SHOWN] if isinstance(value, str | int)}
         advice = "its rows are messages, and no column says whose: add 'conversation_id', or 'task_id' and 'trial'"
-        return advice, _json({"conversation_id": "c1", "task_id": "t1", "success": True, **shown})
+        return advice, {"conversation_id": "c1", "task_id": _TASK, "success": True, **shown}
     if any(
         plain_key(key).endswith("spanid") for held in (record, *(each[0] for each in lists.values())) for key in held
     ):
@@ -114,24 +162,25 @@ def log_advice(part: Part) -> tuple[str, str]:
         advice = f"{_LACKING}. A message needs 'role' (user, assistant, system or tool) and 'content'; entries of "
         return f"{advice}'{path}' have {keys}", _example(task, entries)
     if record and not lists:
-        return _LACKING, _json({"task_id": task[:_LONGEST], "trial": 0, "success": True})
+        named, trial = _task_and_trial(record)
+        return _LACKING, {"task_id": named, "trial": trial, "success": True}
     return _LACKING, _example(task, [])
 
 
-def _result_advice(record: Mapping[str, Any]) -> tuple[str, str] | None:
+def _result_advice(record: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
     """What a record lacks that tells of a conversation with a yes or no, and has no messages."""
     facts = {key: value for key, value in record.items() if isinstance(value, str | bool | int | float)}
     known = {*TASK, *TRIAL, *ID}
     verdicts = {
         key: verdict
         for key, value in facts.items()
-        if plain_key(key) not in known and not _COUNTS.search(key) and (verdict := said_success(value)) is not None
+        if plain_key(key) not in known and _may_judge(key, value) and (verdict := said_success(value)) is not None
     }
     if not verdicts or all(isinstance(value, int | float) and not isinstance(value, bool) for value in facts.values()):
         return None
     task, trial = _task_and_trial(record, verdicts)
     lacking = "" if task_and_trial(record) else "call what names the task 'task_id', "
-    good = {key: verdict for key, verdict in verdicts.items() if not _IS_BAD.search(key)}
+    good = {key: verdict for key, verdict in verdicts.items() if not names_fault(key)}
     keys = some_of((f"'{plain(key)[:_LONGEST]}'" for key in good or verdicts), _SHOWN)
     if good:
         is_one = "is yes or no" if len(good) == 1 else "are yes or no"
@@ -144,7 +193,14 @@ def _result_advice(record: Mapping[str, Any]) -> tuple[str, str] | None:
             "and else as false, if that says whether the task was done, and number trials in 'trial'"
         )
         good = {bad: not failed}
-    return advice, _json({"task_id": task, "trial": trial, "success": next(iter(good.values()))})
+    return advice, {"task_id": task, "trial": trial, "success": next(iter(good.values()))}
+
+
+def _may_judge(key: str, value: Any) -> bool:
+    """May it be a verdict? A number is one only under a name that judges."""
+    if _COUNTS.search(key) and not _JUDGES.search(key):
+        return False
+    return number_in(value) is None or isinstance(value, bool) or names_fault(key) or _JUDGES.search(key) is not None
 
 
 def _task_and_trial(record: Mapping[str, Any], others: Collection[str] = ()) -> tuple[str, int]:
@@ -166,12 +222,13 @@ def _task_and_trial(record: Mapping[str, Any], others: Collection[str] = ()) -> 
     named = (
         text
         for path, text in short.items()
-        if ends[path] in _DIALOGUES or not (ends[path].endswith("id") or ends[path] in READ)
+        if any(map(str.isalpha, text))
+        and (ends[path] in _DIALOGUES or not (ends[path].endswith("id") or ends[path] in READ))
     )
-    return plain(next(named, "t1")), 0
+    return plain(next(named, _TASK)), 0
 
 
-def _unread_advice(rows: Sequence[Any]) -> tuple[str, str] | None:
+def _unread_advice(rows: Sequence[Any]) -> tuple[str, dict[str, Any]] | None:
     """What stands where verdicts should, in records that name a task, and is neither yes nor no."""
     records = [row for row in rows if isinstance(row, dict)]
     if not records or not task_and_trial(records[0]):
@@ -194,9 +251,9 @@ def _unread_advice(rows: Sequence[Any]) -> tuple[str, str] | None:
     )
     success = _meant(str(records[0][next(iter(unread))]))
     if success is None:
-        return f"{advice}{point}", _json({"task_id": "t1", "trial": 0, "success": True})
+        return f"{advice}{point}", {"task_id": _TASK, "trial": 0, "success": True}
     task, trial = _task_and_trial(records[0])
-    return f"{advice}{point}", _json({"task_id": task, "trial": trial, "success": success})
+    return f"{advice}{point}", {"task_id": task, "trial": trial, "success": success}
 
 
 def _holds_verdict(key: str) -> bool:
@@ -239,12 +296,8 @@ def _text(entry: Any) -> str:
     return max(texts, key=len, default="")
 
 
-def _example(task: str, entries: Sequence[Any]) -> str:
+def _example(task: str, entries: Sequence[Any]) -> dict[str, Any]:
     texts = [plain(text)[:_LONGEST] for entry in entries if (text := _text(entry))][:2]
     asked, answered = texts if len(texts) == 2 else ("hi", "hello")
     messages = [{"role": "user", "content": asked}, {"role": "assistant", "content": answered}]
-    return _json({"task_id": task[:_LONGEST], "trial": 0, "messages": messages, "success": True})
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    return {"task_id": task[:_LONGEST], "trial": 0, "messages": messages, "success": True}

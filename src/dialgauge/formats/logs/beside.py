@@ -10,16 +10,19 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, first_object
-from dialgauge.formats.logs.conversations import kind_of
+from dialgauge.formats.logs.conversations import kind_of, of_value
 from dialgauge.formats.logs.fact_names import ID, TRIAL_NAME, plain_key, says_outcome
 from dialgauge.formats.logs.fact_values import truth
+from dialgauge.formats.logs.facts import facts_of
+from dialgauge.formats.logs.log_signs import first_row, is_text
+from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import identifier_in
 from dialgauge.formats.logs.record_verdicts import says_verdict
 from dialgauge.formats.logs.results import NAME, results_in
@@ -35,6 +38,7 @@ _BARE = 1 << 16
 #: How the name of a file or folder says how a conversation went; and how many files are looked into.
 _VERDICT = re.compile(r"(?:\A|[-_ ./\\])(pass|passed|fail|failed|success|failure)\Z", re.IGNORECASE)
 _FEW = 20
+_MOST_TALKS = 5000
 _OBJECT: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 _COUNT = re.compile(r"[0-9]{1,3}")
 #: The trial in the name of a file or its folder.
@@ -91,21 +95,28 @@ def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], di
 
 
 def labels_beside(parts: Sequence[Part], notes: Notes) -> tuple[Sequence[Part], dict[str, dict[str, Any]]]:
-    """The file of conversations, and what the only other one says of each by its id: ``labels.csv``."""
-    for part in parts if len(parts) == 2 else ():
-        [talks] = (other for other in parts if other is not part)
-        labels = _labels(part)
-        head = talks.head(_LONGEST)
-        known = sum(f'"{name}"'.encode() in head for name in list(labels)[:_FEW])
-        if labels and 2 * known > min(len(labels), _FEW) and _is_unjudged(head):
+    """The files of conversations, and what another one says of each by its id: ``labels.csv``."""
+    for part in parts if 1 < len(parts) <= _MOST_TALKS else ():
+        talks = [other for other in parts if other is not part]
+        if not (labels := _labels(part)):
+            continue
+        first, *others = (talk.head(_LONGEST) for talk in talks[:_FEW])
+        known = sum(f'"{name}"'.encode() in first for name in list(labels)[:_FEW])
+        named = 2 * known > min(len(labels), _FEW) if not others else _are_labelled([first, *others], labels)
+        if named and all(map(_is_unjudged, (first, *others))):
             notes.add(f"outcomes taken from {part.stem}, by the ids of conversations", len(labels))
-            return [talks], labels
+            return talks, labels
     return parts, {}
+
+
+def _are_labelled(heads: Iterable[bytes], labels: Mapping[str, Any]) -> bool:
+    """Has the first conversation of each file a label?"""
+    return all((first := first_record(head)) is not None and named_conversation(first) in labels for head in heads)
 
 
 def _labels(part: Part) -> dict[str, dict[str, Any]]:
     """What each row of a file of labels says of the conversation whose id it has; nothing where a row has none."""
-    rows = _rows(part) if _RESULTS.search(part.stem) else []
+    rows = _rows(part)
     labels = {name: label for row in rows if (name := named_conversation(row)) and (label := _label(row))}
     return labels if len(labels) == len(rows) > 1 else {}
 
@@ -125,14 +136,38 @@ def _label(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_unjudged(head: bytes) -> bool:
     """Is the first record of a file a conversation that does not say itself how it went?"""
+    first = first_record(head)
+    return first is not None and kind_of(first) == "conversation" and not says_verdict(first)
+
+
+def is_judged(part: Part) -> bool:
+    """Does the first conversation of a file say how it went? What has none, and is a log, holds verdicts."""
+    head = part.head(_LONGEST)
+    if is_text(head):
+        row = first_row(head)
+        return not is_message(dict.fromkeys(row, "user")) or says_verdict(row)
+    first = first_object(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace"))
+    try:
+        value = msgspec.json.decode(head) if first is None else first
+        kind = kind_of(value)
+        found = next(of_value(value, kind, Notes()), None) if kind else None
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, DialgaugeError):
+        return False
+    if found is None:
+        return not kind
+    return says_verdict(found.record) or facts_of(found.record, Notes(), found.used).success is not None
+
+
+def first_record(head: bytes) -> dict[str, Any] | None:
+    """The first record of JSON lines or of a list, or the only one; None where it is something else."""
     first = first_object(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace"))
     if first is None:
         try:
             given = msgspec.json.decode(head)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            return False
-        first = given[0] if isinstance(given, list) and given else None
-    return isinstance(first, dict) and kind_of(first) == "conversation" and not says_verdict(first)
+            return None
+        first = given[0] if isinstance(given, list) and given else given
+    return first if isinstance(first, dict) else None
 
 
 def _named_verdicts(parts: Sequence[Part]) -> dict[str, bool]:
@@ -191,12 +226,21 @@ def _rows(part: Part) -> list[dict[str, Any]]:
         return []
     try:
         if content.lstrip()[:1] in (b"{", b"["):
-            return results_in(msgspec.json.decode(content))
+            given = _lines_or_value(content)
+            listed = isinstance(given, list) and all(isinstance(row, dict) for row in given)
+            return results_in(given) or (given if listed else [])
         text = content.decode()
         rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=text.partition("\n")[0].count))
         return [{key: cell for key, cell in row.items() if key and isinstance(cell, str)} for row in rows]
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, csv.Error, DialgaugeError):
         return []
+
+
+def _lines_or_value(content: bytes) -> Any:
+    try:
+        return msgspec.json.decode(content)
+    except msgspec.DecodeError:
+        return msgspec.json.Decoder().decode_lines(content)
 
 
 def stem_of(part: Part) -> str:

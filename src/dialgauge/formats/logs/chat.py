@@ -8,18 +8,12 @@ stands beside the messages is read by ``facts``.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-from msgspec import Raw
-
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
-from dialgauge.formats.located import members_of
+from dialgauge.formats.base import DialogueFormat, Notes, Peek
 from dialgauge.formats.logs.beside import (
     TRIAL_IN_NAME,
     labels_beside,
@@ -30,59 +24,25 @@ from dialgauge.formats.logs.beside import (
 )
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
-    WRAPPERS,
     FoundConversation,
-    conversation_id,
-    group_of,
-    kind_of,
-    of_each,
-    of_rows,
-    of_value,
-    shared_by,
-    without_messages,
 )
-from dialgauge.formats.logs.fact_names import TRIAL_NAME, plain_key
-from dialgauge.formats.logs.fact_values import message_tokens, number_in
+from dialgauge.formats.logs.fact_names import TRIAL_NAME
+from dialgauge.formats.logs.fact_values import message_tokens
 from dialgauge.formats.logs.facts import CONTINUES, RECORD, RECORD_ID, VARIANT, facts_of
+from dialgauge.formats.logs.file_conversations import conversations_of
 from dialgauge.formats.logs.log_signs import (
-    LOOKED_AT,
-    delimiter_of,
-    event_name,
-    first_row,
     holds_conversations,
-    is_event,
-    is_heading,
-    is_row,
-    is_text,
 )
 from dialgauge.formats.logs.logged import Numbering, checksum, logged_dialogue
 from dialgauge.formats.logs.messages import (
     LogMessages,
-    content_of,
-    is_message,
     read_messages,
-    role_of,
     unwrapped,
 )
-from dialgauge.formats.logs.record_fields import names_conversation, plain_columns, task_and_trial
-from dialgauge.formats.logs.record_verdicts import lacks_verdict, unclear_verdicts
-from dialgauge.formats.logs.results import (
-    NAME,
-    TAKEN,
-    in_lines,
-    is_wide,
-    of_row,
-    results_in,
-)
+from dialgauge.formats.logs.record_fields import task_and_trial
+from dialgauge.formats.logs.run_folders import run_folders
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text
-
-_LIST = msgspec.json.Decoder(list[Raw])
-_ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
-#: No conversation is longer; a longer line is something else.
-_LONGEST_LINE = 256 << 20
-#: How messages are numbered in their conversation.
-_TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
 
 class ChatMessages(DialogueFormat):
@@ -111,6 +71,25 @@ class ChatMessages(DialogueFormat):
             yield from ((part, dialogue) for dialogue in read)
 
 
+class RunFolders(ChatMessages):
+    """Conversations of which each has a folder of several files."""
+
+    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
+        """The conversations of these folders, by what their files say together."""
+        numbering = Numbering()
+        for folder in run_folders(parts, notes):
+            part, place, said = folder.talk or folder.first, folder.place, folder.messages
+            alone = FoundConversation(folder.record, (), said, "" if place else folder.name)
+            found = None if folder.talk else [alone]
+            notes.add("what several files of a folder say taken together, as of one conversation")
+            unclear = folder.talks and not folder.talk and not said
+            notes.add("messages in several files of a folder not read, as nothing says which are meant", bool(unclear))
+            notes.add(NO_MESSAGES, not folder.talks)
+            named = {} if place or task_and_trial(folder.record) else {"task_id": folder.name}
+            read = _dialogues(part, notes, numbering, place, {**named, **folder.record}, found=found, several=True)
+            yield from ((part, dialogue) for dialogue in read)
+
+
 def _dialogues(
     part: Part,
     notes: Notes,
@@ -119,12 +98,13 @@ def _dialogues(
     beside: Mapping[str, Any] | None = None,
     labels: Mapping[str, Mapping[str, Any]] | None = None,
     *,
+    found: Iterable[FoundConversation] | None = None,
     several: bool = False,
 ) -> Iterator[Dialogue]:
     stem, whose = stem_of(part), TRIAL_IN_NAME.sub("*", part.name)
     said_before: set[tuple[str, int]] = set()
     beginnings = _Beginnings()
-    for number, (conversation, alone) in enumerate(_with_last(_conversations(part, notes)), start=1):
+    for number, (conversation, alone) in enumerate(_with_last(found or conversations_of(part, notes)), start=1):
         fallback = conversation.key or (stem if alone else f"{stem}-{number:04d}")
         if beside and not alone:
             reason = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
@@ -200,244 +180,3 @@ def _with_last(conversations: Iterable[FoundConversation]) -> Iterator[tuple[Fou
         before = conversation
     if before is not None:
         yield before, not several
-
-
-def _conversations(part: Part, notes: Notes) -> Iterator[FoundConversation]:
-    try:
-        yield from _found(part, notes)
-    except DialgaugeError as error:
-        raise error.at(file=part.name) from error
-
-
-def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
-    """One after another; JSON lines are read as they come."""
-    for _, line in part.lines(_LONGEST_LINE):
-        if not line.strip():
-            continue
-        if line.lstrip()[:1] == b"{" and _is_whole(line):
-            yield from _of_records(_json_lines(part), part, notes)
-        elif is_text(line) and (lines := _verdict_lines(part)):
-            yield from _of_results(lines, notes)
-        elif line.lstrip()[:1] not in (b"{", b"[") and any(mark in line for mark in (b",", b";", b"\t")):
-            yield from _of_records(_table_rows(part), part, notes)
-        else:
-            yield from _of_document(part, notes)
-        return
-
-
-def _is_whole(line: bytes) -> bool:
-    try:
-        msgspec.json.decode(line, type=Raw)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
-
-
-def _json_lines(part: Part) -> Iterator[tuple[int, Any]]:
-    for number, line in part.lines(_LONGEST_LINE):
-        if line.strip():
-            yield number, decode(_ANY, line, part, line=number)
-
-
-def _verdict_lines(part: Part) -> list[dict[str, Any]]:
-    """The verdicts of a text that is no table."""
-    head = part.head()
-    if is_row(first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:LOOKED_AT]):
-        return []
-    return in_lines(part.text().splitlines())
-
-
-def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
-    text = part.text()
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                reason = "the row has another number of cells than the header"
-                raise DialgaugeError(reason, file=part.name, line=reader.line_num)
-            yield reader.line_num, plain_columns({key: value for key, value in row.items() if key and value})
-    except csv.Error as error:
-        raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
-
-
-def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) -> Iterator[FoundConversation]:
-    rows: list[dict[str, Any]] = []
-    begun: set[str] = set()
-    only_rows = True
-    heading: Any = None
-    header: list[str] = []
-    counted: float | None = None
-    lines, wide, bare = 0, False, True
-    for number, value in records:
-        lines += 1
-        if wide := wide or (lines == 1 and is_wide(value)):
-            header = header or list(first_row(part.head()) if is_text(part.head()) else value)
-            trials = of_row(value, header)
-            notes.add("rows of totals, or without a verdict, left out", not trials)
-            yield from _of_results(trials, notes)
-            continue
-        kind = kind_of(value)
-        bare = bare and not kind
-        if heading is not None:
-            if not kind and not results_in([value]):
-                raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
-            notes.add(f"what the first line says of the whole left out{_seen(heading)}")
-            counted, heading = number_in(heading.get("total_count")), None
-        if rows and (kind != "row" if kind else not is_event(value)):  # an event may tell of the conversation
-            yield _of_one(rows, notes)
-            rows = []
-        if kind == "row" or (only_rows and is_event(value) and conversation_id(value)):
-            name = group_of(value)
-            if rows and name != group_of(rows[-1]):
-                yield _of_one(rows, notes)
-                rows = []
-            if rows:
-                _refuse_restart(rows, value, part, number)
-            elif name:
-                _begin(name, begun, part, number)
-            rows.append(value)
-        elif kind:
-            only_rows = False
-            yield from of_value(value, kind, notes)
-        elif only_rows and is_event(value):
-            notes.add(f"lines of the kind {event_name(value)} left out")
-        elif results := list(_of_result(value, notes)):
-            yield from results
-        elif number == 1 and is_heading(value):
-            heading = value
-        elif bare and names_conversation(value) and lacks_verdict(value):
-            yield from _of_results([value], notes)
-        else:
-            raise DialgaugeError(
-                _why_no_result(value) if bare else _why_no_messages(value), file=part.name, line=number
-            )
-    if heading is not None:
-        raise DialgaugeError(f"it has no messages{_seen(heading)}", file=part.name, line=1)
-    if counted is not None and counted != lines - 1:
-        raise DialgaugeError(
-            f"its first line counts {counted:,.0f} results, and {lines - 1:,} follow: those that passed may be left "
-            "out, as in score files of BFCL; write a line for each of them, too, and take the first line away",
-            file=part.name,
-            example='{"id": "t1", "valid": true}',
-        )
-    if rows:
-        yield _of_one(rows, notes)
-
-
-def _of_result(value: Any, notes: Notes) -> Iterator[FoundConversation]:
-    """What a record without messages tells of: several trials, one conversation, or results in it."""
-    rows = results_in([value])
-    if len(rows) < 2 and (bare := without_messages(value, notes)):
-        yield bare
-    else:
-        yield from _of_results(rows or results_in(value), notes)
-
-
-def _of_results(rows: Iterable[Mapping[str, Any]], notes: Notes) -> Iterator[FoundConversation]:
-    for row in rows:
-        notes.add(NO_MESSAGES)
-        if taken := row.get(TAKEN):
-            notes.add(taken)
-        named = not task_and_trial(row)
-        record = {key: value for key, value in row.items() if key != TAKEN and not (named and key == NAME)}
-        yield FoundConversation(record, (), (), str(row.get(NAME, "")) if named else "")
-
-
-def _of_one(rows: Sequence[Mapping[str, Any]], notes: Notes) -> FoundConversation:
-    if group_of(rows[0]).endswith("#") and not conversation_id(rows[0]):
-        notes.add("messages of a task without a trial or a conversation_id taken for one conversation")
-    return of_rows(rows)
-
-
-def _refuse_restart(rows: Sequence[Mapping[str, Any]], row: Mapping[str, Any], part: Part, line: int) -> None:
-    """Turns that begin anew belong to another conversation, where only the task says whose they are."""
-    if conversation_id(row) or not group_of(row):
-        return
-    known = ({plain_key(key): number_in(value) for key, value in each.items()} for each in (rows[-1], row))
-    last, now = (next((each[name] for name in _TURNS if each.get(name) is not None), None) for each in known)
-    again = (role_of(row), content_of(row)) == (role_of(rows[0]), content_of(rows[0])) and last is None
-    if again or (last is not None and now is not None and now < last):
-        raise DialgaugeError(
-            "messages of the task begin anew: say whose they are in a column 'trial' or 'conversation_id'",
-            file=part.name,
-            line=line,
-        )
-
-
-def _begin(name: str, begun: set[str], part: Part, line: int) -> None:
-    if name in begun:
-        raise DialgaugeError(
-            f"the conversation '{name}' goes on here after another one; keep its messages together",
-            file=part.name,
-            line=line,
-        )
-    begun.add(name)
-
-
-def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
-    """A file that is one JSON value: a list is decoded entry by entry, an object member by member."""
-    content = part.read()
-    if content.lstrip()[:1] == b"[":
-        entries = decode(_LIST, content, part)
-        first = decode(_ANY, entries[0], part) if entries else None
-        if is_message(first):
-            yield from of_value([decode(_ANY, raw, part) for raw in entries], "messages", notes)
-            return
-        for number, raw in enumerate(entries, start=1):
-            yield from _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes)
-        return
-    members = dict(members_of(content, part))
-    wrapper = next((key for key in WRAPPERS if bytes(members.get(key, Raw(b""))).lstrip()[:1] == b"["), "")
-    value = {key: decode(_ANY, raw, part) for key, raw in members.items() if key != wrapper}
-    wrapped: list[Raw] = decode(_LIST, members[wrapper], part) if wrapper else []
-    if wrapped and kind_of({wrapper: [decode(_ANY, wrapped[0], part)], **value}) == "wrapped":
-        each = of_each(value, len(wrapped))
-        shared = shared_by(value, wrapper, len(wrapped), decode(_ANY, wrapped[0], part), notes)
-        for number, raw in enumerate(wrapped, start=1):
-            for conversation in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
-                record = {**shared, **each[number - 1], **conversation.record}
-                yield FoundConversation(record, conversation.used, conversation.messages, conversation.key)
-        return
-    if wrapper:
-        value[wrapper] = decode(_ANY, members[wrapper], part)
-    if kind := kind_of(value):
-        yield from of_value(value, kind, notes)
-    elif rows := results_in(value):
-        yield from _of_results(rows, notes)
-    else:
-        raise DialgaugeError(f"it has no messages{_seen(value)}", file=part.name)
-
-
-def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[FoundConversation]:
-    kind = kind_of(value)
-    if not kind and (results := list(_of_result(value, notes))):
-        yield from results
-        return
-    if kind not in ("conversation", "messages", "wrapped", "list"):
-        raise DialgaugeError(f"entry {number:,} is no conversation{_seen(value)}", file=part.name)
-    yield from of_value(value, kind, notes)
-
-
-def _why_no_messages(value: Any) -> str:
-    return f"it is no conversation{_seen(value)}; lines before it have messages"
-
-
-def _why_no_result(value: Any) -> str:
-    """What a line lacks, where those before it are results without messages."""
-    if not isinstance(value, dict) or not names_conversation(value):
-        lacking = f"it names no task{_seen(value)}, and lines before it do"
-        return f"{lacking}: fill in the task where cells were merged, or take away a line that sums up the others"
-    if unread := next(iter(unclear_verdicts(value.items()).items()), None):
-        name, word = unread[0].partition("[")[2][:-1], unread[1]
-        return (
-            f"'{name}' is '{word}', which is neither yes nor no, and lines before it say one of these: write 'success' "
-            "(true or false) in every line, or null where nobody judged"
-        )
-    return f"it does not say how the task went{_seen(value)}, and lines before it do: write 'success' (true or false)"
-
-
-def _seen(value: Any) -> str:
-    """The keys that an object has, for people to compare with those that are read."""
-    if isinstance(value, dict):
-        return f" (it has the keys {', '.join(str(key)[:30] for key in list(value)[:8])})"
-    return f" (it is a {type(value).__name__})"

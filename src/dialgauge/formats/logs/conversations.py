@@ -23,7 +23,7 @@ from dialgauge.formats.logs.record_verdicts import says_success
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
 _MESSAGES = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat", "chat_history", "history",
              "transcript", "traj", "trajectory", "items", "turns", "message_history", "full_history",
-             "contents")  # fmt: skip
+             "contents", "steps")  # fmt: skip
 WRAPPERS = ("conversations", "data", "dialogues", "dialogs", "chats", "results", "samples", "logs", "records", "runs",
             "episodes", "trajectories", "rollouts", "items", "threads", "sessions", "simulations", "trials",
             "attempts", "tasks")  # fmt: skip
@@ -337,9 +337,16 @@ def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None
         return _Talk([*asked, *answered], (begun, ended), {}, note) if both else None
     if all("speaker" in message for message in (*asked[:1], *answered[:1])):
         return None
-    again = asked and len(answered) >= len(asked) and all(map(_same, asked, answered))  # the whole is the output
     used = tuple(name for name, side in ((begun, asked), (ended, answered)) if side)
-    return _Talk(answered if again else [*asked, *answered], used)
+    return _Talk([*asked, *answered[_repeated(asked, answered) :]], used)
+
+
+def _repeated(asked: Sequence[Any], answered: Sequence[Any]) -> int:
+    """With how many messages an answer begins that were asked, as where it holds the whole."""
+    for length in range(min(len(asked), len(answered)), 0, -1):
+        if all(map(_same, asked[-length:], answered)):
+            return length
+    return 0
 
 
 def _same(message: Any, other: Any) -> bool:

@@ -16,7 +16,7 @@ def _names(text: str) -> tuple[str, ...]:
 NESTED = frozenset(
     _names(
         "metadata meta info result results outcome evaluation eval extra stats summary task rewardinfo tags "
-        "requestmetadata"
+        "requestmetadata agentresult"
     )
 )
 SCORES = frozenset(
@@ -89,7 +89,8 @@ AMOUNTS = {
 }
 AMOUNT = tuple(name for several in AMOUNTS.values() for name in several)
 TOTALS = frozenset(_names("total totalcost totaltokens usd"))
-INPUT_TOKENS, OUTPUT_TOKENS = _names("inputtokens prompttokens"), _names("outputtokens completiontokens")
+INPUT_TOKENS = _names("inputtokens prompttokens totalinputtokens ninputtokens")
+OUTPUT_TOKENS = _names("outputtokens completiontokens totaloutputtokens noutputtokens")
 TEXTS = {
     "agent": _names("agentmodel model modelname modelid llm agentllm agent"),
     "user": _names("usermodel userllm usersimulator simulator"),
@@ -102,7 +103,7 @@ INSTRUCTION = _names(
 KNOWLEDGE = _names("knows known knowninfo userknows userknowledge")
 REASON = _names("terminationreason stopreason endreason finishreason exitreason stoppedby")
 DOMAIN = _names("domain domains service environment env")
-ERROR = _names("error exception errormessage")
+ERROR = _names("error exception errormessage exceptioninfo errmsg")
 #: The calls that a task expects: objects with a name and arguments, as calls are written.
 EXPECTED = _names("expectedactions expectedcalls expectedtoolcalls expected")
 #: What tells agents apart that are not named as models: trials of one task that differ in it may be of several agents.
@@ -134,6 +135,13 @@ PASSED_OVER = _names(
     "timestamp created createdat updatedat startedat completedat starttime endtime time date object version tools "
     "functions promptidx provider source index idx temperature topp maxtokens systemfingerprint type name language "
     "lang toolchoice paralleltoolcalls usage responseformat servicetier store system systemprompt instructionsforagent"
+)
+#: What a yes or no, or a number, is called that is true, or more than 0, where something went wrong.
+_FAULT = re.compile(
+    r"error|fail|refus|violat|halluc|toxic|harm(?!less)|(?<!un)bias|unsafe|incorrect|wrong|leak|abus|offen[sc]|jailbreak"
+    r"|attack|profan|insult|crash|timeout|time_out|penalt|risk|complain|escalat|unsucc|unresolv|unsolv"
+    r"|exit_?(?:code|status)|return_?code|(?:^|_)loss|(?:^|_)not_",
+    re.IGNORECASE,
 )
 _SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -168,6 +176,11 @@ def plain_key(key: str) -> str:
 def is_score(key: str) -> bool:
     """Does a key name a score, such as ``judge_score`` or ``finalReward``?"""
     return _SCORE.search(_SEPARATORS.sub("_", _CAMEL.sub("_", key).lower())) is not None
+
+
+def names_fault(key: str) -> bool:
+    """Does a key say that something went wrong, so that no, or 0, is good?"""
+    return _FAULT.search(key) is not None
 
 
 def is_scores(key: str) -> bool:

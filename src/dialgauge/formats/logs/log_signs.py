@@ -14,9 +14,11 @@ from dialgauge.formats.base import Notes, Peek, first_object
 from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, kind_of, of_value
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
-from dialgauge.formats.logs.record_fields import PROMPTFOO, names_conversation, plain_columns
+from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, names_conversation, plain_columns
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
-from dialgauge.formats.logs.results import are_results, in_lines, is_flat_result, is_result, is_wide
+from dialgauge.formats.logs.results import are_results, in_lines, is_flat_result, is_result, is_wide, sums_up
+from dialgauge.formats.logs.transcripts import is_judged_transcript
+from dialgauge.formats.logs.written_values import TRANSCRIPTS, value_in
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
@@ -66,11 +68,26 @@ def holds_results(peek: Peek) -> bool:
         first = first_row(peek.head)
         if is_wide(first) or (not is_row(first) and in_lines(peek.lines)):
             return True
-        return are_results([first]) and _is_no_prediction(" ".join(first), peek)
+        if are_results([first]):
+            return _is_no_prediction(" ".join(first), peek)
+        return is_written(peek.head) and not _are_predictions(peek)
     given = peek.json if peek.json is not None else _first_message(peek)
     if not are_results([given] if peek.json is None or is_result(given) else given):
-        return False
+        return peek.json is None and is_written(peek.head) and not _are_predictions(peek)
     return _is_no_prediction(" ".join(key.decode("utf-8", "replace") for key in _KEYS.findall(peek.head)), peek)
+
+
+def is_written(head: bytes) -> bool:
+    """Are there results, or conversations, in a text that is neither JSON nor CSV?"""
+    written = value_in(head.decode("utf-8", "replace"))
+    if written is None or (written[0] == TRANSCRIPTS and not all(map(is_judged_transcript, written[1]))):
+        return False
+    value = written[1]
+    if isinstance(value, list) and len(value) > 1:
+        value = value[:-1] if sums_up(value[-1], numbered=has_trial(value[0])) else value
+        if is_wide(value[0]):
+            return True
+    return bool(kind_of(value)) or are_results(value)
 
 
 def _is_no_prediction(keys: str, peek: Peek) -> bool:
@@ -127,7 +144,7 @@ def _is_table(peek: Peek) -> bool:
 
 def first_row(head: bytes) -> dict[str, str]:
     """The first row of a table, by its heading, or the first with a verdict; empty where it is none."""
-    text = head.decode("utf-8", "replace")
+    text = without_preamble(head.decode("utf-8", "replace"))
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
         header, *cells = islice(reader, LOOKED_AT)
@@ -135,6 +152,13 @@ def first_row(head: bytes) -> dict[str, str]:
         return {}
     rows = [plain_columns(dict(zip_longest(header, row[: len(header)], fillvalue=""))) for row in cells]
     return _judged(rows[0], rows) if rows else {}
+
+
+def without_preamble(text: str) -> str:
+    """A table without the comments above its heading, and what Excel writes there."""
+    while text.startswith(("# ", "sep=")) and "\n" in text:
+        text = text.partition("\n")[2]
+    return text
 
 
 def is_row(first: Mapping[str, str]) -> bool:

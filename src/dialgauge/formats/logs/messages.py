@@ -110,9 +110,10 @@ def is_message(value: Any) -> bool:
         return True
     key, _, role = _speaker(value)
     if key in _OTHER_ROLE_KEYS:
-        return role is not None and any(
-            isinstance(value.get(held), str | list) for held in ("content", "text", "parts", "body")
-        )
+        return (
+            role is not None
+            and any(isinstance(value.get(held), str | list) for held in ("content", "text", "parts", "body"))
+        ) or ("step_id" in value and "message" in value)
     return role is not None and any(key in value for key in (*CONTENT_KEYS, *CALL_KEYS))
 
 
@@ -290,6 +291,8 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
         notes.add(f"the direction {written[:40]} taken for messages of the {'user' if role == 'user' else 'agent'}")
     parts = _parts(content_of(raw), notes)
     parts.calls += _calls(raw)
+    if isinstance(seen := raw.get("observation"), dict) and isinstance(seen.get("results"), list):  # of Harbor's steps
+        parts.results += [_result(result, notes) for result in seen["results"] if isinstance(result, dict)]
     if role == "tool" and not parts.results:
         text = "\n".join(parts.texts) or _told(raw.get("error"))
         parts.results.append(ToolResult(_first_text(raw, "tool_call_id", "call_id", "id"), text, _failed(raw)))
@@ -381,7 +384,7 @@ def _ui_tool(kind: str, piece: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _result(raw: Mapping[str, Any], notes: Notes) -> ToolResult:
-    name = _first_text(raw, "tool_use_id", "tool_call_id", "call_id", "toolUseId", "toolCallId", "id")
+    name = _first_text(raw, "tool_use_id", "tool_call_id", "source_call_id", "call_id", "toolUseId", "toolCallId", "id")
     keys = ("content", "response", "result", "output", "errorText")
     return ToolResult(
         name, _text(next((raw[key] for key in keys if raw.get(key) is not None), None), notes), _failed(raw)
@@ -430,7 +433,11 @@ def _calls(raw: Mapping[str, Any]) -> Iterable[WrittenToolCall]:
 def _call(raw: Mapping[str, Any]) -> WrittenToolCall:
     function = raw.get("function")
     inside = function if isinstance(function, dict) else raw
-    name = function if isinstance(function, str) else _first_text(inside, "name", "tool_name", "toolName", "tool")
+    name = (
+        function
+        if isinstance(function, str)
+        else _first_text(inside, "name", "tool_name", "toolName", "tool", "function_name")
+    )
     given = next(
         (inside[key] for key in ("arguments", "args", "input", "parameters") if inside.get(key) is not None), None
     )

@@ -26,6 +26,8 @@ from dialgauge.formats.tau_messages import as_text
 
 _CONVERSATION, _OPERATION = "gen_ai.conversation.id", "gen_ai.operation.name"
 _SENT, _ANSWERED, _PROMPT = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
+#: What OpenInference (Phoenix) calls the kind of a span.
+_INFERENCE = "openinference.span.kind"
 _MODEL_OPERATIONS = frozenset({"chat", "generate_content", "text_completion"})
 _TOKENS = ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.usage.prompt_tokens",
            "gen_ai.usage.completion_tokens")  # fmt: skip
@@ -172,7 +174,7 @@ def _value(given: Any, depth: int = 0) -> Any:
 
 
 def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
-    of_models = [span for span in spans if str(span.known.get(_OPERATION)) in _MODEL_OPERATIONS]
+    of_models = [span for span in spans if _is_of_model(span.known)]
     calls = [_model_call(span.known) for span in of_models if {_SENT, _ANSWERED} & span.known.keys()]
     if not calls:  # agents that record what they were asked and answered, and not their models' calls
         calls = [_model_call(span.known) for span in spans if {_SENT, _ANSWERED} & span.known.keys()]
@@ -206,6 +208,11 @@ def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, n
         instruction=declared.instruction,
     )
     return logged_dialogue("otel", messages, facts, numbering.take(facts, name, part.name), {})
+
+
+def _is_of_model(known: Mapping[str, Any]) -> bool:
+    """Is it the call of a model, and not that of an agent around it, which says the same again?"""
+    return str(known.get(_OPERATION)) in _MODEL_OPERATIONS or str(known.get(_INFERENCE)).upper() == "LLM"
 
 
 def _model_call(known: Mapping[str, Any]) -> ModelCall:

@@ -51,11 +51,21 @@ _LISTS = frozenset({"results", "trials", "runs", "attempts", "episodes", "instan
 _OF_IDS = re.compile(r"(?:instance|task)?_?(?:ids|tasks|instances|cases)?\Z", re.IGNORECASE)
 #: What suites and tests of mochawesome have.
 _SUITE, _TEST = frozenset({"uuid", "title"}), frozenset({"fullTitle", "state", "pass"})
+#: What lists of verdicts, or their entries, are of that are no trials.
+_NO_TRIALS = re.compile(
+    r"grader|judge|check|step|criteri|rubric|assert|metric|evaluator|scorer|subgoal|subtask|milestone|rater|annotator"
+    r"|reviewer|action|turn|stage|test_?case|unit_?test|\Atests?\Z",
+    re.IGNORECASE,
+)
 #: How a row is called that sums up the others.
 _TOTAL = re.compile(r"(?:grand )?total|mean|average|avg|sum|overall|all|pass rate", re.IGNORECASE)
+#: What a line says that sums up the others.
+_SUMS_UP = re.compile(r"summar|total|rate|accuracy|final|report|overall|aggregate|mean|average|avg|metrics|count", re.I)
 #: Lists of tasks that say neither: what their harness broke at, what came to nothing, what was not run, and all.
 _BROKEN = frozenset({"error", "errors", "errored", "crashed"})
 _NOTHING = frozenset({"empty_patch"})
+#: Where SWE-bench keeps those whose tests broke: it has no rate but that of the resolved among all.
+_ERROR_IDS = "error_ids"
 _NOT_RUN, _ALL_IDS = frozenset({"incomplete"}), frozenset({"submitted"})
 #: Members that hold results and summaries of them.
 _DEEPEST = 4
@@ -69,9 +79,14 @@ _LEVEL = re.compile(r"\A\s{0,9}\[?(?:INFO|DEBUG|WARNING|WARN|ERROR)\]?:?\s")
 _VERDICT = re.compile(r"(?<![\w-])(?:PASS|FAIL|PASSED|FAILED|SUCCESS|FAILURE)(?![\w-])|[✅✓✔❌✗✘]")
 _AROUND = " \t:=|,;.-[]<>→│✖\ufe0f"
 _PYTEST = re.compile(r"\A[\w./-]{1,200}\.py::[\w:.]{1,200}\[([^\]]{1,200})\]")
+_PERCENT = re.compile(r"\s\[\s{0,3}[0-9]{1,3}%\]\s{0,9}\Z")
 #: What a line says of task and trial by name: ``task=buy trial=1/4 ... PASS``.
 _TASK_SAID = re.compile(r"(?<![\w-])(?:task|task_id|scenario|case)=([\w./-]{1,100})", re.IGNORECASE)
 _TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)=([0-9]{1,6})(?![\w.])", re.IGNORECASE)
+#: Lines of a test runner around its verdicts.
+_BANNER = re.compile(r"={3,200}(?:\s|\Z)|collect(?:ed|ing) [0-9]|(?:platform|rootdir|plugins|cachedir)[ :]")
+#: Where pytest says again what failed.
+_AGAIN = re.compile(r"={3,200} short test summary info")
 #: Lines of a text that may have no verdict: a heading, a summary.
 _OTHER_LINES = 0.34
 _LONGEST_LINE = 300
@@ -162,8 +177,19 @@ def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:
     lists = [key for key, held in value.items() if isinstance(held, list) and _outcomes(held)]
     if len(lists) != 1 or not task_and_trial(value):
         return []
+    if _NO_TRIALS.search(lists[0]) or any(_is_of_part(entry) for entry in value[lists[0]]):
+        raise DialgaugeError(
+            f"'{lists[0][:40]}' has several verdicts of one conversation, which may be those of graders, checks or "
+            "steps: say in 'success' (true or false) whether the task was done; where they are trials, call the list "
+            "'trials'"
+        )
     shared = {key: held for key, held in value.items() if key != lists[0]}
     return [{**shared, **outcome} for outcome in _outcomes(value[lists[0]])]
+
+
+def _is_of_part(entry: Any) -> bool:
+    """Does an entry name what it is a verdict of, or whose, and no trial?"""
+    return isinstance(entry, dict) and any(map(_NO_TRIALS.search, entry)) and not has_trial(entry)
 
 
 def _unjudged(value: Any) -> list[dict[str, Any]]:
@@ -231,10 +257,13 @@ def _by_verdict(value: Mapping[str, Any]) -> list[dict[str, Any]]:
         word = _OF_IDS.sub("", key).strip(" _-").lower()
         if not isinstance(held, list) or not all(isinstance(name, str | int) for name in held):
             continue
-        said = None if word in _BROKEN else False if word in _NOTHING else truth(word)
+        fails = word in _NOTHING or key == _ERROR_IDS
+        said = False if fails else None if word in _BROKEN else truth(word)
         if said is not None:
-            verdicts |= {said} if word not in _NOTHING else set()
-            ended = {REASON: word} if word in _NOTHING else {}
+            verdicts |= set() if fails else {said}
+            ended = {REASON: word} if fails else {}
+            taken = {TAKEN: "instances under 'error_ids' count as unresolved, as SWE-bench counts them"}
+            ended |= taken if key == _ERROR_IDS else {}
             rows += [{NAME: name, "success": said, **ended} for name in held]
         elif word in _BROKEN:
             rows += [{NAME: name, "error": word} for name in held]
@@ -337,6 +366,17 @@ def _task(row: Mapping[str, Any]) -> str:
     return next(iter(task_and_trial(row)), "") or str(row.get(NAME, ""))
 
 
+def sums_up(value: Any, *, numbered: bool) -> bool:
+    """Does the last record of several sum up the others, which name tasks, and trials where they are numbered?"""
+    if not isinstance(value, dict):
+        return False
+    if not names_conversation(value):
+        return any(map(_SUMS_UP.search, value))
+    task = _task(value)
+    judged = any(said_success(held) is not None for key, held in value.items() if not _TOTAL.fullmatch(str(held)))
+    return _TOTAL.fullmatch(task) is not None and ((numbered and not has_trial(value)) or not judged)
+
+
 def is_wide(row: Any) -> bool:
     """Does a row of a table hold several verdicts: a column a trial beside the task, or a column a task?"""
     return isinstance(row, dict) and bool(_trial_columns(row) or _task_columns(row))
@@ -381,7 +421,9 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     others = total = 0
     for line in lines:
-        if not line.strip():
+        if rows and _AGAIN.match(line):
+            break
+        if not line.strip() or _BANNER.match(line):
             continue
         total += 1
         words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
@@ -398,9 +440,15 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
     return rows if len(rows) > 1 and others <= _OTHER_LINES * total else []
 
 
+def name_and_verdicts(line: str) -> tuple[str, list[bool | None]]:
+    """What a line has verdicts on, and these."""
+    words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
+    return (_name_in(line) if words else ""), [truth(word) for word in words]
+
+
 def _name_in(line: str) -> str:
     """What a line has a verdict on."""
-    rest = _LEVEL.sub("", _STAMP.sub("", line))
+    rest = _PERCENT.sub("", _LEVEL.sub("", _STAMP.sub("", line)))
     if test := _PYTEST.match(rest):
         return test[1]
     before, _, after = _VERDICT.sub("\0", rest).partition("\0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
@@ -16,7 +16,7 @@ from dialgauge.formats import (
     recognise,
     resolve,
 )
-from dialgauge.text import some_of
+from dialgauge.text import counted, some_of
 
 #: Formats whose files are results of agents; native ones are where they were made of such.
 FORMATS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
@@ -27,6 +27,8 @@ _EXAMPLE = (
 )
 #: Files of a folder that are looked at, and that are named.
 _LOOKED_AT, _NAMED = 20, 8
+#: What the file is called that people are told to write.
+_MINE = "mine.jsonl"
 #: What every workbook of Excel holds.
 _WORKBOOK = "![Content_Types].xml"
 
@@ -55,7 +57,9 @@ def refuse_unreadable(file: str | Path) -> str:
 
     _refuse_nothing(file)
     parts = resolve(file)
-    _refuse_others(file, parts)
+    if any(part.name.endswith(_WORKBOOK) for part in parts):
+        reason = "it is an Excel workbook: save the sheet as CSV, with a row for each conversation"
+        raise led_on(file, DialgaugeError(reason, file=str(file)))
     several = len(parts) > 1
     logs = several and _format(file, tolerant=True) in FORMATS
     folders = Counter(part.folder for part in parts)
@@ -63,43 +67,75 @@ def refuse_unreadable(file: str | Path) -> str:
     for part in parts:
         try:
             named = recognise(part, folders).name
+            if is_document(part.stem) and not several and named == "document":
+                raise led_on(
+                    file,
+                    DialgaugeError(
+                        "it is a document, such as Markdown, in which not exactly one table of results is found",
+                        file=str(file),
+                    ),
+                )
             if named == LAST_RESORT and not logs and may_be_log(part):
-                raise _no_log(part)
+                raise _no_log(file, part)
         except UnknownFormat as error:
             if error.fault:
-                raise
+                raise led_on(file, error, part) from error
             seen = f"; keys seen: {', '.join(error.names)}" if error.names else ""
             if not logs:
-                raise _no_log(part, seen, ". To score responses, give the gold file, too") from error
-            raise _unread_beside(parts, folders) from error
+                raise _no_log(file, part, seen) from error
+            raise _unread_beside(file, parts, folders) from error
+    if several and all(is_document(part.stem) for part in parts):
+        raise led_on(file, DialgaugeError("all its files are documents", file=str(file)))
     return named
 
 
-def _refuse_others(file: str | Path, parts: Sequence[Part]) -> None:
-    """Say of a workbook, and of documents alone, what to write instead."""
-    if any(part.name.endswith(_WORKBOOK) for part in parts):
-        raise DialgaugeError(
-            "it is an Excel workbook: save the sheet as CSV, with a row for each conversation: its task, the number of "
-            "the trial, and whether it succeeded, as below",
-            file=str(file),
-            example="task_id,trial,success\nt1,0,true\nt1,1,false",
-        )
-    if all(is_document(part.stem) for part in parts):
-        raise DialgaugeError(
-            f"{'all its files are documents' if len(parts) > 1 else 'it is a document'}, such as Markdown, which are "
-            "not read; write a line of JSON for each conversation, as below",
-            file=str(file),
-            example=_EXAMPLE,
-        )
+def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) -> DialgaugeError:
+    """A refusal that says what was seen, what to write instead, made of the first records, and what to do with it."""
+    from dialgauge.formats import log_advice  # the readers of free texts, for a file that is refused
+
+    if _MINE in error.message:
+        return error
+    parts = resolve(source)
+    seen = f" (it has {_kinds_of(parts)})" if len(parts) > 1 and error.file == str(source) else ""
+    shown = part or next((each for each in parts if each.name == error.file), parts[0])
+    unknown = isinstance(error, UnknownFormat)
+    reason = (
+        f"no known format of agents' logs fits it{error.fault}" if isinstance(error, UnknownFormat) else error.message
+    )
+    example = error.example if error.example.startswith("{") and not unknown else log_advice(shown)[1]
+    new = DialgaugeError(
+        f"{reason}{seen}. Lines as below, one for each conversation, in a file such as {_MINE} will do: its "
+        "task, the number of the trial, whether it succeeded and, where they were kept, its messages. Then: dialgauge "
+        f"tasks score {_MINE}",
+        file=error.file,
+        dialogue=error.dialogue,
+        turn=error.turn,
+        line=error.line,
+        example=example,
+    )
+    return new.with_traceback(error.__traceback__)
 
 
-def _unread_beside(parts: Sequence[Part], folders: Mapping[str, int]) -> DialgaugeError:
+def _kinds_of(parts: Sequence[Part]) -> str:
+    """How many files of which names, or endings, a folder or archive has."""
+    stems = Counter(part.stem for part in parts)
+    names = Counter(
+        part.stem if stems[part.stem] > 1 or len(parts) <= _NAMED else f"*{PurePosixPath(part.stem).suffix}"
+        for part in parts
+    )
+    listed = (f"{count:,} {name}" if count > 1 else name for name, count in names.most_common())
+    return f"{counted(len(parts), 'file')}: {some_of(listed, _NAMED)}"
+
+
+def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str, int]) -> DialgaugeError:
     """All files of a folder with logs in which nothing is found, so that they are taken away at once."""
     unread: dict[str, Sequence[str]] = {}
     for part in parts:
         try:
             recognise(part, folders)
         except UnknownFormat as error:
+            if error.fault and part.stem.endswith((".json", ".jsonl")):  # it was to be a log
+                return led_on(file, error, part)
             unread[part.name] = error.names
         except DialgaugeError:
             unread[part.name] = ()
@@ -107,25 +143,23 @@ def _unread_beside(parts: Sequence[Part], folders: Mapping[str, int]) -> Dialgau
     more = (
         f"; the same holds of {some_of(('/'.join(name.split('/')[-2:]) for name in others), _NAMED)}" if others else ""
     )
-    return DialgaugeError(
+    refusal = DialgaugeError(
         f"it has no messages and no verdict (keys seen: {', '.join(unread[first]) or 'none'}), as other files of the "
         "folder have; "
         f"put what it says of a conversation beside its messages, as below, or take it away{more}",
         file=first,
         example=_EXAMPLE,
     )
+    return led_on(file, refusal)
 
 
-def _no_log(part: Part, seen: str = "", more: str = "") -> DialgaugeError:
+def _no_log(file: str | Path, part: Part, seen: str = "") -> DialgaugeError:
     from dialgauge.formats import log_advice  # the readers of free texts, for a file that is refused
 
     lacking, example = log_advice(part)
-    return DialgaugeError(
-        f"no known format of agents' logs fits it{seen}; {lacking}. A line each such as below would do; "
-        f"'dialgauge data formats messages' shows more{more}",
-        file=part.name,
-        example=example,
-    )
+    reason = f"no known format of agents' logs fits it{seen}; {lacking} (to score responses, give the gold file, too)"
+    error = DialgaugeError(reason, file=part.name, example=example)
+    return led_on(file, error, part)
 
 
 def _refuse_nothing(file: str | Path) -> None:
@@ -158,8 +192,16 @@ def _format(file: str | Path, *, tolerant: bool = False) -> str:
             format_ = recognise(part, folders)
         except DialgaugeError:
             if not tolerant:
-                return ""
+                return _format_among(parts)
         else:
             if isinstance(format_, DialogueFormat):
                 return format_.name
     return ""
+
+
+def _format_among(parts: Sequence[Part]) -> str:
+    """The format of the logs between other files; empty where there are none that can be told from these."""
+    from dialgauge.formats import logs_among
+
+    found = (format_ for _, format_ in (logs_among(parts) if len(parts) > 1 else ()))
+    return next((format_.name for format_ in found if isinstance(format_, DialogueFormat)), "")

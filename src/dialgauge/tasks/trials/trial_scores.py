@@ -48,7 +48,7 @@ from dialgauge.tasks.log_findings import LogFindings, findings_tables
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_table
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
-from dialgauge.tasks.trials.recognition import refuse_unreadable
+from dialgauge.tasks.trials.recognition import led_on, refuse_unreadable
 from dialgauge.tasks.trials.reward_measures import (
     COST,
     FAMILY,
@@ -139,11 +139,11 @@ def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], No
     """The conversations of a file, where there are none what the file says was planned, and what was not read."""
     try:
         corpus = read(source)
-    except DialgaugeError:
+    except DialgaugeError as error:
         plan = planned_results(source)
         if not plan:
             refuse_unreadable(source)
-            raise
+            raise led_on(source, error) from error
         return [], plan, Notes()
     return corpus.dialogues, {}, corpus.notes
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import names_fault
 
 #: The kind of notes that what is counted as trials of one task is most likely something else.
 MIXED_TRIALS = "mixed_trials"
@@ -60,15 +61,8 @@ _OF_SCORERS = frozenset({"inspect"})
 #: Names of scores that say whether a task was done; earlier ones come first.
 _SUCCESS = (
     "success", "successful", "succeeded", "tasksuccess", "issuccess", "passed", "pass", "ispassed", "resolved",
-    "isresolved", "solved", "reward", "correct", "iscorrect", "accuracy", "exactmatch", "match",
+    "isresolved", "solved", "reward", "cumreward", "correct", "iscorrect", "accuracy", "exactmatch", "match",
 )  # fmt: skip
-#: A score of this name is 1 where something went wrong.
-_IS_BAD = re.compile(
-    r"error|fail|refus|violat|halluc|toxic|harm(?!less)|(?<!un)bias|unsafe|incorrect|wrong|leak|abus|offen[sc]|jailbreak"
-    r"|attack|profan|insult|crash|timeout|time_out|penalt|risk|complain|escalat|unsuccess|unresolv|unsolv|(?:^|_)loss"
-    r"|(?:^|_)not_",
-    re.IGNORECASE,
-)
 #: What failure and success are as numbers; other pairs than the first only where the name says success and both occur.
 _PAIRS = ((0.0, 1.0), (0.0, 100.0), (-1.0, 1.0))
 _SAYS_SUCCESS = _SUCCESS[: _SUCCESS.index("reward")]
@@ -151,7 +145,7 @@ class LogScores:
             varies = no < len(texts) and (_TRUTHS.keys() >= set(texts) or judges)
             if no and (_SOMEBODY.search(name) or varies):
                 counts[name] = no
-        return {name: no for name, no in counts.items() if not _IS_BAD.search(name)}
+        return {name: no for name, no in counts.items() if not names_fault(name)}
 
     @property
     def doubted(self) -> str:
@@ -262,7 +256,7 @@ class LogScores:
     @cached_property
     def candidates(self) -> list[str]:
         """Scores that may say whether a task was done, the likeliest first; only one of several that are equal."""
-        good = [name for name in self.binary if self._says_success(name) and not _IS_BAD.search(name)]
+        good = [name for name in self.binary if self._says_success(name) and not names_fault(name)]
         named = sorted((name for name in good if _rank(name) is not None), key=lambda name: _rank(name) or 0)
         columns = {tuple(each.get(name) for each in self._numbers): name for name in reversed(good)}
         return named[:1] or [name for name in good if name in columns.values()]
@@ -270,7 +264,7 @@ class LogScores:
     @property
     def flags(self) -> list[str]:
         """Scores that are true or false, of which no name says that true is good: ``polite``, ``aborted``."""
-        return [name for name in self.binary if not self._says_success(name) and not _IS_BAD.search(name)]
+        return [name for name in self.binary if not self._says_success(name) and not names_fault(name)]
 
     def _says_success(self, name: str) -> bool:
         return name in self._grades | self.lettered or _name_judges(name)

@@ -1,0 +1,56 @@
+"""Files as other tools and people write them: each is read as it is meant, or refused with an example that is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.commands import Outcome, dialgauge as command
+from support.odd_logs import COMPLICATED, ODD_LOGS, OddLog, Truth
+
+#: Those that are to be read at once.
+READ = frozenset(
+    """
+    junit openai_evals deepeval braintrust langsmith_csv wandb_table appworld osworld markdown_table pipe_table yaml_log
+    nested_run_folders file_per_message tsv ndjson_gz html_page zipped_folder harbor_job agentbench
+    terminal_bench_results agentlab swe_bench_run swe_bench_preds_and_report verdicts_by_trace
+    verdicts_by_session_csv bullet_answers
+    bullet_answers_json toml_results key_value_blocks pytest_output tap_output summary_line_at_the_end
+    header_and_percent total_row_in_csv concatenated_json python_repr
+    """.split()  # noqa: SIM905
+) | {odd.name for odd in COMPLICATED if not odd.never_read}
+
+
+def _scored(outcome: Outcome) -> Truth | None:
+    """What a log was read as; None where it was refused."""
+    if not outcome.out.strip():
+        return None
+    document = json.loads(outcome.out)
+    [coverage] = document["coverage"].values()
+    passed = document["systems"][0]["scores"].get("pass^1", {"value": 0.0})["value"]
+    tasks, read = coverage["planned"]["tasks"], coverage["begun"]
+    return Truth(tasks, read, round(passed * coverage["units"]["conversations"]["scored"]))
+
+
+def example_in(outcome: Outcome) -> str:
+    """The lines of JSON that a refusal ends with."""
+    lines = outcome.err.strip().splitlines()
+    return "".join(f"{line}\n" for line in lines if line.lstrip().startswith("{"))
+
+
+@pytest.mark.parametrize("odd", [*ODD_LOGS, *COMPLICATED], ids=lambda odd: odd.name)
+def test_read_as_meant_or_led_on(odd: OddLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "given").mkdir()
+    path = odd.write(tmp_path / "given")
+    outcome = command(capsys, "tasks", "score", path, "--json", "-")
+    if (truth := _scored(outcome)) is not None:
+        assert not odd.never_read and truth == odd.truth
+        return
+    assert outcome.code == 2
+    assert odd.name not in READ
+    told = " ".join(outcome.err.split())
+    assert "dialgauge tasks score mine.jsonl" in told
+    (tmp_path / "mine.jsonl").write_text(example_in(outcome))
+    assert _scored(command(capsys, "tasks", "score", tmp_path / "mine.jsonl", "--json", "-")) is not None, told
