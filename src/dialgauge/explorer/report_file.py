@@ -29,7 +29,7 @@ from dialgauge.explorer.dialogue_list import DialogueList
 from dialgauge.explorer.dialogue_query import DialogueQuery
 from dialgauge.explorer.library import Library, stored_as_expected
 from dialgauge.explorer.reading_list import ReadingList, reading_list
-from dialgauge.explorer.sentences import comparison_sentences, run_sentences
+from dialgauge.explorer.sentences import run_sentences
 from dialgauge.explorer.sides import MOST_SIDES, SideBySide, side_by_side
 from dialgauge.explorer.summary import markdown_summary
 from dialgauge.explorer.templating import render, shown
@@ -89,7 +89,6 @@ class ReportGroup:
     runs: Sequence[RunPart]
     ranking: Ranking | None
     problem: str
-    sentences: Sequence[str]
     charts: Sequence[Chart]
     dialogues: Sequence[DialoguePart]
     chosen: str
@@ -196,7 +195,6 @@ def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence
         [_run_part(library, run) for run in runs],
         ranked,
         problem,
-        comparison_sentences(ranked.comparison, notes=False) if ranked else [],
         _pictures({name: figures[name] for name in _CHARTS if name in figures}),
         [_dialogue_part(library, shown, name, f"k{number}-d{at}-") for at, name in enumerate(chosen)],
         words,
