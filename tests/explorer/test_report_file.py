@@ -49,6 +49,11 @@ def test_it_begins_with_the_answer_and_has_every_score(runs: list[Run], report: 
             assert f"{100 * (one.value or 0):.2f}" in text
 
 
+def test_the_bars_of_a_run_stand_in_its_report_without_links(report: str) -> None:
+    bars = report.partition("Errors by slot</h4>")[2].partition("</details>")[0]
+    assert 'class="block' in bars and "href" not in bars
+
+
 def test_nothing_is_fetched_and_only_its_own_script_may_run(report: str) -> None:
     outside = re.findall(r'(?:src|href)\s*=\s*"(?!#|data:image/svg\+xml;base64,)([^"]*)"', report)
     assert outside == [] and "@import" not in report and "url(" not in report

@@ -24,6 +24,7 @@ from dialgauge._version import __version__
 from dialgauge.comparison import compare_runs, divergence_sizes
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.breakdowns import BarChart, bar_charts
 from dialgauge.explorer.comparing import Ranking, ranking, ranking_charts
 from dialgauge.explorer.dialogue_list import DialogueList
 from dialgauge.explorer.dialogue_query import DialogueQuery
@@ -65,6 +66,7 @@ class RunPart:
     tables: Sequence[Table]
     facts: Sequence[Table]
     settings: Sequence[Table]
+    bars: Sequence[BarChart]
     charts: Sequence[Chart]
     first: ReadingList | None
     panels: Sequence[Panel]
@@ -209,6 +211,7 @@ def _run_part(library: Library, run: Run) -> RunPart:
         pages.tables(library, run),
         [table for name, table in facts.items() if name in _FACTS],
         [table for name, table in facts.items() if name not in (*_FACTS, "notes")],
+        bar_charts(DialogueList(library, run)) if pages.breakdowns and library.size(run) else [],
         _pictures(run_charts(library, run)),
         reading_list(library, run),
         pages.panels(library, run),

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         lambda_sweep as lambda_sweep,
         mean_spread as mean_spread,
         slot_histogram as slot_histogram,
-        stacked_bars as stacked_bars,
     )
     from dialgauge.report.escape import markdown as markdown
     from dialgauge.report.figures import (
