@@ -74,9 +74,10 @@ def _compared(comparison: Comparison) -> Table:
     measures = _first_measures(comparison.measures)
     table = score_table(comparison, measures)
     table.title = table.signature = ""
-    table.notes = [note for note in table.notes if note_kind(note) != MISSING_OPTIONS]
+    notes = [note for note in table.notes if note_kind(note) != MISSING_OPTIONS]
     if left_out := len(comparison.measures) - len(measures):
-        table.notes.append(f"Measures not shown: {left_out}.")
+        notes.append(f"Measures not shown: {left_out}.")
+    table.notes = [" ".join(notes)]
     return table
 
 
