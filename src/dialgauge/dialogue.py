@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.intents import INTENTS, service_of
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of
 
 DONTCARE = "dontcare"
 #: Characters of a text that the short form of a turn shows.
@@ -270,6 +270,12 @@ def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
         if dialogue.goal is not None and dialogue.goal.message:
             by_task.setdefault(task, set()).add(tuple(" ".join(text.split()) for text in dialogue.goal.message))
     return [task for task, instructions in by_task.items() if len(instructions) > 1]
+
+
+def contradicted_sentence(odd: Sequence[str], conversations: int, most: int = 3) -> str:
+    """What is said of conversations whose reward is not what the file stores beside it, without the full stop."""
+    which = f"{len(odd):,} of {counted(conversations, 'conversation')} ({some_of(odd, most)})"
+    return f"the recorded reward is not what the parts stored with it give in {which}"
 
 
 def differing_sentence(tasks: Sequence[str]) -> str:

@@ -182,7 +182,7 @@ def test_every_option_that_names_an_output_is_declared_as_one(command: object, o
         (["demo", "--out", "gold.jsonl"], "nothing can be written there"),
         (["sql", "SELECT 1", "--csv", "."], "this is a folder"),
         (["sql", "SELECT 1", "--parquet=."], "this is a folder"),
-        (["reproduce", "fga", "--html", "."], "this is a folder"),
+        (["reproduce", "fga", "--markdown", "."], "this is a folder"),
         (["reproduce", "fga", "--figures", "gold.jsonl"], "nothing can be written there"),
         (["users", "score", "gold.jsonl", "--reference", "."], "this is a folder"),
         (["babi", "simulate", "--out", "gold.jsonl"], "nothing can be written there"),

@@ -40,12 +40,18 @@ def test_it_begins_with_the_answer_and_has_every_score(runs: list[Run], report: 
     text = report
     comparison = compare(runs[:2])
     difference = comparison.difference("alpha", "beta", "JGA")
-    assert difference.significant and "alpha is better than beta by JGA" in text
-    assert f"{100 * difference.difference:.1f} points" in text
-    assert text.index("alpha is better") < text.index("<table")
+    verdict = f"alpha is ahead of beta by {100 * difference.difference:.1f} points in JGA"
+    assert difference.significant and text.index(verdict) < text.index("<table")
+    interval = f"[{100 * difference.low:+.2f}, {100 * difference.high:+.2f}]"
+    assert interval in text.partition('<details class="fold"')[0]  # of the difference, not only of both scores
     for run in runs[:2]:
         for one in run.scores.values():
             assert f"{100 * (one.value or 0):.2f}" in text
+
+
+def test_the_bars_of_a_run_stand_in_its_report_without_links(report: str) -> None:
+    bars = report.partition("Errors by slot</h4>")[2].partition("</details>")[0]
+    assert 'class="block' in bars and "href" not in bars
 
 
 def test_nothing_is_fetched_and_only_its_own_script_may_run(report: str) -> None:

@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 
-import numpy as np
 import polars
 import pytest
-from hypothesis import given, strategies as st
 
-from dialgauge.comparison import Comparison, PairedScores, compare_runs, compare_scores, standings
-from dialgauge.explorer import comparison_sentences, run_sentences
+from dialgauge.explorer import run_sentences
 from dialgauge.measures import Count, Coverage, Score, Scores
 from dialgauge.presentation.phrases import Glossary, listed, numbers, percent
 from dialgauge.runs import Run, new_run
@@ -33,151 +29,6 @@ def run_of(
 ) -> Run:
     told = Scores(dialogues=(), sums={}, scores=dict(scores), coverage=coverage or Coverage())
     return new_run(kind=kind, name=name, scores=told, tables=tables, details=details, notes=notes)
-
-
-def compared(
-    shares: Sequence[Sequence[float]],
-    names: Sequence[str],
-    measures: Mapping[str, Score],
-    dialogues: int = 120,
-    lacking: Sequence[int] = (),
-) -> Comparison:
-    """Systems with the given shares (systems × measures), drawn dialogue by dialogue."""
-    random = np.random.default_rng(7)
-    den = np.full((len(shares), len(measures), dialogues), 6.0)
-    num = random.binomial(6, np.array(shares)[:, :, None], size=den.shape).astype(float)
-    paired = PairedScores(
-        tuple(names),
-        tuple(measures),
-        tuple(map(str, range(dialogues))),
-        num,
-        den,
-        (dict(measures),) * len(names),
-        all_dialogues=dialogues + max(lacking, default=0),
-        lacking=tuple(lacking),
-    )
-    return compare_scores(paired, resamples=300)
-
-
-def test_one_system_is_better_and_by_another_measure_they_cannot_be_told_apart() -> None:
-    comparison = compared([[0.8, 0.5], [0.4, 0.5]], ["augpt", "dots"], {"JGA": SHARE, "FGA@1": SHARE})
-    (told,) = comparison_sentences(comparison)
-    lead, even = (comparison.difference("augpt", "dots", name) for name in ("JGA", "FGA@1"))
-    assert lead.significant
-    assert not even.significant
-    shown = [f"{100 * number:.1f}" for number in (lead.difference, lead.low, lead.high)]
-    other = [f"{100 * number:.1f}" for number in (even.difference, even.low, even.high)]
-    assert told == (
-        f"augpt is better than dots by JGA (joint goal accuracy), by {shown[0]} points, [{shown[1]}, {shown[2]}]; by "
-        f"FGA@1 (flexible goal accuracy; difference {other[0]} points, [{other[1]}, {other[2]}]) they cannot be told "
-        "apart."
-    )
-
-
-def test_where_less_is_better_the_lower_value_wins_and_leads_by_a_positive_number() -> None:
-    falling = Score(value=0.5, unit="exchanges", higher_is_better=False)
-    comparison = compared([[0.8], [0.4]], ["long", "short"], {"Exchanges": falling})
-    (told,) = comparison_sentences(comparison)
-    one = comparison.difference("long", "short", "Exchanges")
-    assert told == (
-        "short is better than long by Exchanges (user turns per conversation), where lower is better, by "
-        f"{one.difference:.2f} exchanges, [{one.low:.2f}, {one.high:.2f}]."
-    )
-
-
-def test_a_measure_without_direction_makes_nobody_better() -> None:
-    comparison = compared([[0.8], [0.4]], ["a", "b"], {"tokens": Score(value=0.5, unit="words")})
-    (told,) = comparison_sentences(comparison)
-    assert told.startswith("a is higher than b by tokens (words per response), by ")
-    assert "better" not in told
-
-
-def test_who_lacks_dialogues_comes_first() -> None:
-    comparison = compared([[0.8], [0.4]], ["augpt", "ubar"], {"JGA": SHARE}, lacking=[0, 56])
-    first, second, *_ = comparison_sentences(comparison)
-    assert first == "ubar lacks 56 of 176 dialogues."
-    assert second.startswith("So all systems are compared on the 120 dialogues that all of them have")
-    assert not any("--missing" in told for told in comparison_sentences(comparison))
-
-
-def test_of_several_systems_the_winner_its_lead_and_the_ranks_left_open() -> None:
-    comparison = compared(
-        [[0.30, 0.8], [0.80, 0.3], [0.31, 0.3]], ["low", "high", "other"], {"JGA": SHARE, "AGA": SHARE}
-    )
-    told = comparison_sentences(comparison)
-    lead = comparison.difference("high", "other", "JGA")
-    assert comparison.values[2, 0] > comparison.values[0, 0]  # so that other is the next
-    numbers = "{:.1f} points, [{:.1f}, {:.1f}]".format(*(100 * n for n in (lead.difference, lead.low, lead.high)))
-    assert (
-        told[0] == f"high is better than every other system by JGA (joint goal accuracy; ahead of other by {numbers})."
-    )
-    assert told[1].startswith("low is better than every other system by AGA (average goal accuracy; ahead of ")
-    assert "The measures disagree about the winner: high by JGA; low by AGA." in told
-    assert "Possible ranks by JGA: high 1, low 2-3 and other 2-3." in told
-
-
-def test_of_several_systems_that_are_alike() -> None:
-    measures = {"JGA": SHARE, "AGA": SHARE}
-    told = comparison_sentences(compared([[0.5, 0.5]] * 3, ["a", "b", "c"], measures))
-    assert not any("better" in one for one in told)
-    assert any("no system can be told apart from" in one for one in told)
-    two = comparison_sentences(compared([[0.8], [0.79], [0.2]], ["a", "b", "c"], {"JGA": SHARE}))
-    assert two[0] in (
-        "By JGA (joint goal accuracy) a has the top value, but cannot be told apart from b.",
-        "By JGA (joint goal accuracy) b has the top value, but cannot be told apart from a.",
-    )
-
-
-def test_undefined_values_are_said_to_be_undefined() -> None:
-    def without(comparison: Comparison, systems: Sequence[int]) -> Comparison:
-        scores = comparison.scores
-        num, den = scores.num.copy(), scores.den.copy()
-        num[list(systems), 1], den[list(systems), 1] = 0.0, 0.0
-        kept = PairedScores(scores.systems, scores.measures, scores.dialogues, num, den, scores.run_scores)
-        return compare_scores(kept, resamples=300)
-
-    measures = {"JGA": SHARE, "AGA": SHARE}
-    pair = without(compared([[0.8, 0.5], [0.4, 0.5]], ["a", "b"], measures), [1])
-    assert comparison_sentences(pair)[0].endswith(
-        "; by AGA (average goal accuracy) nothing can be said, as a value is undefined."
-    )
-    three = compared([[0.8, 0.9], [0.4, 0.5], [0.1, 0.1]], ["a", "b", "c"], measures)
-    assert "By AGA (average goal accuracy) nothing can be said, as no system has a value." in comparison_sentences(
-        without(three, [0, 1, 2])
-    )
-    assert "By AGA (average goal accuracy) a is better than b; no value: c." in comparison_sentences(
-        without(three, [2])
-    )
-    assert "By AGA (average goal accuracy) a alone has a value; no value: b and c." in comparison_sentences(
-        without(three, [1, 2])
-    )
-
-
-@given(
-    shares=st.lists(st.sampled_from([0.2, 0.45, 0.5, 0.55, 0.8]), min_size=2, max_size=4),
-    higher=st.booleans(),
-)
-def test_better_is_said_exactly_where_the_difference_is_significant(shares: list[float], higher: bool) -> None:
-    names = [f"<b>{place}|*</b>" for place in range(len(shares))]
-    share = Score(value=0.5, unit="share", higher_is_better=higher)
-    comparison = compared([[share] for share in shares], names, {"JGA": share}, dialogues=40)
-    told = " ".join(comparison_sentences(comparison))
-    pairs = {
-        (first, second): comparison.difference(first, second, "JGA").significant
-        for first, second in combinations(names, 2)
-    }
-    if len(names) == 2:
-        ((first, second), significant) = next(iter(pairs.items()))
-        better = comparison.difference(first, second, "JGA").better
-        worse = second if better == first else first
-        assert (f"{better} is better than {worse}" in told) == significant
-        assert ("cannot be told apart" in told) == (not significant)
-        return
-    (standing,) = standings(comparison)
-    winners = [name for place, name in enumerate(names) if standing.worst[place] == 1]
-    assert told.count("better than every other") == len(winners)
-    assert all(f"{name} is better than every other system" in told for name in winners)
-    assert all(name in told for name in names) or len(winners) == 1
 
 
 def test_digits_grow_until_a_number_is_not_printed_as_nothing() -> None:
@@ -404,12 +255,6 @@ def test_real_trackers(shared_data: Path) -> None:
         counts = {kind: int(slots[kind].sum()) for kind in ("missed", "spurious", "wrong_value")}
         assert f"({100 * max(counts.values()) / sum(counts.values()):.0f}%), then " in errors
         assert f"of {sum(counts.values()):,} errors" in errors
-    comparison = compare_runs(runs, resamples=500)
-    told = comparison_sentences(comparison)
-    for measure, standing in zip(comparison.measures, standings(comparison), strict=True):
-        winners = [name for name, worst in zip(comparison.systems, standing.worst, strict=True) if worst == 1]
-        said = [one for one in told if "better than every other" in one and f"by {measure} (" in one]
-        assert [one.split(" ")[0] for one in said] == winners
 
 
 def test_parts_are_not_spoken_of_unless_there_is_nothing_else() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.explorer import comparison_sentences, markdown_summary, worst_of
+from dialgauge.explorer import markdown_summary, worst_of
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks import TaskFailure, reasons_table
@@ -54,9 +54,7 @@ def test_three_systems_on_sixty_lines_with_letters_worst_dialogues_and_signature
     lines = text.splitlines()
     assert len(lines) <= 60
     assert lines[0].startswith("- augpt is ahead of every other system in JGA, of dots by ")
-    assert lines[1].startswith(
-        "- augpt is better than every other system by JGA (joint goal accuracy; ahead of dots by "
-    )
+    assert lines[1:3] == ["", "What each run says:"]
     (header,) = [line for line in lines if line.startswith("| system")]
     assert header == "| system | JGA |"
     rows = [line for line in lines if line.startswith(("| augpt", "| dots", "| low"))]
@@ -189,9 +187,28 @@ def test_what_went_wrong_in_each_family(kind: str, tables: dict[str, dict[str, l
     assert one.phrase == phrase
 
 
-def test_the_summary_begins_with_the_sentences() -> None:
-    runs = [made("augpt", 0.8), made("dots", 0.5)]
+def test_the_summary_begins_with_the_verdict_and_says_below_the_table_who_lacks_what() -> None:
+    runs = [made("augpt", 0.8), made("dots", 0.5, ids=DIALOGUES[4:])]
     comparison = compare_runs(runs, resamples=300)
-    first = comparison_sentences(comparison)[0]
     summary = markdown_summary(runs, comparison).replace("\\", "")
-    assert summary.startswith(f"- {comparison.verdict}.\n- {first}")
+    assert summary.startswith(f"- {comparison.verdict}.\n\nWhat each run says:")
+    assert "dots lacks 4 of 40 dialogues." in summary.partition("| system |")[2]
+    assert "--missing" not in summary
+    assert summary.count("test:paired-randomisation") == 1  # the signature, with those of the runs
+
+
+def test_only_the_first_measures_have_a_column_and_notes_speak_of_these() -> None:
+    def several(name: str, share: float) -> Run:
+        draw = np.random.default_rng(len(name)).binomial(6, share, size=len(DIALOGUES)).astype(float)
+        den = np.full(len(DIALOGUES), 6.0)
+        score = Score(value=0.5, unit="share", higher_is_better=True, lower=0.0, upper=1.0)
+        measures = {f"M{number}": score for number in range(6)}
+        measures["Exchanges"] = Score(value=0.5, unit="exchanges", higher_is_better=False)
+        scores = Scores(dialogues=DIALOGUES, sums=dict.fromkeys(measures, (draw, den)), scores=measures)
+        return new_run(kind="odd", name=name, scores=scores)
+
+    runs = [several("a", 0.8), several("bb", 0.4)]
+    summary = markdown_summary(runs, compare_runs(runs, resamples=200))
+    assert "| system | M0 | M1 | M2 | M3 | M4 |" in summary
+    assert "Measures not shown: 2." in summary
+    assert "Lower is better" not in summary

@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import MEMORY_SIZES, Ranker, load_task, ranker_class
-from dialgauge.reproduce import IMPOSSIBLE, Fresh, Reproduction, as_json, as_markdown, tables_by_part, write_html
+from dialgauge.reproduce import IMPOSSIBLE, Fresh, Reproduction, as_json, as_markdown, tables_by_part
 from dialgauge.reproduce.babi import (
     CLAIMS,
     AttentionPlace,
@@ -165,7 +165,7 @@ def test_words_come_from_the_data_unless_it_is_another_dialog(shared_data: Path)
     assert "another than the one our weights are from" in other.tables["Table 3"][0].notes[0]
 
 
-def test_every_output_has_the_attention_tables(tmp_path: Path) -> None:
+def test_every_output_has_the_attention_tables() -> None:
     record = reproduce(None)
     parts = [f"Table {number}" for number in range(1, 11)]
     assert list(tables_by_part(record))[:10] == parts
@@ -173,13 +173,7 @@ def test_every_output_has_the_attention_tables(tmp_path: Path) -> None:
     assert COMPUTED not in {item.verdict for item in record.items}
     assert "theirs hop 1" in as_markdown(record)
     assert as_json(record)["tables"]["Table 3"][0]["rows"][0]["theirs hop 1"] == 0.054
-    write_html(record, tmp_path / "babi.html")
-    page = (tmp_path / "babi.html").read_text()
-    assert page.count("<img ") == len(record.figures) == 5
-    for part in ("What is missing", *parts):
-        assert page.lower().count(f">{part.lower()}<") == 1
-    assert "<caption>Learning End-to-End" not in page
-    assert page.index("<h2>Table 3</h2>") < page.index("Table 3: attention") < page.index("<h2>Table 4</h2>")
+    assert len(record.figures) == 5
 
 
 def test_a_sample_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) -> None:

@@ -10,12 +10,10 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.explorer import DialogueList, DialogueQuery, Library
-from dialgauge.presentation import pages_of, run_charts
-from dialgauge.report import stacked_bars
+from dialgauge.presentation import pages_of
 from dialgauge.runs import Run, Store
 from dialgauge.users import UserOptions, explanation_record, users_scored
 from dialgauge.users.dialogue_page import ActRow, Overview, TalkCell
-from support.drawn_charts import datasets, heading
 from support.family_pages import (
     changed,
     dialogue_html,
@@ -164,36 +162,17 @@ def test_facets_find_the_dialogues(tmp_path: Path) -> None:
     assert listed.columns == ["I-GCDF1", "R-GCDF1"]
 
 
-def test_the_page_of_a_run_has_its_tables_and_charts() -> None:
+def test_the_page_of_a_run_has_its_tables() -> None:
     html = run_html(run())
     for words in ("how the user expresses its goals", "What each fault costs", "Verdicts on single", "Behaviours"):
         assert words in html
-    charts = PAGES.charts(Library(runs=[run()]), run())
-    assert set(charts) == {"lost points I-GCDF1", "lost points R-GCDF1", "behaviours"}
-    rows = charts["lost points I-GCDF1"]().to_dict()["data"]["values"]
-    assert {(row["bar"], row["group"]): row["value"] for row in rows if row["value"]} == {
-        ("hotel", "user NLU"): 6,
-        ("train", "user NLU"): 1,
-    }
 
 
-def test_charts_say_behaviours_in_words_and_how_many_dialogues() -> None:
-    one = run()
-    charts = run_charts(Library(runs=[one]), one)
-    bars = {row["bar"] for row in datasets(charts["behaviours"]())}
-    assert bars and not any("_" in bar or "/" in bar for bar in bars)
-    assert any(bar.startswith("repeated constraint: ") for bar in bars)
-    for name, draw in charts.items():
-        assert f"{one.name}: {one.coverage['dialogues'].scored} dialogues" in heading(draw()), name
-
-
-def test_groups_beyond_the_shades_are_joined_and_none_is_lost() -> None:
-    groups = [f"domain {place}" for place in range(8)]
-    bars = {"a": {group: place + 1 for place, group in enumerate(groups)}, "b": {"domain 0": 1, "domain 7": 2}}
-    rows = datasets(stacked_bars(bars, groups, title="t", value="v"))
-    assert {row["group"] for row in rows} == {*groups[4:], "others"}
-    assert {row["value"] for row in rows if row["group"] == "others" and row["bar"] == "a"} == {1 + 2 + 3 + 4}
-    assert sum(row["value"] for row in rows) == 36 + 3
+def test_bars_say_behaviours_in_words() -> None:
+    facet = next(each for each in PAGES.facets if each.name == "behaviour")
+    words = set(map(facet.word, run().table("behaviours")["behaviour"]))
+    assert any(each.startswith("repeated constraint: ") for each in words)
+    assert not any("_" in each or "/" in each for each in words)
 
 
 def test_signs_and_words_tell_what_colours_tell() -> None:

@@ -23,7 +23,6 @@ from dialgauge.reproduce import (
     item_tables,
     missing_table,
     reproduce,
-    write_html,
 )
 from dialgauge.text import counted
 
@@ -70,7 +69,6 @@ def main(
     ] = None,
     store: StoreOption = None,
     markdown: Annotated[Path | None, OutputFile(help="Also write a Markdown page; - for stdout.")] = None,
-    html: Annotated[Path | None, OutputFile(help="Also write a web page with the figures.")] = None,
     *,
     output: DrawnOutput,
 ) -> int:
@@ -93,8 +91,6 @@ def main(
         )
     if markdown is not None:
         write_file(markdown, as_markdown(reproduction).encode("utf-8", "backslashreplace"))
-    if html is not None:
-        write_html(reproduction, html)
     output.draw(reproduction.figures)
     if output.json is not None:
         output.document("reproduce", as_json(reproduction))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from msgspec import structs
@@ -33,7 +34,7 @@ def standing_tables(comparison: Comparison) -> list[Table]:
     beside = _stand_beside(comparison)
     title = "Scores, best system first" if beside else "Systems by measures, best first"
     tables = [_by_measures(comparison, title, scores)]
-    _add_score_notes(tables[0], comparison)
+    _add_score_notes(tables[0], comparison, comparison.measures)
     tables[0].signature = comparison.signature
     if len(comparison.systems) > 2:
         ranks = [[Cell(ranking.ranks(system)) for system in range(len(comparison.systems))] for ranking in standing]
@@ -77,18 +78,20 @@ def _by_measures(comparison: Comparison, title: str, columns: list[list[Cell]]) 
     return table
 
 
-def score_table(comparison: Comparison) -> Table:
-    """Systems by measures, best first: scores with intervals and letters; the best in bold."""
+def score_table(comparison: Comparison, measures: Sequence[str] = ()) -> Table:
+    """Systems by measures (all, unless some are chosen), best first: scores, intervals, letters; the best in bold."""
+    shown = measures or comparison.measures
     cells = [
         _score_cells(comparison, index, [f" {text}" for text in standing.letters])
         for index, standing in enumerate(standings(comparison))
+        if comparison.measures[index] in shown
     ]
-    table = Table("Systems by measures", ["system", *comparison.measures], signature=comparison.signature)
+    table = Table("Systems by measures", ["system", *shown], signature=comparison.signature)
     for row in order(comparison):
         table.add(comparison.systems[row], *(column[row] for column in cells))
     table.notes.append(_scored_on(comparison))
     table.notes += [Note(note_kind(sentence), f"{sentence}.") for sentence in missing_sentences(comparison)]
-    _add_score_notes(table, comparison)
+    _add_score_notes(table, comparison, shown)
     return table
 
 
@@ -109,9 +112,9 @@ def _aligned(standing: Standing) -> list[str]:
     return [" " + "".join(name if name in text else "·" for name in used) for text in standing.letters]
 
 
-def scale_note(comparison: Comparison) -> list[str]:
+def _scale_note(comparison: Comparison, shown: Sequence[str]) -> list[str]:
     """Which scale the numbers have, where any are shares."""
-    scores = {measure: comparison.scores.run_score(measure) for measure in comparison.measures}
+    scores = {measure: comparison.scores.run_score(measure) for measure in shown}
     others = [measure for measure, score in scores.items() if score is None or score.unit != SHARE]
     if len(others) == len(scores):
         return []
@@ -150,15 +153,15 @@ def _like_the_best(comparison: Comparison, column: int) -> set[int]:
     return {row for row in (best, *others) if not np.isnan(values[row])}
 
 
-def _add_score_notes(table: Table, comparison: Comparison) -> None:
-    falling = [measure for measure in comparison.measures if not comparison.scores.higher_is_better(measure)]
+def _add_score_notes(table: Table, comparison: Comparison, shown: Sequence[str]) -> None:
+    falling = [measure for measure in shown if not comparison.scores.higher_is_better(measure)]
     table.notes.append(f"Systems that share a letter cannot be told apart: {_test(comparison)}.")
     table.notes += _each_by_itself(comparison)
     table.notes += amount_notes(comparison)
     table.explain(f"{comparison.basis}, {counted(comparison.resamples, 'resample')}.", INTERVALS)
     table.explain("Bold: best, and what cannot be told apart from it.", BOLD)
     table.notes += [
-        *scale_note(comparison),
+        *_scale_note(comparison, shown),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         *(
             Note(note_kind(note), note[:1].upper() + note[1:].removesuffix(".") + ".")

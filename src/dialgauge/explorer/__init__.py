@@ -21,10 +21,7 @@ if TYPE_CHECKING:
         report_markdown as report_markdown,
         write_report as write_report,
     )
-    from dialgauge.explorer.sentences import (
-        comparison_sentences as comparison_sentences,
-        run_sentences as run_sentences,
-    )
+    from dialgauge.explorer.sentences import run_sentences as run_sentences
     from dialgauge.explorer.server import create_app as create_app
     from dialgauge.explorer.serving import serve as serve, served as served
     from dialgauge.explorer.sides import (

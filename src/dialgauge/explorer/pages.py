@@ -24,7 +24,7 @@ from dialgauge.explorer.library import Library, MissingRun
 from dialgauge.explorer.markup import search_words
 from dialgauge.explorer.run_list import SORTS, annotations_of, fits, run_groups
 from dialgauge.explorer.run_overview import run_overview, trial_grid
-from dialgauge.explorer.sentences import comparison_sentences, run_sentences
+from dialgauge.explorer.sentences import run_sentences
 from dialgauge.explorer.sides import MOST_SIDES, dialogues_side_by_side, neighbours, side_by_side, trials_side_by_side
 from dialgauge.explorer.templating import PageLinks, received, render, revision
 from dialgauge.measures import measure_of_kind
@@ -213,8 +213,7 @@ class Explorer:
             shown = ranking(self.library, chosen, asked.get("measure", ""), pair, asked.get("better", ""))
             unit = shown.comparison.scores.run_score(shown.measure)
             return self.page(
-                "compare.html", "compare", ranking=shown, sentences=comparison_sentences(shown.comparison, notes=False),
-                charts=list(ranking_charts(shown.comparison)),
+                "compare.html", "compare", ranking=shown, charts=list(ranking_charts(shown.comparison)),
                 chart_query=urlencode([("run", run.id) for run in shown.runs]), unit=unit.unit if unit else None,
                 rising=shown.comparison.scores.higher_is_better(shown.measure),
                 pair_ids=[shown.comparison.runs[name].id for name in shown.pair], titles=_titles(shown.runs[0]),

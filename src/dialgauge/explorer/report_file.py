@@ -24,12 +24,13 @@ from dialgauge._version import __version__
 from dialgauge.comparison import compare_runs, divergence_sizes
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.breakdowns import BarChart, bar_charts
 from dialgauge.explorer.comparing import Ranking, ranking, ranking_charts
 from dialgauge.explorer.dialogue_list import DialogueList
 from dialgauge.explorer.dialogue_query import DialogueQuery
 from dialgauge.explorer.library import Library, stored_as_expected
 from dialgauge.explorer.reading_list import ReadingList, reading_list
-from dialgauge.explorer.sentences import comparison_sentences, run_sentences
+from dialgauge.explorer.sentences import run_sentences
 from dialgauge.explorer.sides import MOST_SIDES, SideBySide, side_by_side
 from dialgauge.explorer.summary import markdown_summary
 from dialgauge.explorer.templating import render, shown
@@ -65,6 +66,7 @@ class RunPart:
     tables: Sequence[Table]
     facts: Sequence[Table]
     settings: Sequence[Table]
+    bars: Sequence[BarChart]
     charts: Sequence[Chart]
     first: ReadingList | None
     panels: Sequence[Panel]
@@ -89,7 +91,6 @@ class ReportGroup:
     runs: Sequence[RunPart]
     ranking: Ranking | None
     problem: str
-    sentences: Sequence[str]
     charts: Sequence[Chart]
     dialogues: Sequence[DialoguePart]
     chosen: str
@@ -196,7 +197,6 @@ def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence
         [_run_part(library, run) for run in runs],
         ranked,
         problem,
-        comparison_sentences(ranked.comparison, notes=False) if ranked else [],
         _pictures({name: figures[name] for name in _CHARTS if name in figures}),
         [_dialogue_part(library, shown, name, f"k{number}-d{at}-") for at, name in enumerate(chosen)],
         words,
@@ -211,6 +211,7 @@ def _run_part(library: Library, run: Run) -> RunPart:
         pages.tables(library, run),
         [table for name, table in facts.items() if name in _FACTS],
         [table for name, table in facts.items() if name not in (*_FACTS, "notes")],
+        bar_charts(DialogueList(library, run)) if pages.breakdowns and library.size(run) else [],
         _pictures(run_charts(library, run)),
         reading_list(library, run),
         pages.panels(library, run),

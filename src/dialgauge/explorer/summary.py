@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from dialgauge.comparison import Comparison, Standing, standings
+from dialgauge.comparison import MISSING_OPTIONS, Comparison, score_table
 from dialgauge.explorer.library import Library
 from dialgauge.explorer.reading_list import reading_list
-from dialgauge.explorer.sentences import comparison_sentences, run_sentences, spoken_of
+from dialgauge.explorer.sentences import run_sentences
 from dialgauge.measures import Score
-from dialgauge.presentation import DialogueRows, listed, pages_of, value_of
-from dialgauge.report import SHARE, Cell, Column, Table, mark_best, markdown, plain, score_column
+from dialgauge.presentation import DialogueRows, pages_of, value_of
+from dialgauge.report import Cell, Column, Table, markdown, plain, score_column
 from dialgauge.runs import Run, worst_first
+from dialgauge.text import note_kind
 
 #: Columns of the table of scores.
 _MEASURES = 5
@@ -31,9 +32,9 @@ _MENTION = re.compile(r"(?<!\w)@(?=\w)")
 
 
 def markdown_summary(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
-    """The sentences, one table, the dialogues that went worst, and the signatures; about 60 lines for three systems."""
+    """The verdict, what each run says, one table, the worst dialogues, the signatures: 60 lines for three systems."""
     names = _names(runs, comparison)
-    answers = [f"{comparison.verdict}.", *comparison_sentences(comparison)] if comparison is not None else []
+    answers = [f"{comparison.verdict}."] if comparison is not None else []
     tables = [_compared(comparison)] if comparison is not None else _tables(runs, names)
     parts = [
         _bullets(answers),
@@ -69,59 +70,21 @@ def _bullets(lines: Sequence[str]) -> str:
 
 
 def _compared(comparison: Comparison) -> Table:
-    """Systems by measures with intervals and letters, best first by the first measure."""
-    by_name = dict(zip(comparison.measures, standings(comparison), strict=True))
-    measures = _shown(spoken_of(comparison.measures), by_name)
-    cells = []
-    for measure in measures:
-        position = comparison.scores.place_of_measure(measure)
-        look = score_column(measure, comparison.scores.run_score(measure), best=True)
-        column = [
-            Cell(
-                float(comparison.values[row, position]),
-                float(low),
-                float(high),
-                f" {by_name[measure].letters[row]}",
-                like=look,
-            )
-            for row, (low, high) in enumerate(comparison.intervals[:, position])
-        ]
-        cells.append(mark_best(look, column))
-    values = comparison.oriented[:, comparison.scores.place_of_measure(measures[0])].tolist()
-    table = Table("", ["system", *(Column(measure, align="right") for measure in measures)])
-    for row in sorted(range(len(values)), key=lambda row: (values[row] != values[row], -values[row])):
-        table.add(comparison.systems[row], *(column[row] for column in cells))
-    falling = [measure for measure in measures if not comparison.scores.higher_is_better(measure)]
-    scores = [comparison.scores.run_score(measure) for measure in measures]
-    left_out = len(comparison.measures) - len(measures)
-    table.notes.append(
-        " ".join(
-            [
-                f"Systems that share a letter cannot be told apart (p < {comparison.alpha:g}). {comparison.basis}.",
-                *(["Shares in percent."] if any(score is not None and score.unit == SHARE for score in scores) else []),
-                *([f"Lower is better: {listed(falling)}."] if falling else []),
-                *([f"Measures not shown: {left_out}."] if left_out else []),
-            ]
-        )
-    )
+    """Systems by their first measures, best first; the signature stands with those of the runs."""
+    measures = _first_measures(comparison.measures)
+    table = score_table(comparison, measures)
+    table.title = table.signature = ""
+    notes = [note for note in table.notes if note_kind(note) != MISSING_OPTIONS]
+    if left_out := len(comparison.measures) - len(measures):
+        notes.append(f"Measures not shown: {left_out}.")
+    table.notes = [" ".join(notes)]
     return table
 
 
-def _winner(standing: Standing) -> int | None:
-    """The place of the system that no other can share the first rank with, if there is one."""
-    return standing.worst.index(1) if 1 in standing.worst else None
-
-
-def _shown(measures: Sequence[str], by_name: Mapping[str, Standing]) -> list[str]:
-    """The first measures; those that have another winner than the first go before the others."""
-    first = by_name[measures[0]]
-
-    def rank(measure: str) -> int:
-        winner = _winner(by_name[measure])
-        return 0 if measure == measures[0] else 1 if winner is not None and winner != _winner(first) else 2
-
-    chosen = set(sorted(measures, key=rank)[:_MEASURES])
-    return [measure for measure in measures if measure in chosen]
+def _first_measures(measures: Sequence[str]) -> list[str]:
+    """The measures of the whole, as long as there are any; not those of parts, as in ``I-GCDF1[hotel]``."""
+    whole = [measure for measure in measures if not measure.endswith("]")]
+    return (whole or list(measures))[:_MEASURES]
 
 
 def _tables(runs: Sequence[Run], names: Sequence[str]) -> list[Table]:
@@ -130,7 +93,7 @@ def _tables(runs: Sequence[Run], names: Sequence[str]) -> list[Table]:
     for kind in dict.fromkeys(run.kind for run in runs if run.scores):
         own = [(name, run) for name, run in zip(names, runs, strict=True) if run.kind == kind and run.scores]
         known = list(dict.fromkeys(measure for _, run in own for measure in run.scores))
-        measures = spoken_of(known)[:_MEASURES]
+        measures = _first_measures(known)
         table = Table("", ["run", *(Column(measure, align="right") for measure in measures)])
         for name, run in own:
             scores = [run.scores.get(measure) for measure in measures]

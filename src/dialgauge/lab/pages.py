@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.agents import END_WORDS
 from dialgauge.lab.blame.blame_views import blame_rows, blame_tables
 from dialgauge.lab.comparison_view import LAB_VIEW
-from dialgauge.lab.dialogue_page import cause_words, dialogue_view, verdict_badge
+from dialgauge.lab.dialogue_page import cause_words, dialogue_view
 from dialgauge.lab.facets import (
     BLAME,
     BOTH,
@@ -43,7 +43,7 @@ from dialgauge.presentation import (
     tallied,
     value_with_interval,
 )
-from dialgauge.report import Column, Table, plain, stacked_bars
+from dialgauge.report import Column, Table, plain
 from dialgauge.tasks import (
     REASONS,
     dialogue_reasons,
@@ -124,22 +124,6 @@ class LabPages(RunPages):
                     by_dialogue[row["dialogue"]] = (row["turn"], f"{cause_words(row)}: {row['sentence']}")
         return by_dialogue
 
-    def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
-        """Reasons of failure by domain, and how conversations ended."""
-        return library.of_run("charts of the lab", run, lambda: self._drawn(library, run))
-
-    def _drawn(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
-        import polars as pl
-
-        charts: dict[str, Callable[[], Any]] = {}
-        if (reasons := _given(library, run, REASONS)) is not None:
-            for rules in OUTCOME_RULES:
-                if (failed := reasons.filter(pl.col("rule") == rules)).height:
-                    charts[f"reasons, {rules}"] = partial(_reason_chart, failed, rules)
-        if (conversations := _given(library, run, CONVERSATIONS)) is not None:
-            charts["ends"] = partial(_end_chart, conversations)
-        return charts
-
     def sentences(self, run: Run, words: Glossary) -> Iterator[str]:
         """In how many conversations users got everything, how these ended, and why tasks failed."""
         strict, compat = known(run, "Success(rules=strict)"), known(run, "Success(rules=compat)")
@@ -200,23 +184,6 @@ def _reason_table(reasons: polars.DataFrame) -> Table:
         table.add(name, *(counts[name].get(rules, 0) for rules in OUTCOME_RULES))
     table.notes.append("Tasks of goals; one that failed for several reasons counts for each.")
     return table
-
-
-def _reason_chart(failed: polars.DataFrame, rules: str) -> Any:
-    counts = reason_counts(failed, "domain")
-    domains = sorted({domain for bars in counts.values() for domain in bars})
-    return stacked_bars(counts, domains, title=f"Why tasks failed, {rules}", value="tasks of goals")
-
-
-def _end_chart(conversations: polars.DataFrame) -> Any:
-    counted_ends = conversations.group_by("reason", "strict").len().rows()
-    bars: dict[str, dict[str, float]] = {}
-    for reason, strict, count in counted_ends:
-        bars.setdefault(reason or "not recorded", {})[verdict_badge(strict).text] = count
-    groups = ["done", "not done", "not judged"]
-    return stacked_bars(
-        bars, groups, title="How conversations ended", value="conversations", note="done or not by the strict rules"
-    )
 
 
 def _loops(run: Run) -> Iterator[str]:

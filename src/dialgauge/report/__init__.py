@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         lambda_sweep as lambda_sweep,
         mean_spread as mean_spread,
         slot_histogram as slot_histogram,
-        stacked_bars as stacked_bars,
     )
     from dialgauge.report.escape import markdown as markdown
     from dialgauge.report.figures import (
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
         dialogue_html as dialogue_html,
         notebook_html as notebook_html,
     )
-    from dialgauge.report.page import Figure as Figure, Section as Section, write_page as write_page
     from dialgauge.report.render import csv_text as csv_text, inert as inert, render_html as render_html
     from dialgauge.report.run_charts import (
         interval_note as interval_note,

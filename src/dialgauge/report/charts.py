@@ -41,11 +41,6 @@ _LABELLED = 4
 #: How much of the paper a band of intervals covers: bands of several systems lie over each other.
 _BAND = 0.16
 
-#: Stacked bars that a chart shows; the rest is told in a line below its title.
-_MOST_BARS = 20
-#: Groups that have no shade of their own.
-_OTHERS = "others"
-
 #: The cell of an undefined correlation.
 _UNDEFINED = "#e4e4e4"
 
@@ -340,56 +335,3 @@ def correlation_heatmap(
     size = alt.Step(max(58, 7 * max(map(len, names), default=0)))
     chart = (cells + numbers).properties(width=size, height=alt.Step(40))
     return styled(chart, title=title or "Correlation of measures", note=note)
-
-
-def stacked_bars(
-    bars: Mapping[str, Mapping[str, float]], groups: Sequence[str], *, title: str, value: str, note: str = ""
-) -> Any:
-    """Horizontal bars made of groups, the longest first; those beyond the twentieth are counted in the note.
-
-    Of more groups than there are shades that readers tell apart, the smallest are joined.
-    """
-    alt = altair()
-    bars, groups = _joined(bars, groups)
-    ranked = sorted(bars, key=lambda name: (-sum(bars[name].values()), name))
-    kept = ranked[:_MOST_BARS]
-    present = [group for group in groups if any(group in bars[name] for name in kept)]
-    rows = [
-        {"bar": name, "group": group, "value": bars[name][group], "order": index}
-        for name in kept
-        for index, group in enumerate(present)
-        if group in bars[name]
-    ]
-    left = f"the first {_MOST_BARS} of {len(ranked)}" if len(ranked) > _MOST_BARS else ""
-    chart = (
-        alt.Chart(data(rows))
-        .mark_bar(stroke=INK, strokeWidth=0.6)
-        .encode(
-            y=alt.Y("bar:N", sort=kept, title=None),
-            x=alt.X("value:Q", title=value, stack="zero", axis={"grid": False, "tickMinStep": 1}),
-            color=alt.Color(
-                "group:N", sort=present, title=None, scale={"domain": present, "range": shades(len(present))}
-            ),
-            order=alt.Order("order:Q"),
-            tooltip=["bar:N", "group:N", "value:Q"],
-        )
-        .properties(width=420, height=alt.Step(20))
-    )
-    return styled(chart, title=title, note=" · ".join(part for part in (note, left) if part))
-
-
-def _joined(
-    bars: Mapping[str, Mapping[str, float]], groups: Sequence[str]
-) -> tuple[Mapping[str, Mapping[str, float]], list[str]]:
-    """The bars with at most as many groups as there are shades."""
-    totals = {group: sum(split.get(group, 0) for split in bars.values()) for group in groups}
-    present = [group for group in groups if totals[group]]
-    if len(present) <= len(SHADES):
-        return bars, list(groups)
-    kept = sorted(present, key=lambda group: -totals[group])[: len(SHADES) - 1]
-    joined: dict[str, dict[str, float]] = {}
-    for name, split in bars.items():
-        own = {group: count for group, count in split.items() if group in kept}
-        rest = sum(count for group, count in split.items() if group not in kept)
-        joined[name] = own | ({_OTHERS: rest} if rest else {})
-    return joined, [*(group for group in groups if group in kept), _OTHERS]

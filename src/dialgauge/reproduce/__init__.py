@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         missing_table as missing_table,
         summary as summary,
         tables_by_part as tables_by_part,
-        write_html as write_html,
     )
     from dialgauge.reproduce.sources import published as published
 

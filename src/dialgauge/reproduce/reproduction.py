@@ -6,7 +6,6 @@ A paper's module fills a :class:`Reproduction`; everything about printing it is 
 from __future__ import annotations
 
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from dialgauge._version import __version__
-from dialgauge.report import Column, Figure, Section, Table, markdown, save, write_page
+from dialgauge.report import Column, Table, markdown
 
 Verdict: TypeAlias = Literal["exact", "holds", "within spread", "computed", "differs", "cannot be computed"]
 
@@ -275,9 +274,9 @@ def _tells(theirs: PrintedNumber, ours: float) -> bool:
 # A reproduction as tables, Markdown and JSON. What is missing is said first.
 
 
-def missing_table(reproduction: Reproduction, title: str | None = None) -> Table:
+def missing_table(reproduction: Reproduction) -> Table:
     """What would be needed to compute more."""
-    table = Table(title or f"{reproduction.title}: what is missing", ["missing"])
+    table = Table(f"{reproduction.title}: what is missing", ["missing"])
     for line in reproduction.missing:
         table.add(line)
     return table
@@ -400,54 +399,3 @@ def as_json(reproduction: Reproduction) -> dict[str, Any]:
         "figures": sorted(reproduction.figures),
         "version": __version__,
     }
-
-
-# A reproduction as a web page: every part of the paper with its tables and figures.
-
-_MISSING = "What is missing"
-#: ``rsa_figureA1_trade`` belongs to Figure A1.
-_PART = re.compile(r"_(table|figure)([A-Z]?\d+)(?:_|$)")
-
-
-def write_html(reproduction: Reproduction, path: Path) -> None:
-    """Write the page, atomically; the figures are part of the file."""
-    with tempfile.TemporaryDirectory() as folder:
-        drawn = _drawn(reproduction, Path(folder))
-        sections = [Section(_MISSING, parts=[missing_table(reproduction, _MISSING)])] if reproduction.missing else []
-        for part, tables in tables_by_part(reproduction).items():
-            figures = drawn.pop(part, [])
-            sections.append(Section(part, parts=[*tables, *figures]))
-        others: list[Table | Figure] = [figure for figures in drawn.values() for figure in figures]
-        if others:
-            sections.append(Section("Other figures", parts=others))
-        write_page(path, reproduction.title, sections, footer=f"{reproduction.citation}. {summary(reproduction)}")
-
-
-def _drawn(reproduction: Reproduction, folder: Path) -> dict[str, list[Figure]]:
-    """Part of the paper to its figures; what belongs to no part is under an empty name."""
-    by_part: dict[str, list[Figure]] = {}
-    for name, draw in reproduction.figures.items():
-        figure = Figure(save(draw(), folder / f"{name}.svg"), caption_of(name))
-        by_part.setdefault(part_of(name), []).append(figure)
-    return by_part
-
-
-def caption_of(figure: str) -> str:
-    """A figure's name in words, without the paper's.
-
-    >>> caption_of("rsa_figureA1_trade"), caption_of("fga_figure1"), caption_of("fga_lambda_sweep")
-    ('Figure A1: trade', 'Figure 1', 'lambda sweep')
-    """
-    match = _PART.search(figure)
-    rest = figure[match.end() :] if match else figure.partition("_")[2]
-    return ": ".join(text for text in (part_of(figure), rest.replace("_", " ")) if text)
-
-
-def part_of(figure: str) -> str:
-    """The part of the paper that a figure's name points to.
-
-    >>> part_of("rsa_figureA1_trade"), part_of("fga_lambda_sweep")
-    ('Figure A1', '')
-    """
-    match = _PART.search(figure)
-    return f"{match[1].capitalize()} {match[2]}" if match else ""

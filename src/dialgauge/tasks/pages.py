@@ -30,7 +30,7 @@ from dialgauge.presentation import (
     listed,
     value_with_interval,
 )
-from dialgauge.report import Column, Table, domain_bars, plain, stacked_bars
+from dialgauge.report import Column, Table, domain_bars, plain
 from dialgauge.stats import share_interval
 from dialgauge.tasks.reason_groups import dialogue_reasons, frequent_reasons, reason_counts, reason_pairs
 from dialgauge.tasks.reasons import REASONS, TOLD_IN_VAIN, reason_texts, reasons_table
@@ -146,22 +146,9 @@ class TasksPages(RunPages):
         return [*made, *_human_table(run)]
 
     def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
-        """Inform and Success by domain, and the reasons of failures by domain."""
-        return library.of_run("charts of tasks", run, lambda: self._drawn(library, run))
-
-    def _drawn(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
-        import polars as pl
-
+        """Inform and Success by domain."""
         verdicts = _table(library, run)
-        if verdicts is None:
-            return {}
-        reasons = _reasons(library, run)
-        charts = {
-            f"reasons, {rules}": partial(_reason_chart, chosen, rules)
-            for rules in RULES
-            if (chosen := reasons.filter(pl.col("rule") == rules)).height
-        }
-        return {"by domain": partial(_domain_chart, verdicts), **charts}
+        return {} if verdicts is None else {"by domain": partial(_domain_chart, verdicts)}
 
     def sentences(self, run: Run, words: Glossary) -> Iterator[str]:
         """Inform and Success beside those of human responses, why domains fail, and what to beware of."""
@@ -377,12 +364,6 @@ def _domain_chart(verdicts: polars.DataFrame) -> Any:
         intervals=ends,
         note="95% intervals; n: dialogues with the domain",
     )
-
-
-def _reason_chart(reasons: polars.DataFrame, rules: str) -> Any:
-    counts = reason_counts(reasons, "domain")
-    domains = sorted({domain for bars in counts.values() for domain in bars})
-    return stacked_bars(counts, domains, title=f"Why domains failed, {rules}", value="domains of goals")
 
 
 # Sentences

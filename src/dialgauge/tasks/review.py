@@ -15,8 +15,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from dialgauge.dialogue import differing_instructions, differing_sentence
+from dialgauge.dialogue import contradicted_sentence, differing_instructions, differing_sentence
 from dialgauge.measures import Score
+from dialgauge.presentation import capitalised
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_views import FACT_WORDS, belonging_answer
 from dialgauge.tasks.audit.log_audit import LogAudit, PassSplit
@@ -193,8 +194,7 @@ def _copies(review: Review) -> Iterator[str]:
         groups = counted(len(review.identical), "group of conversations is", "groups of conversations are")
         yield f"{groups} word for word the same (for example {', '.join(review.identical[0][:_NAMED])})."
     if review.differing:
-        sentence = differing_sentence(review.differing)
-        yield f"{sentence[0].upper()}{sentence[1:]}"
+        yield capitalised(differing_sentence(review.differing))
 
 
 def _replay(review: Review) -> Iterator[str]:
@@ -202,10 +202,7 @@ def _replay(review: Review) -> Iterator[str]:
     if audit is None or not review.per_task_stands:
         return
     if odd := audit.self_contradicted:
-        yield (
-            f"The recorded reward is not what the parts stored with it give in {len(odd):,} of "
-            f"{counted(len(audit.conversations), 'conversation')} ({', '.join(odd[:_NAMED])}{_more(odd)})."
-        )
+        yield capitalised(contradicted_sentence(odd, len(audit.conversations)))
     if audit.no_replay is not None:
         if audit.differences:
             named = [difference.id for difference in audit.differences]

@@ -37,7 +37,7 @@ from dialgauge.presentation import (
     slot_rows,
     value_with_interval,
 )
-from dialgauge.report import Table, error_onset, plain, stacked_bars
+from dialgauge.report import Table, error_onset, plain
 from dialgauge.runs import Run
 from dialgauge.text import counted
 from dialgauge.values import Profile
@@ -124,9 +124,9 @@ class TrackingPages(RunPages):
         return TrackingRuns([run]).tables(by=["domain", "slot"], faults=True)[1:]
 
     def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
-        """Errors of each slot by kind, and where in a dialogue the first one falls."""
-        charts = {"errors by slot": partial(_slot_chart, library, run), "first error": partial(_onset_chart, run)}
-        return charts if {_TURNS, _ERRORS} <= set(run.tables) and run.tables[_TURNS].rows else {}
+        """Where in a dialogue the first error falls."""
+        known = {_TURNS, _ERRORS} <= set(run.tables) and run.tables[_TURNS].rows
+        return {"first error": partial(_onset_chart, run)} if known else {}
 
     def sentences(self, run: Run, words: Glossary) -> Iterator[str]:
         """How many turns are exactly right, how many dialogues are, and which slots are wrong."""
@@ -244,14 +244,6 @@ def _summary(rows: Iterable[Mapping[str, Any]]) -> Iterator[Badge]:
     for kind, column in (("missed", "missed"), ("spurious", "spurious"), ("wrong value", "wrong_value")):
         if count := max((row[column] for row in turns), default=0):
             yield Badge(f"up to {count} {kind}", "bad")
-
-
-def _slot_chart(library: RunTables, run: Run) -> Any:
-    counts = library.table(run, _ERRORS).group_by("domain", "slot", "kind").len().rows()
-    bars: dict[str, dict[str, int]] = {f"{domain}-{slot}": {} for domain, slot, _, _ in counts}
-    for domain, slot, kind, count in counts:
-        bars[f"{domain}-{slot}"][KINDS.get(kind, kind)] = count
-    return stacked_bars(bars, list(KINDS.values()), title="Errors by slot", value="turns in which the slot is wrong")
 
 
 def _onset_chart(run: Run) -> Any:

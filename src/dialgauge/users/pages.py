@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dialgauge.presentation import (
     NAMED,
@@ -24,16 +24,14 @@ from dialgauge.presentation import (
     value_of,
     value_with_interval,
 )
-from dialgauge.report import Table, plain, stacked_bars
+from dialgauge.report import Table, plain
 from dialgauge.text import counted
 from dialgauge.users.dialogue_page import ENDS, dialogue_view
 from dialgauge.users.figures import confusion_table, loop_table, verdict_table
 from dialgauge.users.labels import LABELS, meaning
-from dialgauge.users.measures import FAULTS, WHOSE
+from dialgauge.users.measures import WHOSE
 from dialgauge.users.presentation import score_tables
-from dialgauge.users.records import COMBINED, MEASURES
 from dialgauge.users.sentences import sentence_table
-from dialgauge.users.tables import LOST
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue
@@ -41,9 +39,6 @@ if TYPE_CHECKING:
 
 _VERDICTS, _BEHAVIOURS, _LOOPS, _FACTS = "verdicts", "behaviours", "loops", "conversation_facts"
 _COLUMNS = 6
-#: Domains that a chart tells apart.
-_MOST_DOMAINS = 4
-_OTHER = "other domains"
 #: What the behaviours are about whose labels have two parts.
 _MENTIONS = {
     "multiple_constraint_informs": "repeated constraint",
@@ -107,13 +102,6 @@ class UsersPages(RunPages):
         )
         return [*tables, *(make(run) for name, make in makers if name in run.tables and run.tables[name].rows)]
 
-    def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
-        """Lost points by fault and domain, and behaviours by domain."""
-        charts: dict[str, Callable[[], Any]] = dict(lost_charts(library, run))
-        if _BEHAVIOURS in run.tables and run.tables[_BEHAVIOURS].rows:
-            charts["behaviours"] = partial(behaviour_chart, library, run)
-        return charts
-
     def sentences(self, run: Run, words: Glossary) -> Iterator[str]:
         """How much of its goal the user says, and whose fault its repetitions and loops are."""
         explained = False
@@ -161,48 +149,6 @@ def _behaviour_table(library: RunTables, run: Run) -> Table:
     for label, records, dialogues in counts.sort(["len", "behaviour"], descending=[True, False]).iter_rows():
         table.add(label, records, dialogues, meaning(label))
     return table
-
-
-def lost_charts(library: RunTables, run: Run) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """A chart of lost points for each measure that lost any."""
-    if "domain_scores" not in run.tables or not LOST.keys() <= set(library.table(run, "domain_scores").columns):
-        return
-    for measure in MEASURES:
-        bars = library.of_run(f"lost points {measure}", run, partial(_lost_points, library, run, measure))
-        if any(points for split in bars.values() for points in split.values()):
-            yield f"lost points {measure}", partial(_lost_chart, bars, measure)
-
-
-def _lost_points(library: RunTables, run: Run, measure: str) -> dict[str, dict[str, int]]:
-    """Domain to fault to points."""
-    import polars as pl
-
-    rows = library.table(run, "domain_scores").drop_nulls("domain")
-    rows = rows.filter(pl.col("measure") == measure, pl.col("domain") != COMBINED)
-    sums = rows.group_by("domain").agg(pl.col(*LOST).sum())
-    return {row["domain"]: {fault: row[column] for column, fault in LOST.items()} for row in sums.to_dicts()}
-
-
-def _lost_chart(bars: dict[str, dict[str, int]], measure: str) -> Any:
-    title = f"Points lost in {measure}, by domain and fault"
-    return stacked_bars(bars, list(FAULTS), title=title, value="lost points (FP + FN)")
-
-
-def behaviour_chart(library: RunTables, run: Run) -> Any:
-    """In how many dialogues each behaviour was seen, by domain."""
-    import polars as pl
-
-    seen = library.table(run, "behaviours").select("dialogue", "behaviour", pl.col("domain").fill_null(""))
-    counts = seen.drop_nulls("behaviour").unique().group_by("behaviour", "domain").len()
-    domains = counts.group_by("domain").agg(pl.col("len").sum()).sort(["len", "domain"], descending=[True, False])
-    shown = domains["domain"].head(_MOST_DOMAINS).to_list()
-    bars: dict[str, dict[str, int]] = {}
-    for label, domain, count in counts.iter_rows():
-        group = (domain or "no domain") if domain in shown else _OTHER
-        of_label = bars.setdefault(_in_words(label), {})
-        of_label[group] = of_label.get(group, 0) + count
-    groups = [*(domain or "no domain" for domain in shown), _OTHER]
-    return stacked_bars(bars, groups, title="Behaviours by domain", value="dialogues, counted once for each domain")
 
 
 #: Verdicts on what the user did not say.

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from dialgauge.dialogue import contradicted_sentence
+from dialgauge.presentation import capitalised
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.audit.log_audit import LogAudit, ReplayedConversation
 from dialgauge.tasks.audit.regrading import Regrading
@@ -125,7 +127,7 @@ def _replay_table(audit: LogAudit) -> Table:
 
 def _replay_notes(audit: LogAudit) -> Iterator[str]:
     if odd := audit.self_contradicted:
-        yield f"The recorded reward is not what the parts stored with it give in {some_of(odd, _NAMED)}."
+        yield capitalised(contradicted_sentence(odd, len(audit.conversations), _NAMED))
     if audit.no_replay == "no world":
         yield (
             "No calls were made again: the records and tools of this log's domain are not here (--domain FOLDER names "

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import polars as pl
 from msgspec.structs import replace
@@ -35,7 +34,7 @@ from dialgauge.presentation import (
     names_expected_calls,
     worth_reading,
 )
-from dialgauge.report import Table, stacked_bars
+from dialgauge.report import Table
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_pages import (
     AUDIT_FACETS,
@@ -140,7 +139,9 @@ class TrialsPages(ToolPages):
         Breakdown("Where conversations failed", "expected", only={"passed": "no"}, tone="bad"),
         Breakdown("How they ended", "end", parts="passed", tones={"yes": "good", "no": "bad"}),
         Breakdown("Faults of the user", "fault", tone="warn", note="conversations in which one was found"),
-        Breakdown("Tool calls", "tool", note="conversations that make each call"),
+        Breakdown(
+            "Tool calls", "tool", parts="call", tones={"done": "plain", "error": "bad"}, note="conversations with each"
+        ),
     )
     companions: ClassVar[Mapping[str, str]] = {FAULTS: "faults", CHECKS: "faults"}
 
@@ -223,18 +224,6 @@ class TrialsPages(ToolPages):
         if len(order) > _LISTED:
             table.notes.append(f"{len(order) - _LISTED:,} more are not listed; filter the dialogues by task.")
         return [table, *self.fault_tables(library, run)]
-
-    def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
-        """Which tools were called, and how that went."""
-        return {"tool calls": partial(_call_chart, library, run)} if CALLS in run.tables else {}
-
-
-def _call_chart(library: RunTables, run: Run) -> Any:
-    bars: dict[str, dict[str, float]] = {}
-    for name, outcome, count in library.table(run, CALLS).group_by("name", "outcome").len().rows():
-        bars.setdefault(name, {})[outcome or "done"] = count
-    outcomes = sorted({outcome for bar in bars.values() for outcome in bar}, key=lambda label: (label != "done", label))
-    return stacked_bars(bars, outcomes, title="Tool calls", value="calls")
 
 
 PAGES = TrialsPages()

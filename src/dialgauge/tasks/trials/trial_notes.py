@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from dialgauge.dialogue import differing_instructions, differing_sentence
+from dialgauge.dialogue import contradicted_sentence, differing_instructions, differing_sentence
 from dialgauge.formats import Notes, contradicts_parts
 from dialgauge.tasks.judges.graded_runs import GradedLog
 from dialgauge.tasks.trials.attempts import Attempts
@@ -75,12 +75,8 @@ def _contradicted(attempts: Attempts) -> list[str]:
     """Rewards that are not what the file stores beside them."""
     benchmark = attempts.said("benchmark")
     odd = [each.id for each in attempts.attempts if contradicts_parts(each.reward, each.parts, benchmark)]
-    if not odd:
-        return []
-    return [
-        f"the recorded reward is not what the parts stored with it give in {len(odd):,} of "
-        f"{counted(len(attempts.attempts), 'conversation')} ({some_of(odd)}): scores rest on the reward as recorded"
-    ]
+    told = contradicted_sentence(odd, len(attempts.attempts))
+    return [f"{told}: scores rest on the reward as recorded"] if odd else []
 
 
 def _verdict_source(attempts: Attempts, reading: Notes) -> list[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -22,7 +21,6 @@ from dialgauge.presentation import (
     kind_badges,
     worth_reading,
 )
-from dialgauge.report import stacked_bars
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue
@@ -60,16 +58,6 @@ class FaultsPages(ToolPages):
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """How often each fault was found, of how many conversations that were looked at."""
         return self.fault_tables(library, run)
-
-    def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
-        """Which faults were found."""
-        return {"faults": partial(_chart, library, run)} if FAULTS in run.tables else {}
-
-
-def _chart(library: RunTables, run: Run) -> Any:
-    counts = library.table(run, FAULTS).group_by("kind").len().rows()
-    bars = {str(kind): {"faults": float(count)} for kind, count in counts}
-    return stacked_bars(bars, ["faults"], title="Faults of the user", value="faults, a run of the same counted once")
 
 
 PAGES = FaultsPages()
