@@ -136,7 +136,7 @@ def numbered(things: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
 
 
 def _in_order_of_use(codes: NDArray[Any], size: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Those of so many codes that occur, in the order in which they first appear, and row by row which of them it is."""
+    """Those of so many codes that occur, in the order of their first rows, and row by row which of them it is."""
     fresh = np.ones(len(codes), bool)
     np.not_equal(codes[1:], codes[:-1], out=fresh[1:])
     if (codes[1:] >= codes[:-1]).all():  # as the dialogues of a table are

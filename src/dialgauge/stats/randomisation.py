@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
 from dialgauge.errors import DialgaugeError
@@ -32,8 +33,7 @@ CELLS = 2_000_000
 _PARTS = ("difference", "p", "adjusted", "low", "high", "error", "reach")
 
 
-@dataclass(frozen=True)
-class PairedRandomisation:
+class PairedRandomisation(Struct, frozen=True):
     """For each pair of systems (rows) and measure (columns) the difference, first minus second, and its tests.
 
     ``p`` is of one pair by itself; ``adjusted`` holds for all pairs of a measure together, and so do ``low`` and
