@@ -195,8 +195,8 @@ class _RatioSwaps(PairSwaps):
         """What leaves one system on the swapped dialogues comes to the other."""
         num, den = self.num[rows], self.den[rows]
         if self.same_sizes:  # the usual case: all systems are scored on the same turns
-            values = divide(self.totals - 2.0 * num, self.sizes_of)
-            return values[:, a] - values[:, b]
+            values = np.ascontiguousarray(divide(self.totals - 2.0 * num, self.sizes_of).T)
+            return (values[a] - values[b]).T
         shift, shift_den = num[:, b] - num[:, a], den[:, b] - den[:, a]
         first = divide(self.totals[a] + shift, self.sizes_of[a] + shift_den)
         return first - divide(self.totals[b] - shift, self.sizes_of[b] - shift_den)
