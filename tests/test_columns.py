@@ -12,7 +12,7 @@ import polars
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dialgauge.columns import ColumnKind, ColumnTable, PiecedTable, TableColumn, chosen_texts, column
+from dialgauge.columns import ColumnKind, ColumnTable, PiecedTable, SharedColumn, TableColumn, chosen_texts, column
 from support.soak import examples
 
 KINDS: dict[ColumnKind, Any] = {
@@ -97,6 +97,25 @@ def test_the_bytes_depend_on_the_content_alone(content: Any) -> None:
         (column("String", as_utf8), column("Int64", tuple(content["Int64"]))),
     ]
     assert len({parquet(ColumnTable({"text": text, "number": number})) for text, number in ways}) == 1
+
+
+@pytest.mark.parametrize("codes", [[0, 0, 1, 1, 3, 3], [3, 1, 1, 0, 3, 0], [1, 1, 2, 2, 2, 3]])
+def test_texts_in_order_or_not_are_written_alike(codes: list[int]) -> None:
+    texts = ["a", "b", "b", None]
+    chosen = chosen_texts(texts, np.array(codes))
+    whole = column("String", [texts[code] for code in codes])
+    assert parquet(ColumnTable({"text": chosen})) == parquet(ColumnTable({"text": whole}))
+    assert list(chosen.unique()) == list(whole.unique())
+
+
+def test_a_shared_column_is_written_like_its_own_in_every_table() -> None:
+    own = chosen_texts(["a", "b"], np.repeat([0, 1], 500))
+    shared, other = SharedColumn.of(own), column("Int64", np.arange(1000))
+    for columns in ({"text": own}, {"other": other, "text": own}, {"name": own, "text": own}):
+        same = {name: shared if each is own else each for name, each in columns.items()}
+        assert parquet(ColumnTable(same)) == parquet(ColumnTable(columns))
+    assert shared.chunk() is shared.chunk()
+    assert parquet(ColumnTable({"text": shared.rows(400, 600)})) == parquet(ColumnTable({"text": own.rows(400, 600)}))
 
 
 def test_long_tables_lie_in_row_groups() -> None:

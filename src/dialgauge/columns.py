@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, count
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -82,26 +83,49 @@ class TableColumn(Struct, frozen=True, eq=False):
         """The distinct texts in the order in which they first appear."""
         if self.codes is None:
             return dict.fromkeys(self.values)
-        return dict.fromkeys(self.values[code] for code in _used(self.codes, len(self.values)).tolist())
+        return dict.fromkeys(self.values[code] for code in _in_order_of_use(self.codes, len(self.values))[0].tolist())
 
     def coded(self) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct texts, and row by row which of them it is."""
         if self.codes is None:
             return numbered(self.values)
-        used = _used(self.codes, len(self.values))
+        used, places = _in_order_of_use(self.codes, len(self.values))
         texts = [self.values[code] for code in used.tolist()]
-        places = dict(zip(dict.fromkeys(texts), range(len(texts)), strict=False))
-        place_of = np.full(len(self.values), -1)
-        place_of[used] = np.arange(len(used)) if len(places) == len(texts) else [places[text] for text in texts]
-        return list(places), place_of[self.codes]
+        distinct = dict.fromkeys(texts)
+        if len(distinct) == len(texts):
+            return texts, places
+        place_of = dict(zip(distinct, range(len(distinct)), strict=True))
+        return list(distinct), np.array([place_of[text] for text in texts])[places]
 
     def rows(self, start: int, stop: int) -> TableColumn:
-        """Some rows of it."""
+        """Some rows of it, or itself."""
+        if start == 0 and stop == len(self):
+            return self
         if self.codes is not None:
             return TableColumn(self.kind, self.values, self.codes[start:stop])
         return TableColumn(
             self.kind, self.values[start:stop], None, None if self.valid is None else self.valid[start:stop]
         )
+
+    def chunk(self) -> _Chunk:
+        """The column as Parquet writes it."""
+        return _chunk(self)
+
+
+class SharedColumn(TableColumn, frozen=True, eq=False, dict=True):
+    """A column that several tables have, which is made ready to be written once."""
+
+    @classmethod
+    def of(cls, column: TableColumn) -> SharedColumn:
+        """The same column, to be shared."""
+        return cls(column.kind, column.values, column.codes, column.valid)
+
+    @cached_property
+    def _ready(self) -> _Chunk:
+        return _chunk(self)
+
+    def chunk(self) -> _Chunk:
+        return self._ready
 
 
 def numbered(things: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
@@ -111,11 +135,18 @@ def numbered(things: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
     return list(places), codes
 
 
-def _used(codes: NDArray[Any], size: int) -> NDArray[np.int64]:
-    """Those of so many codes that occur, in the order in which they first appear."""
+def _in_order_of_use(codes: NDArray[Any], size: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Those of so many codes that occur, in the order of their first rows, and row by row which of them it is."""
+    fresh = np.ones(len(codes), bool)
+    np.not_equal(codes[1:], codes[:-1], out=fresh[1:])
+    if (codes[1:] >= codes[:-1]).all():  # as the dialogues of a table are
+        return codes[fresh], np.cumsum(fresh) - 1
     first = np.full(size, len(codes))
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last one stays: the first
-    return np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]
+    used = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]
+    places = np.empty(size, np.int64)
+    places[used] = np.arange(len(used))
+    return used, places[codes]
 
 
 def column(
@@ -216,7 +247,7 @@ class ColumnTable:
 
     def _row_groups(self, start: int, stop: int) -> Iterator[list[_Chunk]]:
         """The columns of some rows, in more groups than one where a page would be too long."""
-        chunks = [_chunk(each.rows(start, stop)) for each in self._columns.values()]
+        chunks = [each.rows(start, stop).chunk() for each in self._columns.values()]
         if stop - start > 1 and any(max(len(chunk.data), len(chunk.dictionary)) > _PAGE for chunk in chunks):
             middle = (start + stop) // 2
             yield from self._row_groups(start, middle)
@@ -301,7 +332,7 @@ def coded_texts(column: TableColumn | polars.Series) -> tuple[list[str], NDArray
     return names.to_list(), codes.to_numpy(writable=True)
 
 
-class _Chunk(Struct, frozen=True):
+class _Chunk(Struct, frozen=True, eq=False, dict=True):
     """A column of a row group: a page of data and, where that is of codes, a page with what they stand for."""
 
     kind: ColumnKind
@@ -316,29 +347,41 @@ class _Chunk(Struct, frozen=True):
         """The pages of a column that begins at a place in the file, what the footer says of it, and its size before
         compression."""
         gzip = compress and len(self.data) + len(self.dictionary) > _SMALL
-        content, size = b"", 0
-        if self.entries:
-            about = _struct({1: _i32(self.entries), 2: _i32(_PLAIN)})
-            content, size = _page(_DICTIONARY_PAGE, self.dictionary, {7: (_STRUCT, about)}, gzip=gzip)
-        data_place = offset + len(content)
-        encoding = _DICTIONARY if self.entries else _PLAIN
-        about = _struct({1: _i32(self.values), 2: _i32(encoding), 3: _i32(_RLE), 4: _i32(_RLE)})
-        page, page_size = _page(_DATA_PAGE, self.data, {5: (_STRUCT, about)}, gzip=gzip)
-        content, size = content + page, size + page_size
+        dictionary, data, size = self._zipped_pages if gzip else self._pages(gzip=False)
+        content = dictionary + data
         path = [name, "list", "element"] if self.kind in _ELEMENTS else [name]
         facts = {
             1: _i32(_PHYSICAL[self.kind]),
-            2: _list(_I32, [_zigzag(code) for code in sorted({_PLAIN, _RLE, encoding})]),
+            2: _list(_I32, [_zigzag(code) for code in sorted({_PLAIN, _RLE, self.encoding})]),
             3: _list(_BINARY, [_binary(part)[1] for part in path]),
             4: _i32(_GZIP if gzip else _UNCOMPRESSED),
             5: _i64(self.values),
             6: _i64(size),
             7: _i64(len(content)),
-            9: _i64(data_place),
+            9: _i64(offset + len(dictionary)),
         }
         if self.entries:
             facts[11] = _i64(offset)
         return content, _struct({2: _i64(offset), 3: (_STRUCT, _struct(facts))}), size
+
+    @property
+    def encoding(self) -> int:
+        """How the page of data is written."""
+        return _DICTIONARY if self.entries else _PLAIN
+
+    @cached_property
+    def _zipped_pages(self) -> tuple[bytes, bytes, int]:
+        return self._pages(gzip=True)
+
+    def _pages(self, *, gzip: bool) -> tuple[bytes, bytes, int]:
+        """The dictionary, or nothing, and the data; and the size of both before compression."""
+        dictionary, size = b"", 0
+        if self.entries:
+            about = _struct({1: _i32(self.entries), 2: _i32(_PLAIN)})
+            dictionary, size = _page(_DICTIONARY_PAGE, self.dictionary, {7: (_STRUCT, about)}, gzip=gzip)
+        about = _struct({1: _i32(self.values), 2: _i32(self.encoding), 3: _i32(_RLE), 4: _i32(_RLE)})
+        data, data_size = _page(_DATA_PAGE, self.data, {5: (_STRUCT, about)}, gzip=gzip)
+        return dictionary, data, size + data_size
 
 
 def _page(kind: int, content: bytes, about: Mapping[int, _Field], *, gzip: bool) -> tuple[bytes, int]:

@@ -287,11 +287,14 @@ def check_writable(folder: Path) -> None:
 
 def probe(folder: Path) -> None:
     """Write a nameless file into the folder or, where it is still to be made, into the nearest one above it."""
-    import tempfile
-
     present = next(parent for parent in (folder, *folder.absolute().parents) if os.path.lexists(parent))
-    with tempfile.TemporaryFile(dir=present):
-        pass
+    try:
+        os.close(os.open(present, os.O_TMPFILE | os.O_WRONLY, 0o600))
+    except (AttributeError, OSError):  # not every system has such files; whatever else is wrong is told below
+        import tempfile
+
+        with tempfile.TemporaryFile(dir=present):
+            pass
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import KEY_PACKAGES, draft, fingerprint, input_of_files, this_command, versions, with_origin
-from dialgauge.runs.provenance import _versions
+from dialgauge.runs.provenance import _known_digest, _versions
 
 
 def test_a_file_has_the_checksum_that_sha256sum_prints(tmp_path: Path) -> None:
@@ -18,6 +18,18 @@ def test_a_file_has_the_checksum_that_sha256sum_prints(tmp_path: Path) -> None:
     # FIPS 180-2, appendix B.1: the digest of the three bytes "abc".
     assert made.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert (made.path, made.files, made.size) == (str(path), 1, 3)
+
+
+def test_an_input_that_changes_has_another_checksum(tmp_path: Path) -> None:
+    """One that stays as it is, as the gold of many systems does, is read once."""
+    file = tmp_path / "gold.json"
+    file.write_bytes(b"one")
+    before = fingerprint(file)
+    known = _known_digest.cache_info().misses
+    assert fingerprint(file) == before
+    assert _known_digest.cache_info().misses == known
+    file.write_bytes(b"other")
+    assert fingerprint(file).sha256 == hashlib.sha256(b"other").hexdigest()
 
 
 def test_a_folder_counts_its_files_and_not_the_hidden_ones(tmp_path: Path) -> None:

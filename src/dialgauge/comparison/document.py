@@ -127,14 +127,17 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
         "dialogues": len(comparison.dialogues),
         "unit": comparison.view.unit,
         "complete": comparison.complete,
-        "lacking": [asdict(system) for system in comparison.lacking],
+        "lacking": [structs.asdict(system) for system in comparison.lacking],
         "notes": [str(note) for note in comparison.notes],
         "note_kinds": [note_kind(note) for note in comparison.notes],
-        "verdict": {"sentence": str(comparison.verdict), "measures": list(map(asdict, comparison.verdict.measures))},
+        "verdict": {
+            "sentence": str(comparison.verdict),
+            "measures": list(map(structs.asdict, comparison.verdict.measures)),
+        },
         "systems": _systems(comparison),
         "differences": [difference.as_dict() for difference in comparison.differences()],
         "measures": [
-            asdict(spread)
+            structs.asdict(spread)
             | {
                 "range": spread.range,
                 "higher_is_better": comparison.scores.higher_is_better(spread.measure),

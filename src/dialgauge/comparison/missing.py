@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.comparison.views import view_of_runs
@@ -29,8 +30,7 @@ MISSING_OPTIONS, UNLIKE_TURNS = "missing_options", "unlike_turns"
 _NAMED = 6
 
 
-@dataclass(frozen=True)
-class LackingSystem:
+class LackingSystem(Struct, frozen=True):
     """A system without some of the units, dialogues mostly; ``file`` is where its predictions came from, if known."""
 
     system: str

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 
 from dialgauge import stats
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
@@ -40,8 +41,7 @@ class RatedMeasure:
     behind: tuple[float, float, float] | None = None
 
 
-@dataclass(frozen=True)
-class Ratings:
+class Ratings(Struct, frozen=True):
     """``values`` is (dialogues, raters), NaN where a rater gave none."""
 
     dialogues: tuple[str, ...]

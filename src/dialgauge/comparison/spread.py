@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct, structs
 from numpy.typing import ArrayLike
 
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     import polars
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """One measure over systems. The sample standard deviation needs two systems; it is None with fewer."""
 
     measure: str
@@ -110,8 +109,7 @@ def system_correlations(
     return tables
 
 
-@dataclass(frozen=True)
-class SystemTable:
+class SystemTable(Struct, frozen=True):
     """``values`` is (systems, measures), NaN where a score is not known."""
 
     systems: tuple[str, ...]
@@ -188,7 +186,9 @@ def system_table_json(table: SystemTable) -> dict[str, Any]:
     return {
         "systems": list(table.systems),
         "measures": list(table.measures),
-        "spread": [asdict(spread) | {"range": spread.range} for spread in spreads(table.measures, table.values)],
+        "spread": [
+            structs.asdict(spread) | {"range": spread.range} for spread in spreads(table.measures, table.values)
+        ],
         "correlations": {kind: correlation_matrix(columns, kind) for kind in CORRELATIONS},
     }
 

@@ -7,11 +7,11 @@ Letters are a compact letter display: two systems share a letter exactly where t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.comparison.result import Comparison
@@ -21,8 +21,7 @@ from dialgauge.stats import Floats
 Alike: TypeAlias = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """One measure: by system its letters, and the best and the worst rank that the tests leave it."""
 
     letters: tuple[str, ...]

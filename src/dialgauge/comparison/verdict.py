@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 _NAMED = 4
 
 
-@dataclass(frozen=True)
-class MeasureVerdict:
+class MeasureVerdict(Struct, frozen=True):
     """What one measure says: the system with the best value, the next best, and the chance that this is noise.
 
     ``lead`` is positive whichever direction is better. ``p`` is the largest p-value of the leader against any other
@@ -84,8 +83,7 @@ class MeasureVerdict:
         return self.clear_alone and not self.clear
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What each measure says, the headline first; as text, one sentence without its full stop."""
 
     systems: tuple[str, ...]

@@ -79,10 +79,12 @@ class _Said(NamedTuple):
 
     acts: tuple[Act, ...] | None
     state: State | None
-    active: Values
+    active: Values | None
     intents: dict[str, str] | None
     requested: dict[str, Values] | None
 
+
+_NOTHING_SAID = _Said(acts=None, state=None, active=None, intents=None, requested=None)
 
 _LISTED = Listed(_Dialogue)
 _KEYED = Keyed(_Dialogue)
@@ -166,33 +168,38 @@ class _Reader:
         if heard[0]:
             self._notes.add("nlu of a first turn dropped: nothing was said before it")
         said = self._said.each([turn.frames for turn in raw.turns])
-        turns = [self._turn(position, turn, said, heard[position + 1]) for position, turn in enumerate(raw.turns)]
+        turns = []
+        for position, (turn, spoken) in enumerate(zip(raw.turns, said, strict=True)):
+            speaker = _speaker(turn, position)
+            acts, state, active, intents, requested = spoken or _NOTHING_SAID
+            turns.append(
+                Turn(
+                    speaker=speaker,
+                    text=turn.utterance,
+                    acts=acts,
+                    heard=heard[position + 1],
+                    state=state,
+                    active=active,
+                    intents=intents,
+                    requested=requested,
+                )
+            )
         goal = None if raw.goal is None else Goal(tasks={name: _task(name, task) for name, task in raw.goal.items()})
         return Dialogue(id=identifier, turns=tuple(turns), goal=goal, domains=raw.services)
 
-    def _turn(self, position: int, raw: _Turn, meanings: Iterator[_Said | None], heard: tuple[Act, ...] | None) -> Turn:
-        speaker = _SPEAKERS.get(raw.speaker) or _SPEAKERS.get(raw.speaker.lower())
-        if speaker is None:
-            raise DialgaugeError(f"the speaker is {raw.speaker!r}; it must be USER or SYSTEM", turn=position)
-        if speaker == "user" and raw.turn_id not in (None, position, str(position)):
-            raise DialgaugeError(
-                f"turn_id is {raw.turn_id!r}, but turns are counted from 0 and this one is number {position}; "
-                "renumber the turns or leave turn_id out",
-                turn=position,
-            )
-        spoken = next(meanings)
-        if spoken is None:
-            return Turn(speaker=speaker, text=raw.utterance, heard=heard)
-        return Turn(
-            speaker=speaker,
-            text=raw.utterance,
-            acts=spoken.acts,
-            heard=heard,
-            state=spoken.state,
-            active=spoken.active,
-            intents=spoken.intents,
-            requested=spoken.requested,
+
+def _speaker(raw: _Turn, position: int) -> Speaker:
+    """Who speaks in a turn that stands where its number says."""
+    speaker = _SPEAKERS.get(raw.speaker) or _SPEAKERS.get(raw.speaker.lower())
+    if speaker is None:
+        raise DialgaugeError(f"the speaker is {raw.speaker!r}; it must be USER or SYSTEM", turn=position)
+    if speaker == "user" and raw.turn_id not in (None, position, str(position)):
+        raise DialgaugeError(
+            f"turn_id is {raw.turn_id!r}, but turns are counted from 0 and this one is number {position}; "
+            "renumber the turns or leave turn_id out",
+            turn=position,
         )
+    return speaker
 
 
 class _Meanings(Generic[T]):
@@ -201,28 +208,27 @@ class _Meanings(Generic[T]):
     def __init__(self, make: Callable[[bytes], T], decoder: msgspec.json.Decoder[Any], part: Part) -> None:
         self._make, self._decoder, self._part = make, decoder, part
 
-    def each(self, texts: list[Raw]) -> Iterator[T | None]:
+    def each(self, texts: list[Raw]) -> list[T | None]:
         """What the text of each turn means; None where there is none. What is wrong with it is told with the place."""
-        meanings: list[T | None] = []
+        make, meanings = self._make, list[T | None]()
         for position, raw in enumerate(texts):
             if position > 1 and raw == texts[position - 2]:
-                meaning = meanings[position - 2]
-            else:
-                meaning = self._meaning(bytes(raw), position)
-            meanings.append(meaning)
-            yield meaning
-
-    def _meaning(self, content: bytes, position: int) -> T | None:
-        if content in _NOTHING:
-            return None
-        try:
-            return self._make(content)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                meanings.append(meanings[position - 2])
+                continue
+            content = bytes(raw)
             try:
-                decode(self._decoder, content, self._part)
-            except DialgaugeError as error:
-                raise error.at(turn=position) from error
-            raise
+                meanings.append(None if content in _NOTHING else make(content))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                self._tell(content, position)
+                raise
+        return meanings
+
+    def _tell(self, content: bytes, position: int) -> None:
+        """Raise what is wrong with a text."""
+        try:
+            decode(self._decoder, content, self._part)
+        except DialgaugeError as error:
+            raise error.at(turn=position) from error
 
 
 @lru_cache(maxsize=_KEPT)

@@ -15,6 +15,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError, nearest
@@ -44,8 +45,7 @@ class Evidence(Protocol):
 E = TypeVar("E", bound=Evidence)
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A parameter of a measure: a choice of words, a number that is not negative, or a ``whole`` number from 1."""
 
     name: str

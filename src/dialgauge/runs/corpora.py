@@ -106,7 +106,7 @@ class _CorpusRows:
         head = _head(dialogue)
         self.heads.append(head)
         self.turns += dialogue.turns
-        self.records += lines.splitlines()
+        self.records += lines[:-1].split(b"\n") if lines else ()  # JSON has no other ends of lines
         self.size += len(lines) - len(dialogue.turns)
         return _native(dialogue, lines, *head[-2:])
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
 from dialgauge.errors import DialgaugeError
@@ -32,8 +33,7 @@ CELLS = 2_000_000
 _PARTS = ("difference", "p", "adjusted", "low", "high", "error", "reach")
 
 
-@dataclass(frozen=True)
-class PairedRandomisation:
+class PairedRandomisation(Struct, frozen=True):
     """For each pair of systems (rows) and measure (columns) the difference, first minus second, and its tests.
 
     ``p`` is of one pair by itself; ``adjusted`` holds for all pairs of a measure together, and so do ``low`` and
@@ -195,8 +195,8 @@ class _RatioSwaps(PairSwaps):
         """What leaves one system on the swapped dialogues comes to the other."""
         num, den = self.num[rows], self.den[rows]
         if self.same_sizes:  # the usual case: all systems are scored on the same turns
-            values = divide(self.totals - 2.0 * num, self.sizes_of)
-            return values[:, a] - values[:, b]
+            values = np.ascontiguousarray(divide(self.totals - 2.0 * num, self.sizes_of).T)
+            return (values[a] - values[b]).T
         shift, shift_den = num[:, b] - num[:, a], den[:, b] - den[:, a]
         first = divide(self.totals[a] + shift, self.sizes_of[a] + shift_den)
         return first - divide(self.totals[b] - shift, self.sizes_of[b] - shift_den)
@@ -227,17 +227,23 @@ def _alone(swaps: PairSwaps, observed: Floats, tie: Floats) -> tuple[Floats, Flo
     sums = np.zeros((3, len(observed)))
     kept = swaps.all_differences if swaps.resamples * len(everyone) <= swaps.cells else None
     for drawn, rows in swaps.blocks(everyone) if kept is None else [(kept, slice(None))]:
-        known = ~np.isnan(drawn)
-        extreme += (np.abs(drawn) >= np.abs(observed) - tie).sum(axis=0)
-        defined += known.sum(axis=0)
-        whole = bool(known.all())
-        difference, slope = (part if whole else np.where(known, part, 0.0) for part in (drawn, swaps.slopes(rows)))
+        unknown = np.isnan(drawn)
+        extreme += _counts(np.abs(drawn) >= np.abs(observed) - tie)
+        whole = not unknown.any()
+        defined += len(drawn) if whole else _counts(~unknown)
+        difference, slope = (part if whole else np.where(unknown, 0.0, part) for part in (drawn, swaps.slopes(rows)))
         sums[0] += np.einsum("rp,rp->p", difference, difference)
         sums[1] += slope[:, 0] @ difference if slope.shape[1] == 1 else np.einsum("rp,rp->p", difference, slope)
         sums[2] += np.einsum("rp,rp->p", slope, slope)
     p: Floats = (1.0 + extreme) / (1.0 + defined)
     p[np.isnan(observed)] = np.nan
     return p, divide(sums, defined)
+
+
+def _counts(flags: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """How many of each column are true, in a sixth of the time that ``flags.sum(axis=0)`` takes; exact up to 2^24."""
+    counts: NDArray[np.float32] = np.ones(len(flags), np.float32) @ flags.astype(np.float32)
+    return counts
 
 
 def _step_down(
@@ -266,7 +272,7 @@ def _step_down(
 def _adjusted(blocks: Iterable[Floats], statistic: Floats) -> Floats:
     extreme, defined = np.zeros(len(statistic)), 0
     for largest in blocks:
-        extreme += (largest >= statistic).sum(axis=0)
+        extreme += _counts(largest >= statistic)
         defined += int((~np.isnan(largest[:, 0])).sum())
     shares: Floats = np.maximum.accumulate((1.0 + extreme) / (1.0 + defined))
     return shares

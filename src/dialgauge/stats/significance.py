@@ -6,19 +6,18 @@ systems' ratios, first minus second. The test that decides is in :mod:`dialgauge
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from dialgauge.stats.randomisation import NOTHING, TIE, checked_systems
 from dialgauge.stats.resampling import Floats, bootstrap_weights, distinct_rows, divide, varied, weighted_sums
 
 
-@dataclass(frozen=True)
-class PairedBootstrap:
+class PairedBootstrap(Struct, frozen=True):
     """For each pair of systems (rows) and measure (columns): difference and two-sided p."""
 
     pairs: tuple[tuple[int, int], ...]

@@ -249,7 +249,7 @@ def _joined(blocks: Sequence[_EncodedTurns]) -> _EncodedTurns:
 
 def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _EncodedTurns:
     """Some turns, the first of which is the row ``first``."""
-    blanks = {} if kind == "judged" else {row: turn.blank for row, turn in enumerate(turns) if turn.blank}
+    blanks = [] if kind == "judged" else list(map(attrgetter("blank"), turns))
     given = list(map(attrgetter(kind), turns))
     #: The turns of a file share the states that are written the same: each different one is looked at once.
     ids = list(map(id, given))
@@ -262,8 +262,8 @@ def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _En
     ]
     blank_rows: list[int] = []
     blank_cells: list[int] = []
-    for row, blank in blanks.items():
-        for domain, slots in blank.items():
+    for row, blank in enumerate(blanks) if any(blanks) else ():
+        for domain, slots in (blank or {}).items():
             numbers = items.of(domain, slots)
             blank_rows += [first + row] * len(numbers)
             blank_cells += numbers

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 import numpy as np
 
-from dialgauge.columns import ColumnTable, PiecedTable, TableColumn, chosen_texts, column
+from dialgauge.columns import ColumnTable, PiecedTable, SharedColumn, TableColumn, chosen_texts, column
 from dialgauge.dialogue import Turn
 from dialgauge.formats import SpooledDialogues
 from dialgauge.measures import Measure
@@ -211,12 +211,23 @@ def _texts(comparison: StateComparison, system: System) -> TableColumn:
 def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, TableColumn]:
     """dialogue, turn and user_turn of some scored turns, or of all."""
     aligned = comparison.aligned
-    chosen = np.arange(len(aligned), dtype=np.int32) if rows is None else rows
+    if rows is None:
+        return _all_places(comparison, system)
     return {
-        "dialogue": chosen_texts(aligned.ids, aligned.dialogue[chosen]),
-        "turn": column("Int64", system.gold_corpus.user_turns[0][aligned.gold_row[chosen]]),
-        "user_turn": column("Int32", aligned.turn[chosen]),
+        "dialogue": chosen_texts(aligned.ids, aligned.dialogue[rows]),
+        "turn": column("Int64", system.gold_corpus.user_turns[0][aligned.gold_row[rows]]),
+        "user_turn": column("Int32", aligned.turn[rows]),
     }
+
+
+def _all_places(comparison: StateComparison, system: System) -> dict[str, TableColumn]:
+    """Those of all scored turns, the same columns for all systems that are scored on the same gold turns."""
+    rows = np.arange(len(comparison.aligned), dtype=np.int32)
+
+    def made() -> dict[str, TableColumn]:
+        return {name: SharedColumn.of(each) for name, each in _places(comparison, system, rows).items()}
+
+    return made() if system.gold is None else system.gold.once("places", comparison.aligned.gold_row, made)
 
 
 def _named(pairs: Sequence[tuple[str, str]], slots: NDArray[Any]) -> dict[str, TableColumn]:
