@@ -35,7 +35,7 @@ from dialgauge.text import plain, some_of
 
 _LACKING = (
     "missing: the messages of each conversation, with who said them, and beside them its task and whether it succeeded "
-    "(where messages were not kept, task and success alone will do; 'success' below is made up)"
+    "(where messages were not kept, task and success alone will do)"
 )
 _DEEPEST, _SHOWN, _LONGEST = 5, 6, 40
 #: How many records an example is made of, and what a task is called in it that has no name.
