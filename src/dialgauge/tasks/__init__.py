@@ -111,7 +111,11 @@ if TYPE_CHECKING:
         reasons_table as reasons_table,
     )
     from dialgauge.tasks.recordings.compat import CompatVerdict as CompatVerdict
-    from dialgauge.tasks.recordings.conduct import ConversationCounts as ConversationCounts
+    from dialgauge.tasks.recordings.conduct import (
+        ALIKE as ALIKE,
+        ConversationCounts as ConversationCounts,
+        paired_items as paired_items,
+    )
     from dialgauge.tasks.recordings.judged_conversations import (
         BROKEN as BROKEN,
         Broken as Broken,
