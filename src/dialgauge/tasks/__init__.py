@@ -48,7 +48,6 @@ if TYPE_CHECKING:
         FailureEvidence as FailureEvidence,
         ObservedFault as ObservedFault,
     )
-    from dialgauge.tasks.blame.label_sheets import label_sheets as label_sheets
     from dialgauge.tasks.blame.measured_blame import (
         BlameEstimate as BlameEstimate,
         BlameRecord as BlameRecord,
