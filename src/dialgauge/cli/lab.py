@@ -60,9 +60,6 @@ class CutOff(Struct, frozen=True):
 
     exchanges: ExchangesOption = 20
     seconds: Annotated[float, Option(min=0, help="Time limit per conversation in seconds; 0 for none.")] = 300.0
-    loop: Annotated[
-        int, WholeNumber(of="exchanges", min=0, help="Stop after this many identical exchanges in a row; 0 for never.")
-    ] = 0
 
 
 class LabOfTools(Struct, frozen=True):
@@ -131,7 +128,6 @@ def run(
     channel: ChannelOption = "clean",
     failures: FailuresOption = "live",
     broken: BrokenOption = None,
-    render: Annotated[bool, Option(help="At act level, also render the acts as text.")] = False,
     seed: LabSeedOption = 0,
     resamples: ResamplesOption = 1000,
     export: Annotated[
@@ -169,7 +165,6 @@ def run(
         system=agents.given("system"),
         channel=channel,
         level=level,
-        render=render,
         asked=model.asked(),
         trials=trials,
         seed=seed,
