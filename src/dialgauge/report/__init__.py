@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.report.table import (
         BOLD as BOLD,
+        FORMATS as FORMATS,
         INTERVALS as INTERVALS,
         USAGE as USAGE,
         Cell as Cell,
