@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from dialgauge import explorer, presentation
 from dialgauge.cli import common, compare as comparing
@@ -17,9 +17,6 @@ from dialgauge.measures import Coverage, Score
 from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Annotations, Manifest, Run, Store, plain as as_json
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    pass
 
 app = application("The run store: one folder per stored measurement, with run.json and Parquet tables.", parts=__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -12,9 +12,6 @@ import numpy as np
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.templating import received, sent
 from dialgauge.presentation import RunPages
-
-if TYPE_CHECKING:
-    pass
 
 #: Facets that every run has.
 DOMAIN = "domain"
