@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
+from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.templating import received, sent
@@ -18,12 +18,11 @@ DOMAIN = "domain"
 LABEL = "label"
 
 
-@dataclass(frozen=True)
-class DialogueQuery:
+class DialogueQuery(Struct, frozen=True):
     """What a list of dialogues is asked for, as its address says it."""
 
     text: str = ""
-    facets: Mapping[str, str] = field(default_factory=dict)
+    facets: Mapping[str, str] = {}
     measure: str = ""
     least: float | None = None
     most: float | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -13,6 +12,8 @@ from string import digits
 from threading import BoundedSemaphore
 from typing import Any, TypeVar
 from urllib.parse import urlencode
+
+from msgspec.structs import replace
 
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError

@@ -4,9 +4,9 @@ what became of every task."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge.agents import END_WORDS, EXPLANATION
@@ -44,8 +44,7 @@ _Item: TypeAlias = tuple[str, str, str, str]
 _SAME = slice(0, 3)
 
 
-@dataclass(frozen=True)
-class HeardRow:
+class HeardRow(Struct, frozen=True):
     """An act and what was made of it. ``kind`` is ``right``, ``wrong`` (something else was heard), ``missed`` (it was
     not heard) or ``spurious`` (it was heard and never said)."""
 
@@ -54,8 +53,7 @@ class HeardRow:
     kind: str
 
 
-@dataclass(frozen=True)
-class TaskView:
+class TaskView(Struct, frozen=True):
     """What became of a task of the goal: what was wanted, what was offered when, what the user ended up with, why not.
 
     ``verdicts`` are (rules, mark, reason).
@@ -69,8 +67,7 @@ class TaskView:
     verdicts: Sequence[tuple[str, Badge, str]]
 
 
-@dataclass(frozen=True)
-class OtherTrial:
+class OtherTrial(Struct, frozen=True):
     """Another conversation about the same goal."""
 
     dialogue: str
@@ -78,8 +75,7 @@ class OtherTrial:
     marks: Sequence[Badge]
 
 
-@dataclass(frozen=True)
-class LabOverview:
+class LabOverview(Struct, frozen=True):
     """The tasks, how the conversation went (name, value), and the trials of the same goal."""
 
     tasks: Sequence[TaskView]
@@ -87,8 +83,7 @@ class LabOverview:
     trials: Sequence[OtherTrial]
 
 
-@dataclass(frozen=True)
-class CallView:
+class CallView(Struct, frozen=True):
     """A call to the database."""
 
     name: str
@@ -98,8 +93,7 @@ class CallView:
     result: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class LabCell:
+class LabCell(Struct, frozen=True):
     """What stands beside a turn: acts, what the other side made of them, states, and calls before it.
 
     ``heard`` is None where nobody recorded it; ``alike`` of what was said was heard as it was said.
