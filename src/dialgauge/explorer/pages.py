@@ -75,7 +75,6 @@ class Explorer:
         self._asking = BoundedSemaphore(_SQL_AT_ONCE)
 
     def page(self, template: str, here: str = "", **content: Any) -> str:
-        """A page with what all pages share."""
         return render(
             template, here=here, links=self.links, place=self.store.folder.name, version=__version__, assets=assets(),
             **content,

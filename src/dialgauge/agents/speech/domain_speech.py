@@ -82,7 +82,6 @@ class DomainNlu:
 
     @cached_property
     def _called(self) -> dict[str, tuple[str, ...]]:
-        """Services by what they are called."""
         called: dict[str, tuple[str, ...]] = {}
         for name, words in self._vocabulary.services.items():
             for phrase in words.phrases:

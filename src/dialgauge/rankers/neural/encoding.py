@@ -58,7 +58,6 @@ class Lines:
         self.tokens: list[list[int]] = [[]]
 
     def number(self, text: str) -> int:
-        """The number of a line."""
         number = self._numbers.get(text)
         if number is None:
             number = self._numbers[text] = len(self.tokens)

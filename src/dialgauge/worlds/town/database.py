@@ -98,7 +98,6 @@ class TownTable:
 
     @property
     def id_column(self) -> str:
-        """Where a row has its id."""
         return "trainid" if self.domain == "train" else "id"
 
     def same_ids(self, rows: int) -> int:
