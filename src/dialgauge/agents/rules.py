@@ -123,7 +123,7 @@ class Dstc2Bot(FollowingBot):
         if not self._previous:
             return WELCOME
         if self._previous.startswith("api_call "):
-            return self._result()
+            return self._next_offer() or self._nothing()
         low = self._text.lower()
         if _CLOSING.search(low) and not self._changed:
             return GOODBYE
@@ -173,10 +173,6 @@ class Dstc2Bot(FollowingBot):
             values = (_UNSET[slot] if wants.get(slot, ANY) == ANY else wants[slot] for slot in ASK)
             return f"api_call {' '.join(values)}"
         return ASK["area"] if "area" not in wants else ASK["price"]
-
-    def _result(self) -> str:
-        """The answer after a call: the best proposal, or that there is none."""
-        return self._next_offer() or self._nothing()
 
     def _next_offer(self) -> str:
         left = [name for name in self._facts if name not in self._offered]

@@ -12,10 +12,9 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from dialgauge.agents.going_on import PersistentUser
 from dialgauge.agents.protocol import RandomStreams, Reply, SystemContext, UserContext
 from dialgauge.agents.speech import DomainSpeech, Nlg
-from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
+from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser, PersistentUser
 from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.agents.town.channel import Channel
 from dialgauge.agents.town.policy import RuleSystem
