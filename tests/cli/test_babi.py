@@ -243,11 +243,11 @@ def test_anonymise(tmp_path: Path, capsys: Capture) -> None:
 def test_anonymise_as_a_chat_log(tmp_path: Path, capsys: Capture) -> None:
     log, target = tmp_path / "log.jsonl", tmp_path / "out.jsonl"
     log.write_text(LOG)
-    outcome = dialgauge(capsys, "babi", "anonymise", log, "--out", target, "--no-built-in", "--json", "-")
+    outcome = dialgauge(capsys, "babi", "anonymise", log, "--out", target, "--json", "-")
     assert outcome.code == 0 and '"number": 1' in outcome.out
     corpus = read(target)
     assert [dialogue.id for dialogue in corpus.dialogues] == ["chat-0001", "chat-0002"]
-    assert corpus.dialogues[0].turns[0].text == "hi, John here"
+    assert corpus.dialogues[0].turns[0].text == "hi, <person> here"
 
 
 @pytest.mark.parametrize(

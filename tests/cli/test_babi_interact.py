@@ -36,10 +36,9 @@ def test_interact_with_rules(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     ("given", "told"),
     [
         (("--data",), "the agent rules is not trained; drop --data, or choose a model with --model"),
-        (("--model-seed", 1), "the agent rules is not trained; drop --model-seed, or choose a model with --model"),
         (
-            ("--url", "http://localhost:9", "--model-seed", 1, "--data"),
-            "the bot at --url is not trained; drop --data and --model-seed, or choose a model with --model",
+            ("--url", "http://localhost:9", "--data"),
+            "the bot at --url is not trained; drop --data, or choose a model with --model",
         ),
     ],
 )

@@ -228,7 +228,7 @@ def test_table_keeps_and_reuses_cells(capsys: pytest.CaptureFixture[str], data: 
     assert "| T1 | tst | rules |" in (tmp_path / "t.md").read_text()
     dialgauge(capsys, *call)
     assert [cell["run"] for cell in cells_of(tmp_path / "t.json")] == [cell["run"] for cell in first]
-    dialgauge(capsys, *call, "--fresh", "--no-statistics")
+    dialgauge(capsys, *call, "--fresh")
     assert {cell["run"] for cell in cells_of(tmp_path / "t.json")}.isdisjoint({cell["run"] for cell in first})
 
 
@@ -238,7 +238,7 @@ def test_workers_change_nothing(capsys: pytest.CaptureFixture[str], data: Path, 
     for workers in (1, 2):
         dialgauge(
             capsys, "babi", "table", "--data", data, "--models", "rules,tfidf", "--tasks", "1", "--workers", workers,
-            "--store", tmp_path / str(workers), "--json", tmp_path / "t.json", "--no-statistics",
+            "--store", tmp_path / str(workers), "--json", tmp_path / "t.json",
         )  # fmt: skip
         found.append([{**cell, "run": ""} for cell in cells_of(tmp_path / "t.json")])
     assert found[0] == found[1]

@@ -59,10 +59,10 @@ def test_every_output(files: list[Path], tmp_path: Path, capsys: pytest.CaptureF
     outcome = dialgauge(
         capsys, "compare", "self", *files, "--resamples", 100, "-m", "JGA,SA", "--correlation", "kendall", "--sweep",
         "--show", 2, "--show-by", "SA", "--ratings", ratings, "--rated", "bad", "--table", tmp_path / "all.tex",
-        "--json", tmp_path / "all.json", "--figures", tmp_path / "drawn", "--to", "markdown",
+        "--json", tmp_path / "all.json", "--figures", tmp_path / "drawn",
     )  # fmt: skip
     assert outcome.code == 0
-    assert "**Correlation with human ratings: bad**" in outcome.out
+    assert "Correlation with human ratings: bad" in outcome.out
     assert r"\toprule" in (tmp_path / "all.tex").read_text(encoding="utf-8")
     content = json.loads((tmp_path / "all.json").read_text())
     assert content["ratings"]["bad"]["correlations"][0]["measure"] == "JGA"
@@ -89,13 +89,14 @@ def test_compared_files_are_stored_on_request(
     assert (again.code, again.err) == (2, "dialgauge: stored runs are already scored; leave out --run\n")
 
 
-@pytest.mark.parametrize("output", ["markdown", "latex", "csv", "json"])
-def test_formats_on_standard_output(output: str, files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(capsys, "compare", "self", *files[:2], "--resamples", 50, "--to", output, "-m", "JGA")
-    start = {"markdown": "**Systems", "latex": "% needs", "csv": "system,JGA", "json": "["}[output]
-    assert outcome.out.startswith(start)
-    if output == "json":
-        assert json.loads(outcome.out)[0]["title"] == "Systems by measures"
+@pytest.mark.parametrize("ending", ["md", "tex", "csv", "json"])
+def test_formats_of_tables(ending: str, files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / f"table.{ending}"
+    dialgauge(capsys, "compare", "self", *files[:2], "--resamples", 50, "--table", target, "-m", "JGA")
+    start = {"md": "**Systems", "tex": "% needs", "csv": "system,JGA", "json": "["}[ending]
+    assert target.read_text().startswith(start)
+    if ending == "json":
+        assert json.loads(target.read_text())[0]["title"] == "Systems by measures"
 
 
 def test_the_hash_seed_does_not_matter(files: list[Path], tmp_path: Path) -> None:
@@ -198,7 +199,6 @@ def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--to", "markdwn"], "unknown output format 'markdwn' for --to. Did you mean 'markdown'?"),
         (["--correlation", "pearsn"], "(got 'pearsn'). Did you mean 'pearson'"),
     ],
 )
@@ -373,11 +373,12 @@ def test_too_few_dialogues_have_one_sentence_on_intervals(tmp_path: Path, capsys
 
 
 def test_a_pipe_does_not_speak_of_bold_print(
-    files: list[Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ("compare", "self", *files[:2], "--resamples", 200)
     assert "Bold" not in dialgauge(capsys, *words).out
-    assert "Bold: best, and what cannot be told apart from it." in dialgauge(capsys, *words, "--to", "markdown").out
+    dialgauge(capsys, *words, "--table", tmp_path / "table.md")
+    assert "Bold: best, and what cannot be told apart from it." in (tmp_path / "table.md").read_text()
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     assert "Bold: best, and what cannot be told apart from it." in dialgauge(capsys, *words).out
 

@@ -12,6 +12,8 @@ from dialgauge.formats import read
 from dialgauge.runs import Store
 from support.commands import dialgauge
 
+RENDERED = ["--user-set", "render=yes", "--system-set", "render=yes"]
+
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +67,7 @@ def test_channels_trials_and_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("system", ["rule-system", "rule-baseline"])
 def test_the_channel_reaches_every_system_of_ours(capsys: pytest.CaptureFixture[str], system: str) -> None:
-    words = ["lab", "run", "-n", 6, "--resamples", 0, "--system", system, "--channel", "drop=0.3", "--render"]
+    words = ["lab", "run", "-n", 6, "--resamples", 0, "--system", system, "--channel", "drop=0.3", *RENDERED]
     assert dialgauge(capsys, *words).code == 0
     (run,) = Store(None).survey().runs
     turns = [turn for one in run.dialogues() for turn in one.turns]
@@ -88,7 +90,7 @@ def test_conversations_that_fail_at_once_are_failures(capsys: pytest.CaptureFixt
 
 
 def test_rendering_changes_no_act(capsys: pytest.CaptureFixture[str]) -> None:
-    for name, more in {"plain": [], "worded": ["--render"]}.items():
+    for name, more in {"plain": [], "worded": RENDERED}.items():
         assert dialgauge(capsys, "lab", "run", "-n", 10, "--resamples", 0, "--out", name, *more).code == 0
     plain, worded = (read(f"{name}/conversations.jsonl").dialogues for name in ("plain", "worded"))
     assert [turn.acts for one in plain for turn in one.turns] == [turn.acts for one in worded for turn in one.turns]

@@ -5,7 +5,6 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars
@@ -137,26 +136,6 @@ def test_showing_a_run(place: Place) -> None:
     manifest = json.loads(place.run("runs", "show", id_, "--json", "-").out)
     assert (manifest["id"], manifest["seeds"], manifest["scores"]["undefined"]["value"]) == (id_, [7], None)
     assert manifest["scores"]["JGA"]["higher_is_better"] is True
-
-
-def test_codes_in_the_tables_of_a_run_are_explained_below_them(place: Place) -> None:
-    rows: dict[str, dict[str, list[Any]]] = {
-        "ends": {"reason": ["user_done", "of_my_own"]},
-        "patterns": {"pattern": ["no_miss_mult", None]},
-        "blame": {"cause": ["said_not_heard", "refused"]},
-        "behaviours": {"behaviours": [["lost/loop", "repeated_inform"], []]},
-        "faults": {"kind": ["early_end", "early_end"]},
-        "plain": {"text": ["nothing but words", "no/code of_ours"]},
-    }
-    tables = {name: polars.DataFrame(columns) for name, columns in rows.items()}
-    run = place.store.add(new_run(kind="lab", name="coded", tables=tables))
-    shown = place.run("runs", "show", run.id, "--wide").out
-    assert [line for line in shown.splitlines() if line.startswith("Codes")] == [
-        "Codes in these tables: user_done = the user was done; no_miss_mult = all, over several turns; "
-        "said_not_heard = said, not heard; lost/loop = said again in a loop; repeated_inform = a constraint was said "
-        "more than once; early_end = ends before it is done.",
-    ]
-    assert "Codes in these tables: user_done" in place.run("runs", "show", run.id).out
 
 
 def test_annotating_a_run_and_its_dialogues(place: Place) -> None:

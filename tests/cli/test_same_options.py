@@ -220,8 +220,8 @@ def test_a_store_says_where_the_runs_are_that_are_compared(tmp_path: Path) -> No
 
 #: Whole numbers that may be as large as they like: seeds, places, and where what is shown or found is cut off.
 UNBOUNDED = {
-    "--seed", "--town-seed", "--world-seed", "--model-seed", "--dialogue", "--turn", "--from-turn", "--to-turn",
-    "--limit", "--worst", "--show", "--places", "--max-bytes", "--min-repeats", "--min-turns", "--max-turns",
+    "--seed", "--town-seed", "--world-seed", "--dialogue", "--turn", "--from-turn", "--to-turn",
+    "--limit", "--worst", "--show", "--max-bytes", "--min-repeats", "--min-turns", "--max-turns",
 }  # fmt: skip
 
 
@@ -245,7 +245,7 @@ def test_a_stored_run_is_named_by_from_and_nowhere_by_run() -> None:
 
 def test_format_is_of_inputs_and_to_of_outputs() -> None:
     assert {name for name, options in EVERY.items() if "--to" in options} == {
-        "data convert", "compare", "runs compare", "babi simulate", "babi convert-dstc2", "babi anonymise"
+        "data convert", "babi simulate", "babi convert-dstc2", "babi anonymise"
     }  # fmt: skip
     for options in EVERY.values():
         if "--format" in options:

@@ -361,14 +361,10 @@ def test_excluded_dialogues_are_out_of_the_official_scores_too(
         (("--worst", "1", "--worst-by", "JGAA"), "'JGA'"),
         (("--worst", "1", "--worst-by", "F1(average=slot)"), "single dialogues"),
         (("--resamples", "9999999999"), "--resamples"),
-        (("--sgd-exact",), "--sgd-exact needs --schema FILE"),
+        (("--sgd-matching", "exact"), "--sgd-matching needs --schema FILE"),
         (("--worst-by", "SA"), "--worst-by needs --worst"),
         (("-m", "FGA@1e309"), "lambda is too large a number (got 1e309)"),
         (("--schema", "s.json", "--sgd-matching", "difflip"), "Did you mean 'difflib'"),
-        (
-            ("--schema", "s.json", "--sgd-matching", "difflib", "--sgd-exact"),
-            "--sgd-exact and --sgd-matching exclude each other",
-        ),
     ],
 )
 def test_wrong_options_are_found_before_anything_is_read(

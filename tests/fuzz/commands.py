@@ -88,7 +88,7 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--by": ("domain", "slot", "turn", "service", "n-domains"),
     "--coverage": ("empty", "intersection"),
     "--format": ("native", "gcdf1", "nested", "babi", "x"),
-    "--to": ("native", "multiwoz", "gcdf1", "sgd", "babi", "markdown", "latex", "html", "csv", "json"),
+    "--to": ("native", "multiwoz", "gcdf1", "sgd", "babi"),
     "--from": ("2", "x"),
     "--fail-under": ("JGA=50%", "JGA=0.5", "JGA=50", "JGA", "=", "JGA=nan", "x=1%"),
     "--fail-on-drop": ("2", "x"),

@@ -13,8 +13,8 @@ from dialgauge import agents
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks, run_sentences
 from dialgauge.lab import AgentSpec, Condition, LabConfig, open_town, run_lab, study_run
+from dialgauge.lab.dialogue_page import heard_rows
 from dialgauge.lab.facets import OUTCOME_RULES
-from dialgauge.lab.heard_rows import heard_rows
 from dialgauge.presentation import DialogueView, pages_of
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks import REASON_GROUPS, reason_texts

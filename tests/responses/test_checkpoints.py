@@ -32,7 +32,7 @@ from dialgauge.cli import main
 main(sys.argv[1:])
 """
 QUICK = ("--set", "epochs=6", "--set", "dim=8", "--set", "learning_rate=0.0005")
-TABLE = ("babi", "table", "--models", "memn2n", "--tasks", "1", "--no-statistics", *QUICK)
+TABLE = ("babi", "table", "--models", "memn2n", "--tasks", "1", *QUICK)
 EVALUATE = ("babi", "evaluate", "--model", "memn2n", "--task", "1", *QUICK)
 
 

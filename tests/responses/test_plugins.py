@@ -102,7 +102,7 @@ def test_a_ranker_and_a_measure_by_name(packages: Path, capsys: pytest.CaptureFi
     )
     again = dialgauge(capsys, "babi", "evaluate", "--data", data, "--load", tmp_path / "m", "--split", "tst")
     assert again.code == 0, again.err
-    table = dialgauge(capsys, "babi", "table", "--data", data, "--models", "longest", "--tasks", "1", "--no-statistics")
+    table = dialgauge(capsys, "babi", "table", "--data", data, "--models", "longest", "--tasks", "1")
     assert table.code == 0, table.err
     assert "longest" in table.out
 

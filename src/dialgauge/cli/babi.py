@@ -145,7 +145,6 @@ def anonymise(
     gazetteer: Annotated[
         list[str] | None, Option(metavar="KIND=FILE", help="List of names, one per line: person=staff.txt; repeatable.")
     ] = None,
-    no_built_in: Annotated[bool, Option(help="Do not use the built-in lists of names.")] = False,
     candidates: CandidatesOut = None,
     report: Annotated[
         Path | None, OutputFile(help="Write what was replaced, verbatim, as JSON. Keep this file private.")
@@ -163,7 +162,7 @@ def anonymise(
     """
     from dialgauge.report import Table
 
-    anonymiser = data.Anonymiser(_gazetteers(gazetteer or []), with_built_in=not no_built_in)
+    anonymiser = data.Anonymiser(_gazetteers(gazetteer or []))
     corpus = formats.read(log)
     lists = [item.partition("=")[2] for item in gazetteer or ()]
     keep_inputs(

@@ -26,7 +26,6 @@ def chat(
     folder: LoadOption = None,
     url: UrlOption = None,
     seed: Annotated[int | None, Option(min=0, help="Random seed for the model. Default: 0.")] = None,
-    raw: Annotated[bool, Option(help="Pass your input unchanged instead of lower-cased without punctuation.")] = False,
     *,
     settings: ModelSettings,
 ) -> None:
@@ -50,7 +49,7 @@ def chat(
         task=loaded.number,
         limits=agents.Limits(exchanges=_ENDLESS),
     )
-    person = agents.KeyboardUser(line_reader("you> "), out.print, raw=raw)
+    person = agents.KeyboardUser(line_reader("you> "), out.print)
     tell(f"{system.name}, task {loaded.number}. Empty line: silence; 'restart': new dialogue; 'exit': quit.")
     reason = agents.RESTART
     while reason == agents.RESTART:

@@ -49,7 +49,6 @@ def interact(
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = "3",
     seed: Annotated[int, Option(min=0, help="Random seed for the world and its users.")] = 0,
-    model_seed: Annotated[int | None, Option(min=0, help="Random seed for a model trained here. Default: 0.")] = None,
     *,
     settings: ModelSettings,
     output: DrawnOutput,
@@ -64,8 +63,8 @@ def interact(
 
     number = _task(folder, task)
     if folder is None:
-        _refuse_training(model, url, {"--data": data, "--model-seed": model_seed})
-    system = system_named(model, url, folder, model_seed, settings.options(), lambda: _training_data(data, number))
+        _refuse_training(model, url, data)
+    system = system_named(model, url, folder, None, settings.options(), lambda: _training_data(data, number))
     loaded = restaurant.load_world(world)
     parameters = restaurant.Parameters(seed=seed, accept=accept, min_results=least_results(min_results))
     if isinstance(system, rankers.ReplyModel):
@@ -103,13 +102,12 @@ def _task(folder: Path | None, given: int | None) -> int:
     return number
 
 
-def _refuse_training(model: str | None, url: str | None, training: dict[str, object]) -> None:
+def _refuse_training(model: str | None, url: str | None, data: Path | None) -> None:
     """An error where something is given to train with, and nothing is trained."""
-    named = [option for option, value in training.items() if value is not None]
     name = model or DEFAULT_MODEL
-    if named and (url is not None or _is_agent(name)):
+    if data is not None and (url is not None or _is_agent(name)):
         who = f"the agent {name}" if url is None else "the bot at --url"
-        raise DialgaugeError(f"{who} is not trained; drop {' and '.join(named)}, or choose a model with --model")
+        raise DialgaugeError(f"{who} is not trained; drop --data, or choose a model with --model")
 
 
 def _training_data(data: Path | None, number: int) -> rankers.RankingTask | None:

@@ -229,7 +229,6 @@ def table(
     ] = "dev,tst,tst-OOV",
     seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Seeds per model that uses random numbers.")] = 1,
     fresh: Annotated[bool, Option(help="Recompute everything, including stored results.")] = False,
-    no_statistics: Annotated[bool, Option(help="Leave out the paper's Table 1.")] = False,
     *,
     training: TrainingSettings,
     output: common.DrawnOutput,
@@ -246,9 +245,8 @@ def table(
         for cells in responses.run_jobs(jobs, workers=placement.place, tell=tell):
             runs.extend(cells)
             advance(1)
-    tables = [responses.results_table(runs)]
-    if not no_statistics:
-        tables.insert(0, responses.statistics_table([rankers.load_task(data, number) for number in wanted]))
+    data_table = responses.statistics_table([rankers.load_task(data, number) for number in wanted])
+    tables = [data_table, responses.results_table(runs)]
     for shown in tables if output.on_screen else ():
         out.print(shown.render("terminal"))
     if output.table is not None:

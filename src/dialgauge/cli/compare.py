@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from dialgauge import comparison, formats, report, runs, stats, tasks, values
 from dialgauge.cli import common
-from dialgauge.cli.choices import PROFILES, measures_of, names_of
+from dialgauge.cli.choices import PROFILES, measures_of
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
 from dialgauge.cli.output import refuse
 from dialgauge.cli.screen import err, out
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError
 from dialgauge.text import note_kind, split_at_commas
 
 if TYPE_CHECKING:
@@ -99,15 +99,6 @@ RatedOption = Annotated[
     Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
 ]
 DetailOption = Annotated[bool, Option(help="Also show resolution, spread and ranks; files always have them.")]
-ToOption = Annotated[
-    str,
-    Option(
-        metavar="FORMAT",
-        known=names_of("report", "FORMATS"),
-        help="Output format: terminal, markdown, latex, html, csv or json.",
-    ),
-]
-
 
 #: Notes on how a file was read.
 _READ = ("understood", "outside_inventory")
@@ -133,7 +124,6 @@ class Testing(Struct, frozen=True):
 class ComparisonOutput(common.DrawnOutput, frozen=True):
     """Where a comparison goes. What cannot be written is refused before the work begins."""
 
-    to: ToOption = "terminal"
     view: common.ViewOption = False
     store: common.StoreOption = None
 
@@ -143,8 +133,6 @@ class ComparisonOutput(common.DrawnOutput, frozen=True):
             from dialgauge.cli.explore import require_explorer
 
             require_explorer()
-        if self.to not in report.FORMATS:
-            raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, report.FORMATS)}")
 
 
 class StoredComparisonOutput(ComparisonOutput, frozen=True):
@@ -343,7 +331,7 @@ def _present_systems(path: Path, output: ComparisonOutput) -> None:
 def present(compared: comparison.Comparison, options: comparison.ComparisonOptions, output: ComparisonOutput) -> int:
     """Print, write and draw a comparison; the exit code says whether it is complete."""
     common.keep_shown(compared)
-    screen = out if output.on_screen and output.to == "terminal" else err
+    screen = out if output.on_screen else err
     missing = comparison.missing_sentences(compared)
     if missing:
         screen.print("\n".join(f"{sentence}." for sentence in missing) + "\n")
@@ -384,11 +372,6 @@ def _write(
         output.document(schema, content())
     if output.figures is not None:
         output.draw(figures())
-    if not output.on_screen:
-        return
-    if output.to != "terminal":
-        out.write(report.render_tables(tables(), output.to, intervals=out.wide))
-        return
-    for table in screen():
+    for table in screen() if output.on_screen else ():
         out.print(table.render("terminal"))
         out.print()

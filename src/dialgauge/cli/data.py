@@ -35,7 +35,6 @@ def check(
     ] = None,
     ontology: Annotated[str | None, Option(metavar="FILE", help="Ontology to check values against.")] = None,
     format: common.FormatOption = None,
-    places: Annotated[int, Option(min=0, help="Number of locations to list per finding.")] = 5,
     max_bytes: Limit = DEFAULT_LIMIT,
     *,
     output: common.TableOutput,
@@ -55,9 +54,7 @@ def check(
 
     domains, source = domain_reports(source)
     with progress_bar("reading dialogues") as advance:
-        report = look(
-            source, format=format, gold=gold, ontology=ontology, limit=max_bytes, kept=places, advance=advance
-        )
+        report = look(source, format=format, gold=gold, ontology=ontology, limit=max_bytes, advance=advance)
     if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, source), None)):
         raise DialgaugeError(
             "nothing in it can be read as dialogues; the folder of a domain needs a domain.yaml "

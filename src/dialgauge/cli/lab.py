@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge import lab, runs
-from dialgauge.cli import lab_call
+from dialgauge import data, engine, lab, runs
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput, typed_command
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
@@ -27,14 +28,16 @@ from dialgauge.cli.lab_options import (
     ModelOption,
     Town,
     lab_config_from,
+    named_settings,
 )
 from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
-from dialgauge.cli.output import AlwaysStoredOutput, OnScreen
-from dialgauge.cli.screen import err, out
+from dialgauge.cli.output import AlwaysStoredOutput, OnScreen, Output
+from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds import domain
+from dialgauge.worlds import domain, tools
 
 app = application("Let systems and simulated users talk, and score the task, the tracker and the user.", parts=__name__)
+_MODELS = ("llm-system", "llm-user")
 
 
 class LanguageModel(Struct, frozen=True):
@@ -57,9 +60,62 @@ class CutOff(Struct, frozen=True):
 
     exchanges: ExchangesOption = 20
     seconds: Annotated[float, Option(min=0, help="Time limit per conversation in seconds; 0 for none.")] = 300.0
-    loop: Annotated[
-        int, WholeNumber(of="exchanges", min=0, help="Stop after this many identical exchanges in a row; 0 for never.")
-    ] = 0
+
+
+class LabOfTools(Struct, frozen=True):
+    """``lab run --domain``: conversations about the tasks of a tool domain."""
+
+    domain: str
+    count: int | None
+    trials: int
+    seed: int
+    resamples: int
+    exchanges: int
+    seconds: float
+    place: engine.WorkPlace
+
+    @staticmethod
+    def _partner(system: str) -> str:
+        """Who takes the agenda user's place, which knows no tasks: a model before a model, else a reader."""
+        return "llm-user" if system == "llm-system" else "reader"
+
+    def run(self, agents: Agents, asked: Mapping[str, str], output: Output, gates: Gates) -> int:
+        """Hold, score and store them; the exit code."""
+        from dialgauge.agents import Limits
+        from dialgauge.tasks import coverage_sentences
+
+        gate = gates.gate(output.store, kinds=("trials",))
+        load = partial(tools.load_tool_domain, self.domain, root=data.data_folder().root)
+        loaded = load()
+        tasks = list(loaded.tasks)[: self.count]
+        sides = {}
+        for side in ("system", "user"):
+            name, given = agents.given(side)
+            name = self._partner(agents.system) if (side, name) == ("user", "agenda") else name
+            general = {key: text for key, text in asked.items() if text} if name in _MODELS else {}
+            sides[side] = (name, {**general, **named_settings(given, f"--{side}-set")})
+        err.print(f"the user is {sides['user'][0]}")
+        with progress_bar("conversations", len(tasks) * self.trials) as advance:
+            results = lab.run_tool_domain(
+                loaded,
+                system=sides["system"],
+                user=sides["user"],
+                tasks=tasks,
+                trials=self.trials,
+                seed=self.seed,
+                limits=Limits(exchanges=self.exchanges, seconds=self.seconds),
+                resamples=self.resamples,
+                advance=advance,
+                workers=self.place,
+                again=load,
+                store=runs.Store(output.store),
+            )
+        screen = out if output.on_screen else err
+        for sentence in coverage_sentences(results.runs):
+            screen.print(sentence)
+        checks = gate.check(results.runs)
+        output.present(results, "tasks-trials", tables=results.tables(), checks=checks, verdict=True)
+        return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
 
 @app.command()
@@ -72,7 +128,6 @@ def run(
     channel: ChannelOption = "clean",
     failures: FailuresOption = "live",
     broken: BrokenOption = None,
-    render: Annotated[bool, Option(help="At act level, also render the acts as text.")] = False,
     seed: LabSeedOption = 0,
     resamples: ResamplesOption = 1000,
     export: Annotated[
@@ -99,7 +154,7 @@ def run(
                 "--broken fail: conversations of a tool domain that infrastructure broke are always left out; the "
                 "first lines and --json tell how many, and pass^1 if they counted as failed"
             )
-        held = lab_call.LabOfTools(
+        held = LabOfTools(
             town.domain, count, trials, seed, resamples, limits.exchanges, limits.seconds, placement.place
         )
         return held.run(agents, model.asked(), output, gates)
@@ -110,7 +165,6 @@ def run(
         system=agents.given("system"),
         channel=channel,
         level=level,
-        render=render,
         asked=model.asked(),
         trials=trials,
         seed=seed,

@@ -1,38 +1,19 @@
-"""The lab in tool domains: ``lab call`` makes a list of calls, ``lab run --domain`` holds conversations."""
+"""``dialgauge lab call``: a list of calls made in a tool domain, and the records that changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from msgspec import Struct
-
-from dialgauge import data, engine, lab, report, runs
+from dialgauge import data, report
 from dialgauge.cli.choices import TOOL_DOMAINS
 from dialgauge.cli.common import TableOutput
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.lab_options import named_settings
 from dialgauge.cli.options import Argument, Option, command
-from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds import tools
 
-if TYPE_CHECKING:
-    from dialgauge.cli.gates import Gates
-    from dialgauge.cli.lab_options import Agents
-    from dialgauge.cli.output import Output
-
-_DOMAIN = Option(
-    metavar="NAME|FOLDER",
-    known=TOOL_DOMAINS,
-    help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
-)
-ToolDomainOption = Annotated[str, _DOMAIN]
 #: Letters of a result that the screen shows; files have all of it.
 _SHOWN = 120
-_MODELS = ("llm-system", "llm-user")
 
 
 @command()
@@ -40,7 +21,14 @@ def call(
     calls: Annotated[
         Path, Argument(metavar="CALLS.json", help='A JSON list of {"name": …, "arguments": {…}}; - for stdin.')
     ],
-    domain: ToolDomainOption,
+    domain: Annotated[
+        str,
+        Option(
+            metavar="NAME|FOLDER",
+            known=TOOL_DOMAINS,
+            help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
+        ),
+    ],
     task: Annotated[str | None, Option(metavar="ID", help="Begin with the state in which this task starts.")] = None,
     *,
     output: TableOutput,
@@ -99,59 +87,3 @@ def _shown(value: Any, most: int | None) -> str | None:
 
 def _short(text: str, most: int | None) -> str:
     return text if most is None or len(text) <= most else f"{text[:most]}…"
-
-
-class LabOfTools(Struct, frozen=True):
-    """``lab run --domain``: conversations about the tasks of a tool domain."""
-
-    domain: str
-    count: int | None
-    trials: int
-    seed: int
-    resamples: int
-    exchanges: int
-    seconds: float
-    place: engine.WorkPlace
-
-    @staticmethod
-    def _partner(system: str) -> str:
-        """Who takes the agenda user's place, which knows no tasks: a model before a model, else a reader."""
-        return "llm-user" if system == "llm-system" else "reader"
-
-    def run(self, agents: Agents, asked: Mapping[str, str], output: Output, gates: Gates) -> int:
-        """Hold, score and store them; the exit code."""
-        from dialgauge.agents import Limits
-        from dialgauge.tasks import coverage_sentences
-
-        gate = gates.gate(output.store, kinds=("trials",))
-        load = partial(tools.load_tool_domain, self.domain, root=data.data_folder().root)
-        loaded = load()
-        tasks = list(loaded.tasks)[: self.count]
-        sides = {}
-        for side in ("system", "user"):
-            name, given = agents.given(side)
-            name = self._partner(agents.system) if (side, name) == ("user", "agenda") else name
-            general = {key: text for key, text in asked.items() if text} if name in _MODELS else {}
-            sides[side] = (name, {**general, **named_settings(given, f"--{side}-set")})
-        err.print(f"the user is {sides['user'][0]}")
-        with progress_bar("conversations", len(tasks) * self.trials) as advance:
-            results = lab.run_tool_domain(
-                loaded,
-                system=sides["system"],
-                user=sides["user"],
-                tasks=tasks,
-                trials=self.trials,
-                seed=self.seed,
-                limits=Limits(exchanges=self.exchanges, seconds=self.seconds),
-                resamples=self.resamples,
-                advance=advance,
-                workers=self.place,
-                again=load,
-                store=runs.Store(output.store),
-            )
-        screen = out if output.on_screen else err
-        for sentence in coverage_sentences(results.runs):
-            screen.print(sentence)
-        checks = gate.check(results.runs)
-        output.present(results, "tasks-trials", tables=results.tables(), checks=checks, verdict=True)
-        return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)

@@ -43,8 +43,8 @@ def chat(
     loaded = town.open()
     chosen = lab.goal_named(loaded, goal) if goal else loaded.goals[0]
     sitting = lab.LabConfig(
-        user=agent_spec(*agents.given("user"), "user", channel, render=False),
-        system=agent_spec(*agents.given("system"), "system", channel, render=False),
+        user=agent_spec(*agents.given("user"), "user", channel),
+        system=agent_spec(*agents.given("system"), "system", channel),
         level="text",
         seed=seed,
         limits=Limits(exchanges=_ENDLESS),

@@ -134,16 +134,12 @@ def lab_config_from(
     system: tuple[str, Sequence[str] | None],
     channel: str,
     level: Literal["act", "text"],
-    render: bool,
     asked: Mapping[str, str] | None = None,
     **how: Any,
 ) -> lab.LabConfig:
     """Who talks to whom, and how, as the options say it."""
     sides = {"user": user, "system": system}
-    specs = {
-        side: agent_spec(name, given, side, channel, render=render, asked=asked)
-        for side, (name, given) in sides.items()
-    }
+    specs = {side: agent_spec(name, given, side, channel, asked) for side, (name, given) in sides.items()}
     _refuse_unused(asked, specs)
     for spec in specs.values():
         if channel != _CLEAN and "channel" not in spec.options:
@@ -161,23 +157,14 @@ def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, lab.Agen
 
 
 def agent_spec(
-    name: str,
-    given: Sequence[str] | None,
-    side: str,
-    channel: str,
-    *,
-    render: bool,
-    asked: Mapping[str, str] | None = None,
+    name: str, given: Sequence[str] | None, side: str, channel: str, asked: Mapping[str, str] | None = None
 ) -> lab.AgentSpec:
     """An agent with its settings; ``asked`` are those of language models on either side that were not set for one."""
     options = named_settings(given, f"--{side}-set")
     if name in _MODELS:
         options = {**{setting: text for setting, text in (asked or {}).items() if text}, **options}
-    if name in _HEARING:
-        if channel != _CLEAN:
-            options.setdefault("channel", channel)
-        if render:
-            options.setdefault("render", "true")
+    if name in _HEARING and channel != _CLEAN:
+        options.setdefault("channel", channel)
     return lab.AgentSpec(name, options)
 
 

@@ -64,8 +64,8 @@ def study(
     store.check_writable()
     loaded = town.open(count)
     sitting = lab_config_from(
-        user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, render=False, trials=1,
-        seed=seed, mask=False, exchanges=exchanges, seconds=300.0, loop=0,
+        user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, trials=1,
+        seed=seed, mask=False, exchanges=exchanges, seconds=300.0,
     )  # fmt: skip
     conditions = lab.channel_conditions(sitting.system, _kinds(errors), _shares(rates))
     for condition in conditions:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from dialgauge import explorer, presentation
 from dialgauge.cli import common, compare as comparing
@@ -17,9 +17,6 @@ from dialgauge.measures import Coverage, Score
 from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Annotations, Manifest, Run, Store, plain as as_json
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    import polars
 
 app = application("The run store: one folder per stored measurement, with run.json and Parquet tables.", parts=__name__)
 
@@ -286,39 +283,12 @@ def _print_whole(facts: Table) -> None:
 
 
 def _heads(run: Run, rows: int) -> list[Table]:
-    """The beginning of every table that has rows, as SQL sees it, with the meaning of their codes below the last."""
-    frames = {name: run.table(name).head(min(rows, info.rows)) for name, info in run.tables.items() if info.rows}
-    heads = [
-        common.frame_table(f"Table {name}: {counted(run.tables[name].rows, 'row')}", frame)
-        for name, frame in frames.items()
+    """The beginning of every table that has rows, as SQL sees it."""
+    return [
+        common.frame_table(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
+        for name, info in run.tables.items()
+        if info.rows
     ]
-    if heads:
-        heads[-1].notes += _code_notes(frames.values())
-    return heads
-
-
-def _code_notes(frames: Iterable[polars.DataFrame]) -> list[str]:
-    """The codes in tables in words, where somebody has words for them: once for all of them."""
-    from dialgauge import agents, lab, tasks, users
-    from dialgauge.users import faults
-
-    known: dict[str, str] = {}
-    for words in (
-        users.BAR_WORDS,
-        faults.KINDS,
-        lab.CAUSE_WORDS,
-        users.LABELS,
-        users.REASONS,
-        agents.END_WORDS,
-        tasks.REASON_GROUPS,
-    ):
-        # A code of one word needs no other.
-        known |= {str(code): text for code, text in words.items() if {"_", "/"} & set(code)}
-    cells = (cell for frame in frames for row in frame.iter_rows() for cell in row)
-    texts = (text for cell in cells for text in (cell if isinstance(cell, list) else [cell]))
-    codes = dict.fromkeys(text for text in texts if isinstance(text, str) and text in known)
-    meanings = [f"{code} = {known[code]}" for code in codes]
-    return [f"Codes in these tables: {'; '.join(meanings)}."] if meanings else []
 
 
 def _cut_table(whole: Table) -> Table:

@@ -134,9 +134,6 @@ class SgdOptions(Struct, frozen=True):
             help="How SGD's non-categorical values are compared: levenshtein (default), difflib or exact.",
         ),
     ] = None
-    sgd_exact: Annotated[
-        bool, Option(needs="--schema", not_with=("--sgd-matching",), help="Short for --sgd-matching exact.")
-    ] = False
     sgd_across_turn: Annotated[
         bool, Option(needs="--schema", help="Multiply SGD joint scores over the services of a turn.")
     ] = False
@@ -145,9 +142,8 @@ class SgdOptions(Struct, frozen=True):
         """How they are computed, if they are asked for."""
         if self.schema is None:
             return None
-        matching = self.sgd_matching or ("exact" if self.sgd_exact else "")
         return tracking.SgdScoring.read(
-            self.schema, self.train_schema, matching=matching, across_turn=self.sgd_across_turn
+            self.schema, self.train_schema, matching=self.sgd_matching or "", across_turn=self.sgd_across_turn
         )
 
 

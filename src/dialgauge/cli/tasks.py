@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge import report, runs, tasks
-from dialgauge.cli import common, tasks_audit
+from dialgauge import data, formats, report, runs, tasks
+from dialgauge.cli import common
 from dialgauge.cli.choices import TOOL_DOMAINS, measures_of
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
@@ -163,7 +163,7 @@ def score(
     most likely no trials of one agent, 2 nothing could be scored, 3 a --fail-under or --fail-on-drop check failed.
     """
     if tasks is not None:
-        return tasks_audit.grade_again(files or [], tasks, domain, resamples, seed, output)
+        return _grade_again(files or [], tasks, domain, resamples, seed, output)
     gate = gates.gate(output.store, kinds=("tasks", "trials"), scores_files=not from_runs)
     where = placement.place
     how: dict[str, Any] = {
@@ -315,3 +315,28 @@ def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
         known = formats[0] not in ("", "predictions")  # a corpus, to which responses were forgotten
         raise error if known else tasks.led_on(files[0], error)
     return files[0], list(files[1:])
+
+
+def _grade_again(
+    files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: Output
+) -> int:
+    """``dialgauge tasks score RESULTS --tasks FILE``: recorded logs under another version of their tasks."""
+    import msgspec
+
+    from dialgauge.tasks import regrade, regrading_sentences, regrading_table
+
+    if not files:
+        raise DialgaugeError("name the results to grade again: dialgauge tasks score RESULTS --tasks FILE")
+    root = data.data_folder().root
+    graded = [
+        regrade(source, tasks, name=name, domain=domain, root=root, resamples=resamples, seed=seed)
+        for name, source in formats.named_files(list(files)).items()
+    ]
+    screen = out if output.on_screen else err
+    for each in graded:
+        for sentence in regrading_sentences(each):
+            screen.print(sentence)
+    output.show([regrading_table(each) for each in graded if each.pass_k])
+    output.document("tasks-regrade", {"tasks": str(tasks), "logs": msgspec.to_builtins(graded)})
+    whole = all(not (each.other_instruction or each.missing or each.open) for each in graded)
+    return 0 if whole else EXIT_INCOMPLETE

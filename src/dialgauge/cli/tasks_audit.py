@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 from dialgauge import data, formats
@@ -59,28 +57,3 @@ def audit(
     output.document("tasks-audit", audit_document(task_set, logs, same))
     sound = all(not each.integrity.foreign and not each.contradicted for each in logs)
     return 0 if sound else EXIT_INCOMPLETE
-
-
-def grade_again(
-    files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: common.TableOutput
-) -> int:
-    """``dialgauge tasks score RESULTS --tasks FILE``: recorded logs under another version of their tasks."""
-    import msgspec
-
-    from dialgauge.tasks import regrade, regrading_sentences, regrading_table
-
-    if not files:
-        raise DialgaugeError("name the results to grade again: dialgauge tasks score RESULTS --tasks FILE")
-    root = data.data_folder().root
-    graded = [
-        regrade(source, tasks, name=name, domain=domain, root=root, resamples=resamples, seed=seed)
-        for name, source in formats.named_files(list(files)).items()
-    ]
-    screen = out if output.on_screen else err
-    for each in graded:
-        for sentence in regrading_sentences(each):
-            screen.print(sentence)
-    output.show([regrading_table(each) for each in graded if each.pass_k])
-    output.document("tasks-regrade", {"tasks": str(tasks), "logs": msgspec.to_builtins(graded)})
-    whole = all(not (each.other_instruction or each.missing or each.open) for each in graded)
-    return 0 if whole else EXIT_INCOMPLETE

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated
 
-from dialgauge import data, formats, tasks
+from dialgauge import formats, tasks
 from dialgauge.cli import common
-from dialgauge.cli.options import Argument, Option, OutputFolder, command
+from dialgauge.cli.options import Argument, Option, command
 from dialgauge.cli.screen import err, out, progress_bar
-from dialgauge.users import faults
 from dialgauge.worlds import tools
 
 
@@ -20,7 +16,6 @@ def blame(
     results: Annotated[list[str], Argument(help="Agent result files (tau-bench, tau2-bench).")],
     dialogue: Annotated[str | None, Option(metavar="ID", help="Show all evidence on one failure (task#trial).")] = None,
     domain: common.ReplayDomainOption = None,
-    sheets: Annotated[Path | None, OutputFolder(help="Write each unlabelled failure as a text for labellers.")] = None,
     limit: common.LimitOption = 20,
     *,
     output: common.TableOutput,
@@ -34,9 +29,6 @@ def blame(
     from dialgauge.api import blame_results
 
     named = formats.named_files(results)
-    if sheets is not None:
-        _write_sheets(named, sheets, domain, data.data_folder().root)
-        return
     logs = []
     with progress_bar("blaming", len(named)) as advance:
         for name, source in named.items():
@@ -55,20 +47,3 @@ def blame(
         in_file = [table for log in logs for table in log.tables()]
         output.show([table for log in logs for table in log.tables(limit or None)], in_file=in_file)
     output.document("tasks-blame", tasks.blame_document(logs))
-
-
-def _write_sheets(sources: Mapping[str, str], folder: Path, domain: str | None, root: Path) -> None:
-    from dialgauge.files import write_all
-    from dialgauge.text import counted
-
-    labels = [*faults.load_labels(), *faults.load_labels("fresh.jsonl")]
-    files: dict[Path, bytes] = {}
-    written = 0
-    for name, source in sources.items():
-        known = {(label.task, label.trial) for label in labels if label.file == Path(source).name}
-        made = tasks.label_sheets(source, domain=domain, root=root, known=known)
-        where = folder / re.sub(r"[^\w-]", "_", name)
-        files |= {where / file: content for file, content in made.items()}
-        written += len(made.keys() - {"GUIDE.txt", "POLICY.txt", "labels.csv"})
-    write_all(files)
-    out.print(f"{counted(written, 'failure')} without a label in {folder}: read GUIDE.txt there, fill in labels.csv.")

@@ -15,7 +15,6 @@ from dialgauge.cli.users_options import Scoring
 def likeness(
     conversations: Annotated[list[str], Argument(help="Recorded conversations: one source per user model.")],
     corpus: Annotated[Path, Option(help="People's dialogues with user acts and the same ids (MultiWOZ).")],
-    smoothing: Annotated[float, Option(metavar="X", min=0, help="Added to each count for Kullback–Leibler.")] = 0.5,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     *,
@@ -29,7 +28,6 @@ def likeness(
         corpus,
         formats.named_files(conversations),
         scoring.options(),
-        smoothing=smoothing,
         resamples=resamples,
         seed=seed,
     )

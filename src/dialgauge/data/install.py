@@ -146,15 +146,13 @@ class _Installation:
             self._compare_members(files)
             receipt = Receipt(dataset=self.dataset.name, downloads=tuple(entries), files=files)
             (content / RECEIPT).write_bytes(msgspec.json.format(msgspec.json.encode(receipt)) + b"\n")
-            trusted = {remote.url: entry.sha256 for remote, entry in self._with_entries(entries) if not remote.sha256}
+            fetched = zip(self.dataset.remotes, entries, strict=True)
+            trusted = {remote.url: entry.sha256 for remote, entry in fetched if not remote.sha256}
             self.folder.remember(trusted)
             content.rename(self.folder.path(self.dataset.name))
         shutil.rmtree(downloads, ignore_errors=True)
         new = tuple(url for url in trusted if url not in self.first_seen)
         return InstalledDataset(self.folder.path(self.dataset.name), fetched=True, trusted=new)
-
-    def _with_entries(self, entries: list[Entry]) -> Iterator[tuple[Remote, Entry]]:
-        return zip(self.dataset.remotes, entries, strict=True)
 
     def _download(self, remote: Remote, target: Path) -> Entry:
         """The file on this disk; one that an interrupted call left whole is taken as it is."""

@@ -7,10 +7,11 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.engine.execute import ENGINES as ENGINES, checked_place as checked_place, run as run
-    from dialgauge.engine.progress import SILENT as SILENT, Progress as Progress
     from dialgauge.engine.units import (
+        SILENT as SILENT,
         Done as Done,
         Engine as Engine,
+        Progress as Progress,
         Unit as Unit,
         Work as Work,
         Workers as Workers,

@@ -73,7 +73,6 @@ class RayWorker:
         return Opened(self.node(), own_source())
 
     def do(self, batch: bytes) -> Results | Crash | WorkerFailure | Spent:
-        """The results of a batch."""
         try:
             units: Batch = pickle.loads(batch)  # noqa: S301 - from our own driver
             return [(position, self._perform(unit)) for position, unit in units]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from dialgauge.errors import DialgaugeError
@@ -152,3 +154,22 @@ class LocalEngine(Engine):
             self._state, self._opened = self._work.open(), True
         position, unit = self._waiting.popleft()
         return [(position, perform(self._work, self._state, unit))]
+
+
+class Progress:
+    """Listens to a long call: override what is to be shown. This one is silent."""
+
+    def say(self, text: str) -> None:
+        """A sentence about the work."""
+
+    @contextmanager
+    def bar(self, what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+        """While work in steps lasts; the yielded function is called with the number of steps done."""
+        yield lambda steps: None
+
+    def reading(self, total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:
+        """While inputs are read that are kept to the end."""
+        return self.bar("reading", total)
+
+
+SILENT = Progress()

@@ -7,12 +7,13 @@ needs of a table is worked out once per run and kept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
@@ -40,8 +41,7 @@ _MOST_WORDS = 12
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A filter as a form offers it: its values with the number of dialogues that have each, and the chosen one."""
 
     name: str
@@ -54,8 +54,7 @@ class Choice:
         return self.facet.word(value) if self.facet is not None else value
 
 
-@dataclass(frozen=True)
-class ListRow:
+class ListRow(Struct, frozen=True):
     """A line of the list."""
 
     dialogue: str
@@ -67,8 +66,7 @@ class ListRow:
     passed: bool | None = None
 
 
-@dataclass(frozen=True)
-class ListPage:
+class ListPage(Struct, frozen=True):
     """A page of the list; ``number`` of ``pages``, ``found`` of ``all`` dialogues."""
 
     rows: Sequence[ListRow]

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
+from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.templating import received, sent
 from dialgauge.presentation import RunPages
-
-if TYPE_CHECKING:
-    pass
 
 #: Facets that every run has.
 DOMAIN = "domain"
 LABEL = "label"
 
 
-@dataclass(frozen=True)
-class DialogueQuery:
+class DialogueQuery(Struct, frozen=True):
     """What a list of dialogues is asked for, as its address says it."""
 
     text: str = ""
-    facets: Mapping[str, str] = field(default_factory=dict)
+    facets: Mapping[str, str] = {}
     measure: str = ""
     least: float | None = None
     most: float | None = None

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from dialgauge.report import SHARE
 
@@ -24,16 +25,14 @@ _TICKS_A_SIDE = 3
 _SIGNIFICANT = 3
 
 
-@dataclass(frozen=True)
-class Tick:
+class Tick(Struct, frozen=True):
     """A line of the grid."""
 
     label: str
     at: float
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """Where values stand, in percent of the width, with zero and round numbers."""
 
     place: Callable[[float], float]
@@ -45,8 +44,7 @@ class Axis:
         return self.place(0.0)
 
 
-@dataclass(frozen=True)
-class DifferenceRow:
+class DifferenceRow(Struct, frozen=True):
     """A measure: its difference, shares in points, and the axis to draw it on."""
 
     measure: str
@@ -74,8 +72,7 @@ class DifferenceRow:
         return f"{value:+.{digits}f}".replace("-", "−")
 
 
-@dataclass(frozen=True)
-class DifferencePlot:
+class DifferencePlot(Struct, frozen=True):
     """The rows of shares with the axis in points that they have in common, and those of amounts."""
 
     shares: Sequence[DifferenceRow]

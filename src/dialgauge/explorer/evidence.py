@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue, Turn
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 _SHORTEST = 3
 
 
-@dataclass(frozen=True)
-class TurnEvidence:
+class TurnEvidence(Struct, frozen=True):
     """Turns one came for; the turn in which a wrong value is first said; words to mark, and wrong and right values."""
 
     sought: Sequence[int] = ()

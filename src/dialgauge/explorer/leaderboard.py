@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from dialgauge._version import __version__
 from dialgauge.comparison import Comparison, comparable_signature, compare_runs, paired_measures, standings, view_of
@@ -28,16 +29,14 @@ from dialgauge.text import counted
 _MEASURES = 6
 
 
-@dataclass(frozen=True)
-class BoardScore:
+class BoardScore(Struct, frozen=True):
     """A score on the board; letters are shared by runs that cannot be told apart."""
 
     score: Score | None
     letters: str = ""
 
 
-@dataclass(frozen=True)
-class BoardRow:
+class BoardRow(Struct, frozen=True):
     """A run on the board; ``rank`` is the range of ranks that the tests leave it, empty where nothing was tested."""
 
     run: Run
@@ -49,8 +48,7 @@ class BoardRow:
     unlike: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Board:
+class Board(Struct, frozen=True):
     """Runs that can be compared, best first by the first measure, by their values on the dialogues that all have."""
 
     kind: str

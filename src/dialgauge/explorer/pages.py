@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -13,6 +12,8 @@ from string import digits
 from threading import BoundedSemaphore
 from typing import Any, TypeVar
 from urllib.parse import urlencode
+
+from msgspec.structs import replace
 
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
@@ -74,7 +75,6 @@ class Explorer:
         self._asking = BoundedSemaphore(_SQL_AT_ONCE)
 
     def page(self, template: str, here: str = "", **content: Any) -> str:
-        """A page with what all pages share."""
         return render(
             template, here=here, links=self.links, place=self.store.folder.name, version=__version__, assets=assets(),
             **content,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.dialogue_list import DialogueList
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 NAMED = 10
 
 
-@dataclass(frozen=True)
-class ReadingGroup:
+class ReadingGroup(Struct, frozen=True):
     """Why some conversations are worth reading, how many these are, and the first of them."""
 
     why: str
@@ -31,8 +31,7 @@ class ReadingGroup:
     rows: Sequence[Reading]
 
 
-@dataclass(frozen=True)
-class ReadingList:
+class ReadingList(Struct, frozen=True):
     """What to read first of a run, and in a sentence how often its users erred where that is known.
 
     ``first`` is the list that a run has of its own; the groups are filters of its conversations.

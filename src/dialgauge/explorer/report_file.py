@@ -11,13 +11,13 @@ import hashlib
 import html
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path, PurePath
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge._version import __version__
@@ -49,16 +49,14 @@ _FACTS = ("scores", "coverage")
 _CHARTS = ("intervals",)
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A chart as a picture inside the file."""
 
     name: str
     source: str
 
 
-@dataclass(frozen=True)
-class RunPart:
+class RunPart(Struct, frozen=True):
     """A run in a report."""
 
     run: Run
@@ -72,8 +70,7 @@ class RunPart:
     panels: Sequence[Panel]
 
 
-@dataclass(frozen=True)
-class DialoguePart:
+class DialoguePart(Struct, frozen=True):
     """A dialogue in a report: one run's view of it, or several side by side."""
 
     anchor: str
@@ -83,8 +80,7 @@ class DialoguePart:
     scores: Sequence[tuple[str, float | None, str | None]]
 
 
-@dataclass(frozen=True)
-class ReportGroup:
+class ReportGroup(Struct, frozen=True):
     """The runs of one kind, which of them is better, and a choice of their dialogues."""
 
     kind: str

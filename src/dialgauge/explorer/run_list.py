@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.run_names import distinct_names, shared_words
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 _SCORES_IN_LIST = 3
 
 
-@dataclass(frozen=True)
-class RunRow:
+class RunRow(Struct, frozen=True):
     """A line of the list of runs; ``label`` is what differs in its group."""
 
     run: Run
@@ -34,14 +34,13 @@ class RunRow:
     note: str
 
 
-@dataclass(frozen=True)
-class RunGroup:
+class RunGroup(Struct, frozen=True):
     """Runs that can be compared, what their names share, and the measure that they are listed by."""
 
     kind: str
     title: str
     headline: str
-    rows: Sequence[RunRow] = field(default_factory=list)
+    rows: Sequence[RunRow] = []
 
 
 SORTS: Mapping[str, Callable[[RunRow], Any]] = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.breakdowns import BarChart, bar_charts
@@ -30,8 +31,7 @@ _READ = 5
 _NARROWEST = 0.09
 
 
-@dataclass(frozen=True)
-class TaskTrials:
+class TaskTrials(Struct, frozen=True):
     """A task with its trials; it flips where some pass and some do not."""
 
     task: str
@@ -50,8 +50,7 @@ class TaskTrials:
         return "always" if self.passed else "never"
 
 
-@dataclass(frozen=True)
-class TrialGrid:
+class TrialGrid(Struct, frozen=True):
     """Tasks with several trials, in the order of their numbers."""
 
     tasks: Sequence[TaskTrials]
@@ -80,8 +79,7 @@ class TrialGrid:
         return bars
 
 
-@dataclass(frozen=True)
-class RunOverview:
+class RunOverview(Struct, frozen=True):
     """The answer of a run's page."""
 
     headline: str

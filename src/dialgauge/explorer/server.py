@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib.resources import files
+from time import monotonic
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -18,7 +21,6 @@ from starlette.routing import Route
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.library import MissingRun, stored_as_expected
 from dialgauge.explorer.pages import ChangedMeanwhile, Explorer, assets
-from dialgauge.explorer.slow_pages import SlowPages
 from dialgauge.runs import Store
 
 _STATIC = {
@@ -168,3 +170,57 @@ def _vega() -> str:
 
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle
+
+
+#: Pages that are being made, or were made and not yet fetched; whoever asks for more waits as long as it takes.
+_MOST = 16
+
+
+class SlowPages:
+    """Pages that take long: a browser gets an answer at once, which says what is being computed and asks again.
+
+    Pages are made in threads, and those for which nobody waited are kept until they are asked for again.
+    """
+
+    def __init__(self) -> None:
+        self._pages: OrderedDict[str, tuple[asyncio.Task[bytes], float]] = OrderedDict()
+
+    async def made(self, request: Request, make: Callable[[], bytes], patience: float) -> tuple[bytes | None, float]:
+        """The page, None where it is not ready within so many seconds, and since when it is being made, in seconds.
+
+        Only a browser is told to come back; whoever asks otherwise gets the page itself.
+        """
+        address = str(request.url)
+        known = self._pages.get(address)
+        task, begun = known or (_started(make), monotonic())
+        if not _is_browser(request) or (known is None and not self._has_room()):
+            return await asyncio.shield(task), monotonic() - begun
+        self._pages[address] = task, begun
+        done, _ = await asyncio.wait({task}, timeout=patience)
+        waited = monotonic() - begun
+        if not done:
+            return None, waited
+        self._pages.pop(address, None)
+        return task.result(), waited
+
+    def forget(self) -> None:
+        """Let go of pages that were made before something changed."""
+        self._pages.clear()
+
+    def _has_room(self) -> bool:
+        for address in [address for address, (task, _) in self._pages.items() if task.done()]:
+            if len(self._pages) < _MOST:
+                break
+            del self._pages[address]
+        return len(self._pages) < _MOST
+
+
+def _started(make: Callable[[], bytes]) -> asyncio.Task[bytes]:
+    task = asyncio.create_task(run_in_threadpool(make))
+    # What went wrong may never be asked for, and is no matter for the log then.
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
+
+
+def _is_browser(request: Request) -> bool:
+    return request.method == "GET" and "text/html" in request.headers.get("accept", "")

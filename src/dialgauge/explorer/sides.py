@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from dialgauge.comparison import Comparison, TurnDivergence, divergence_sizes
 from dialgauge.dialogue import Dialogue, dialogue_key
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 MOST_SIDES = 4
 
 
-@dataclass(frozen=True)
-class SideTurn:
+class SideTurn(Struct, frozen=True):
     """The turns of several runs at one place, any of which may be missing, and whether they differ."""
 
     place: int
@@ -35,8 +35,7 @@ class SideTurn:
         return next(side.speaker for side in self.sides if side is not None)
 
 
-@dataclass(frozen=True)
-class SideBySide:
+class SideBySide(Struct, frozen=True):
     """One dialogue in several runs, turn by turn, and where the first two of them part."""
 
     runs: tuple[Run, ...]
@@ -60,8 +59,7 @@ class SideBySide:
         return all(turn.same_words for turn in self.turns)
 
 
-@dataclass(frozen=True)
-class Neighbours:
+class Neighbours(Struct, frozen=True):
     """Where a dialogue stands among those on which the first two runs score differently by a measure."""
 
     measures: Sequence[str] = ()

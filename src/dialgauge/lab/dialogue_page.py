@@ -4,16 +4,16 @@ what became of every task."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge.agents import END_WORDS, EXPLANATION
+from dialgauge.dialogue import Act
 from dialgauge.intents import OFFERING
 from dialgauge.lab.blame.blame_views import blame_rows
 from dialgauge.lab.facets import BLAME, CONVERSATIONS, LOOP, OUTCOME_RULES, OUTCOMES
-from dialgauge.lab.heard_rows import HeardRow, act_words, heard_rows
 from dialgauge.presentation import (
     Badge,
     DialogueView,
@@ -25,7 +25,8 @@ from dialgauge.presentation import (
     TurnView,
     capitalised,
 )
-from dialgauge.tasks import REASONS, reason_texts
+from dialgauge.tasks import ALIKE, REASONS, paired_items, reason_texts
+from dialgauge.values import canonical
 from dialgauge.worlds.town import TOWN
 
 if TYPE_CHECKING:
@@ -37,10 +38,22 @@ _MOST_ROWS = 8
 #: Slots that say what is offered in the town.
 _NAMES = frozenset((*TOWN.names, *(service.gives[0] for service in TOWN.services.values() if service.rows is None)))
 _CALL_TONES: dict[str, Tone] = {"booked": "good", "refused": "bad", "0 found": "warn"}
+#: Act name, slot, value in the form in which values are compared, value as it was said.
+_Item: TypeAlias = tuple[str, str, str, str]
+#: The parts in which what was heard rightly agrees.
+_SAME = slice(0, 3)
 
 
-@dataclass(frozen=True)
-class TaskView:
+class HeardRow(Struct, frozen=True):
+    """An act and what was made of it. ``kind`` is ``right``, ``wrong`` (something else was heard), ``missed`` (it was
+    not heard) or ``spurious`` (it was heard and never said)."""
+
+    said: str
+    heard: str
+    kind: str
+
+
+class TaskView(Struct, frozen=True):
     """What became of a task of the goal: what was wanted, what was offered when, what the user ended up with, why not.
 
     ``verdicts`` are (rules, mark, reason).
@@ -54,8 +67,7 @@ class TaskView:
     verdicts: Sequence[tuple[str, Badge, str]]
 
 
-@dataclass(frozen=True)
-class OtherTrial:
+class OtherTrial(Struct, frozen=True):
     """Another conversation about the same goal."""
 
     dialogue: str
@@ -63,8 +75,7 @@ class OtherTrial:
     marks: Sequence[Badge]
 
 
-@dataclass(frozen=True)
-class LabOverview:
+class LabOverview(Struct, frozen=True):
     """The tasks, how the conversation went (name, value), and the trials of the same goal."""
 
     tasks: Sequence[TaskView]
@@ -72,8 +83,7 @@ class LabOverview:
     trials: Sequence[OtherTrial]
 
 
-@dataclass(frozen=True)
-class CallView:
+class CallView(Struct, frozen=True):
     """A call to the database."""
 
     name: str
@@ -83,8 +93,7 @@ class CallView:
     result: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class LabCell:
+class LabCell(Struct, frozen=True):
     """What stands beside a turn: acts, what the other side made of them, states, and calls before it.
 
     ``heard`` is None where nobody recorded it; ``alike`` of what was said was heard as it was said.
@@ -276,3 +285,31 @@ def _trials(library: RunTables, run: Run, conversation: Mapping[str, Any]) -> li
         if (name := row["dialogue"]) is not None
     ]
     return trials if len(trials) > 1 else []
+
+
+def heard_rows(said: Sequence[Act], heard: Sequence[Act]) -> list[HeardRow]:
+    """Both sides in pairs: the same first; of the rest acts with the same slot and value, then the same act and slot
+    (another value was heard), then the same value. What has no partner was missed, or is spurious."""
+    lost, invented = list(_items(said)), list(_items(heard))
+    rows = [
+        HeardRow(_words(row), _words(other), "right" if parts == _SAME else "wrong")
+        for parts in (_SAME, *ALIKE)
+        for row, other in paired_items(lost, invented, parts)
+    ]
+    rows += [HeardRow(_words(item), "", "missed") for item in lost]
+    return rows + [HeardRow("", _words(item), "spurious") for item in invented]
+
+
+def act_words(acts: Sequence[Act]) -> list[str]:
+    """Acts as people read them, one for each value."""
+    return [_words(item) for item in _items(acts)]
+
+
+def _items(acts: Sequence[Act]) -> Iterator[_Item]:
+    return ((act.name, act.slot, canonical(value), value) for act in acts for value in act.values or ("",))
+
+
+def _words(item: _Item) -> str:
+    name, slot, _, value = item
+    words = f"{name} {slot}".strip()
+    return f"{words} = {value}" if value else words

@@ -59,7 +59,6 @@ class AgentSpec(Struct, frozen=True):
     options: dict[str, str] = {}
 
     def make(self) -> Agent:
-        """A new one."""
         return make_agent(self.name, self.options)
 
     def __str__(self) -> str:
@@ -173,7 +172,6 @@ class LabWork(engine.Work[_WorkerState, list[_Planned]]):
         return _WorkerState(self._search(), self._sitting)
 
     def held(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> list[Dialogue]:
-        """The conversations of a unit."""
         with ALARM.ready() if self._keeps else nullcontext():  # others' agents may take the signal for themselves
             return [self._hold(state, *planned) for planned in unit.payload]
 

@@ -63,7 +63,6 @@ class TrainingName(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, model: ReplyModel, task: RankingTask) -> TrainingName:
-        """The training of a model on a task."""
         return cls(model.name, task.number, model.seed)
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dialgauge.comparison import spreads
 from dialgauge.data import dataset_file
-from dialgauge.dialogue import Dialogue, State, dialogue_key
+from dialgauge.dialogue import State, dialogue_key
 from dialgauge.formats import read
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.reproduce.sources import (
@@ -436,7 +436,8 @@ def _of_the_test_set(record: Reproduction, sources: Sources) -> None:
         for where, what in titles:
             record.impossible(where, what, "claimed", NO_TEST)
         return
-    system = TrackedSystem(_nothing(test))
+    nothing = score(test, {"nothing": silent(test)}, measures="SA", profile=PROFILE, intervals=False)[0]
+    system = TrackedSystem(nothing)
     filled, used = system.counts.gold_size, system.run.table("slot_scores").select("domain", "slot").unique()
     record.claim(
         *titles[0], holds=system.counts.inventory == 30, ours=f"{system.counts.inventory}",
@@ -481,7 +482,3 @@ def _of_many_slots(record: Reproduction, sources: Sources) -> None:
         part, what, holds=float(run[0]["SA"]) > _CLOSE, ours=f"{float(run[0]['SA']):.2%} with {slots} slots",
         note=f"predicting nothing for {len(gold)} dialogues of SGD (dev 001); close to 1: above {_CLOSE:.0%}",
     )  # fmt: skip
-
-
-def _nothing(test: Sequence[Dialogue]) -> Run:
-    return score(test, {"nothing": silent(test)}, measures="SA", profile=PROFILE, intervals=False)[0]

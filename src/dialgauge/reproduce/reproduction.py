@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from dialgauge._version import __version__
 from dialgauge.report import Column, Table, markdown
@@ -38,8 +40,7 @@ _REPEATED = 2
 _NUMBER = re.compile(r"(?P<digits>[+-]?\d+(?:,\d{3})*(?:\.\d+)?)(?P<percent>\s*%)?")
 
 
-@dataclass(frozen=True)
-class PrintedNumber:
+class PrintedNumber(Struct, frozen=True):
     """A number as printed: its value as a fraction, half a unit of its last digit, and how it is written."""
 
     text: str
@@ -93,8 +94,7 @@ class PrintedNumber:
         return abs(value - self.value) <= self.half_unit * (1 + 1e-9) + 1e-12
 
 
-@dataclass(frozen=True)
-class ReportedValue:
+class ReportedValue(Struct, frozen=True):
     """One line: where in the paper, what, theirs as printed, ours, and how they compare."""
 
     part: str
@@ -112,8 +112,7 @@ class ReportedValue:
     share: bool = True
 
 
-@dataclass(frozen=True)
-class Fresh:
+class Fresh(Struct, frozen=True):
     """How models are trained anew: with which seeds, in how many processes, and where their results are kept."""
 
     seeds: int = 3
@@ -126,23 +125,22 @@ class Fresh:
     tell: Callable[[str], None] = lambda _: None
 
 
-@dataclass
-class Reproduction:
+class Reproduction(Struct):
     """All lines of one paper, what is missing to do more, and the figures that can be drawn."""
 
     paper: str
     title: str
     citation: str
-    missing: list[str] = field(default_factory=list)
+    missing: list[str] = []
     #: The datasets that are missing, wholly or in part, as ``dialgauge data get`` names them.
-    absent: list[str] = field(default_factory=list)
-    items: list[ReportedValue] = field(default_factory=list)
+    absent: list[str] = []
+    items: list[ReportedValue] = []
     #: Part of the paper to tables of a shape of their own, which follow the part's lines.
-    tables: dict[str, list[Table]] = field(default_factory=dict)
+    tables: dict[str, list[Table]] = {}
     #: Part of the paper to sentences about its lines.
-    notes: dict[str, list[str]] = field(default_factory=dict)
+    notes: dict[str, list[str]] = {}
     #: Name of the file to the function that makes the chart.
-    figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    figures: dict[str, Callable[[], Any]] = {}
 
     def lacks(self, dataset: str, what: str) -> None:
         """Files of a dataset that are not there, and would be computed from."""

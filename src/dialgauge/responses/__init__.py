@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from dialgauge.responses.evaluation import (
         RankingResult as RankingResult,
         Replier as Replier,
+        candidates_frame as candidates_frame,
         collect as collect,
         evaluate as evaluate,
         ranked as ranked,
         reply_classes as reply_classes,
+        shortlists as shortlists,
     )
     from dialgauge.responses.measures import (
         MRR as MRR,
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
         split_is_released as split_is_released,
         training_is_released as training_is_released,
     )
-    from dialgauge.responses.shortlist import candidates_frame as candidates_frame, shortlists as shortlists
     from dialgauge.responses.tables import (
         ReplyRuns as ReplyRuns,
         averages as averages,

@@ -20,11 +20,10 @@ from dialgauge.agents import Agent, AgentReplier, SystemContext
 from dialgauge.engine import Unit, Work, Workers, checked_place, place_of, run
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Measure, Signature
-from dialgauge.responses.evaluation import RankingResult, Replier, corpus_of, evaluate
+from dialgauge.responses.evaluation import KEPT, RankingResult, Replier, candidates_frame, corpus_of, evaluate
 from dialgauge.responses.measures import DEFAULT, score_replies
 from dialgauge.responses.memories import attention_tables
 from dialgauge.responses.paper import split_is_released, training_is_released
-from dialgauge.responses.shortlist import KEPT, candidates_frame
 from dialgauge.runs import Manifest, Run, Store, new_run, packed_run, unpacked_run
 from dialgauge.worlds.restaurant import FactDatabase
 

@@ -117,7 +117,6 @@ class _CorpusRows:
         return {DIALOGUES: ColumnTable.of_rows(FIXED[DIALOGUES], self.heads), TURNS: self.turns_table()}
 
     def turns_table(self) -> ColumnTable:
-        """The table ``turns``."""
         import numpy as np
 
         from dialgauge.columns import ColumnTable, chosen_texts, column

@@ -272,7 +272,7 @@ def new_run(
     facts = msgspec.structs.replace(
         facts,
         id=new_id(facts.created, kind, name),
-        signature=facts.signature or _shared(result),
+        signature=facts.signature or (result.signature.long() if result.scores else ""),
         scores=dict(result.scores),
         coverage=result.coverage,
         details=plain({**(details or {}), **left_out(result)}),
@@ -288,10 +288,6 @@ def new_run(
 def run_in_memory(manifest: Manifest, frames: Mapping[str, Frame], corpus: CorpusSource | None) -> Run:
     """A run of which everything is known already, its inputs too."""
     return Run(manifest, _Memory(frames, corpus, tuple(manifest.inputs)))
-
-
-def _shared(scores: Scores) -> str:
-    return scores.signature.long() if scores.scores else ""
 
 
 class _Memory:

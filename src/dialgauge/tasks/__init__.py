@@ -48,7 +48,6 @@ if TYPE_CHECKING:
         FailureEvidence as FailureEvidence,
         ObservedFault as ObservedFault,
     )
-    from dialgauge.tasks.blame.label_sheets import label_sheets as label_sheets
     from dialgauge.tasks.blame.measured_blame import (
         BlameEstimate as BlameEstimate,
         BlameRecord as BlameRecord,
@@ -111,7 +110,11 @@ if TYPE_CHECKING:
         reasons_table as reasons_table,
     )
     from dialgauge.tasks.recordings.compat import CompatVerdict as CompatVerdict
-    from dialgauge.tasks.recordings.conduct import ConversationCounts as ConversationCounts
+    from dialgauge.tasks.recordings.conduct import (
+        ALIKE as ALIKE,
+        ConversationCounts as ConversationCounts,
+        paired_items as paired_items,
+    )
     from dialgauge.tasks.recordings.judged_conversations import (
         BROKEN as BROKEN,
         Broken as Broken,

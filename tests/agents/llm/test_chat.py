@@ -300,8 +300,8 @@ def test_no_more_than_so_many_at_once(server: ModelServer, monkeypatch: pytest.M
 def test_rate_spaces_requests(server: ModelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     waited: list[float] = []
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("dialgauge.agents.llm.gate.time.time", lambda: 1000.0)
-    monkeypatch.setattr("dialgauge.agents.llm.gate.time.sleep", waited.append)
+    monkeypatch.setattr("dialgauge.agents.llm.chat.time.time", lambda: 1000.0)
+    monkeypatch.setattr("dialgauge.agents.llm.chat.time.sleep", waited.append)
     one = client(server, rate=30)
     for seed in range(4):
         ask(one, seed=seed)

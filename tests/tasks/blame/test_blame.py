@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tools.blame_sheets import label_sheets
 
 from dialgauge import api
 from dialgauge.errors import DialgaugeError
@@ -24,7 +25,6 @@ from dialgauge.tasks import (
     blame_failure,
     blame_log,
     evidence_tables,
-    label_sheets,
     load_blame_record,
     write_scripted_log,
 )

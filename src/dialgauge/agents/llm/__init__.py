@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from dialgauge.agents.llm.language_system import json_instructions as json_instructions, llm_system as llm_system
     from dialgauge.agents.llm.language_user import goal_prompt as goal_prompt
     from dialgauge.agents.llm.local_model import LocalModel as LocalModel
-    from dialgauge.agents.llm.observer import reported_acts as reported_acts
     from dialgauge.agents.llm.settings import ChatSettings as ChatSettings
+    from dialgauge.agents.llm.speaker import reported_acts as reported_acts
     from dialgauge.agents.llm.state_tracker import (
         LlmTracker as LlmTracker,
         chat_settings as chat_settings,

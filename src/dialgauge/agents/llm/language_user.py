@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dialgauge.agents.llm.observer import Observer
-from dialgauge.agents.llm.speaker import LanguageAgent, VoiceSettings
+from dialgauge.agents.llm.speaker import LanguageAgent, Observer, VoiceSettings
 from dialgauge.agents.protocol import USER_DONE, USER_GAVE_UP, Reply, UserContext
 from dialgauge.agents.speech import DomainGrammar, ServiceGrammar, Vocabulary
 from dialgauge.agents.town.pipeline import requested

@@ -40,7 +40,6 @@ class LocalModel:
 
     @property
     def process(self) -> int | None:
-        """The number of its process."""
         return self._process.pid if self._process is not None else None
 
     def _start(self) -> None:

@@ -8,8 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.speech.domain_grammar import DomainGrammar as DomainGrammar, ServiceGrammar as ServiceGrammar
     from dialgauge.agents.speech.domain_nlg import DomainNlg as DomainNlg
-    from dialgauge.agents.speech.domain_nlu import DomainNlu as DomainNlu
-    from dialgauge.agents.speech.domain_speech import DomainSpeech as DomainSpeech
+    from dialgauge.agents.speech.domain_speech import DomainNlu as DomainNlu, DomainSpeech as DomainSpeech
     from dialgauge.agents.speech.free_listener import FreeListener as FreeListener
     from dialgauge.agents.speech.mentions import MentionFinder as MentionFinder
     from dialgauge.agents.speech.nlg import (
@@ -35,8 +34,12 @@ if TYPE_CHECKING:
         human_samples as human_samples,
         practice_samples as practice_samples,
     )
-    from dialgauge.agents.speech.nlu_scores import UnderstoodCounts as UnderstoodCounts, understanding as understanding
-    from dialgauge.agents.speech.nlu_training import NluSample as NluSample, train_nlu as train_nlu
+    from dialgauge.agents.speech.nlu_training import (
+        NluSample as NluSample,
+        UnderstoodCounts as UnderstoodCounts,
+        train_nlu as train_nlu,
+        understanding as understanding,
+    )
     from dialgauge.agents.speech.phrase_book import PhraseBook as PhraseBook
     from dialgauge.agents.speech.retrieval_nlg import RetrievalNlg as RetrievalNlg
     from dialgauge.agents.speech.vocabulary import ServiceVocabulary as ServiceVocabulary, Vocabulary as Vocabulary

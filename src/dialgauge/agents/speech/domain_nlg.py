@@ -40,7 +40,6 @@ class DomainNlg:
         self._offered: dict[str, str] = {}
 
     def generate(self, acts: Sequence[Act], speaker: Speaker, draws: Draws) -> Wording:
-        """The acts in words."""
         groups: dict[str, list[Act]] = {}
         for act in acts:
             groups.setdefault(act.domain, []).append(_in_full(act))

@@ -2,7 +2,7 @@
 
 Found, booked and refused are read from the assistant's calls, not from its words. An answer is any value of the kind
 that was asked for: the user does not know the right one. What the assistant asks is recognised by the slot's name in a
-question; where nothing is recognised at all, the user goes on by itself (``going_on.py``).
+question; where nothing is recognised at all, the user goes on by itself (``PersistentUser``).
 """
 
 from __future__ import annotations

@@ -152,7 +152,6 @@ class _Practice:
     # Values
 
     def value(self, domain: str, slot: str, draws: Draws) -> str:
-        """A value that a slot could have."""
         if slot in _DRAWN:
             return _DRAWN[slot](draws)
         if slot in ("departure", "destination") and domain in _RIDES:

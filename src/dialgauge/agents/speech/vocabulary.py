@@ -61,7 +61,6 @@ class ServiceVocabulary:
         return tuple(self._values(self.service.name_slot)) if self.service.name_slot else ()
 
     def _values(self, slot: str) -> dict[str, None]:
-        """The values that a slot is known to have."""
         in_rows = dict.fromkeys(row[slot] for row in self.service.rows or () if slot in row)
         return in_rows | dict.fromkeys(self._known[slot].values if slot in self._known else ())
 
@@ -85,7 +84,6 @@ class ServiceVocabulary:
 
     @cached_property
     def phrases(self) -> frozenset[str]:
-        """What the service is called."""
         words = self.noun.split()
         called = [self.noun, self.service.name.replace("-", " "), *([words[-1]] if len(words) > 1 else [])]
         return frozenset(phrase_of(word) for word in called)

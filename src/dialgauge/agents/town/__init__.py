@@ -15,8 +15,7 @@ if TYPE_CHECKING:
         kind_of as kind_of,
     )
     from dialgauge.agents.town.pipeline import TownSystem as TownSystem, TownUser as TownUser
-    from dialgauge.agents.town.policy import RuleSystem as RuleSystem
-    from dialgauge.agents.town.tracker import Belief as Belief
+    from dialgauge.agents.town.policy import Belief as Belief, RuleSystem as RuleSystem
 
 
 if not TYPE_CHECKING:

@@ -62,7 +62,6 @@ class _Matter:
 
     @property
     def book(self) -> Mapping[str, str]:
-        """The booking in force."""
         return (self.task.book_first if self.book_first else self.task.book) or {}
 
     @property

@@ -12,10 +12,9 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from dialgauge.agents.going_on import PersistentUser
 from dialgauge.agents.protocol import RandomStreams, Reply, SystemContext, UserContext
 from dialgauge.agents.speech import DomainSpeech, Nlg
-from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
+from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser, PersistentUser
 from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.agents.town.channel import Channel
 from dialgauge.agents.town.policy import RuleSystem
@@ -114,7 +113,6 @@ class Renderer:
         self._draws = streams(f"{speaker}-nlg")
 
     def say(self, acts: tuple[Act, ...]) -> str:
-        """A text for the acts."""
         text = self._nlg.generate(acts, self._speaker, self._draws).text
         if not self._begun:  # nobody needs something "also" before anything else was said
             text, self._begun = text.replace("I also need", "I need", 1), True
@@ -190,7 +188,6 @@ class TownUser(_Pipeline):
         self._begin(context, domain, streams)
 
     def respond(self, turn: Turn | None) -> Reply:
-        """The next turn."""
         core = self._core
         heard = None if turn is None else self._ears.hear(turn, self._own, core)
         return Reply(
@@ -222,7 +219,6 @@ class TownSystem(_Pipeline):
         self._begin(context, office.domain, streams)
 
     def respond(self, turn: Turn | None) -> Reply:
-        """The answer to a turn."""
         if turn is None:
             raise DialgaugeError(f"{self.name} was asked to begin; in the lab the user does")
         core = self._core

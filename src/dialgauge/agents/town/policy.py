@@ -7,13 +7,12 @@ unknown, and it answers a goodbye with a goodbye.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from dialgauge.agents.town.tracker import Belief
-from dialgauge.dialogue import DONTCARE, Act, State
+from dialgauge.dialogue import DONTCARE, Act, State, Values
 from dialgauge.draws import Draws
-from dialgauge.intents import INTENTS, REQUEST
-from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, Booking, DomainBackend, Entity, Role, Service, act
+from dialgauge.intents import INFORM, INTENTS, REQUEST
+from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, Booking, Domain, DomainBackend, Entity, Role, Service, act
 
 _WELCOME, _BYE = act("general-welcome"), act("general-bye")
 _MORE, _GREET = act("general-reqmore"), act("general-greet")
@@ -338,3 +337,43 @@ def _confirmation(service: Service, row: Entity, booking: Booking) -> list[Act]:
     if booking.total:
         confirmed += [act(name, price, booking.total) for price in service.total]
     return confirmed
+
+
+class Belief:
+    """What the system believes the user wants, from the user's acts alone.
+
+    ``wanted`` holds the plain values; ``state`` is the same as records keep it. A state is never changed once it was
+    looked at: the next act makes a new one, which shares what did not change.
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        self._services, self._referring = domain.services, domain.referring
+        self.wanted: dict[str, dict[str, str]] = {}
+        self.state: State = {}
+        #: The service that was spoken of last.
+        self.domain = ""
+
+    def hear(self, acts: Iterable[Act], places: Callable[[], Mapping[str, str]] = dict) -> dict[str, dict[str, str]]:
+        """Take in a user's turn; the values it gave, by service. ``places`` says what "the hotel" is."""
+        given: dict[str, dict[str, str]] = {}
+        for said in acts:
+            domain, slot = said.domain, said.slot
+            service = self._services.get(domain)
+            if service is None:
+                continue
+            self.domain = domain
+            if slot and said.values and slot in service.known and INTENTS[said.name] == INFORM:
+                value = said.values[0].strip()
+                if service.multiwoz:
+                    value = value.lower()
+                if slot in self._referring and value.lower().startswith("the "):
+                    value = places().get(value.lower(), value)
+                if domain in given:
+                    given[domain][slot] = value
+                else:
+                    given[domain] = {slot: value}
+        for domain, values in given.items():
+            self.wanted[domain] = {**self.wanted.get(domain, {}), **values}
+            kept: dict[str, Values] = {slot: (value,) for slot, value in values.items()}
+            self.state = {**self.state, domain: {**self.state.get(domain, {}), **kept}}
+        return given

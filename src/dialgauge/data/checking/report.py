@@ -196,7 +196,6 @@ class Findings:
         self._kinds: dict[str, Finding] = {}
 
     def add(self, kind: str, location: FindingPlace | None = None, *, count: int = 1) -> None:
-        """Count a finding."""
         self._of(kind).add(location, self._kept, count)
 
     def merge(self, other: Finding) -> None:

@@ -78,7 +78,8 @@ def _group(group: GroupReport) -> Iterator[Table | str]:
 
 def _overview(group: GroupReport) -> Table:
     table = Table(f"{group.source}: {group.format}", ["what", "found"])
-    table.add("format", f"{group.format} ({group.summary}), {_recognised(group)}")
+    recognised = "as named with --format" if group.recognised == "named" else f"recognised {group.recognised}"
+    table.add("format", f"{group.format} ({group.summary}), {recognised}")
     table.add("kind", _kind(group))
     table.add("dialogues", f"{group.dialogues:,}")
     table.add("turns", f"{group.turns:,}, {group.user_turns:,} of them by users")
@@ -90,10 +91,6 @@ def _overview(group: GroupReport) -> Table:
     if group.notes:
         table.add("reader's notes", _some([f"{what} ({count:,})" for what, count in group.notes.items()]))
     return table
-
-
-def _recognised(group: GroupReport) -> str:
-    return "as named with --format" if group.recognised == "named" else f"recognised {group.recognised}"
 
 
 def _kind(group: GroupReport) -> str:

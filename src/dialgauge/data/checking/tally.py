@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from dialgauge.data.checking.report import Finding, FindingPlace, Findings, Gold, id_hash
 from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, State, Turn
@@ -19,8 +20,7 @@ _TURN_FIELDS = tuple(sorted(ALL_FIELDS & set(Turn.__struct_fields__)))
 STATES = ("state", "predicted")
 
 
-@dataclass
-class FileTally:
+class FileTally(Struct):
     """One file: its numbers, and per dialogue a hashed id with the number of user turns."""
 
     name: str
@@ -28,10 +28,10 @@ class FileTally:
     turns: int = 0
     user_turns: int = 0
     with_state: Counter[str] = field(default_factory=Counter)
-    ids: dict[int, int] = field(default_factory=dict)
-    strangers: list[str] = field(default_factory=list)
+    ids: dict[int, int] = {}
+    strangers: list[str] = []
     #: What trials of each task tell the user, hashed; None once they differ.
-    instructions: dict[int, int | None] = field(default_factory=dict)
+    instructions: dict[int, int | None] = {}
     #: User turns that lack a state, which is found only where their neighbours have it.
     lacking: dict[str, Finding] = field(
         default_factory=lambda: {state: Finding.none_yet(f"missing {state}") for state in STATES}
@@ -151,8 +151,7 @@ _LONGEST = 120
 _NAME_NOISE = re.compile(r"[\s_-]+")
 
 
-@dataclass(slots=True)
-class Seen:
+class Seen(Struct):
     """A value of a slot: how often, and where first."""
 
     count: int
@@ -160,12 +159,11 @@ class Seen:
     turn: int
 
 
-@dataclass(slots=True)
-class SlotCount:
+class SlotCount(Struct):
     """A slot: in how many turns it is filled, and its preferred values."""
 
     filled: int = 0
-    values: dict[str, Seen] = field(default_factory=dict)
+    values: dict[str, Seen] = {}
     #: Fillings whose value was not kept because too many were.
     unkept: int = 0
 
@@ -215,8 +213,7 @@ def _bounded(text: str) -> str:
     return f"{text[:40]}…{digest}"
 
 
-@dataclass(frozen=True)
-class NamedOntology:
+class NamedOntology(Struct, frozen=True):
     """An ontology and the file it came from, with names and values in the form they are compared in."""
 
     file: str

@@ -71,7 +71,6 @@ class BrokenLink(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """In words."""
         return link_sentence(asdict(self))
 
     @property

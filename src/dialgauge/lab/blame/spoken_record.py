@@ -124,7 +124,6 @@ class TalkRecord:
 
     @property
     def last_user_turn(self) -> int:
-        """The last turn of the user."""
         return max((index for index, turn in enumerate(self.turns) if turn.speaker == "user"), default=0)
 
     def _read(self) -> None:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     )
     from dialgauge.rankers.neural.matching import MatchTypes as MatchTypes
     from dialgauge.rankers.neural.memn2n import MemN2N as MemN2N
-    from dialgauge.rankers.neural.optimiser import Optimiser as Optimiser
     from dialgauge.rankers.neural.reading import (
         MemoryCells as MemoryCells,
         MemoryWeights as MemoryWeights,
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from dialgauge.rankers.neural.scoring import cross_entropy as cross_entropy, scored as scored
     from dialgauge.rankers.neural.training import (
         Epoch as Epoch,
+        Optimiser as Optimiser,
         Training as Training,
         device_named as device_named,
         within_memory as within_memory,

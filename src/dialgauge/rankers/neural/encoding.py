@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from dialgauge.rankers.episode import AnsweredPoint, Line, Point
+from dialgauge.rankers.episode import AnsweredPoint, Point
 from dialgauge.rankers.neural.config import TIMES
 
 Ints = NDArray[np.int64]
@@ -58,7 +58,6 @@ class Lines:
         self.tokens: list[list[int]] = [[]]
 
     def number(self, text: str) -> int:
-        """The number of a line."""
         number = self._numbers.get(text)
         if number is None:
             number = self._numbers[text] = len(self.tokens)
@@ -83,7 +82,7 @@ def encode(points: Sequence[Point], lines: Lines, index: Mapping[str, int]) -> E
     speakers: list[int] = []
     for point in points:
         memories.extend(lines.number(line.text) for line in point.history)
-        speakers.extend(_speaker(line) for line in point.history)
+        speakers.extend(BOT if line.kind == "bot" else USER for line in point.history)
         starts.append(len(memories))
     return EncodedPoints(
         starts=np.array(starts, dtype=np.int64),
@@ -96,10 +95,6 @@ def encode(points: Sequence[Point], lines: Lines, index: Mapping[str, int]) -> E
 
 def _gold(point: Point, index: Mapping[str, int]) -> int:
     return index.get(point.reply, -1) if isinstance(point, AnsweredPoint) else -1
-
-
-def _speaker(line: Line) -> int:
-    return BOT if line.kind == "bot" else USER
 
 
 def batches(lengths: Ints, size: int, seed: int | None = None) -> list[Ints]:

@@ -99,7 +99,6 @@ class _DialogSoFar:
         self._numbers: dict[str, dict[str, float]] = {}
 
     def take(self, line: Line) -> None:
-        """Read one line."""
         pairs = self._entities.mentioned(line.text)
         self._present.update(number for _, number in pairs)
         if line.kind == "fact":

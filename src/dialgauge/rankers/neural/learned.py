@@ -102,7 +102,6 @@ class LearnedRanker(Ranker):
         return words_of(text)
 
     def split_candidate(self, text: str) -> list[str]:
-        """The words of a candidate."""
         return words_of(text)
 
     def view(self, point: Point) -> Point:

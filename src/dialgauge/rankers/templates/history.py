@@ -48,7 +48,6 @@ class DialogHistory:
         self._answered = False
 
     def take(self, line: Line) -> None:
-        """Read a line."""
         if line.kind == "user":
             self._hear(line.text)
         elif line.kind == "bot":

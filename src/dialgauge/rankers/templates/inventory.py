@@ -222,5 +222,4 @@ class Inventory:
         return parsed
 
     def is_call(self, template: int) -> bool:
-        """Is it the template of the calls?"""
         return template >= 0 and self.templates[template] == CALL

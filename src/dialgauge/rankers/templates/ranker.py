@@ -204,7 +204,6 @@ class Model:
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The numbers."""
         return {"experts": self.experts.weights, "filling": self.filling.weights, **self.change._asdict()}
 
     @classmethod

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -24,6 +24,9 @@ _NUMBER = re.compile(r"\d+(\.\d*)?(e[+-]?\d+)?")
 
 #: Act name, slot, value in the form in which values are compared.
 _Item: TypeAlias = tuple[str, str, str]
+#: By which parts of an item what is left over on both sides is paired, the closest first.
+ALIKE = (slice(1, 3), slice(0, 2), slice(2, 3))
+_Any = TypeVar("_Any", bound=tuple[str, ...])
 
 
 class HearingCounts(Struct, frozen=True, gc=False):
@@ -152,20 +155,20 @@ def _items(acts: Iterable[Act]) -> list[_Item]:
 
 def _confusions(lost: list[_Item], invented: list[_Item]) -> Iterable[tuple[str, str]]:
     """Pairs of what is left over on either side; what finds no partner is paired with nothing."""
-    keys: tuple[Callable[[_Item], tuple[str, ...]], ...] = (
-        lambda item: item[1:],
-        lambda item: item[:2],
-        lambda item: item[2:],
-    )
-    for key in keys:
-        for item in list(lost):
-            partner = next((other for other in invented if key(other) == key(item)), None)
-            if partner is not None:
-                lost.remove(item)
-                invented.remove(partner)
-                yield _label(*item[:2]), _label(*partner[:2])
+    for parts in ALIKE:
+        yield from ((_label(*item[:2]), _label(*other[:2])) for item, other in paired_items(lost, invented, parts))
     yield from ((_label(*item[:2]), "") for item in lost)
     yield from (("", _label(*item[:2])) for item in invented)
+
+
+def paired_items(lost: list[_Any], invented: list[_Any], parts: slice) -> Iterator[tuple[_Any, _Any]]:
+    """Items of both sides that agree in some parts; they are taken out of both lists."""
+    for item in list(lost):
+        partner = next((other for other in invented if other[parts] == item[parts]), None)
+        if partner is not None:
+            lost.remove(item)
+            invented.remove(partner)
+            yield item, partner
 
 
 # Simulated speakers say the same over and over: what their acts come to is found once.

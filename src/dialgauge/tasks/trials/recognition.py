@@ -105,8 +105,8 @@ def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) 
     example = error.example if error.example.startswith("{") and not unknown else log_advice(shown)[1]
     new = DialgaugeError(
         f"{reason}{seen}. Lines as below, one for each conversation, in a file such as {_MINE} will do: its "
-        "task, the number of the trial, whether it succeeded (the lines below may have that wrong: write what happened) "
-        f"and, where they were kept, its messages. Then: dialgauge tasks score {_MINE}",
+        "task, the number of the trial, whether it succeeded (the lines below may have that wrong: write what "
+        f"happened) and, where they were kept, its messages. Then: dialgauge tasks score {_MINE}",
         file=error.file,
         dialogue=error.dialogue,
         turn=error.turn,

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import pairwise
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Act, Dialogue, Goal, Task
+from dialgauge.intents import INFORM, OFFERING, REFUSING, REQUEST
 from dialgauge.users.faults.conversation_view import ConversationView
-from dialgauge.users.faults.fact_checks import invented, withheld
-from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultFindings, FaultKind, not_checked
-from dialgauge.users.faults.goal_checks import goal_findings
-from dialgauge.users.faults.mention_checks import disobeyed
+from dialgauge.users.faults.fault_records import (
+    KINDS,
+    CheckedConversation,
+    FaultFindings,
+    FaultKind,
+    UserFault,
+    not_checked,
+    runs_of,
+)
 from dialgauge.users.faults.message_checks import empty, leaked, repeated, role_swap
+from dialgauge.users.faults.told_checks import disobeyed, invented, withheld
 from dialgauge.users.faults.wish_checks import contradicted, early_end
+from dialgauge.values import canonical, constrains
 
 _OF_TEXTS: dict[FaultKind, Callable[[ConversationView], FaultFindings]] = {
     "early_end": early_end,
@@ -49,3 +60,204 @@ def check_user(dialogue: Dialogue) -> CheckedConversation:
         findings=tuple(findings[kind] if kind in findings else _OF_TEXTS[kind](view) for kind in KINDS),
         told=bool(view.instruction) or view.has_acts,
     )
+
+
+# Where the goal names slots and the acts are recorded, as in the lab, everything can be derived. What a user may say of
+# a slot is what its goal has for it, first tries included, and what the system said before. Values are compared without
+# case and punctuation.
+
+#: What only a system does.
+_OF_SYSTEMS = (OFFERING | REFUSING) - {INFORM}
+#: Services that speak for whichever domain is spoken of.
+_ANY_DOMAIN = frozenset({"", "booking", "general"})
+#: "same area as the hotel" and "the hotel" refer back.
+_REFERS_BACK = re.compile(r"^same\b|^the \w+$")
+_NO_VALUE = frozenset({"", "?", "none", "not mentioned"})
+
+
+def _values(act: Act) -> list[str]:
+    return [value.strip().lower() for value in act.values if value.strip().lower() not in _NO_VALUE]
+
+
+class GoalView:
+    """A conversation with acts, against its goal."""
+
+    def __init__(self, view: ConversationView) -> None:
+        self.view = view
+        self.goal: Goal = view.dialogue.goal or Goal()
+
+    @cached_property
+    def users(self) -> list[int]:
+        """The places of the user's turns."""
+        return [index for index, turn in enumerate(self.view.turns) if turn.speaker == "user"]
+
+    def allowed(self, domain: str, slot: str) -> set[str]:
+        """What the goal has for a slot."""
+        task = self.goal.tasks.get(domain, Task())
+        parts = (task.info, task.fail_info, task.book, task.fail_book)
+        return {canonical(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
+
+    def heard_before(self, turn: int) -> set[str]:
+        """The values that the system said before a turn, or that the user heard it say: mishearing is no invention."""
+        return {canonical(value) for act in _system_acts(self, turn) for value in _values(act)}
+
+    def informs(self, turn: int) -> list[Act]:
+        """What a turn of the user tells, slots with values only."""
+        return [act for act in self.view.acts(turn) if act.intent == INFORM and act.slot and _values(act)]
+
+    def fault(
+        self,
+        kind: FaultKind,
+        turn: int,
+        reason: str,
+        about: str = "",
+        given: tuple[str, ...] = (),
+        wanted: tuple[str, ...] = (),
+    ) -> UserFault:
+        """A fault at a turn."""
+        return UserFault(kind, turn, self.view.message(turn), reason, about=about, given=given, wanted=wanted)
+
+
+def goal_findings(view: ConversationView) -> dict[FaultKind, FaultFindings]:
+    """The checks that acts decide; those of texts stand elsewhere."""
+    goal = GoalView(view)
+    strayed = list(_strayed(goal))
+    return {
+        "early_end": _early_end(goal),
+        "invented": FaultFindings("invented", "whole", "goal_and_system", _of_kind("invented", strayed)),
+        "contradicted": FaultFindings("contradicted", "whole", "goal", _of_kind("contradicted", strayed)),
+        "repeated": FaultFindings("repeated", "whole", "acts_of_turns", runs_of(_repeated(goal))),
+        "withheld": FaultFindings("withheld", "whole", "slots_asked_for", runs_of(_withheld(goal))),
+        "role_swap": FaultFindings("role_swap", "whole", "acts", runs_of(_role_swap(goal))),
+        "disobeyed": not_checked("disobeyed", "no_manner"),
+    }
+
+
+def _of_kind(kind: FaultKind, faults: list[UserFault]) -> tuple[UserFault, ...]:
+    return runs_of(fault for fault in faults if fault.kind == kind)
+
+
+def _strayed(goal: GoalView) -> Iterator[UserFault]:
+    """Values that the goal does not have: of a slot that it has, or made up."""
+    for user in goal.users:
+        heard = goal.heard_before(user)
+        for act in goal.informs(user):
+            allowed = goal.allowed(act.domain, act.slot)
+            for value in _values(act):
+                if canonical(value) in allowed | heard or _REFERS_BACK.match(value):
+                    continue
+                if not constrains(value) and not allowed:
+                    continue
+                named = f"{act.domain} {act.slot}"
+                if allowed:
+                    has = tuple(sorted(allowed))
+                    yield goal.fault("contradicted", user, "other_value", named, given=(value,), wanted=has)
+                else:
+                    yield goal.fault("invented", user, "value_of_nobody", named, given=(value,))
+
+
+def _withheld(goal: GoalView) -> Iterator[UserFault]:
+    for before, turn in pairwise(goal.users):
+        given = {act.slot.lower() for act in goal.view.acts(turn)}
+        for system in range(before + 1, turn):
+            for act in _heard(goal, system):
+                asked = act.intent == REQUEST and act.slot
+                if asked and act.slot.lower() not in given and _has(goal, act):
+                    yield goal.fault("withheld", turn, "slot_not_given", act.slot)
+
+
+def _heard(goal: GoalView, turn: int) -> list[Act]:
+    """What the system said in a turn and the user heard."""
+    heard = goal.view.turns[turn].heard
+    return [act for act in goal.view.acts(turn) if heard is None or act in heard]
+
+
+def _has(goal: GoalView, act: Act) -> bool:
+    domains = [*goal.goal.tasks] if act.domain in _ANY_DOMAIN else [act.domain]
+    return any(goal.allowed(domain, act.slot) for domain in domains)
+
+
+def _repeated(goal: GoalView) -> Iterator[UserFault]:
+    """The same acts as in the user's turn before, though the system answered them."""
+    for before, turn in pairwise(goal.users):
+        matter = _matter(goal, turn)
+        if matter and matter == _matter(goal, before) and _answered(goal, before, turn):
+            yield goal.fault("repeated", turn, "acts_again")
+
+
+def _matter(goal: GoalView, turn: int) -> frozenset[Act]:
+    return frozenset(act for act in goal.view.acts(turn) if act.intent in (INFORM, REQUEST))
+
+
+def _answered(goal: GoalView, before: int, turn: int) -> bool:
+    """Was all of it heard, none of it asked for again, and every request met, so that the user heard it?"""
+    matter = _matter(goal, before)
+    heard = goal.view.turns[before].heard
+    if heard is not None and not matter <= set(heard):
+        return False
+    reply = [act for system in range(before + 1, turn) for act in _heard(goal, system) if act.intent != "greet"]
+    asked_again = {act.slot.lower() for act in reply if act.intent == REQUEST}
+    answered = {act.slot.lower() for act in reply if act.intent != REQUEST}
+    if not reply or asked_again & {act.slot.lower() for act in matter}:
+        return False
+    return all(act.intent != REQUEST or act.slot.lower() in answered for act in matter)
+
+
+def _role_swap(goal: GoalView) -> Iterator[UserFault]:
+    for user in goal.users:
+        for act in goal.view.acts(user):
+            if act.intent in _OF_SYSTEMS:
+                yield goal.fault("role_swap", user, "act_of_systems", given=(act.name,))
+
+
+def _early_end(goal: GoalView) -> FaultFindings:
+    outcome = goal.view.dialogue.outcome
+    last = goal.users[-1] if goal.users else None
+    if last is None:
+        return not_checked("early_end", "no_user")
+    said_bye = any(act.intent == "bye" for act in goal.view.acts(last))
+    if not said_bye and (outcome is None or outcome.ended_by != "user"):
+        return FaultFindings("early_end", "whole", "not_the_user")
+    if _circling(goal):
+        return not_checked("early_end", "circles")
+    opened = tuple(_open(goal))
+    faults = (goal.fault("early_end", last, "goal_left_open", wanted=opened),) if opened else ()
+    return FaultFindings("early_end", "whole", "goal_items", faults)
+
+
+def _circling(goal: GoalView) -> bool:
+    """Did the user say the same twice in a row before its last turn?"""
+    before = [_matter(goal, turn) for turn in goal.users[:-1]][-2:]
+    return len(before) == 2 and before[0] == before[1] != frozenset()
+
+
+def _open(goal: GoalView) -> Iterator[str]:
+    """Constraints never told and requests never made nor met, in domains in which something was found."""
+    informed = {(act.domain, act.slot.lower()) for user in goal.users for act in goal.informs(user)}
+    asked = {(act.domain, act.slot.lower()) for user in goal.users for act in goal.view.acts(user)}
+    shown = {(act.domain, act.slot.lower()) for act in _system_acts(goal)}
+    for domain, task in goal.goal.tasks.items():
+        known = {slot for where, slot in shown if where in (domain, "booking")}
+        yield from (
+            f"{domain} {slot}"
+            for slot in task.info
+            if (domain, slot.lower()) not in informed and slot.lower() not in known
+        )
+        if any(act.intent in REFUSING and act.domain in (domain, "booking") for act in _system_acts(goal)):
+            continue
+        yield from (f"{domain} {slot}" for slot in task.book if (domain, slot.lower()) not in informed)
+        yield from (
+            f"{domain} {slot}?"
+            for slot in task.requests
+            if (domain, slot.lower()) not in asked and slot.lower() not in known
+        )
+
+
+def _system_acts(goal: GoalView, before: int | None = None) -> list[Act]:
+    """What the system said, and what the user heard of it."""
+    return [
+        act
+        for turn in goal.view.turns[:before]
+        if turn.speaker == "system"
+        for act in (*(turn.acts or ()), *(turn.heard or ()))
+    ]

@@ -16,7 +16,7 @@ import msgspec
 
 from dialgauge.users.faults.conversation_view import ConversationView, RecordedExchange, plain_text, sentences
 from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
-from dialgauge.users.faults.mention_checks import REACTIVE
+from dialgauge.users.faults.told_checks import REACTIVE
 from dialgauge.users.faults.withheld_items import kept_back, things_named
 
 #: What an action is called where people speak of it, by a word of the tool's name.

@@ -101,18 +101,15 @@ class DomainSearch:
         return DomainBackend(self, draws, goal)
 
     def table(self, service: str) -> ServiceTable:
-        """The rows of a service."""
         table = self.tables.get(service)
         if table is None:
             raise DialgaugeError(f"there is no service '{service}' with rows.{nearest(service, self.tables)}")
         return table
 
     def row(self, service: str, number: int) -> Entity:
-        """A row by its number."""
         return self.table(service).rows[number]
 
     def rows(self, service: str) -> tuple[Entity, ...]:
-        """All rows of a service."""
         return self.table(service).rows
 
     def named(self, service: str, text: str) -> tuple[Entity, ...]:

@@ -260,7 +260,6 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def gives(self) -> tuple[str, ...]:
-        """What a booking gives."""
         return self.book.gives if self.book is not None else ()
 
     @cached_property
@@ -318,7 +317,6 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def slots(self) -> tuple[str, ...]:
-        """Every slot."""
         ident = (self.id_slot,) if self.id_slot else ()
         return tuple(dict.fromkeys((*self.wishes, *self.booking_slots, *self.askable, *ident)))
 

@@ -343,7 +343,7 @@ def convert(session: Session, venues: Venues, lexicon: Lexicon, *, seed: int = 0
     last_call, constraints = "", dict[str, str]()
     for exchange in session.exchanges:
         reply = system_text(exchange.system.transcript, lexicon)
-        call = _call(constraints)
+        call = " ".join((API_CALL, *(constraints.get(slot, relation) for slot, relation in CONSTRAINTS.items())))
         if call != last_call and (reply.startswith(REFUSAL) or lexicon.names_venue(reply)):
             fitting = [name for name in venues if constraints and _fits(venues[name], constraints)]
             results = tuple(fact for name in fitting for fact in _answer(name, venues[name], ratings[name]))
@@ -364,10 +364,6 @@ def _user_turn(label: LabelTurn, lexicon: Lexicon) -> Turn:
     state: State = {DOMAIN: dict(slots)} if slots else {}
     requested = {DOMAIN: tuple(label.requested)} if label.requested else {}
     return Turn(speaker="user", text=lexicon.joined(text) or SILENCE, state=state, requested=requested)
-
-
-def _call(constraints: dict[str, str]) -> str:
-    return " ".join((API_CALL, *(constraints.get(slot, relation) for slot, relation in CONSTRAINTS.items())))
 
 
 def _fits(venue: dict[str, str], constraints: dict[str, str]) -> bool:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         load_town as load_town,
         town_beside as town_beside,
     )
-    from dialgauge.worlds.town.document import described as described
     from dialgauge.worlds.town.generator import generate_town as generate_town, write_town as write_town
     from dialgauge.worlds.town.goal_generator import generate_goals as generate_goals, goal_record as goal_record
     from dialgauge.worlds.town.goals import Failures as Failures, town_goal as town_goal
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
         TownSearch as TownSearch,
         ontology_of as ontology_of,
         spoken_ontology as spoken_ontology,
+        town_domain as town_domain,
     )
-    from dialgauge.worlds.town.town import town_domain as town_domain
     from dialgauge.worlds.town.town_words import spoken_town as spoken_town
     from dialgauge.worlds.town.vocabulary import (
         BOOK_SLOTS as BOOK_SLOTS,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
         TOWN as TOWN,
         TOWN_DOMAINS as TOWN_DOMAINS,
         USER_ACTS as USER_ACTS,
+        described as described,
         goal_act as goal_act,
         is_reference as is_reference,
     )

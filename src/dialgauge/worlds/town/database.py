@@ -20,8 +20,8 @@ import msgspec
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import decode, resolve
 from dialgauge.values import normal_slot, normal_value
-from dialgauge.worlds.town.document import described
 from dialgauge.worlds.town.likeness import DONT_CARE, LikeTexts, minutes
+from dialgauge.worlds.town.vocabulary import described
 
 T = TypeVar("T")
 
@@ -98,7 +98,6 @@ class TownTable:
 
     @property
     def id_column(self) -> str:
-        """Where a row has its id."""
         return "trainid" if self.domain == "train" else "id"
 
     def same_ids(self, rows: int) -> int:

@@ -105,7 +105,6 @@ class _Places:
         self._taken: list[str] = []
 
     def named(self, forms: Sequence[str], flavour: str = "local") -> str:
-        """A name in one of the forms."""
         return self._first_unlike(forms, self._single[flavour]) or self.two_words()
 
     def two_words(self) -> str:

@@ -51,7 +51,6 @@ class LikeTexts:
         self._lengths = np.array([len(text) for text in self._texts], np.int64)
 
     def alike(self, wanted: str) -> list[str]:
-        """The values that are alike."""
         return [text for text in self.perhaps_alike(wanted) if alike(text, wanted)]
 
     def perhaps_alike(self, wanted: str) -> list[str]:

@@ -16,6 +16,7 @@ from operator import or_
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from dialgauge.dialogue import Ontology, SlotSpec, Values
 from dialgauge.draws import Draws
@@ -23,18 +24,19 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.values import NO_CONSTRAINT, canonical, clock, same_value
 from dialgauge.worlds.domain import (
     Booking,
+    Domain,
     DomainBackend,
     DomainGoal,
     DomainSearch,
     Entity,
     Found,
+    RowsFile,
     Service,
     ServiceTable,
     either,
 )
 from dialgauge.worlds.town.database import TownDatabase
-from dialgauge.worlds.town.town import town_domain
-from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS
+from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS, described, town_with
 
 _MISSING = ("?", "", "none")
 _DAY = 24 * 60
@@ -275,3 +277,37 @@ class Backend(DomainBackend):
             row for row in matches.rows if self._search.fits(row, first) or not self._search.fits(row, info)
         )
         return Found(rows, matches.mismatched)
+
+
+_DIGITS = tuple("0123456789")
+_TAXI = "taxi"
+
+
+def town_domain(town: TownDatabase | None = None) -> Domain:
+    """The domain with the rows of a town; of a synthetic one where none is given."""
+    if town is None:
+        from dialgauge.worlds.town.generator import generate_town
+
+        town = generate_town()
+    domain = town_with({table: _rows(table, rows) for table, rows in town.raw.items() if rows})
+    taxi = domain.services[_TAXI]
+    if taxi.book is None:
+        return domain
+    cars = (tuple(town.taxi["taxi_colors"]), (" ",), tuple(town.taxi["taxi_types"]))
+    book = replace(taxi.book, made={"car type": cars, "phone": (("07",), *[_DIGITS] * 9)})
+    return replace(domain, services={**domain.services, _TAXI: replace(taxi, book=book)}, files=town.files)
+
+
+def _rows(table: str, rows: list[dict[str, Any]]) -> RowsFile:
+    columns = described(table)
+    return RowsFile(
+        f"{table}_db.json", columns, [(number, _told(row, columns)) for number, row in enumerate(rows, start=1)]
+    )
+
+
+def _told(row: Mapping[str, Any], slots: tuple[str, ...]) -> dict[str, str]:
+    return {
+        slot: value
+        for slot in slots
+        if isinstance(value := row.get(slot), str) and value.strip().lower() not in _MISSING
+    }

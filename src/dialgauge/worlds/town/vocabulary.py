@@ -15,10 +15,18 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Act
 from dialgauge.intents import service_of
 from dialgauge.worlds.domain import Domain, RowsFile, domain_of
-from dialgauge.worlds.town.document import DOCUMENT, described
+from dialgauge.yaml_file import shipped_yaml
 
+#: The file that describes the town, as it is written.
+DOCUMENT = shipped_yaml("dialgauge.worlds.town", "domain.yaml", as_text=True)
 #: The name of a booking's reference number in acts.
 REFERENCE = "Ref"
+
+
+def described(table: str) -> tuple[str, ...]:
+    """The columns of a table that people hear of; ids, places on the map and texts stay inside."""
+    service = DOCUMENT.content["services"][table]
+    return tuple(dict.fromkeys((service["name"], *service.get("search", ()), *service.get("answer", ()))))
 
 
 def town_with(rows: dict[str, RowsFile]) -> Domain:

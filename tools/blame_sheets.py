@@ -1,4 +1,10 @@
-"""Failures as texts for people who label them: the task, what was expected, the conversation; nothing of the rules."""
+"""Failures as texts for people who label them: the task, what was expected, the conversation; nothing of the rules.
+
+    python tools/blame_sheets.py RESULTS FOLDER [DOMAIN]
+
+writes a sheet for every failure that has no label yet, a guide, and a table to fill in, which
+``benchmarks/blame_logs.py --labels`` reads.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +12,15 @@ import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Collection
 from pathlib import Path
 
+from dialgauge.data import data_folder
+from dialgauge.files import write_all
 from dialgauge.formats import LoggedConversation, read_agent_log
-from dialgauge.tasks.blame.blamed_log import failed_conversations
+from dialgauge.tasks import failed_conversations
+from dialgauge.users.faults import load_labels
 from dialgauge.worlds.tools import ToolTask, load_tool_domain, log_domain, tasks_of_log
 
 #: Answers of tools are cut after so many characters: records of flights are long.
@@ -30,6 +40,16 @@ blame          agent: with a faultless user this agent would have failed all the
 blame_message  the number of the first message that went wrong and was never put right
 blame_note     one sentence, in your own words
 """
+
+
+def main(source: str, folder: str, domain: str | None = None) -> None:
+    """Write the sheets of one log."""
+    labels = [*load_labels(), *load_labels("fresh.jsonl")]
+    known = {(label.task, label.trial) for label in labels if label.file == Path(source).name}
+    files = label_sheets(source, domain=domain, root=data_folder().root, known=known)
+    write_all({Path(folder) / file: content for file, content in files.items()})
+    written = len(files.keys() - {"GUIDE.txt", "POLICY.txt", "labels.csv"})
+    print(f"failures without a label in {folder}: {written}; read GUIDE.txt there, fill in labels.csv")  # noqa: T201
 
 
 def label_sheets(
@@ -95,3 +115,7 @@ _WHO = {"system": "AGENT", "user": "USER"}
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
