@@ -37,7 +37,7 @@ _FEWEST = 2
 _NAMED = 6
 
 
-class RunFolder(Struct):
+class ConversationFolder(Struct):
     """A folder with one conversation: its path, what its files say of it, and the files with its messages.
 
     These are one, or hold a message each; where they are several others, nobody knows which.
@@ -72,7 +72,7 @@ class RunFolder(Struct):
         return re.split(r"[/\\!]", self.path.rstrip("/\\!"))[-1]
 
 
-def run_folders(parts: Sequence[Part], notes: Notes | None = None) -> list[RunFolder]:
+def run_folders(parts: Sequence[Part], notes: Notes | None = None) -> list[ConversationFolder]:
     """The folders of which each holds a conversation; none where there are not several of them."""
     facts = {part.name: record for part in parts if (record := _facts(part))}
     judged = {part.name for part in parts if _is_judged(facts.get(part.name, {}))}
@@ -123,7 +123,9 @@ def _outermost(paths: Sequence[str]) -> list[str]:
     return outer
 
 
-def _run_folder(path: str, parts: Sequence[Part], facts: Mapping[str, dict[str, Any]], judged: set[str]) -> RunFolder:
+def _run_folder(
+    path: str, parts: Sequence[Part], facts: Mapping[str, dict[str, Any]], judged: set[str]
+) -> ConversationFolder:
     record: dict[str, Any] = {}
     others: list[Mapping[str, Any]] = []
     for part in sorted(parts, key=lambda part: (part.name.count("/"), part.name)):  # outer files say it first
@@ -138,7 +140,9 @@ def _run_folder(path: str, parts: Sequence[Part], facts: Mapping[str, dict[str, 
             if plain_key(key.rpartition(".")[2]) in TASK and isinstance(value, str | int)
         }  # fmt: skip
         record |= {"task_id": tasks.pop()} if len(tasks) == 1 else {}
-    return RunFolder(path, record, parts[0], [part for part in parts if part.name not in judged and _is_talk(part)])
+    return ConversationFolder(
+        path, record, parts[0], [part for part in parts if part.name not in judged and _is_talk(part)]
+    )
 
 
 def _facts(part: Part) -> dict[str, Any]:
