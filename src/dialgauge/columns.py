@@ -399,7 +399,7 @@ def _chunk(column: TableColumn) -> _Chunk:
         _, data, dictionary, entries = _value_pages(items)
     else:
         valid, data, dictionary, entries = _value_pages(column)
-        levels, values = _levels(np.ones(rows, np.uint8) if valid is None else valid.view(np.uint8), 1), rows
+        levels, values = _same_levels(rows, 1) if valid is None else _levels(valid.view(np.uint8), 1), rows
     return _Chunk(column.kind, rows, values, levels + data, dictionary, entries)
 
 
@@ -490,10 +490,15 @@ def _codes(codes: NDArray[Any], entries: int) -> bytes:
 def _levels(levels: NDArray[np.uint8], width: int) -> bytes:
     """What stands before the values of a page, in so many bits each, behind its length."""
     if len(levels) and (levels == levels[0]).all():
-        content = _varint(len(levels) << 1) + bytes([levels[0]])
-    else:
-        bits = (levels[:, None] >> np.arange(width, dtype=np.uint8)) & 1
-        content = _packed(np.packbits(bits, bitorder="little").tobytes(), len(levels), width / 8)
+        return _same_levels(len(levels), int(levels[0]))
+    bits = (levels[:, None] >> np.arange(width, dtype=np.uint8)) & 1
+    content = _packed(np.packbits(bits, bitorder="little").tobytes(), len(levels), width / 8)
+    return len(content).to_bytes(4, "little") + content
+
+
+def _same_levels(rows: int, level: int) -> bytes:
+    """The same where all rows have one level."""
+    content = _varint(rows << 1) + bytes([level])
     return len(content).to_bytes(4, "little") + content
 
 
@@ -510,6 +515,8 @@ _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 
 
 def _varint(number: int) -> bytes:
+    if number <= 0x7F:
+        return number.to_bytes(1, "little")
     content = bytearray()
     while number > 0x7F:
         content.append(number & 0x7F | 0x80)
@@ -548,6 +555,8 @@ def _logical(number: int) -> _Field:
 def _struct(fields: Mapping[int, _Field]) -> bytes:
     content, before = bytearray(), 0
     for number, (kind, value) in fields.items():
-        content += bytes([number - before << 4 | kind]) + value
+        content.append(number - before << 4 | kind)
+        content += value
         before = number
-    return bytes(content) + b"\0"
+    content.append(0)
+    return bytes(content)
