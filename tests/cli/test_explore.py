@@ -1,13 +1,14 @@
-"""``dialgauge explore``, ``report`` and ``--view`` as real commands: they serve, open what was asked for, and end."""
+"""``dialgauge explore``, ``report`` and ``--view``: they serve, open what was asked for, and end."""
 
 from __future__ import annotations
 
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 
 from dialgauge import write
 from dialgauge.runs import Run, Store
-from support.commands import dialgauge
+from support.commands import Outcome, dialgauge
 from support.explorer_store import tracked, tracking_store
 
 #: Seconds: a busy machine is no fault of a page.
@@ -28,14 +29,37 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, list[Run]]:
     return tracking_store(tmp_path_factory.mktemp("explore") / "runs", count=12)
 
 
+#: Runs a command that serves pages, in this process: what it is given looks at the address that the browser gets, then
+#: Ctrl-C ends it.
+Visit = Callable[..., Outcome]
+
+
+@pytest.fixture
+def visit(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Visit:
+    def visited(look: Callable[[str], object], *words: object) -> Outcome:
+        seen: list[str] = []
+
+        def opened(address: str) -> None:
+            seen.append(address)
+            look(address)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        monkeypatch.setenv("DISPLAY", ":0")
+        monkeypatch.setattr("webbrowser.open", opened)
+        outcome = dialgauge(capsys, *words)
+        assert outcome.code == 0, outcome.err
+        assert seen and seen[0] in outcome.out
+        return outcome
+
+    return visited
+
+
 @contextmanager
-def serving(*arguments: object, cwd: Path | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def serving(*arguments: object) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The command in a process of its own: the address that it prints, and the process."""
     command = [sys.executable, "-m", "dialgauge", *map(str, arguments)]
     environment = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=cwd
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stdout is not None
     try:
         for line in process.stdout:
@@ -60,26 +84,32 @@ def test_it_serves_a_store_until_it_is_stopped(stored: tuple[Store, list[Run]], 
 
 
 @pytest.mark.parametrize(("count", "page"), [(1, "/runs/"), (2, "/compare?run=")])
-def test_it_opens_the_runs_that_are_named(stored: tuple[Store, list[Run]], count: int, page: str) -> None:
+def test_it_opens_the_runs_that_are_named(stored: tuple[Store, list[Run]], visit: Visit, count: int, page: str) -> None:
     names = [run.id for run in stored[1][:count]]
-    with serving("explore", *names, "--store", stored[0].folder, "--port", 0) as (address, _):
+
+    def look(address: str) -> None:
         assert page in address and all(name in address for name in names)
         assert httpx.get(address, timeout=PATIENCE).status_code == 200
 
+    visit(look, "explore", *names, "--store", stored[0].folder, "--port", 0)
+
 
 def test_other_machines_need_a_flag_and_a_token(
-    stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str]
+    stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str], visit: Visit
 ) -> None:
     outcome = dialgauge(capsys, "explore", "--store", stored[0].folder, "--host", "0.0.0.0")
     assert outcome.code == 2 and "--allow-remote" in outcome.err
-    where = ("--store", stored[0].folder, "--host", "0.0.0.0", "--allow-remote", "--port", 0)
-    with serving("explore", *where) as (address, _):
-        local = address.replace("0.0.0.0", "127.0.0.1")
+
+    def look(address: str) -> None:
+        local = re.sub(r"//[^/]*:(\d+)/", r"//127.0.0.1:\1/", address)
         assert "token=" in local
         assert httpx.get(local.partition("?")[0]).status_code == 401
         with httpx.Client(follow_redirects=True) as client:
             answer = client.get(local)
             assert answer.status_code == 200 and "token" not in str(answer.url)
+
+    where = ("--store", stored[0].folder, "--host", "0.0.0.0", "--allow-remote", "--port", 0)
+    visit(look, "explore", *where)
 
 
 @pytest.mark.parametrize(
@@ -98,24 +128,34 @@ def test_what_cannot_be_served_is_a_sentence(
 
 
 def test_a_port_that_is_taken_is_said(stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str]) -> None:
-    with serving("explore", "--store", stored[0].folder, "--port", 0) as (address, _):
-        port = address.rstrip("/").rpartition(":")[2]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
         outcome = dialgauge(capsys, "explore", "--store", stored[0].folder, "--port", port)
     assert outcome.code == 2 and f"port {port}" in outcome.err and "--port" in outcome.err
 
 
-def test_score_and_compare_open_what_they_computed(tmp_path: Path) -> None:
+def test_score_and_compare_open_what_they_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visit: Visit
+) -> None:
+    monkeypatch.chdir(tmp_path)
     for name, seed in (("one", 1), ("two", 2)):
         write(tracked(10, seed), tmp_path / f"{name}.jsonl", format="native")
-    with serving("score", "self", "one.jsonl", "--view", cwd=tmp_path) as (address, _):
+
+    def look_at_the_run(address: str) -> None:
         text = httpx.get(address, timeout=PATIENCE).text
         assert "/runs/" in address and "JGA" in text and "one" in text
-    with serving("compare", "self", "one.jsonl", "two.jsonl", "--view", cwd=tmp_path) as (address, _):
+
+    def look_at_both(address: str) -> None:
         assert "/compare?" in address and "Where they diverge" in httpx.get(address, timeout=PATIENCE).text
+
+    def look_for_stored(address: str) -> None:
+        assert all(name in address for name in ids[1:])
+
+    visit(look_at_the_run, "score", "self", "one.jsonl", "--view")
+    visit(look_at_both, "compare", "self", "one.jsonl", "two.jsonl", "--view")
     ids = [run.id for run in Store(tmp_path / "runs").survey().runs]
     assert len(ids) == 3
-    with serving("compare", *ids[1:], "--view", cwd=tmp_path) as (address, _):
-        assert all(name in address for name in ids[1:])
+    visit(look_for_stored, "compare", *ids[1:], "--view")
     assert len(Store(tmp_path / "runs").survey().runs) == 3
 
 

@@ -20,7 +20,7 @@ import pytest
 from dialgauge.dialogue import Act
 from dialgauge.formats import read
 from dialgauge.runs import Run, Store
-from support.commands import Outcome, dialgauge
+from support.commands import Outcome, dialgauge, dialgauge_in
 from support.model_server import ModelServer, model_server, said, standard_reply
 from support.soak import soak
 
@@ -107,8 +107,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """What the models say when nobody stops them."""
     folder = tmp_path_factory.mktemp("uninterrupted")
     with model_server() as fresh:
-        command = [*COMMAND, *words(fresh, "-n", 4, "--out", "whole")]
-        subprocess.run(command, check=True, capture_output=True, timeout=120, cwd=folder)
+        assert dialgauge_in(folder, {}, words(fresh, "-n", 4, "--out", "whole")).code == 0
     return (folder / "whole" / "conversations.jsonl").read_bytes()
 
 
@@ -116,12 +115,12 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.mark.parametrize("how", [signal.SIGKILL, soak(signal.SIGINT), soak(signal.SIGTERM)])
 @pytest.mark.parametrize("workers", [1, soak(2)])
 def test_a_stopped_run_resumes_without_repeating_a_paid_call(
-    server: ModelServer, how: signal.Signals, workers: int, uninterrupted: bytes
+    server: ModelServer, how: signal.Signals, workers: int, uninterrupted: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """At Ctrl-C answers that are under way are awaited and kept; at ``kill -9`` they are lost, one for each worker."""
     server.misbehave(*[""] * 20, *["late"] * workers)
-    command = [*COMMAND, *words(server, "-n", 4, "--workers", workers, "--out", "talks")]
-    stopped = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    command = words(server, "-n", 4, "--workers", workers, "--out", "talks")
+    stopped = subprocess.Popen([*COMMAND, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert server.wait_until_hanging(workers), "it never asked so often"
     stopped.send_signal(how)
     if how == signal.SIGKILL:
@@ -132,8 +131,8 @@ def test_a_stopped_run_resumes_without_repeating_a_paid_call(
     assert stopped.returncode == code, told
     kept = len(Path("tape.jsonl").read_bytes().splitlines())
     assert kept == 20 if how == signal.SIGKILL else kept >= 20 + workers, kept
-    again = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
-    assert again.returncode == 0, again.stderr
+    again = dialgauge(capsys, *command)
+    assert again.code == 0, again.err
     assert len(server.answered) == 4 * 9
     paid_twice = sum(server.answered.values()) - len(server.answered)
     assert paid_twice <= (workers if how == signal.SIGKILL else 0)

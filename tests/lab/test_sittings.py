@@ -40,6 +40,7 @@ from dialgauge.stats import ratio_intervals
 from dialgauge.worlds.domain import DomainGoal
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownSearch
 from runs.contract import assert_run_contract
+from support.commands import dialgauge_in
 from support.drawn_charts import datasets, heading
 from support.shared import shared_folder
 from support.soak import MANY, soak
@@ -201,15 +202,15 @@ def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
 
 #: In units of fifty conversations.
 _UNITS = 8 if MANY else 3
-_LONG_RUN = [sys.executable, "-m", "dialgauge", "lab", "run", "-n", str(50 * _UNITS), "--resamples", "0", "--out"]
+_LONG_RUN = ["lab", "run", "-n", str(50 * _UNITS), "--resamples", "0", "--out"]
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a run gives that nobody killed."""
     folder = tmp_path_factory.mktemp("whole")
-    command = [*_LONG_RUN, str(folder / "talks"), "--store", str(folder / "store")]
-    assert b"stored as run" in subprocess.run(command, capture_output=True, check=True).stderr
+    done = dialgauge_in(folder, {}, [*_LONG_RUN, "talks", "--store", "store"])
+    assert done.code == 0 and "stored as run" in done.err
     return folder / "talks"
 
 
@@ -217,17 +218,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_killed_run_is_taken_up_again_and_gives_the_same_conversations(
     tmp_path: Path, whole: Path, moment: float
 ) -> None:
-    command = _LONG_RUN
-    parts = tmp_path / "two"
-    broken = subprocess.Popen(
-        [*command, str(tmp_path / "again"), "--store", str(parts)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-    )
+    command = [*_LONG_RUN, "again", "--store", "two"]
+    program = [sys.executable, "-m", "dialgauge", *command]
+    broken = subprocess.Popen(program, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     wanted = max(1, int(moment * _UNITS))
-    while broken.poll() is None and len(list(parts.rglob("unit-*.done"))) < wanted:
+    while broken.poll() is None and len(list(tmp_path.rglob("unit-*.done"))) < wanted:
         time.sleep(0.01)
     broken.send_signal(signal.SIGKILL)
     broken.wait()
-    subprocess.run([*command, str(tmp_path / "again"), "--store", str(parts)], capture_output=True, check=True)
+    assert dialgauge_in(tmp_path, {}, command).code == 0
     for name in ("conversations.jsonl", "gcdf1/dialogues_001.json"):
         assert (tmp_path / "again" / name).read_bytes() == (whole / name).read_bytes()
 

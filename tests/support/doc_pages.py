@@ -29,14 +29,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-
-from dialgauge.cli import main
+from support.commands import Outcome, dialgauge_in
 from support.shown_output import difference, statements, steps, value_differs
 
 ROOT = Path(__file__).parents[2]
@@ -202,15 +200,15 @@ class Sandbox:
         return printed
 
     def _command(self, command: str, expected: int, line: int) -> Printed:
-        typed = _INSERTED.sub(lambda found: " ".join(self._in_a_shell(found[1])[1].split()), self._free(command))
+        typed = _INSERTED.sub(lambda found: " ".join(self._in_a_shell(found[1]).out.split()), self._free(command))
         here = typed.startswith("dialgauge ") and not _SHELL.search(_QUOTED.sub("", typed))
-        code, out, err = (self._in_this_process if here else self._in_a_shell)(typed)
-        assert code == expected, (
-            f"line {line}: '{command}' ended with {code}, not {expected}:\n{out[-2000:]}{err[-2000:]}"
+        done = dialgauge_in(self.folder, self.environment, shlex.split(typed)[1:]) if here else self._in_a_shell(typed)
+        assert done.code == expected, (
+            f"line {line}: '{command}' ended with {done.code}, not {expected}:\n{done.out[-2000:]}{done.err[-2000:]}"
         )
-        return Printed(self._anywhere(out), self._anywhere(err))
+        return Printed(self._anywhere(done.out), self._anywhere(done.err))
 
-    def _in_a_shell(self, command: str) -> tuple[int, str, str]:
+    def _in_a_shell(self, command: str) -> Outcome:
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=self.folder,
@@ -220,25 +218,7 @@ class Sandbox:
             text=True,
             check=False,
         )
-        return done.returncode, done.stdout, done.stderr
-
-    def _in_this_process(self, command: str) -> tuple[int, str, str]:
-        """Most commands: a process of its own would spend most of its time on imports."""
-        out, err = io.BytesIO(), io.BytesIO()
-        streams = [io.TextIOWrapper(bytes_, "utf-8", write_through=True) for bytes_ in (out, err)]
-        with (
-            pytest.MonkeyPatch.context() as patched,
-            chdir(self.folder),
-            redirect_stdout(streams[0]),
-            redirect_stderr(streams[1]),
-        ):
-            for name, value in self.environment.items():
-                patched.setenv(name, value)
-            patched.setattr(sys, "argv", shlex.split(command))
-            with pytest.raises(SystemExit) as stop:
-                main(sys.argv[1:])
-        code = stop.value.code
-        return code if isinstance(code, int) else 0, out.getvalue().decode(), err.getvalue().decode()
+        return Outcome(done.returncode, done.stdout, done.stderr)
 
     def _serve(self, command: str, shown: str, line: int) -> None:
         """Start a server, and wait until it names its address."""

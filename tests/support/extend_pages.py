@@ -16,15 +16,15 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+from support.commands import dialgauge_in
 from support.doc_pages import Printed
-from support.packages import install
+from support.packages import install, on_the_path
 from support.shown_output import steps
 
 DOCS = Path(__file__).parents[2] / "docs" / "extend"
 HOWTO = DOCS.parent / "howto"
 
 _BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_PROGRAMS = {"dialgauge": ["-m", "dialgauge"], "python": []}
 
 
 class Command(NamedTuple):
@@ -64,13 +64,19 @@ class ExtendPage:
         """Run every command, then the Python, where the package is installed; it must print what the page says."""
         for command in self.commands:
             program, *arguments = shlex.split(command.line)
-            printed = self._run([*_PROGRAMS[program], *arguments], folder)
+            printed = {"dialgauge": self._dialgauge, "python": self._python}[program](arguments, folder)
             if command.printed.strip():
                 printed.check(command.printed, f"{self.path.name}: {command.line}")
         for code in self.code:
-            self._run(["-c", code], folder)
+            self._python(["-c", code], folder)
 
-    def _run(self, words: list[str], folder: Path) -> Printed:
+    def _dialgauge(self, words: list[str], folder: Path) -> Printed:
+        with on_the_path(folder):
+            done = dialgauge_in(folder, {"COLUMNS": "80"}, words)
+        assert done.code == 0, f"{self.path.name}: {words}\n{done.out}{done.err}"
+        return Printed(done.out, done.err)
+
+    def _python(self, words: list[str], folder: Path) -> Printed:
         done = subprocess.run(
             [sys.executable, *words],
             capture_output=True,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from dialgauge import write
+from support.commands import Outcome, dialgauge
+from support.packages import on_the_path
 from support.trackers import gold_dialogues, tracker
 
 CODE = dedent(
@@ -67,59 +68,62 @@ def files(tmp_path: Path) -> list[str]:
     return [str(tmp_path / f"{name}.jsonl") for name in content]
 
 
-def score(site: Path | None, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return dialgauge(site, "score", *arguments)
+#: ``dialgauge`` where the package is installed, or is not.
+Command = Callable[..., Outcome]
 
 
-def dialgauge(site: Path | None, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(site)} if site else dict(os.environ)
-    command = [sys.executable, "-m", "dialgauge", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+@pytest.fixture
+def run(site: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    def called(*words: str, installed: bool = True) -> Outcome:
+        with on_the_path(site) if installed else nullcontext():
+            return dialgauge(capsys, *words)
+
+    return called
 
 
-def test_it_is_scored_stored_and_shown_like_our_own(site: Path, files: list[str], tmp_path: Path) -> None:
+def test_it_is_scored_stored_and_shown_like_our_own(run: Command, files: list[str], tmp_path: Path) -> None:
     target, store = tmp_path / "out.json", str(tmp_path / "runs")
-    done = score(
-        site, *files, "--measures", "JGA,wrongslots", "--by", "turn", "--json", str(target), "--run", "--store", store,
-        "--worst", "1", "--worst-by", "WrongSlots",
+    done = run(
+        "score", *files, "--measures", "JGA,wrongslots", "--by", "turn", "--json", str(target),
+        "--run", "--store", store, "--worst", "1", "--worst-by", "WrongSlots",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "WrongSlots (slots)" in done.stdout
+    assert done.code == 0, done.err
+    assert "WrongSlots (slots)" in done.out
     systems = json.loads(target.read_text())["systems"]
     good, bad = (system["scores"]["WrongSlots"] for system in systems)
     assert good["value"] < bad["value"] and good["low"] <= good["value"] <= good["high"]
     assert good["signature"].startswith("measure:WrongSlots(over=turns)|profile:canon")
     assert set(systems[0]["by"]["turn"]["0"]["scores"]) == {"JGA", "WrongSlots"}
     ids = [run.name for run in sorted(Path(store).iterdir()) if run.name[:2] == "20"]
-    again = score(site, *(word for one in ids for word in ("--from", one)), "--store", store, "--by", "turn")
-    assert again.returncode == 0, again.stderr
-    assert "WrongSlots" in again.stdout
-    without = score(None, "--from", ids[0], "--store", store)
-    assert without.returncode == 0 and "WrongSlots (slots)" in without.stdout, "the run says all that a table needs"
-    refused = score(None, "--from", ids[0], "--store", store, "--by", "turn")
-    assert refused.returncode == 2 and "there is no measure named 'WrongSlots'" in refused.stderr
+    again = run("score", *(word for one in ids for word in ("--from", one)), "--store", store, "--by", "turn")
+    assert again.code == 0, again.err
+    assert "WrongSlots" in again.out
+    without = run("score", "--from", ids[0], "--store", store, installed=False)
+    assert without.code == 0 and "WrongSlots (slots)" in without.out, "the run says all that a table needs"
+    refused = run("score", "--from", ids[0], "--store", store, "--by", "turn", installed=False)
+    assert refused.code == 2 and "there is no measure named 'WrongSlots'" in refused.err
 
 
-def test_the_best_is_the_lowest(site: Path, files: list[str], tmp_path: Path) -> None:
+def test_the_best_is_the_lowest(run: Command, files: list[str], tmp_path: Path) -> None:
     target = tmp_path / "out.md"
-    done = score(site, *files, "--measures", "WrongSlots,JGA", "--table", str(target), "--no-intervals")
-    assert done.returncode == 0, done.stderr
+    done = run("score", *files, "--measures", "WrongSlots,JGA", "--table", str(target), "--no-intervals")
+    assert done.code == 0, done.err
     rows = [line for line in target.read_text().splitlines() if line.startswith(("| good", "| bad"))]
     assert [row.count("**") for row in rows] == [4, 0]
 
 
-def test_a_faulty_one_is_named_and_breaks_nothing_else(site: Path, files: list[str]) -> None:
-    refused = score(site, *files, "--measures", "Broken")
-    assert refused.returncode == 2
-    assert "the measure 'Broken' of the package wrong-slots (wrong_slots:BROKEN) cannot be used" in refused.stderr
-    listed = dialgauge(site, "explain", "measures")
-    assert listed.returncode == 0
-    assert "V + D + W" in listed.stdout and "Broken: the measure 'Broken'" in listed.stdout
+def test_a_faulty_one_is_named_and_breaks_nothing_else(run: Command, files: list[str]) -> None:
+    refused = run("score", *files, "--measures", "Broken")
+    assert refused.code == 2
+    assert "the measure 'Broken' of the package wrong-slots (wrong_slots:BROKEN) cannot be used" in refused.err
+    listed = run("explain", "measures")
+    assert listed.code == 0
+    assert "V + D + W" in listed.out and "Broken: the measure 'Broken'" in listed.out
 
 
-def test_what_it_needs_is_honoured(site: Path, tmp_path: Path) -> None:
+def test_what_it_needs_is_honoured(run: Command, tmp_path: Path) -> None:
     flags = tmp_path / "flags.jsonl"
     flags.write_text('{"id":"a","turns":[{"speaker":"user","judged":{"hotel":{"area":true}}}]}\n')
-    refused = score(site, str(flags), "--measures", "WrongSlots")
-    assert refused.returncode == 2
-    assert "WrongSlots cannot be computed: it needs predicted values" in refused.stderr
+    refused = run("score", str(flags), "--measures", "WrongSlots")
+    assert refused.code == 2
+    assert "WrongSlots cannot be computed: it needs predicted values" in refused.err
