@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from dialgauge.runs import Store
+from support.forked import Forked, forks
 from support.soak import MANY, soak
 
 WRITER = """
@@ -53,17 +55,21 @@ with Store(sys.argv[1]).resumable(kind="lab", name="n", seed=0) as work:
 """
 
 
-def started(script: str, *arguments: object) -> subprocess.Popen[bytes]:
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> Iterator[None]:
+    with forks("polars", "dialgauge.runs.store", "dialgauge.runs.writer"):
+        yield
+
+
+def started(script: str, *arguments: object) -> Forked:
     """A process that has said that it is ready to write."""
-    process = subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)], stdout=subprocess.PIPE)
-    assert process.stdout is not None
+    process = Forked(script, *arguments)
     assert process.stdout.readline() == b"ready\n"
     return process
 
 
-def killed(process: subprocess.Popen[bytes], *, stored: int, after: float) -> None:
+def killed(process: Forked, *, stored: int, after: float) -> None:
     """Kill a writer some time after it has stored some runs, however long that takes it."""
-    assert process.stdout is not None
     for _ in range(stored):
         assert process.stdout.readline() == b"stored\n"
     time.sleep(after)
@@ -126,7 +132,7 @@ def test_a_kill_at_any_moment_leaves_whole_runs_only(store: Store) -> None:
 def test_writers_at_the_same_time_do_not_clash(store: Store) -> None:
     writers = [started(WRITER, store.folder, "same", 15) for _ in range(4)]
     for writer in writers:
-        writer.communicate(timeout=300)
+        writer.communicate(300)
     assert [writer.returncode for writer in writers] == [0] * 4
     assert whole(store) == 60
     assert list((store.folder / ".work").iterdir()) == []

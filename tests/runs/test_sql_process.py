@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars
 import pytest
@@ -12,12 +15,26 @@ import pytest
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store, new_run, sql_process
+from support.forked import forks, run_module_forked
 from support.soak import soak
 
 SMALL = 2**28
 #: Seconds for a query that must not be stopped: a busy machine is no fault of the code.
 PATIENCE = 120.0
 ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t)"
+
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[None]:
+    with forks("polars", "duckdb", "dialgauge.runs.sql_process", "dialgauge.runs.store"):
+        yield
+
+
+@pytest.fixture
+def forked(warm: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process of each query is a fork: for what a query may do, not for how its process is started and stopped."""
+    forking = SimpleNamespace(run=run_module_forked, TimeoutExpired=subprocess.TimeoutExpired)
+    monkeypatch.setattr(sql_process, "subprocess", forking)
 
 
 @pytest.fixture
@@ -39,7 +56,7 @@ def test_an_answer_is_that_of_sql(store: Store, run: Run) -> None:
     )
 
 
-def test_rows_beyond_the_limit_are_cut_and_the_answer_says_so(store: Store) -> None:
+def test_rows_beyond_the_limit_are_cut_and_the_answer_says_so(store: Store, forked: None) -> None:
     query = "SELECT i FROM range({}) t(i) ORDER BY hash(i)"
     whole = store.sql(query.format(100_000))
     cut = store.ask(query.format(100_000), rows=7, seconds=PATIENCE)
@@ -81,7 +98,7 @@ def test_rows_beyond_the_limit_are_cut_and_the_answer_says_so(store: Store) -> N
     ],
 )
 def test_a_query_neither_writes_nor_reads_files_nor_changes_settings(
-    store: Store, run: Run, query: str, said: str
+    store: Store, run: Run, forked: None, query: str, said: str
 ) -> None:
     before = sorted(str(path) for path in store.folder.rglob("*"))
     with pytest.raises(DialgaugeError, match=said) as error:
@@ -105,7 +122,7 @@ def test_a_query_without_end_is_stopped(store: Store, query: str) -> None:
         store.ask(query, seconds=1, memory=SMALL)
 
 
-def test_a_query_without_end_that_gives_its_rows_as_it_goes_is_cut(store: Store) -> None:
+def test_a_query_without_end_that_gives_its_rows_as_it_goes_is_cut(store: Store, forked: None) -> None:
     answer = store.ask(f"{ENDLESS} SELECT * FROM t", rows=5, memory=SMALL, seconds=PATIENCE)
     assert (answer.frame["n"].to_list(), answer.cut) == ([1, 2, 3, 4, 5], True)
 
@@ -125,7 +142,7 @@ def test_a_query_that_would_take_all_memory_is_stopped(store: Store, query: str)
         store.ask(query, seconds=PATIENCE, memory=SMALL)
 
 
-def test_an_answer_of_few_rows_that_is_large_is_refused(store: Store) -> None:
+def test_an_answer_of_few_rows_that_is_large_is_refused(store: Store, forked: None) -> None:
     with pytest.raises(DialgaugeError, match="the answer is larger than 20 MiB"):
         store.ask("SELECT repeat('x', 30000000)", seconds=PATIENCE)
 
@@ -145,7 +162,7 @@ def test_all_turns_of_a_large_store(store: Store, tmp_path: Path, monkeypatch: p
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
-def test_a_damaged_run_is_an_error_or_left_out_when_someone_is_told(store: Store, run: Run) -> None:
+def test_a_damaged_run_is_an_error_or_left_out_when_someone_is_told(store: Store, run: Run, forked: None) -> None:
     other = store.add(new_run(kind="k", name="b"))
     (run.path / "dialogue_scores.parquet").unlink()
     with pytest.raises(DialgaugeError, match="the run is damaged") as error:
