@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import takewhile
 
 from msgspec import Struct
@@ -282,6 +283,7 @@ def longest_word(text: str) -> int:
     return max(map(places, words))
 
 
+@lru_cache(maxsize=1024)  # a long name is measured again for each width that it is tried in
 def places(text: str) -> int:
     """How many places of a terminal's line a text takes."""
     if NARROW.fullmatch(text):
