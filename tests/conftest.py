@@ -9,6 +9,7 @@ import os
 os.environ.update(POLARS_MAX_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
 import gc
+import signal
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -34,6 +35,15 @@ settings.register_profile("new", deadline=None)
 settings.load_profile(os.environ.get("DIALGAUGE_EXAMPLES", "same"))
 # All of the house is imported before long, and to look through it for garbage every few hundred objects takes long.
 gc.set_threshold(50_000, 20, 50)
+# Tests press Ctrl-C, and a shell that starts them in the background has them, and all that they start, ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Pytest looks twice for what was left as garbage; once is enough for all that is still in use here."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
