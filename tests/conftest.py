@@ -39,20 +39,6 @@ gc.set_threshold(50_000, 20, 50)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish() -> None:
-    """Pytest looks twice for what was left as garbage; once is enough for all that is still in use here."""
-    gc.collect()
-    gc.freeze()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish() -> None:
-    """Pytest looks twice for what was left as garbage; once is enough for all that is still in use here."""
-    gc.collect()
-    gc.freeze()
-
-
 @pytest.fixture(scope="session", autouse=True)
 def only_plugins_that_tests_install() -> Iterator[None]:
     """Whatever else is installed where the tests run is not seen by them: only folders they put on the path."""

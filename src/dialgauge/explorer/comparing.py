@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from dialgauge.comparison import (
     MISSING_OPTIONS,
     Comparison,
@@ -73,7 +75,7 @@ class Ranking:
         """The verdict with the short names of runs and measures."""
         whole = self.comparison.verdict
         measures = tuple(
-            replace(
+            structs.replace(
                 verdict,
                 measure=short_name(verdict.measure),
                 leader=self.short.get(verdict.leader, verdict.leader),
@@ -82,7 +84,7 @@ class Ranking:
             )
             for verdict in whole.measures
         )
-        return replace(whole, systems=tuple(self.short[name] for name in whole.systems), measures=measures)
+        return structs.replace(whole, systems=tuple(self.short[name] for name in whole.systems), measures=measures)
 
     @property
     def chosen(self) -> Difference:

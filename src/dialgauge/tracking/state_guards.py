@@ -12,8 +12,8 @@ from dialgauge.tracking.inputs import FileReading
 
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
 _GONE, _KEPT = 0.8, 0.2
-#: The same where gold keeps nearly all.
-_HALF_GONE, _ALL_KEPT = 0.5, 0.02
+#: The same where gold keeps all, from which it is told: trackers that are merely bad lose half of their slots, too.
+_HALF_GONE = 0.5
 #: The same, where there are many and gold keeps its own: from which it is told (trackers lose up to 0.03).
 _LOST = 0.12
 #: The share of turns with several gold domains that predict several, up to which each turn has the active domain only.
@@ -38,7 +38,6 @@ def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[Guard
     """Turns that hold what changed and not the whole state: their slots are gone in the next turn, gold's are not."""
     (slots, gone), (stated, lost) = evidence.kept, evidence.gold_kept
     surely = slots >= FEW and gone >= _GONE * slots and lost <= _KEPT * stated
-    surely |= slots >= 2 * FEW and gone >= _HALF_GONE * slots and lost <= _ALL_KEPT * stated
     many = slots >= FEW * FEW and gone > _LOST * slots and lost * slots * FEW < gone * stated
     some = slots >= _SOME and gone >= _HALF_GONE * slots and not lost
     if not (surely or many or some):
