@@ -795,3 +795,24 @@ COMPLICATED: list[OddLog] = [
         TWICE,
     ),
 ]
+
+
+def _by_paths(path: str, **more: Any) -> dict[str, str]:
+    """A file for each trial, whose path alone says of which task."""
+    return {
+        path.format(task=task, number=number, trial=trial, seed=trial + 41, random=f"a{number}{trial}x"): json.dumps(
+            {"success": done, **more}
+        )
+        for number, (task, both) in enumerate(VERDICTS.items())
+        for trial, done in enumerate(both)
+    }
+
+
+#: Paths that say task and trial, and nothing else does.
+_PATHS = (
+    "{task}/{trial}.json", "{task}/{trial}/result.json", "{task}/seed_{seed}/result.json", "m/{task}/rep{trial}/r.json",
+    "{task}/sample_{trial}/result.json", "{task}_seed{seed}/result.json", "{task}__{random}/result.json",
+    "2025-01-0{trial}T10-0{number}-00_{task}/result.json", "2025-01-01_12-0{trial}-00_A_on_{task}.{number}_{seed}/r.json",
+    "trial_{trial}/{task}.json", "seed_{seed}/{task}/result.json",
+)  # fmt: skip
+COMPLICATED += [OddLog(f"path {path.replace('/', ' ')}", _by_paths(path), TWICE) for path in _PATHS]

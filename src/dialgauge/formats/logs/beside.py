@@ -21,6 +21,7 @@ from dialgauge.formats.logs.conversations import kind_of, of_value
 from dialgauge.formats.logs.fact_names import ID, TRIAL_NAME, plain_key, says_outcome
 from dialgauge.formats.logs.fact_values import truth
 from dialgauge.formats.logs.facts import facts_of
+from dialgauge.formats.logs.folder_trials import is_trial
 from dialgauge.formats.logs.log_signs import first_row, is_text
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import identifier_in
@@ -53,7 +54,7 @@ _FILE = ("file", "filename", "path", "log", "transcript", "conversation_file", N
 
 def outcome_beside(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | None:
     """What a file says of the only other one of its folder: an object that names a task, a verdict or a score."""
-    if folders.get(part.folder) != 2:
+    if folders.get(part.folder) != 2 or is_trial(stem_of(part)):  # a trial beside another one
         return None
     try:
         record = _OBJECT.decode(part.head(_LONGEST))

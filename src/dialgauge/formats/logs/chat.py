@@ -81,12 +81,15 @@ class RunFolders(ChatMessages):
             part, place, said = folder.talk or folder.first, folder.place, folder.messages
             alone = FoundConversation(folder.record, (), said, "" if place else folder.name)
             found = None if folder.talk else [alone]
-            notes.add("what several files of a folder say taken together, as of one conversation")
+            notes.add("what several files of a folder say taken together, as of one conversation", folder.files > 1)
             unclear = folder.talks and not folder.talk and not said
             notes.add("messages in several files of a folder not read, as nothing says which are meant", bool(unclear))
             notes.add(NO_MESSAGES, not folder.talks)
-            named = {} if place or task_and_trial(folder.record) else {"task_id": folder.name}
-            read = _dialogues(part, notes, numbering, place, {**named, **folder.record}, found=found, several=True)
+            named: dict[str, Any] = {}
+            if not task_and_trial(folder.record):
+                named = {"task_id": place[0], "trial": place[1]} if place else {"task_id": folder.name}
+                notes.add("task and trial taken from the names of folders", bool(place))
+            read = _dialogues(part, notes, numbering, None, {**named, **folder.record}, found=found, several=True)
             yield from ((part, dialogue) for dialogue in read)
 
 
