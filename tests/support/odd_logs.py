@@ -812,7 +812,66 @@ def _by_paths(path: str, **more: Any) -> dict[str, str]:
 _PATHS = (
     "{task}/{trial}.json", "{task}/{trial}/result.json", "{task}/seed_{seed}/result.json", "m/{task}/rep{trial}/r.json",
     "{task}/sample_{trial}/result.json", "{task}_seed{seed}/result.json", "{task}__{random}/result.json",
-    "2025-01-0{trial}T10-0{number}-00_{task}/result.json", "2025-01-01_12-0{trial}-00_A_on_{task}.{number}_{seed}/r.json",
+    "2025-01-0{trial}T10-0{number}-00_{task}/result.json", 
+    "2025-01-01_12-0{trial}-00_A_on_{task}.{number}_{seed}/r.json",
     "trial_{trial}/{task}.json", "seed_{seed}/{task}/result.json",
 )  # fmt: skip
 COMPLICATED += [OddLog(f"path {path.replace('/', ' ')}", _by_paths(path), TWICE) for path in _PATHS]
+
+
+def _words(line: str, other: str = "") -> str:
+    """A line for each trial, one of another task whose verdict is another word, and one that says nothing."""
+    rows = [*((task, trial, "PASS" if done else "FAIL") for task, trial, done in TRIALS)]
+    rows += [("lend", 0, other), ("lend", 1, other)] if other else []
+    return "".join(f"{line.format(task=task, trial=trial, word=word)}\n" for task, trial, word in rows)
+
+
+_MORE = Truth(4, 8, 3)
+COMPLICATED += [
+    OddLog("lines with seconds", {"a.txt": _words("[{word}] {task} (trial {trial}) 12.5s")}, TWICE),
+    OddLog("lines with a sign", {"a.txt": _words("{word} {task}1 #{trial} (9s)")}, TWICE),
+    OddLog(
+        "lines that broke",
+        {"a.txt": _words("[{word}] {task} (trial {trial}) 1s", "ERROR").replace("lend", "buy4")},
+        _MORE,
+    ),
+    OddLog(
+        "pairs that broke",
+        {"a.log": "begin\n" + _words("[00:01] INFO task={task} trial={trial} result={word} cost=0.5", "TIMEOUT")},
+        _MORE,
+    ),
+    OddLog("pairs left out", {"a.log": _words("task={task} trial={trial} result={word}", "SKIPPED")}, _MORE),
+    OddLog(
+        "tap with trials",
+        {
+            "a.tap": "1..6\n"
+            + "".join(
+                f"{'ok' if done else 'not ok'} {n} - {task} trial {k}\n" for n, (task, k, done) in enumerate(TRIALS)
+            )
+        },
+        TWICE,
+    ),
+    OddLog(
+        "documents of YAML",
+        {
+            "a.yaml": "---\n".join(
+                f"task: {task}\ntrial: {trial}\nsuccess: {done}\nmessages:\n- role: user\n  content: hi\n"
+                for task, trial, done in TRIALS
+            )
+        },
+        TWICE,
+    ),
+    OddLog(
+        "talks and verdicts by task and trial",
+        {
+            **{f"talks/{task}_{trial}.json": json.dumps(_talk("buy")) for task, trial, _ in TRIALS},
+            "verdicts.csv": _CSV,
+        },
+        TWICE,
+    ),
+    OddLog(
+        "results and what sums them up",
+        {"results.json": json.dumps({"id": "u", "results": _ROWS}), "run_metadata.json": json.dumps({"accuracy": 0.5})},
+        TWICE,
+    ),
+]

@@ -24,7 +24,7 @@ from dialgauge.formats.logs.facts import facts_of
 from dialgauge.formats.logs.folder_trials import is_trial
 from dialgauge.formats.logs.log_signs import first_row, is_text
 from dialgauge.formats.logs.messages import is_message
-from dialgauge.formats.logs.record_fields import identifier_in
+from dialgauge.formats.logs.record_fields import identifier_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import says_verdict
 from dialgauge.formats.logs.results import NAME, results_in
 from dialgauge.formats.source import Part
@@ -46,6 +46,10 @@ _COUNT = re.compile(r"[0-9]{1,3}")
 TRIAL_IN_NAME = re.compile(
     r"[-_ .]?(?<![a-z])(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)[-_ =]?[0-9]{1,6}"
     r"(?![0-9])",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(
+    r"[-_ .#]{1,2}(?:trial|epoch|run|attempt|rollout|repeat|rep|seed|iteration|iter)?[-_ =]?([0-9]{1,6})\Z",
     re.IGNORECASE,
 )
 #: The columns that name the file of a conversation.
@@ -77,10 +81,17 @@ def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], di
         record = outcome_beside(part, folders)
         if record is not None and not kind_of(record) and not results_in(record):
             others.add(part.name)
+            if any(map(_are_judged, (talk for talk in parts if talk.folder == part.folder and talk is not part))):
+                notes.add(f"what {part.stem} says of the whole left out: the conversations say how they went")
+                continue
             outcomes |= {talk.name: record for talk in parts if talk.folder == part.folder and talk is not part}
     for part in parts if len(parts) > 2 and not others else ():
         stems = {stem_of(talk): talk.name for talk in parts if talk is not part}
-        rows = {_named_file(row): row for row in _rows(part)} if _RESULTS.search(part.stem) else {}
+        listed = _rows(part) if _RESULTS.search(part.stem) else []
+        rows = {_named_file(row): row for row in listed}
+        if not rows.keys() & stems.keys():
+            stems = {_with_number(stem): name for stem, name in stems.items()}
+            rows = {"_".join(named): row for row in listed if all(named := task_and_trial(row)) and named}
         if 2 * len(rows.keys() & stems.keys()) > len(stems):
             others.add(part.name)
             outcomes |= {stems[stem]: row for stem, row in rows.items() if stem in stems}
@@ -93,6 +104,20 @@ def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], di
         notes.add("whether a conversation passed taken from the name of its file or folder", len(named))
         outcomes = {name: {"success": verdict} for name, verdict in named.items()}
     return talks, outcomes
+
+
+def _are_judged(part: Part) -> bool:
+    """Does a file hold several results, each with its verdict?"""
+    try:
+        return len(results_in(msgspec.json.decode(part.head(_LONGEST)))) > 1
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, DialgaugeError):
+        return False
+
+
+def _with_number(stem: str) -> str:
+    """The name of a file of a task and a trial, as ``t01_0``, whatever stands between them."""
+    trial = _NUMBERED.search(stem)
+    return f"{stem[: trial.start()]}_{trial[1]}" if trial else stem
 
 
 def labels_beside(parts: Sequence[Part], notes: Notes) -> tuple[Sequence[Part], dict[str, dict[str, Any]]]:

@@ -79,7 +79,8 @@ def holds_results(peek: Peek) -> bool:
 
 def is_written(head: bytes) -> bool:
     """Are there results, or conversations, in a text that is neither JSON nor CSV?"""
-    written = value_in(head.decode("utf-8", "replace"))
+    text = head.decode("utf-8", "replace")
+    written = value_in(text) or value_in(text.rpartition("\n---\n")[0])
     if written is None or (written[0] == TRANSCRIPTS and not all(map(is_judged_transcript, written[1]))):
         return False
     value = written[1]

@@ -186,7 +186,9 @@ def _facts(part: Part) -> dict[str, Any]:
         return {}
     if len(record) == 1 and isinstance(inner := next(iter(record.values())), dict) and says_verdict(inner):
         return {"task_id": next(iter(record)), **inner}
-    return {**record, **_deep_score(record)}
+    deep = _deep_score(record)
+    read = [key for key, held in record.items() if isinstance(held, dict) and _holds_only(held, deep)]
+    return {**{key: held for key, held in record.items() if key not in read}, **deep}
 
 
 def _object(part: Part) -> Any:
@@ -209,6 +211,12 @@ def _deep_score(record: Mapping[str, Any]) -> dict[str, Any]:
         if owner and is_score(name) and JUDGING.search(owner) and score_in(value) is not None
     ]
     return {scores[0][0].rpartition(".")[2]: scores[0][1]} if len(scores) == 1 else {}
+
+
+def _holds_only(held: Mapping[str, Any], deep: Mapping[str, Any]) -> bool:
+    """Is there nothing in an object but the score that was found in it?"""
+    inside = {path.rpartition(".")[2]: value for path, value in members_inside(held)}
+    return bool(deep) and inside == deep
 
 
 def _is_talk(part: Part) -> bool:

@@ -25,6 +25,8 @@ _BLOCK_LINE = re.compile(r"(?:[-*] )?\**([A-Za-z][\w #/-]{0,40}?)\**\s{0,9}[:=]\
 _BLOCK_RULE = re.compile(r"[-=*#_ ]{3,200}")
 _TAP = re.compile(r"(not ok|ok)\b\s{0,9}[0-9]{0,9}(?:\s-)?\s{0,9}([^#\n]{1,200})(?:#\s{0,9}(\w{1,20}))?")
 _PYTHON = re.compile(r"[\[({\s]{1,9}'")
+#: What parts documents of YAML in one file.
+_DOCUMENT = re.compile(r"^---[ \t]{0,9}$", re.MULTILINE)
 _FEWEST = 2
 _CASE = "testcase"
 
@@ -135,9 +137,7 @@ def _tap(text: str) -> list[dict[str, Any]] | None:
     if not any(line.startswith(("TAP version", "1..")) for line in lines):
         return None
     found = [match for line in lines if (match := _TAP.match(line))]
-    return [
-        {"test_name": match[2].strip(), "success": None if match[3] else match[1] == "ok"} for match in found
-    ] or None
+    return [{"id": match[2].strip(), "success": None if match[3] else match[1] == "ok"} for match in found] or None
 
 
 def _blocks(text: str) -> list[dict[str, str]] | None:
@@ -166,6 +166,10 @@ def _yaml(text: str) -> Any:
     first = next(line for line in text.splitlines() if line.strip())
     if not (first.startswith(("-", "#", "%")) or ":" in first):
         return None
+    documents = [each for each in _DOCUMENT.split(text) if each.strip()]
+    if len(documents) > 1 and all("\n---" not in f"\n{each}" for each in documents):
+        values = [_yaml(each) for each in documents]
+        return values if all(isinstance(value, dict) for value in values) else None
     try:
         content = parse_yaml(text, "the text").content
         return json.loads(json.dumps(content, default=str)) if isinstance(content, list | dict) else None
