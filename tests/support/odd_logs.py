@@ -812,7 +812,7 @@ def _by_paths(path: str, **more: Any) -> dict[str, str]:
 _PATHS = (
     "{task}/{trial}.json", "{task}/{trial}/result.json", "{task}/seed_{seed}/result.json", "m/{task}/rep{trial}/r.json",
     "{task}/sample_{trial}/result.json", "{task}_seed{seed}/result.json", "{task}__{random}/result.json",
-    "2025-01-0{trial}T10-0{number}-00_{task}/result.json", 
+    "2025-01-0{trial}T10-0{number}-00_{task}/result.json",
     "2025-01-01_12-0{trial}-00_A_on_{task}.{number}_{seed}/r.json",
     "trial_{trial}/{task}.json", "seed_{seed}/{task}/result.json",
 )  # fmt: skip
@@ -873,5 +873,24 @@ COMPLICATED += [
         "results and what sums them up",
         {"results.json": json.dumps({"id": "u", "results": _ROWS}), "run_metadata.json": json.dumps({"accuracy": 0.5})},
         TWICE,
+    ),
+]
+_OTHER_CELLS = "task,run1,run2\nbuy,pass,fail\nsell,pass,pass\nswap,fail,fail\nlend,ERR,timeout\n"
+_THIRD = {
+    "passed": ["buy#0", "sell#0", "sell#1"],
+    "failed": ["buy#1", "swap#0", "swap#1"],
+    "timeout": ["lend#0", "lend#1"],
+}
+_ERROR_IDS = {"resolved_ids": ["buy", "sell"], "unresolved_ids": ["lend"], "error_ids": ["swap"]}
+COMPLICATED += [
+    OddLog("a heading again", {"a.csv": _CSV.replace("swap,0", "task,trial,success\nswap,0")}, TWICE),
+    OddLog("cells of other words", {"a.csv": _OTHER_CELLS}, _MORE),
+    OddLog("a third list", {"a.json": json.dumps(_THIRD)}, Truth(8, 8, 3)),
+    OddLog("error_ids", {"a.json": json.dumps(_ERROR_IDS)}, Truth(4, 4, 2)),
+    OddLog(
+        "rows of steps",
+        {"a.csv": "task,episode,step,reward\nbuy,0,0,0\nbuy,0,1,1\nsell,0,0,0\nsell,0,1,0\n"},
+        TWICE,
+        never_read=True,
     ),
 ]

@@ -218,7 +218,7 @@ def _says_verdict(part: Part) -> bool:
 def _refuse_bare(parts: Sequence[Part]) -> None:
     """Yes or no by mere names may be settings, where other files have conversations."""
     bare = [part for part in parts if _is_bare(part)] if len(parts) > 1 else []
-    if bare and len(bare) < len(parts):
+    if bare and len(bare) < len(parts) and not all(part in bare or _are_judged(part) for part in parts):
         raise DialgaugeError(
             "it has yes or no by name and no messages, while other files have conversations: if it says how these "
             "went, name their files in it, each once; else take it away",

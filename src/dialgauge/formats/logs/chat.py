@@ -44,6 +44,13 @@ from dialgauge.formats.logs.run_folders import run_folders
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text
 
+#: What hardly two conversations have alike, and what is noted where they do.
+_MEASURED = frozenset({"cost", "agent_cost", "duration", "tokens"})
+AGAIN = (
+    "a conversation is another one of its task in all that is said of it, and counts as a further trial (is the log "
+    "there twice? number the trials in 'trial')"
+)
+
 
 class ChatMessages(DialogueFormat):
     """Conversations as lists of messages with roles."""
@@ -149,6 +156,10 @@ def _dialogues(
             if facts.task and facts.trial is None and dialogue.turns:
                 words = (facts.task, hash(tuple((turn.speaker, turn.text) for turn in dialogue.turns)))
                 notes.add("conversations that are word for word another one of their task", words in said_before)
+                said_before.add(words)
+            elif facts.task and facts.trial is None and not facts.id and _MEASURED & facts.details.keys():
+                words = (facts.task, hash(as_text(conversation.record)))
+                notes.add(AGAIN, words in said_before)
                 said_before.add(words)
             yield dialogue
         except DialgaugeError as error:

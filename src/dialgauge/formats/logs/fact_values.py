@@ -13,7 +13,9 @@ from dialgauge.formats.logs.fact_names import plain_key
 #: A label of more letters is an explanation.
 LONGEST_LABEL = 60
 _MOST = 1e15
-_MONEY = re.compile(r"(?:US)?\$\s?([0-9.]{1,20})|([0-9.]{1,20})\s?(?:USD|\$)", re.IGNORECASE)
+_MONEY = re.compile(r"(?:US)?\$\s?([0-9.,]{1,20})|([0-9.,]{1,20})\s?(?:USD|\$)", re.IGNORECASE)
+#: A number whose thousands are parted: ``1,234.50``.
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3}){1,5}(?:\.[0-9]{1,15})?")
 _YES = frozenset(
     {"true", "yes", "pass", "passed", "success", "successful", "succeeded", "resolved", "solved", "correct"}
     | {"✅", "✓", "✔", "✔\ufe0f", "☑"}
@@ -96,7 +98,10 @@ def amount_in(value: Any) -> float | None:
     if isinstance(value, dict):
         value = next((one for key, one in value.items() if plain_key(key) in names.TOTALS), None)
     money = _MONEY.fullmatch(value.strip()) if isinstance(value, str) else None
-    number = number_in(money[1] or money[2] if money else value)
+    amount = (money[1] or money[2]) if money else value
+    if isinstance(amount, str) and _THOUSANDS.fullmatch(amount.strip()):
+        amount = amount.replace(",", "")
+    number = number_in(amount)
     return number if number is not None and number >= 0 else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -64,6 +65,10 @@ _LIST = msgspec.json.Decoder(list[Raw])
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
+#: A number as tables have it whose cells are parted by semicolons.
+_DECIMAL_COMMA = re.compile(r"\A(-?[0-9]{1,15}),([0-9]{1,15})\Z")
+#: How steps of one conversation are numbered, and what else than a trial tells conversations of a task apart.
+_STEPS, _EPISODES = ("step", "stepid", "stepidx", "stepindex", "stepnumber", "timestep"), ("episode", "episodeid")
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -92,7 +97,7 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         elif written := _written(part):
             yield from _of_written(*written, part, notes)
         elif line.lstrip()[:1] not in (b"{", b"[") and any(mark in line for mark in (b",", b";", b"\t")):
-            yield from _of_records(_table_rows(part), part, notes)
+            yield from _of_records(_table_rows(part, notes), part, notes)
         else:
             yield from _of_document(part, notes)
         return
@@ -137,15 +142,23 @@ def _verdict_lines(part: Part) -> list[dict[str, Any]]:
     return in_lines(part.text().splitlines())
 
 
-def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
+def _table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
     text = without_preamble(part.text())
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
+    delimiter = delimiter_of(text.partition("\n")[0])
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         for row in reader:
             if None in row or None in row.values():
                 reason = "the row has another number of cells than the header"
                 raise DialgaugeError(reason, file=part.name, line=reader.line_num)
-            yield reader.line_num, plain_columns({key: value for key, value in row.items() if key and value})
+            if all(key == value for key, value in row.items()):
+                notes.add("rows that repeat the heading passed over")
+                continue
+            cells = {key: value for key, value in row.items() if key and value}
+            if delimiter == ";" and any(map(_DECIMAL_COMMA.fullmatch, cells.values())):
+                notes.add("rows whose numbers have a decimal comma, as 0,5 for 0.5")
+                cells = {key: _DECIMAL_COMMA.sub(r"\1.\2", value) for key, value in cells.items()}
+            yield reader.line_num, plain_columns(cells)
     except csv.Error as error:
         raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
 
@@ -155,6 +168,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     begun: set[str] = set()
     only_rows = True
     heading: Any = None
+    before: Any = None
     header: list[str] = []
     counted: float | None = None
     lines, wide, bare = 0, False, True
@@ -192,6 +206,8 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
         elif only_rows and is_event(value):
             notes.add(f"lines of the kind {event_name(value)} left out")
         elif results := list(_of_result(value, notes)):
+            _refuse_steps(before, value, part, number)
+            before = value
             yield from results
         elif number == 1 and is_heading(value):
             heading = value
@@ -267,6 +283,23 @@ def _refuse_restart(rows: Sequence[Mapping[str, Any]], row: Mapping[str, Any], p
     if again or (last is not None and now is not None and now < last):
         raise DialgaugeError(
             "messages of the task begin anew: say whose they are in a column 'trial' or 'conversation_id'",
+            file=part.name,
+            line=line,
+        )
+
+
+def _refuse_steps(before: Any, row: Any, part: Part, line: int) -> None:
+    """Rows that count the steps of one conversation are no conversations."""
+    known = [
+        {plain_key(key): value for key, value in each.items()} if isinstance(each, dict) else {}
+        for each in (before, row)
+    ]
+    steps = [next((number_in(each[name]) for name in _STEPS if name in each), None) for each in known]
+    whose = [[task_and_trial(each), *(each.get(name) for name in _EPISODES)] for each in known]
+    if steps[0] in (0, 1) and steps[1] == (steps[0] or 0) + 1 and whose[0] == whose[1]:
+        raise DialgaugeError(
+            "it has a row for each step of a conversation: write one line for each conversation, with its task, the "
+            "number of the trial and, in 'success', how the whole of it went",
             file=part.name,
             line=line,
         )

@@ -93,6 +93,8 @@ _PERCENT = re.compile(r"\s\[\s{0,3}[0-9]{1,3}%\]\s{0,9}\Z")
 #: What a line says of task and trial by name: ``task=buy trial=1/4 ... PASS``.
 _TASK_SAID = re.compile(r"(?<![\w-])(?:task|task_id|scenario|case)=([\w./-]{1,100})", re.IGNORECASE)
 _TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)=([0-9]{1,6})(?![\w.])", re.IGNORECASE)
+#: A word in a cell.
+_SHORT_WORD = re.compile(r"[A-Za-z][A-Za-z_ -]{1,30}|⚠\ufe0f?")
 #: Lines of a test runner around its verdicts.
 _BANNER = re.compile(r"={3,200}(?:\s|\Z)|collect(?:ed|ing) [0-9]|(?:platform|rootdir|plugins|cachedir)[ :]")
 #: Where pytest says again what failed.
@@ -263,6 +265,7 @@ def _by_verdict(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     verdicts: set[bool] = set()
     unsaid: dict[str | int, str] = {}
+    unknown: dict[str, list[Any]] = {}
     for key, held in value.items():
         word = _OF_IDS.sub("", key).strip(" _-").lower()
         if not isinstance(held, list) or not all(isinstance(name, str | int) for name in held):
@@ -271,17 +274,23 @@ def _by_verdict(value: Mapping[str, Any]) -> list[dict[str, Any]]:
         said = False if fails else None if word in _BROKEN else truth(word)
         if said is not None:
             verdicts |= set() if fails else {said}
-            ended = {REASON: word} if fails else {}
+            ended = {REASON: key if key == _ERROR_IDS else word} if fails else {}
             taken = {TAKEN: "instances under 'error_ids' count as unresolved, as SWE-bench counts them"}
             ended |= taken if key == _ERROR_IDS else {}
             rows += [{NAME: name, "success": said, **ended} for name in held]
         elif word in _BROKEN:
             rows += [{NAME: name, "error": word} for name in held]
-        elif word in _NOT_RUN | _ALL_IDS:
+        elif word not in _NOT_RUN | _ALL_IDS:
+            unknown |= {word or key: held}
+        else:
             unsaid |= {name: word for name in held if word in _NOT_RUN or name not in unsaid}
     if len(verdicts) < 2:
         return []
     named = {row[NAME] for row in rows}
+    for word, held in unknown.items():  # a third list beside those that passed and failed
+        if held and named.isdisjoint(held):
+            rows += [{NAME: name, REASON: word, TAKEN: f"entries of '{word}' have no verdict"} for name in held]
+            named |= {*held}
     rows += [{NAME: name, REASON: word} for name, word in unsaid.items() if name not in named]
     return [{**plan_in(value, whole=True), **row} for row in rows]
 
@@ -398,8 +407,13 @@ def of_row(row: Mapping[str, Any], header: Iterable[str] = ()) -> list[dict[str,
         return []
     if columns := _trial_columns(row, fewest=1):
         shared = {key: cell for key, cell in row.items() if key not in columns}
-        every = {key: int(number[1]) for key in header if (number := _trial_column(key))} | columns
-        return [{**shared, "trial": number, "success": row.get(column)} for column, number in every.items()]
+        every = {**_columns_of_trials(header), **columns}
+        return [{**shared, "trial": number, **_said(row.get(column))} for column, number in every.items()]
+    every = _columns_of_trials(header)
+    words = [row[key] for key in every if key in row]
+    if words and all(map(_is_other_word, words)) and task_and_trial(row):
+        shared = {key: cell for key, cell in row.items() if key not in every}
+        return [{**shared, "trial": number, **_said(row.get(column))} for column, number in every.items()]
     tasks = _task_columns(row)
     trial = {key: cell for key, cell in row.items() if key not in tasks}
     empty = [key for key in header if key and key not in row] if tasks else []
@@ -410,11 +424,27 @@ def _trial_column(key: str) -> re.Match[str] | None:
     return TRIAL_NAME.fullmatch(key.strip()) or _NUMBER.fullmatch(key.strip())
 
 
+def _columns_of_trials(header: Iterable[str]) -> dict[str, int]:
+    return {key: int(number[1]) for key in header if (number := _trial_column(key))}
+
+
+def _is_other_word(cell: Any) -> bool:
+    """Does a cell say that nobody judged, or have a short word that is neither yes nor no?"""
+    return is_unjudged(cell) or (isinstance(cell, str) and _SHORT_WORD.fullmatch(cell.strip()) is not None)
+
+
+def _said(cell: Any) -> dict[str, Any]:
+    """What a cell says of a trial: a verdict, or how it ended without one."""
+    if said_success(cell) is None and not is_unjudged(cell) and _is_other_word(cell):
+        return {"success": None, REASON: _ended(cell.strip())}
+    return {"success": cell}
+
+
 def _trial_columns(row: Mapping[str, Any], fewest: int = 2) -> dict[str, int]:
     """Columns that are called as trials and hold verdicts, beside a task."""
-    columns = {key: int(number[1]) for key in row if (number := _trial_column(key))}
+    columns = _columns_of_trials(row)
     said = [key for key in columns if said_success(row[key]) is not None]
-    verdicts = bool(said) and all(key in said or is_unjudged(row[key]) for key in columns)
+    verdicts = bool(said) and all(key in said or _is_other_word(row[key]) for key in columns)
     return columns if len(columns) >= fewest and verdicts and task_and_trial(row) and not says_verdict(row) else {}
 
 
@@ -492,7 +522,8 @@ def _shape(name: str) -> str:
 
 def _ended(word: str) -> str:
     """How a conversation ended of which a report says this instead of a verdict."""
-    return {"ERROR": "error", "TIMEOUT": "timeout", "TIMED OUT": "timeout"}.get(word, word.lower())
+    ends = {"err": "error", "errored": "error", "crash": "error", "crashed": "error", "timed out": "timeout"}
+    return ends.get(word.lower(), word.lower())
 
 
 def name_and_verdicts(line: str) -> tuple[str, list[bool | None]]:
