@@ -26,7 +26,7 @@ from dialgauge.formats.logs.log_signs import first_row, is_text
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import identifier_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import says_verdict
-from dialgauge.formats.logs.results import NAME, results_in
+from dialgauge.formats.logs.results import NAME, outcome_of, results_in
 from dialgauge.formats.source import Part
 
 #: What is longer holds more than outcomes.
@@ -37,7 +37,9 @@ _RESULTS = re.compile(
 )
 _BARE = 1 << 16
 #: How the name of a file or folder says how a conversation went; and how many files are looked into.
-_VERDICT = re.compile(r"(?:\A|[-_ ./\\])(pass|passed|fail|failed|success|failure)\Z", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"(?:\A|[-_ ./\\])(pass|passed|fail|failed|success|failure|error|errored|timeout|crashed|skipped)\Z", re.IGNORECASE
+)
 _FEW = 20
 _MOST_TALKS = 5000
 _OBJECT: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
@@ -102,7 +104,7 @@ def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], di
     _refuse_bare(talks)
     if not outcomes and (named := _named_verdicts(talks)):
         notes.add("whether a conversation passed taken from the name of its file or folder", len(named))
-        outcomes = {name: {"success": verdict} for name, verdict in named.items()}
+        outcomes = dict(named)
     return talks, outcomes
 
 
@@ -196,13 +198,14 @@ def first_record(head: bytes) -> dict[str, Any] | None:
     return first if isinstance(first, dict) else None
 
 
-def _named_verdicts(parts: Sequence[Part]) -> dict[str, bool]:
+def _named_verdicts(parts: Sequence[Part]) -> dict[str, dict[str, Any]]:
     """What the names of all files or of their folders say, where both yes and no are among them and no file does."""
     for names in ([stem_of(part) for part in parts], [part.folder.rstrip("/\\!") for part in parts]):
         found = [_VERDICT.search(name) for name in names]
-        verdicts = [truth(word[1]) for word in found if word]
-        if len(verdicts) == len(parts) and {True, False} == set(verdicts) and not any(map(_says_verdict, parts[:_FEW])):
-            return {part.name: bool(verdict) for part, verdict in zip(parts, verdicts, strict=True)}
+        words = [word[1] for word in found if word]
+        said = len(words) == len(parts) and {True, False} == {*map(truth, words)} - {None}
+        if said and not any(map(_says_verdict, parts[:_FEW])):
+            return {part.name: outcome_of(word) for part, word in zip(parts, words, strict=True)}
     return {}
 
 

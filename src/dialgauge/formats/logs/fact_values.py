@@ -44,6 +44,8 @@ LETTERS = frozenset({"t", "f"})
 _UNJUDGED = frozenset(
     {"", "-", "--", "–", "—", "?", "n/a", "na", "#n/a", "nan", "none", "null", "skip", "skipped", "pending", "unknown"}
     | {"error", "errored", "crashed", "xfail", "xfailed", "xpass", "xpassed"}
+    | {"timeout", "timed out", "err", "crash", "aborted", "cancelled", "canceled", "inconclusive", "infra error"}
+    | {"⚠", "⚠\ufe0f", "⏭", "⏭\ufe0f", "⏱", "⏱\ufe0f"}
     | {"not run", "not judged", "not graded", "not evaluated", "unjudged", "tbd", "todo"}
 )
 

@@ -52,6 +52,7 @@ from dialgauge.formats.logs.results import (
     NAME,
     TAKEN,
     in_lines,
+    is_flat_result,
     is_wide,
     of_row,
     results_in,
@@ -143,7 +144,12 @@ def _verdict_lines(part: Part) -> list[dict[str, Any]]:
 
 
 def _table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
-    text = without_preamble(part.text())
+    try:
+        text = part.text()
+    except DialgaugeError:
+        text = _of_windows(part)
+        notes.add("a table that is not UTF-8 read as Windows-1252, as Excel writes it")
+    text = without_preamble(text)
     delimiter = delimiter_of(text.partition("\n")[0])
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
@@ -161,6 +167,15 @@ def _table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
             yield reader.line_num, plain_columns(cells)
     except csv.Error as error:
         raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
+
+
+def _of_windows(part: Part) -> str:
+    """A text in the code page of Windows; one that is in neither is refused as it would be without this."""
+    with part.open() as stream:
+        try:
+            return stream.read().decode("cp1252")
+        except UnicodeDecodeError:
+            return part.text()
 
 
 def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) -> Iterator[FoundConversation]:
@@ -190,7 +205,8 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
         if rows and (kind != "row" if kind else not is_event(value)):  # an event may tell of the conversation
             yield _of_one(rows, notes)
             rows = []
-        if kind == "row" or (only_rows and is_event(value) and conversation_id(value)):
+        ends = bool(rows) and is_event(value) and bool(group_of(value)) and group_of(value) == group_of(rows[-1])
+        if kind == "row" or (only_rows and is_event(value) and (conversation_id(value) or ends)):
             name = group_of(value)
             if rows and name != group_of(rows[-1]):
                 yield _of_one(rows, notes)
@@ -203,7 +219,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
         elif kind:
             only_rows = False
             yield from of_value(value, kind, notes)
-        elif only_rows and is_event(value):
+        elif only_rows and is_event(value) and not (bare and is_flat_result(value)):
             notes.add(f"lines of the kind {event_name(value)} left out")
         elif results := list(_of_result(value, notes)):
             _refuse_steps(before, value, part, number)
@@ -277,7 +293,7 @@ def _refuse_restart(rows: Sequence[Mapping[str, Any]], row: Mapping[str, Any], p
     """Turns that begin anew belong to another conversation, where only the task says whose they are."""
     if conversation_id(row) or not group_of(row):
         return
-    known = ({plain_key(key): number_in(value) for key, value in each.items()} for each in (rows[-1], row))
+    known = [{plain_key(key): number_in(value) for key, value in each.items()} for each in (rows[-1], row)]
     last, now = (next((each[name] for name in _TURNS if each.get(name) is not None), None) for each in known)
     again = (role_of(row), content_of(row)) == (role_of(rows[0]), content_of(rows[0])) and last is None
     if again or (last is not None and now is not None and now < last):
@@ -323,6 +339,9 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         first = decode(_ANY, entries[0], part) if entries else None
         if is_message(first):
             yield from of_value([decode(_ANY, raw, part) for raw in entries], "messages", notes)
+            return
+        if isinstance(first, list) and not kind_of(first) and (runs := results_in(decode(_ANY, content, part))):
+            yield from _of_results(runs, notes)
             return
         for number, raw in enumerate(entries, start=1):
             yield from _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes)

@@ -99,7 +99,7 @@ def _is_no_prediction(keys: str, peek: Peek) -> bool:
 def _first_message(peek: Peek) -> dict[str, Any] | None:
     """The first line that holds a message or a conversation, after what a session notes of itself or a heading."""
     lines = (first_object(line) for line in peek.lines[:LOOKED_AT] if line.strip())
-    values = (value for value in lines if value is None or not is_event(value))
+    values = (value for value in lines if value is None or not is_event(value) or is_flat_result(value))
     first, second = [*islice(values, 2), None, None][:2]
     if is_heading(first):
         return second if second is not None and (kind_of(second) or is_result(second)) else first

@@ -107,6 +107,8 @@ _LONGEST_LINE = 300
 def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     """A record for each trial whose verdict a value holds; none where it is something else."""
     if isinstance(value, list):
+        if len(value) > 1 and depth <= _DEEPEST and all(isinstance(entry, list) and entry for entry in value):
+            return _by_place(value, depth)
         listed = [_listed(entry, depth) or _trials(entry) or _of_suite(entry, depth) for entry in value]
         if any(listed):
             listed = [rows or _unjudged(entry) for rows, entry in zip(listed, value, strict=True)]
@@ -124,6 +126,19 @@ def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
         or _by_name(value)
         or _held(value, depth)
     )
+
+
+def _by_place(runs: Sequence[Any], depth: int) -> list[dict[str, Any]]:
+    """What became of all tasks in each run of a list, whose entries may number the trial themselves."""
+    trials = [results_in(held, depth + 1) for held in runs]
+    if not all(trials) or not all(task_and_trial(row) for rows in trials for row in rows):
+        return []
+    taken = {TAKEN: "the place of a list taken for the number of a trial"}
+    return [
+        row if has_trial(row) else {**taken, **row, "trial": number}
+        for number, rows in enumerate(trials)
+        for row in rows
+    ]
 
 
 def are_results(value: Any) -> bool:
@@ -243,17 +258,25 @@ def _outcomes(held: Any, depth: int = 0) -> list[dict[str, Any]]:
     if depth > _DEEPEST or not isinstance(held, list | dict) or not held:
         return []
     if isinstance(held, list):
-        listed = [[] if isinstance(member, list) else _outcomes(member, depth + 1) for member in held]
+        listed = [[] if isinstance(member, list) else _outcome_or_none(member, depth) for member in held]
         return (
             [{"trial": n, **each[0]} for n, each in enumerate(listed)] if all(len(each) == 1 for each in listed) else []
         )
     numbers = [match for key in held if (match := _TRIAL_KEY.fullmatch(key) or _NUMBER.fullmatch(key))]
     if len(numbers) == len(held):
-        listed = [_outcomes(member, depth + 1) for member in held.values()]
+        listed = [_outcome_or_none(member, depth) for member in held.values()]
         named = zip(numbers, listed, strict=True)
         return [{"trial": int(n[1]), **each[0]} for n, each in named] if all(len(each) == 1 for each in listed) else []
     members = [member for member in held.values() if isinstance(member, list | dict)]
     return _outcomes(members[0], depth + 1) if len(members) == 1 and isinstance(members[0], list) else []
+
+
+def _outcome_or_none(member: Any, depth: int) -> list[dict[str, Any]]:
+    """What is said of a trial among others; also null, or a word that is neither yes nor no."""
+    found = _outcomes(member, depth + 1)
+    return found or (
+        [outcome_of(member)] if member is None or (isinstance(member, str) and _is_other_word(member)) else []
+    )
 
 
 def _is_verdict(value: Any) -> bool:
@@ -314,7 +337,8 @@ def _by_name(value: Mapping[str, Any]) -> list[dict[str, Any]]:
         return []
     members = {name: _outcomes(held) for name, held in value.items()}
     counted = all(isinstance(held, int | float) and not isinstance(held, bool) for held in value.values())
-    if not all(members.values()) or counted or len(value) < 2 or all(map(_TRIAL_KEY.fullmatch, value)):
+    unsaid = all(row.get("success", True) is None for rows in members.values() for row in rows)
+    if not all(members.values()) or counted or unsaid or len(value) < 2 or all(map(_TRIAL_KEY.fullmatch, value)):
         return []
     if 2 * len(agents := [name for name in value if _AGENT_KEY.fullmatch(name)]) >= max(len(value), 3):
         raise DialgaugeError(
@@ -408,12 +432,12 @@ def of_row(row: Mapping[str, Any], header: Iterable[str] = ()) -> list[dict[str,
     if columns := _trial_columns(row, fewest=1):
         shared = {key: cell for key, cell in row.items() if key not in columns}
         every = {**_columns_of_trials(header), **columns}
-        return [{**shared, "trial": number, **_said(row.get(column))} for column, number in every.items()]
+        return [{**shared, "trial": number, **outcome_of(row.get(column))} for column, number in every.items()]
     every = _columns_of_trials(header)
     words = [row[key] for key in every if key in row]
     if words and all(map(_is_other_word, words)) and task_and_trial(row):
         shared = {key: cell for key, cell in row.items() if key not in every}
-        return [{**shared, "trial": number, **_said(row.get(column))} for column, number in every.items()]
+        return [{**shared, "trial": number, **outcome_of(row.get(column))} for column, number in every.items()]
     tasks = _task_columns(row)
     trial = {key: cell for key, cell in row.items() if key not in tasks}
     empty = [key for key in header if key and key not in row] if tasks else []
@@ -433,9 +457,10 @@ def _is_other_word(cell: Any) -> bool:
     return is_unjudged(cell) or (isinstance(cell, str) and _SHORT_WORD.fullmatch(cell.strip()) is not None)
 
 
-def _said(cell: Any) -> dict[str, Any]:
+def outcome_of(cell: Any) -> dict[str, Any]:
     """What a cell says of a trial: a verdict, or how it ended without one."""
-    if said_success(cell) is None and not is_unjudged(cell) and _is_other_word(cell):
+    broke = isinstance(cell, str) and _ended(cell.strip()) in ("error", "timeout")
+    if broke or (said_success(cell) is None and not is_unjudged(cell) and _is_other_word(cell)):
         return {"success": None, REASON: _ended(cell.strip())}
     return {"success": cell}
 
@@ -467,7 +492,7 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
         if not line.strip() or _BANNER.match(line):
             continue
         total += 1
-        words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
+        words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE and not line.lstrip().startswith("|") else []
         name = _name_in(line) if words else ""
         task, trial = _TASK_SAID.search(name), _TRIAL_SAID.search(name)
         if task and trial and len(words) == 1:

@@ -44,7 +44,7 @@ def _xml(text: str) -> list[dict[str, Any]] | None:
     """The test cases of a report, or what is most often there with facts of its own."""
     from xml.etree.ElementTree import ParseError, XMLPullParser
 
-    if "<!ENTITY" in text or "<html" in text[:2000].lower():
+    if "<!ENTITY" in text or any(tag in text[:2000].lower() for tag in ("<html", "<table")):
         return None
     parser: Any = XMLPullParser(["end"])
     records: dict[str, list[dict[str, Any]]] = {}
@@ -103,6 +103,21 @@ class _Tables(HTMLParser):
 def _html(text: str) -> list[dict[str, Any]] | None:
     parser = _Tables()
     parser.feed(text)
+    return _only_table(parser.tables)
+
+
+def _notebook(text: str) -> list[dict[str, Any]] | None:
+    """The only table of results that a notebook of Jupyter shows."""
+    try:
+        notebook = json.loads(text) if '"nbformat"' in text else None
+    except (ValueError, RecursionError):
+        return None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    parser = _Tables()
+    for cell in cells if isinstance(cells, list) else ():
+        for output in (cell.get("outputs") or ()) if isinstance(cell, dict) else ():
+            shown = output.get("data", {}).get("text/html", "") if isinstance(output.get("data", {}), dict) else ""
+            parser.feed("".join(shown) if isinstance(shown, list) else str(shown))
     return _only_table(parser.tables)
 
 
@@ -214,6 +229,7 @@ def _python_lines(text: str) -> list[Any] | None:
 
 _OF_TAGS: Mapping[str, Callable[[str], Any]] = {"test cases in XML": _xml, "a table in HTML": _html}
 _OF_BRACKETS: Mapping[str, Callable[[str], Any]] = {
+    "a table in a notebook": _notebook,
     "JSON values one after another": _values_in_a_row,
     "values as Python writes them": _python_lines,
     "TOML": _toml,
