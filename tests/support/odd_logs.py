@@ -894,3 +894,41 @@ COMPLICATED += [
         never_read=True,
     ),
 ]
+_TYPED = [{"type": "result", "task_id": task, "trial": trial, "success": done} for task, trial, done in TRIALS]
+_SPOKEN = [
+    line
+    for row in _TYPED
+    for line in (
+        {"task_id": row["task_id"], "trial": row["trial"], "role": "user", "content": "hi"},
+        {**row, "type": "end"},
+    )
+]
+_ROWS_OF_REWARDS = [{"task": task, "reward": float(done)} for task, _, done in TRIALS]
+_BARS = "| Task | Trial | Result |\n|---|---|---|\n" + "".join(
+    f"| {t} | {k} | {'✅' if d else '❌'} |\n" for t, k, d in TRIALS
+)
+_RUNS = [[{"task": task, "success": both[trial]} for task, both in VERDICTS.items()] for trial in range(2)]
+_CELLS = "".join(
+    f"<tr><th>{n}</th><td>{t}</td><td>{k}</td><td>{done}</td></tr>" for n, (t, k, done) in enumerate(TRIALS)
+)
+_FRAME = f"<table><thead><tr><th></th><th>task</th><th>trial</th><th>success</th></tr></thead>{_CELLS}</table>"
+_NOTEBOOK = {"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"data": {"text/html": [_FRAME]}}]}]}
+COMPLICATED += [
+    OddLog("typed results", {"a.jsonl": _lines([{"type": "config", "trials": 2}, *_TYPED])}, TWICE),
+    OddLog("an event ends a conversation", {"a.jsonl": _lines(_SPOKEN)}, TWICE),
+    OddLog("runs in a list", {"a.json": json.dumps(_RUNS)}, TWICE),
+    OddLog("null among verdicts", {"a.json": json.dumps({**VERDICTS, "lend": [None, False]})}, _MORE),
+    OddLog(
+        "a reward of null", {"a.jsonl": _lines([{"task": "lend", "reward": None}, *_ROWS_OF_REWARDS])}, Truth(4, 7, 3)
+    ),
+    OddLog("a frame in HTML", {"a.html": _FRAME}, TWICE),
+    OddLog("a frame in a notebook", {"a.ipynb": json.dumps(_NOTEBOOK)}, TWICE),
+    OddLog("a table with warning signs", {"a.md": f"{_BARS}| lend | 0 | ⚠️ |\n"}, Truth(4, 7, 3)),
+    OddLog("a table of Windows", {"a.csv": f"{_CSV}caf\u00e9,0,False\n".encode("cp1252")}, Truth(4, 7, 3)),
+    OddLog(
+        "errors in names of files",
+        {f"{t}_trial{k}_{'PASS' if d else 'FAIL'}.json": json.dumps(_talk("buy")) for t, k, d in TRIALS}
+        | {"lend_trial0_ERROR.json": json.dumps(_talk("buy"))},
+        Truth(4, 7, 3),
+    ),
+]

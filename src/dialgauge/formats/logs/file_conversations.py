@@ -87,7 +87,9 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     for _, line in part.lines(_LONGEST_LINE):
         if not line.strip() or line.startswith((b"# ", b"sep=")):
             continue
-        if line.lstrip()[:1] == b"{" and _is_whole(line):
+        if part.stem.endswith(".ipynb") and (written := value_in(part.text())):
+            yield from _of_written(*written, part, notes)
+        elif line.lstrip()[:1] == b"{" and _is_whole(line):
             records = _json_lines(part)
             if SPEC in line and any(is_sample_event(first_object(one)) for one in Peek(part).lines[:LOOKED_AT]):
                 notes.add("events of OpenAI's evals put together by their samples")
@@ -205,8 +207,11 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
         if rows and (kind != "row" if kind else not is_event(value)):  # an event may tell of the conversation
             yield _of_one(rows, notes)
             rows = []
-        ends = bool(rows) and is_event(value) and bool(group_of(value)) and group_of(value) == group_of(rows[-1])
-        if kind == "row" or (only_rows and is_event(value) and (conversation_id(value) or ends)):
+        if rows and is_event(value) and not conversation_id(value) and group_of(value) == group_of(rows[-1]) != "":
+            notes.add(f"what lines of the kind {event_name(value)} say taken for their conversation")
+            rows[-1] = {**{key: held for key, held in value.items() if key not in ("type", "event")}, **rows[-1]}
+            continue
+        if kind == "row" or (only_rows and is_event(value) and conversation_id(value)):
             name = group_of(value)
             if rows and name != group_of(rows[-1]):
                 yield _of_one(rows, notes)

@@ -76,13 +76,14 @@ def refuse_unreadable(file: str | Path) -> str:
                 )
                 raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT))
             if is_document(part.stem) and not several and named == "document":
-                raise led_on(
-                    file,
-                    DialgaugeError(
-                        "it is a document, such as Markdown, in which not exactly one table of results is found",
-                        file=str(file),
-                    ),
-                )
+                reason = "it is a document, such as Markdown, in which not exactly one table of results is found"
+                if part.stem.endswith(".ipynb"):
+                    reason = (
+                        "it is a notebook that does not show exactly one table of results in HTML: write the table to "
+                        "a file in it, as with df.to_csv('results.csv', index=False), and score that file"
+                    )
+                    raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT))
+                raise led_on(file, DialgaugeError(reason, file=str(file)))
             if named == LAST_RESORT and not logs and may_be_log(part):
                 raise _no_log(file, part)
         except UnknownFormat as error:
