@@ -54,7 +54,7 @@ def test_amounts_among_metrics(metrics: dict[str, object], cost: float, tokens: 
 
 def test_conversations_without_messages_have_no_length(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    talks = {"a": {"messages": TALK}, "b": {"messages": []}, "c": {}}
+    talks: dict[str, dict[str, object]] = {"a": {"messages": TALK}, "b": {"messages": []}, "c": {}}
     rows = [{"task_id": task, "success": True, **talk} for task, talk in talks.items()]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     [run] = score_results([path]).runs

@@ -93,7 +93,7 @@ def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], di
         rows = {_named_file(row): row for row in listed}
         if not rows.keys() & stems.keys():
             stems = {_with_number(stem): name for stem, name in stems.items()}
-            rows = {"_".join(named): row for row in listed if all(named := task_and_trial(row)) and named}
+            rows = {"_".join(pair): row for row in listed if all(pair := task_and_trial(row)) and pair}
         if 2 * len(rows.keys() & stems.keys()) > len(stems):
             others.add(part.name)
             outcomes |= {stems[stem]: row for stem, row in rows.items() if stem in stems}
