@@ -61,6 +61,16 @@ def test_conversations_without_messages_have_no_length(tmp_path: Path) -> None:
     assert run.scores["Turns"].value == 2.0
 
 
+def test_costs_of_messages_are_summed(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    talk = [TALK[0], *({**TALK[1], "cost": cost} for cost in (0.25, 0.5))]
+    rows = [{"task_id": task, "success": True, "messages": talk} for task in "ab"]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    [run] = score_results([path]).runs
+    assert run.scores["Cost"].value == 0.75
+    assert any("sum of what messages say" in told for told in run.notes)
+
+
 def test_records_again_are_told(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     rows = "".join(json.dumps({"task_id": task, "success": True, "cost": 0.25}) + "\n" for task in "ab")

@@ -27,7 +27,7 @@ from dialgauge.formats.logs.conversations import (
     FoundConversation,
 )
 from dialgauge.formats.logs.fact_names import TRIAL_NAME
-from dialgauge.formats.logs.fact_values import message_tokens
+from dialgauge.formats.logs.fact_values import message_costs, message_tokens
 from dialgauge.formats.logs.facts import CONTINUES, RECORD, RECORD_ID, VARIANT, facts_of
 from dialgauge.formats.logs.file_conversations import conversations_of
 from dialgauge.formats.logs.log_signs import (
@@ -129,6 +129,10 @@ def _dialogues(
                 )
             ):
                 facts.details["tokens"] = tokens
+            known_costs = {"cost", "agent_cost", "unread[cost]"} & facts.details.keys()
+            if not known_costs and (costs := message_costs(conversation.messages)):
+                notes.add("cost taken to be the sum of what messages say that they cost")
+                facts.details["cost"] = costs
             if facts.id and facts.task and facts.trial is None:
                 content = as_text([conversation.record, conversation.messages])
                 facts.details |= {RECORD_ID: facts.id, RECORD: checksum(content)}

@@ -135,6 +135,13 @@ def message_tokens(messages: Iterable[Any]) -> str:
     return number_text(total) if total else ""
 
 
+def message_costs(messages: Iterable[Any]) -> str:
+    """The costs that messages say of themselves, together; empty where none does."""
+    held = [message["cost"] for message in messages if isinstance(message, dict) and "cost" in message]
+    costs = [cost for given in held if (cost := amount_in(given)) is not None]
+    return number_text(sum(costs)) if costs else ""
+
+
 def named_scores(given: Any) -> dict[str, str]:
     """Scores by name, or in a list of objects that name them, which may be the only member of an object."""
     if isinstance(given, dict) and len(given) == 1 and isinstance(listed := next(iter(given.values())), list):
