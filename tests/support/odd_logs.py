@@ -795,3 +795,140 @@ COMPLICATED: list[OddLog] = [
         TWICE,
     ),
 ]
+
+
+def _by_paths(path: str, **more: Any) -> dict[str, str]:
+    """A file for each trial, whose path alone says of which task."""
+    return {
+        path.format(task=task, number=number, trial=trial, seed=trial + 41, random=f"a{number}{trial}x"): json.dumps(
+            {"success": done, **more}
+        )
+        for number, (task, both) in enumerate(VERDICTS.items())
+        for trial, done in enumerate(both)
+    }
+
+
+#: Paths that say task and trial, and nothing else does.
+_PATHS = (
+    "{task}/{trial}.json", "{task}/{trial}/result.json", "{task}/seed_{seed}/result.json", "m/{task}/rep{trial}/r.json",
+    "{task}/sample_{trial}/result.json", "{task}_seed{seed}/result.json", "{task}__{random}/result.json",
+    "2025-01-0{trial}T10-0{number}-00_{task}/result.json",
+    "2025-01-01_12-0{trial}-00_A_on_{task}.{number}_{seed}/r.json",
+    "trial_{trial}/{task}.json", "seed_{seed}/{task}/result.json",
+)  # fmt: skip
+COMPLICATED += [OddLog(f"path {path.replace('/', ' ')}", _by_paths(path), TWICE) for path in _PATHS]
+
+
+def _words(line: str, other: str = "") -> str:
+    """A line for each trial, one of another task whose verdict is another word, and one that says nothing."""
+    rows = [*((task, trial, "PASS" if done else "FAIL") for task, trial, done in TRIALS)]
+    rows += [("lend", 0, other), ("lend", 1, other)] if other else []
+    return "".join(f"{line.format(task=task, trial=trial, word=word)}\n" for task, trial, word in rows)
+
+
+_MORE = Truth(4, 8, 3)
+COMPLICATED += [
+    OddLog("lines with seconds", {"a.txt": _words("[{word}] {task} (trial {trial}) 12.5s")}, TWICE),
+    OddLog("lines with a sign", {"a.txt": _words("{word} {task}1 #{trial} (9s)")}, TWICE),
+    OddLog(
+        "lines that broke",
+        {"a.txt": _words("[{word}] {task} (trial {trial}) 1s", "ERROR").replace("lend", "buy4")},
+        _MORE,
+    ),
+    OddLog(
+        "pairs that broke",
+        {"a.log": "begin\n" + _words("[00:01] INFO task={task} trial={trial} result={word} cost=0.5", "TIMEOUT")},
+        _MORE,
+    ),
+    OddLog("pairs left out", {"a.log": _words("task={task} trial={trial} result={word}", "SKIPPED")}, _MORE),
+    OddLog(
+        "tap with trials",
+        {
+            "a.tap": "1..6\n"
+            + "".join(
+                f"{'ok' if done else 'not ok'} {n} - {task} trial {k}\n" for n, (task, k, done) in enumerate(TRIALS)
+            )
+        },
+        TWICE,
+    ),
+    OddLog(
+        "documents of YAML",
+        {
+            "a.yaml": "---\n".join(
+                f"task: {task}\ntrial: {trial}\nsuccess: {done}\nmessages:\n- role: user\n  content: hi\n"
+                for task, trial, done in TRIALS
+            )
+        },
+        TWICE,
+    ),
+    OddLog(
+        "talks and verdicts by task and trial",
+        {
+            **{f"talks/{task}_{trial}.json": json.dumps(_talk("buy")) for task, trial, _ in TRIALS},
+            "verdicts.csv": _CSV,
+        },
+        TWICE,
+    ),
+    OddLog(
+        "results and what sums them up",
+        {"results.json": json.dumps({"id": "u", "results": _ROWS}), "run_metadata.json": json.dumps({"accuracy": 0.5})},
+        TWICE,
+    ),
+]
+_OTHER_CELLS = "task,run1,run2\nbuy,pass,fail\nsell,pass,pass\nswap,fail,fail\nlend,ERR,timeout\n"
+_THIRD = {
+    "passed": ["buy#0", "sell#0", "sell#1"],
+    "failed": ["buy#1", "swap#0", "swap#1"],
+    "timeout": ["lend#0", "lend#1"],
+}
+_ERROR_IDS = {"resolved_ids": ["buy", "sell"], "unresolved_ids": ["lend"], "error_ids": ["swap"]}
+COMPLICATED += [
+    OddLog("a heading again", {"a.csv": _CSV.replace("swap,0", "task,trial,success\nswap,0")}, TWICE),
+    OddLog("cells of other words", {"a.csv": _OTHER_CELLS}, _MORE),
+    OddLog("a third list", {"a.json": json.dumps(_THIRD)}, Truth(8, 8, 3)),
+    OddLog("error_ids", {"a.json": json.dumps(_ERROR_IDS)}, Truth(4, 4, 2)),
+    OddLog(
+        "rows of steps",
+        {"a.csv": "task,episode,step,reward\nbuy,0,0,0\nbuy,0,1,1\nsell,0,0,0\nsell,0,1,0\n"},
+        TWICE,
+        never_read=True,
+    ),
+]
+_TYPED = [{"type": "result", "task_id": task, "trial": trial, "success": done} for task, trial, done in TRIALS]
+_SPOKEN = [
+    line
+    for row in _TYPED
+    for line in (
+        {"task_id": row["task_id"], "trial": row["trial"], "role": "user", "content": "hi"},
+        {**row, "type": "end"},
+    )
+]
+_ROWS_OF_REWARDS = [{"task": task, "reward": float(done)} for task, _, done in TRIALS]
+_BARS = "| Task | Trial | Result |\n|---|---|---|\n" + "".join(
+    f"| {t} | {k} | {'✅' if d else '❌'} |\n" for t, k, d in TRIALS
+)
+_RUNS = [[{"task": task, "success": both[trial]} for task, both in VERDICTS.items()] for trial in range(2)]
+_CELLS = "".join(
+    f"<tr><th>{n}</th><td>{t}</td><td>{k}</td><td>{done}</td></tr>" for n, (t, k, done) in enumerate(TRIALS)
+)
+_FRAME = f"<table><thead><tr><th></th><th>task</th><th>trial</th><th>success</th></tr></thead>{_CELLS}</table>"
+_NOTEBOOK = {"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"data": {"text/html": [_FRAME]}}]}]}
+COMPLICATED += [
+    OddLog("typed results", {"a.jsonl": _lines([{"type": "config", "trials": 2}, *_TYPED])}, TWICE),
+    OddLog("an event ends a conversation", {"a.jsonl": _lines(_SPOKEN)}, TWICE),
+    OddLog("runs in a list", {"a.json": json.dumps(_RUNS)}, TWICE),
+    OddLog("null among verdicts", {"a.json": json.dumps({**VERDICTS, "lend": [None, False]})}, _MORE),
+    OddLog(
+        "a reward of null", {"a.jsonl": _lines([{"task": "lend", "reward": None}, *_ROWS_OF_REWARDS])}, Truth(4, 7, 3)
+    ),
+    OddLog("a frame in HTML", {"a.html": _FRAME}, TWICE),
+    OddLog("a frame in a notebook", {"a.ipynb": json.dumps(_NOTEBOOK)}, TWICE),
+    OddLog("a table with warning signs", {"a.md": f"{_BARS}| lend | 0 | ⚠️ |\n"}, Truth(4, 7, 3)),
+    OddLog("a table of Windows", {"a.csv": f"{_CSV}caf\u00e9,0,False\n".encode("cp1252")}, Truth(4, 7, 3)),
+    OddLog(
+        "errors in names of files",
+        {f"{t}_trial{k}_{'PASS' if d else 'FAIL'}.json": json.dumps(_talk("buy")) for t, k, d in TRIALS}
+        | {"lend_trial0_ERROR.json": json.dumps(_talk("buy"))},
+        Truth(4, 7, 3),
+    ),
+]

@@ -21,11 +21,12 @@ from dialgauge.formats.logs.conversations import kind_of, of_value
 from dialgauge.formats.logs.fact_names import ID, TRIAL_NAME, plain_key, says_outcome
 from dialgauge.formats.logs.fact_values import truth
 from dialgauge.formats.logs.facts import facts_of
+from dialgauge.formats.logs.folder_trials import is_trial
 from dialgauge.formats.logs.log_signs import first_row, is_text
 from dialgauge.formats.logs.messages import is_message
-from dialgauge.formats.logs.record_fields import identifier_in
+from dialgauge.formats.logs.record_fields import identifier_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import says_verdict
-from dialgauge.formats.logs.results import NAME, results_in
+from dialgauge.formats.logs.results import NAME, outcome_of, results_in
 from dialgauge.formats.source import Part
 
 #: What is longer holds more than outcomes.
@@ -36,7 +37,9 @@ _RESULTS = re.compile(
 )
 _BARE = 1 << 16
 #: How the name of a file or folder says how a conversation went; and how many files are looked into.
-_VERDICT = re.compile(r"(?:\A|[-_ ./\\])(pass|passed|fail|failed|success|failure)\Z", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"(?:\A|[-_ ./\\])(pass|passed|fail|failed|success|failure|error|errored|timeout|crashed|skipped)\Z", re.IGNORECASE
+)
 _FEW = 20
 _MOST_TALKS = 5000
 _OBJECT: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
@@ -47,13 +50,17 @@ TRIAL_IN_NAME = re.compile(
     r"(?![0-9])",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(
+    r"[-_ .#]{1,2}(?:trial|epoch|run|attempt|rollout|repeat|rep|seed|iteration|iter)?[-_ =]?([0-9]{1,6})\Z",
+    re.IGNORECASE,
+)
 #: The columns that name the file of a conversation.
 _FILE = ("file", "filename", "path", "log", "transcript", "conversation_file", NAME, "conversation_id", "conversation")
 
 
 def outcome_beside(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | None:
     """What a file says of the only other one of its folder: an object that names a task, a verdict or a score."""
-    if folders.get(part.folder) != 2:
+    if folders.get(part.folder) != 2 or is_trial(stem_of(part)):  # a trial beside another one
         return None
     try:
         record = _OBJECT.decode(part.head(_LONGEST))
@@ -76,10 +83,17 @@ def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], di
         record = outcome_beside(part, folders)
         if record is not None and not kind_of(record) and not results_in(record):
             others.add(part.name)
+            if any(map(_are_judged, (talk for talk in parts if talk.folder == part.folder and talk is not part))):
+                notes.add(f"what {part.stem} says of the whole left out: the conversations say how they went")
+                continue
             outcomes |= {talk.name: record for talk in parts if talk.folder == part.folder and talk is not part}
     for part in parts if len(parts) > 2 and not others else ():
         stems = {stem_of(talk): talk.name for talk in parts if talk is not part}
-        rows = {_named_file(row): row for row in _rows(part)} if _RESULTS.search(part.stem) else {}
+        listed = _rows(part) if _RESULTS.search(part.stem) else []
+        rows = {_named_file(row): row for row in listed}
+        if not rows.keys() & stems.keys():
+            stems = {_with_number(stem): name for stem, name in stems.items()}
+            rows = {"_".join(pair): row for row in listed if all(pair := task_and_trial(row)) and pair}
         if 2 * len(rows.keys() & stems.keys()) > len(stems):
             others.add(part.name)
             outcomes |= {stems[stem]: row for stem, row in rows.items() if stem in stems}
@@ -90,8 +104,22 @@ def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], di
     _refuse_bare(talks)
     if not outcomes and (named := _named_verdicts(talks)):
         notes.add("whether a conversation passed taken from the name of its file or folder", len(named))
-        outcomes = {name: {"success": verdict} for name, verdict in named.items()}
+        outcomes = dict(named)
     return talks, outcomes
+
+
+def _are_judged(part: Part) -> bool:
+    """Does a file hold several results, each with its verdict?"""
+    try:
+        return len(results_in(msgspec.json.decode(part.head(_LONGEST)))) > 1
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, DialgaugeError):
+        return False
+
+
+def _with_number(stem: str) -> str:
+    """The name of a file of a task and a trial, as ``t01_0``, whatever stands between them."""
+    trial = _NUMBERED.search(stem)
+    return f"{stem[: trial.start()]}_{trial[1]}" if trial else stem
 
 
 def labels_beside(parts: Sequence[Part], notes: Notes) -> tuple[Sequence[Part], dict[str, dict[str, Any]]]:
@@ -170,13 +198,14 @@ def first_record(head: bytes) -> dict[str, Any] | None:
     return first if isinstance(first, dict) else None
 
 
-def _named_verdicts(parts: Sequence[Part]) -> dict[str, bool]:
+def _named_verdicts(parts: Sequence[Part]) -> dict[str, dict[str, Any]]:
     """What the names of all files or of their folders say, where both yes and no are among them and no file does."""
     for names in ([stem_of(part) for part in parts], [part.folder.rstrip("/\\!") for part in parts]):
         found = [_VERDICT.search(name) for name in names]
-        verdicts = [truth(word[1]) for word in found if word]
-        if len(verdicts) == len(parts) and {True, False} == set(verdicts) and not any(map(_says_verdict, parts[:_FEW])):
-            return {part.name: bool(verdict) for part, verdict in zip(parts, verdicts, strict=True)}
+        words = [word[1] for word in found if word]
+        said = len(words) == len(parts) and {True, False} == {*map(truth, words)} - {None}
+        if said and not any(map(_says_verdict, parts[:_FEW])):
+            return {part.name: outcome_of(word) for part, word in zip(parts, words, strict=True)}
     return {}
 
 
@@ -192,7 +221,7 @@ def _says_verdict(part: Part) -> bool:
 def _refuse_bare(parts: Sequence[Part]) -> None:
     """Yes or no by mere names may be settings, where other files have conversations."""
     bare = [part for part in parts if _is_bare(part)] if len(parts) > 1 else []
-    if bare and len(bare) < len(parts):
+    if bare and len(bare) < len(parts) and not all(part in bare or _are_judged(part) for part in parts):
         raise DialgaugeError(
             "it has yes or no by name and no messages, while other files have conversations: if it says how these "
             "went, name their files in it, each once; else take it away",

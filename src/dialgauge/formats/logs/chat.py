@@ -27,7 +27,7 @@ from dialgauge.formats.logs.conversations import (
     FoundConversation,
 )
 from dialgauge.formats.logs.fact_names import TRIAL_NAME
-from dialgauge.formats.logs.fact_values import message_tokens
+from dialgauge.formats.logs.fact_values import message_costs, message_tokens
 from dialgauge.formats.logs.facts import CONTINUES, RECORD, RECORD_ID, VARIANT, facts_of
 from dialgauge.formats.logs.file_conversations import conversations_of
 from dialgauge.formats.logs.log_signs import (
@@ -43,6 +43,13 @@ from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.run_folders import run_folders
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text
+
+#: What hardly two conversations have alike, and what is noted where they do.
+_MEASURED = frozenset({"cost", "agent_cost", "duration", "tokens"})
+AGAIN = (
+    "a conversation is another one of its task in all that is said of it, and counts as a further trial (is the log "
+    "there twice? number the trials in 'trial')"
+)
 
 
 class ChatMessages(DialogueFormat):
@@ -81,12 +88,15 @@ class RunFolders(ChatMessages):
             part, place, said = folder.talk or folder.first, folder.place, folder.messages
             alone = FoundConversation(folder.record, (), said, "" if place else folder.name)
             found = None if folder.talk else [alone]
-            notes.add("what several files of a folder say taken together, as of one conversation")
+            notes.add("what several files of a folder say taken together, as of one conversation", folder.files > 1)
             unclear = folder.talks and not folder.talk and not said
             notes.add("messages in several files of a folder not read, as nothing says which are meant", bool(unclear))
             notes.add(NO_MESSAGES, not folder.talks)
-            named = {} if place or task_and_trial(folder.record) else {"task_id": folder.name}
-            read = _dialogues(part, notes, numbering, place, {**named, **folder.record}, found=found, several=True)
+            named: dict[str, Any] = {}
+            if not task_and_trial(folder.record):
+                named = {"task_id": place[0], "trial": place[1]} if place else {"task_id": folder.name}
+                notes.add("task and trial taken from the names of folders", bool(place))
+            read = _dialogues(part, notes, numbering, None, {**named, **folder.record}, found=found, several=True)
             yield from ((part, dialogue) for dialogue in read)
 
 
@@ -119,6 +129,10 @@ def _dialogues(
                 )
             ):
                 facts.details["tokens"] = tokens
+            known_costs = {"cost", "agent_cost", "unread[cost]"} & facts.details.keys()
+            if not known_costs and (costs := message_costs(conversation.messages)):
+                notes.add("cost taken to be the sum of what messages say that they cost")
+                facts.details["cost"] = costs
             if facts.id and facts.task and facts.trial is None:
                 content = as_text([conversation.record, conversation.messages])
                 facts.details |= {RECORD_ID: facts.id, RECORD: checksum(content)}
@@ -146,6 +160,10 @@ def _dialogues(
             if facts.task and facts.trial is None and dialogue.turns:
                 words = (facts.task, hash(tuple((turn.speaker, turn.text) for turn in dialogue.turns)))
                 notes.add("conversations that are word for word another one of their task", words in said_before)
+                said_before.add(words)
+            elif facts.task and facts.trial is None and not facts.id and _MEASURED & facts.details.keys():
+                words = (facts.task, hash(as_text(conversation.record)))
+                notes.add(AGAIN, words in said_before)
                 said_before.add(words)
             yield dialogue
         except DialgaugeError as error:

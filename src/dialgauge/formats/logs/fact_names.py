@@ -81,7 +81,7 @@ MAXIMA = {
     "outof": "",
 }
 AMOUNTS = {
-    "cost": _names("cost totalcost costusd totalcostusd price usdcost accumulatedcost"),
+    "cost": _names("cost totalcost costusd totalcostusd price usdcost accumulatedcost estimatedcost statscumcost"),
     "agent_cost": ("agentcost",),
     "user_cost": ("usercost",),
     "duration": _names("duration durations latency elapsed totaltime elapsedseconds durationseconds"),
@@ -156,8 +156,9 @@ OUTSIDE = frozenset((*NESTED, *SCORES, *USAGE, *ID, *TASK, *TRIAL, *SUCCESS, *VE
 _OF_ONE = frozenset(
     (*SUCCESS, *FAILED, *VERDICTS, *SCORES, *USAGE, *ERROR, *REASON, *INPUT_TOKENS, *OUTPUT_TOKENS, *AMOUNT)
 )
-#: What stands among metrics and is no score.
-NOT_SCORES = frozenset((*AMOUNT, *INPUT_TOKENS, *OUTPUT_TOKENS, *ID, *TRIAL, *MAXIMA))
+#: What stands among metrics and is no score; what it took is read there, too.
+AMONG_SCORES = frozenset((*AMOUNT, *INPUT_TOKENS, *OUTPUT_TOKENS))
+NOT_SCORES = frozenset((*AMONG_SCORES, *ID, *TRIAL, *MAXIMA, "start", "end", "starttime", "endtime", "timestamp"))
 #: What is either read or of no matter.
 READ = frozenset(
     (*AMOUNT, *(name for several in TEXTS.values() for name in several), *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS,

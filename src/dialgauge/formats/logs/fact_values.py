@@ -13,7 +13,9 @@ from dialgauge.formats.logs.fact_names import plain_key
 #: A label of more letters is an explanation.
 LONGEST_LABEL = 60
 _MOST = 1e15
-_MONEY = re.compile(r"(?:US)?\$\s?([0-9.]{1,20})|([0-9.]{1,20})\s?(?:USD|\$)", re.IGNORECASE)
+_MONEY = re.compile(r"(?:US)?\$\s?([0-9.,]{1,20})|([0-9.,]{1,20})\s?(?:USD|\$)", re.IGNORECASE)
+#: A number whose thousands are parted: ``1,234.50``.
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3}){1,5}(?:\.[0-9]{1,15})?")
 _YES = frozenset(
     {"true", "yes", "pass", "passed", "success", "successful", "succeeded", "resolved", "solved", "correct"}
     | {"✅", "✓", "✔", "✔\ufe0f", "☑"}
@@ -42,6 +44,8 @@ LETTERS = frozenset({"t", "f"})
 _UNJUDGED = frozenset(
     {"", "-", "--", "–", "—", "?", "n/a", "na", "#n/a", "nan", "none", "null", "skip", "skipped", "pending", "unknown"}
     | {"error", "errored", "crashed", "xfail", "xfailed", "xpass", "xpassed"}
+    | {"timeout", "timed out", "err", "crash", "aborted", "cancelled", "canceled", "inconclusive", "infra error"}
+    | {"⚠", "⚠\ufe0f", "⏭", "⏭\ufe0f", "⏱", "⏱\ufe0f"}
     | {"not run", "not judged", "not graded", "not evaluated", "unjudged", "tbd", "todo"}
 )
 
@@ -96,7 +100,10 @@ def amount_in(value: Any) -> float | None:
     if isinstance(value, dict):
         value = next((one for key, one in value.items() if plain_key(key) in names.TOTALS), None)
     money = _MONEY.fullmatch(value.strip()) if isinstance(value, str) else None
-    number = number_in(money[1] or money[2] if money else value)
+    amount = (money[1] or money[2]) if money else value
+    if isinstance(amount, str) and _THOUSANDS.fullmatch(amount.strip()):
+        amount = amount.replace(",", "")
+    number = number_in(amount)
     return number if number is not None and number >= 0 else None
 
 
@@ -126,6 +133,13 @@ def message_tokens(messages: Iterable[Any]) -> str:
     counts = [{plain_key(key): value for key, value in held.items()} for _, held in used]
     total = sum(number_in(held.get("totaltokens")) or token_sum(held) for held in counts)
     return number_text(total) if total else ""
+
+
+def message_costs(messages: Iterable[Any]) -> str:
+    """The costs that messages say of themselves, together; empty where none does."""
+    held = [message["cost"] for message in messages if isinstance(message, dict) and "cost" in message]
+    costs = [cost for given in held if (cost := amount_in(given)) is not None]
+    return number_text(sum(costs)) if costs else ""
 
 
 def named_scores(given: Any) -> dict[str, str]:

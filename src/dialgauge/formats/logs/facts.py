@@ -20,6 +20,7 @@ from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import (
     LONGEST_LABEL,
     amount_in,
+    is_unjudged,
     number_in,
     number_text,
     score_texts,
@@ -63,6 +64,9 @@ RECORD_ID, RECORD = "record_id", "record"
 LABEL = "label"
 #: The detail that names the group of a conversation that names no task.
 GROUP = "group"
+
+#: How the detail is called that keeps what stands where an amount should, and is no number: ``unread[cost]``.
+UNREAD = "unread"
 
 #: Ends that say nothing but that it ended, and other words for ends that are known.
 _PLAIN_ENDS = frozenset(
@@ -263,6 +267,10 @@ def _details(known: Mapping[str, Any]) -> dict[str, str]:
         numbers = (amount_in(known[name]) for name in called if name in known)
         if (amount := next((number for number in numbers if number is not None), None)) is not None:
             details[detail] = number_text(amount)
+        elif texts := [
+            known[name] for name in called if isinstance(known.get(name), str) and not is_unjudged(known[name])
+        ]:
+            details[f"{UNREAD}[{detail}]"] = texts[0].strip()[:_LONGEST_KEPT]
     if "tokens" not in details and (tokens := token_sum(known)):
         details["tokens"] = number_text(tokens)
     for detail, called in names.TEXTS.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -51,6 +52,7 @@ from dialgauge.formats.logs.results import (
     NAME,
     TAKEN,
     in_lines,
+    is_flat_result,
     is_wide,
     of_row,
     results_in,
@@ -64,6 +66,10 @@ _LIST = msgspec.json.Decoder(list[Raw])
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
+#: A number as tables have it whose cells are parted by semicolons.
+_DECIMAL_COMMA = re.compile(r"\A(-?[0-9]{1,15}),([0-9]{1,15})\Z")
+#: How steps of one conversation are numbered, and what else than a trial tells conversations of a task apart.
+_STEPS, _EPISODES = ("step", "stepid", "stepidx", "stepindex", "stepnumber", "timestep"), ("episode", "episodeid")
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -81,7 +87,9 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     for _, line in part.lines(_LONGEST_LINE):
         if not line.strip() or line.startswith((b"# ", b"sep=")):
             continue
-        if line.lstrip()[:1] == b"{" and _is_whole(line):
+        if part.stem.endswith(".ipynb") and (written := value_in(part.text())):
+            yield from _of_written(*written, part, notes)
+        elif line.lstrip()[:1] == b"{" and _is_whole(line):
             records = _json_lines(part)
             if SPEC in line and any(is_sample_event(first_object(one)) for one in Peek(part).lines[:LOOKED_AT]):
                 notes.add("events of OpenAI's evals put together by their samples")
@@ -92,7 +100,7 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         elif written := _written(part):
             yield from _of_written(*written, part, notes)
         elif line.lstrip()[:1] not in (b"{", b"[") and any(mark in line for mark in (b",", b";", b"\t")):
-            yield from _of_records(_table_rows(part), part, notes)
+            yield from _of_records(_table_rows(part, notes), part, notes)
         else:
             yield from _of_document(part, notes)
         return
@@ -137,17 +145,39 @@ def _verdict_lines(part: Part) -> list[dict[str, Any]]:
     return in_lines(part.text().splitlines())
 
 
-def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
-    text = without_preamble(part.text())
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
+def _table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
+    try:
+        text = part.text()
+    except DialgaugeError:
+        text = _of_windows(part)
+        notes.add("a table that is not UTF-8 read as Windows-1252, as Excel writes it")
+    text = without_preamble(text)
+    delimiter = delimiter_of(text.partition("\n")[0])
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         for row in reader:
             if None in row or None in row.values():
                 reason = "the row has another number of cells than the header"
                 raise DialgaugeError(reason, file=part.name, line=reader.line_num)
-            yield reader.line_num, plain_columns({key: value for key, value in row.items() if key and value})
+            if all(key == value for key, value in row.items()):
+                notes.add("rows that repeat the heading passed over")
+                continue
+            cells = {key: value for key, value in row.items() if key and value}
+            if delimiter == ";" and any(map(_DECIMAL_COMMA.fullmatch, cells.values())):
+                notes.add("rows whose numbers have a decimal comma, as 0,5 for 0.5")
+                cells = {key: _DECIMAL_COMMA.sub(r"\1.\2", value) for key, value in cells.items()}
+            yield reader.line_num, plain_columns(cells)
     except csv.Error as error:
         raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
+
+
+def _of_windows(part: Part) -> str:
+    """A text in the code page of Windows; one that is in neither is refused as it would be without this."""
+    with part.open() as stream:
+        try:
+            return stream.read().decode("cp1252")
+        except UnicodeDecodeError:
+            return part.text()
 
 
 def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) -> Iterator[FoundConversation]:
@@ -155,6 +185,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     begun: set[str] = set()
     only_rows = True
     heading: Any = None
+    before: Any = None
     header: list[str] = []
     counted: float | None = None
     lines, wide, bare = 0, False, True
@@ -176,6 +207,10 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
         if rows and (kind != "row" if kind else not is_event(value)):  # an event may tell of the conversation
             yield _of_one(rows, notes)
             rows = []
+        if rows and is_event(value) and not conversation_id(value) and group_of(value) == group_of(rows[-1]) != "":
+            notes.add(f"what lines of the kind {event_name(value)} say taken for their conversation")
+            rows[-1] = {**{key: held for key, held in value.items() if key not in ("type", "event")}, **rows[-1]}
+            continue
         if kind == "row" or (only_rows and is_event(value) and conversation_id(value)):
             name = group_of(value)
             if rows and name != group_of(rows[-1]):
@@ -189,9 +224,11 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
         elif kind:
             only_rows = False
             yield from of_value(value, kind, notes)
-        elif only_rows and is_event(value):
+        elif only_rows and is_event(value) and not (bare and is_flat_result(value)):
             notes.add(f"lines of the kind {event_name(value)} left out")
         elif results := list(_of_result(value, notes)):
+            _refuse_steps(before, value, part, number)
+            before = value
             yield from results
         elif number == 1 and is_heading(value):
             heading = value
@@ -261,12 +298,29 @@ def _refuse_restart(rows: Sequence[Mapping[str, Any]], row: Mapping[str, Any], p
     """Turns that begin anew belong to another conversation, where only the task says whose they are."""
     if conversation_id(row) or not group_of(row):
         return
-    known = ({plain_key(key): number_in(value) for key, value in each.items()} for each in (rows[-1], row))
+    known = [{plain_key(key): number_in(value) for key, value in each.items()} for each in (rows[-1], row)]
     last, now = (next((each[name] for name in _TURNS if each.get(name) is not None), None) for each in known)
     again = (role_of(row), content_of(row)) == (role_of(rows[0]), content_of(rows[0])) and last is None
     if again or (last is not None and now is not None and now < last):
         raise DialgaugeError(
             "messages of the task begin anew: say whose they are in a column 'trial' or 'conversation_id'",
+            file=part.name,
+            line=line,
+        )
+
+
+def _refuse_steps(before: Any, row: Any, part: Part, line: int) -> None:
+    """Rows that count the steps of one conversation are no conversations."""
+    known = [
+        {plain_key(key): value for key, value in each.items()} if isinstance(each, dict) else {}
+        for each in (before, row)
+    ]
+    steps = [next((number_in(each[name]) for name in _STEPS if name in each), None) for each in known]
+    whose = [[task_and_trial(each), *(each.get(name) for name in _EPISODES)] for each in known]
+    if steps[0] in (0, 1) and steps[1] == (steps[0] or 0) + 1 and whose[0] == whose[1]:
+        raise DialgaugeError(
+            "it has a row for each step of a conversation: write one line for each conversation, with its task, the "
+            "number of the trial and, in 'success', how the whole of it went",
             file=part.name,
             line=line,
         )
@@ -290,6 +344,9 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         first = decode(_ANY, entries[0], part) if entries else None
         if is_message(first):
             yield from of_value([decode(_ANY, raw, part) for raw in entries], "messages", notes)
+            return
+        if isinstance(first, list) and not kind_of(first) and (runs := results_in(decode(_ANY, content, part))):
+            yield from _of_results(runs, notes)
             return
         for number, raw in enumerate(entries, start=1):
             yield from _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes)

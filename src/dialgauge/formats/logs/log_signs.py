@@ -79,7 +79,8 @@ def holds_results(peek: Peek) -> bool:
 
 def is_written(head: bytes) -> bool:
     """Are there results, or conversations, in a text that is neither JSON nor CSV?"""
-    written = value_in(head.decode("utf-8", "replace"))
+    text = head.decode("utf-8", "replace")
+    written = value_in(text) or value_in(text.rpartition("\n---\n")[0])
     if written is None or (written[0] == TRANSCRIPTS and not all(map(is_judged_transcript, written[1]))):
         return False
     value = written[1]
@@ -98,7 +99,7 @@ def _is_no_prediction(keys: str, peek: Peek) -> bool:
 def _first_message(peek: Peek) -> dict[str, Any] | None:
     """The first line that holds a message or a conversation, after what a session notes of itself or a heading."""
     lines = (first_object(line) for line in peek.lines[:LOOKED_AT] if line.strip())
-    values = (value for value in lines if value is None or not is_event(value))
+    values = (value for value in lines if value is None or not is_event(value) or is_flat_result(value))
     first, second = [*islice(values, 2), None, None][:2]
     if is_heading(first):
         return second if second is not None and (kind_of(second) or is_result(second)) else first

@@ -18,7 +18,8 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek
 from dialgauge.formats.logs.exchanges import ModelCall, ToolRecord, put_together, records_of
-from dialgauge.formats.logs.fact_values import number_in, number_text
+from dialgauge.formats.logs.fact_names import EVALUATIONS, JUDGES, SUCCESS, plain_key
+from dialgauge.formats.logs.fact_values import amount_in, number_in, number_text
 from dialgauge.formats.logs.facts import Facts, facts_of
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.source import Part
@@ -31,6 +32,7 @@ _INFERENCE = "openinference.span.kind"
 _MODEL_OPERATIONS = frozenset({"chat", "generate_content", "text_completion"})
 _TOKENS = ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.usage.prompt_tokens",
            "gen_ai.usage.completion_tokens")  # fmt: skip
+_COST = "gen_ai.usage.cost"
 _EVALUATION, _DETAILS = "gen_ai.evaluation.result", "gen_ai.client.inference.operation.details"
 _NAME, _VALUE, _LABEL = "gen_ai.evaluation.name", "gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label"
 _FAILED = 2
@@ -185,6 +187,7 @@ def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, n
     own = {
         key: value for span in spans if span.root for key, value in span.known.items() if not key.startswith("gen_ai.")
     }
+    own |= {name: value for key, value in own.items() if (name := _judged_name(key)) and name not in own}
     declared = facts_of(own, Notes())
     models = dict.fromkeys(
         str(model)
@@ -192,6 +195,11 @@ def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, n
         if (model := span.known.get("gen_ai.response.model") or span.known.get("gen_ai.request.model"))
     )
     tokens = sum(number_in(span.known.get(key)) or 0.0 for span in of_models for key in _TOKENS)
+    paid = [
+        sum(cost for span in those if (cost := amount_in(span.known.get(_COST))) is not None)
+        for those in ([span for span in spans if span.root], of_models)
+        if any(_COST in span.known for span in those)
+    ]
     last = next((span.error for span in reversed(spans) if span.root), "")
     facts = Facts(
         id=name,
@@ -203,11 +211,18 @@ def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, n
             **declared.details,
             **({"agent": ",".join(models)} if models else {}),
             **({"tokens": number_text(tokens)} if tokens else {}),
+            **({"cost": number_text(paid[0])} if paid and "cost" not in declared.details else {}),
         },
         error=last,
         instruction=declared.instruction,
     )
     return logged_dialogue("otel", messages, facts, numbering.take(facts, name, part.name), {})
+
+
+def _judged_name(key: str) -> str:
+    """The name of a verdict that an attribute of an evaluation is: ``success`` of ``eval.success``."""
+    owner, _, name = key.rpartition(".")
+    return name if plain_key(name) in SUCCESS and plain_key(owner.rpartition(".")[2]) in EVALUATIONS | JUDGES else ""
 
 
 def _is_of_model(known: Mapping[str, Any]) -> bool:

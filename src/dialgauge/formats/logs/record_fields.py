@@ -121,6 +121,8 @@ def fields_of(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tupl
             inner.append(value["configurable"])  # whose thread a checkpoint of LangGraph is
         else:
             yield key, value
+            if isinstance(value, dict) and plain_key(key) in names.SCORES:
+                inner.append({name: held for name, held in value.items() if plain_key(name) in names.AMONG_SCORES})
     for held in inner:
         yield from held.items()
 

@@ -60,7 +60,9 @@ def says_verdict(record: Mapping[str, Any]) -> bool:
 def lacks_verdict(record: Mapping[str, Any]) -> bool:
     """Does a record say where its verdict should be that nobody judged?"""
     return any(
-        plain_key(key) in (*names.SUCCESS, *names.VERDICTS) and is_unjudged(value) for key, value in record.items()
+        (plain_key(key) in (*names.SUCCESS, *names.VERDICTS) and is_unjudged(value))
+        or (value is None and names.is_score(key))
+        for key, value in record.items()
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import rows_by_columns
 from dialgauge.formats.logs.conversations import SPOKEN, is_other
-from dialgauge.formats.logs.fact_names import TASK, TRIAL, TRIAL_NAME, is_fact, plain_key
+from dialgauge.formats.logs.fact_names import TASK, TRIAL, TRIAL_NAME, VERDICTS, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import is_unjudged, number_in, said_success, truth
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plan_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, says_verdict
@@ -77,12 +77,24 @@ _STAMP = re.compile(
 )
 _LEVEL = re.compile(r"\A\s{0,9}\[?(?:INFO|DEBUG|WARNING|WARN|ERROR)\]?:?\s")
 _VERDICT = re.compile(r"(?<![\w-])(?:PASS|FAIL|PASSED|FAILED|SUCCESS|FAILURE)(?![\w-])|[✅✓✔❌✗✘]")
+#: What stands where a verdict does on other lines, and is none.
+_NO_VERDICT = re.compile(
+    r"(?<![\w-])(?:ERROR|ERRORED|TIMEOUT|TIMED OUT|SKIP|SKIPPED|CRASH|CRASHED|ABORTED|CANCELLED|UNKNOWN|XFAIL|XPASS|N/A"
+    r"|INCOMPLETE|PENDING|INCONCLUSIVE|PARTIAL|KILLED|INFRA_ERROR|BLOCKED)(?![\w-])|⚠\ufe0f?|⏭\ufe0f?|⏱\ufe0f?"
+)
+#: How long a test took, behind its name, and the trial beside it.
+_TOOK = re.compile(r"\s{1,9}[(\[]?(?:in\s)?[0-9]{1,9}(?:\.[0-9]{1,9})?\s?(?:s|ms|sec|secs|seconds|min|m)[)\]]?\Z")
+_HASH = re.compile(r"\s#(?=[0-9]{1,6}\Z)")
+_PAIR = re.compile(r"(?<![\w.-])([A-Za-z_][\w.]{0,40})=([^\s,;]{1,100})")
+_NUMBERS = re.compile(r"[0-9]{1,20}")
 _AROUND = " \t:=|,;.-[]<>→│✖\ufe0f"
 _PYTEST = re.compile(r"\A[\w./-]{1,200}\.py::[\w:.]{1,200}\[([^\]]{1,200})\]")
 _PERCENT = re.compile(r"\s\[\s{0,3}[0-9]{1,3}%\]\s{0,9}\Z")
 #: What a line says of task and trial by name: ``task=buy trial=1/4 ... PASS``.
 _TASK_SAID = re.compile(r"(?<![\w-])(?:task|task_id|scenario|case)=([\w./-]{1,100})", re.IGNORECASE)
 _TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)=([0-9]{1,6})(?![\w.])", re.IGNORECASE)
+#: A word in a cell.
+_SHORT_WORD = re.compile(r"[A-Za-z][A-Za-z_ -]{1,30}|⚠\ufe0f?")
 #: Lines of a test runner around its verdicts.
 _BANNER = re.compile(r"={3,200}(?:\s|\Z)|collect(?:ed|ing) [0-9]|(?:platform|rootdir|plugins|cachedir)[ :]")
 #: Where pytest says again what failed.
@@ -95,6 +107,8 @@ _LONGEST_LINE = 300
 def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     """A record for each trial whose verdict a value holds; none where it is something else."""
     if isinstance(value, list):
+        if len(value) > 1 and depth <= _DEEPEST and all(isinstance(entry, list) and entry for entry in value):
+            return _by_place(value, depth)
         listed = [_listed(entry, depth) or _trials(entry) or _of_suite(entry, depth) for entry in value]
         if any(listed):
             listed = [rows or _unjudged(entry) for rows, entry in zip(listed, value, strict=True)]
@@ -112,6 +126,19 @@ def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
         or _by_name(value)
         or _held(value, depth)
     )
+
+
+def _by_place(runs: Sequence[Any], depth: int) -> list[dict[str, Any]]:
+    """What became of all tasks in each run of a list, whose entries may number the trial themselves."""
+    trials = [results_in(held, depth + 1) for held in runs]
+    if not all(trials) or not all(task_and_trial(row) for rows in trials for row in rows):
+        return []
+    taken = {TAKEN: "the place of a list taken for the number of a trial"}
+    return [
+        row if has_trial(row) else {**taken, **row, "trial": number}
+        for number, rows in enumerate(trials)
+        for row in rows
+    ]
 
 
 def are_results(value: Any) -> bool:
@@ -231,17 +258,25 @@ def _outcomes(held: Any, depth: int = 0) -> list[dict[str, Any]]:
     if depth > _DEEPEST or not isinstance(held, list | dict) or not held:
         return []
     if isinstance(held, list):
-        listed = [[] if isinstance(member, list) else _outcomes(member, depth + 1) for member in held]
+        listed = [[] if isinstance(member, list) else _outcome_or_none(member, depth) for member in held]
         return (
             [{"trial": n, **each[0]} for n, each in enumerate(listed)] if all(len(each) == 1 for each in listed) else []
         )
     numbers = [match for key in held if (match := _TRIAL_KEY.fullmatch(key) or _NUMBER.fullmatch(key))]
     if len(numbers) == len(held):
-        listed = [_outcomes(member, depth + 1) for member in held.values()]
+        listed = [_outcome_or_none(member, depth) for member in held.values()]
         named = zip(numbers, listed, strict=True)
         return [{"trial": int(n[1]), **each[0]} for n, each in named] if all(len(each) == 1 for each in listed) else []
     members = [member for member in held.values() if isinstance(member, list | dict)]
     return _outcomes(members[0], depth + 1) if len(members) == 1 and isinstance(members[0], list) else []
+
+
+def _outcome_or_none(member: Any, depth: int) -> list[dict[str, Any]]:
+    """What is said of a trial among others; also null, or a word that is neither yes nor no."""
+    found = _outcomes(member, depth + 1)
+    return found or (
+        [outcome_of(member)] if member is None or (isinstance(member, str) and _is_other_word(member)) else []
+    )
 
 
 def _is_verdict(value: Any) -> bool:
@@ -253,6 +288,7 @@ def _by_verdict(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     verdicts: set[bool] = set()
     unsaid: dict[str | int, str] = {}
+    unknown: dict[str, list[Any]] = {}
     for key, held in value.items():
         word = _OF_IDS.sub("", key).strip(" _-").lower()
         if not isinstance(held, list) or not all(isinstance(name, str | int) for name in held):
@@ -261,17 +297,23 @@ def _by_verdict(value: Mapping[str, Any]) -> list[dict[str, Any]]:
         said = False if fails else None if word in _BROKEN else truth(word)
         if said is not None:
             verdicts |= set() if fails else {said}
-            ended = {REASON: word} if fails else {}
+            ended = {REASON: key if key == _ERROR_IDS else word} if fails else {}
             taken = {TAKEN: "instances under 'error_ids' count as unresolved, as SWE-bench counts them"}
             ended |= taken if key == _ERROR_IDS else {}
             rows += [{NAME: name, "success": said, **ended} for name in held]
         elif word in _BROKEN:
             rows += [{NAME: name, "error": word} for name in held]
-        elif word in _NOT_RUN | _ALL_IDS:
+        elif word not in _NOT_RUN | _ALL_IDS:
+            unknown |= {word or key: held}
+        else:
             unsaid |= {name: word for name in held if word in _NOT_RUN or name not in unsaid}
     if len(verdicts) < 2:
         return []
     named = {row[NAME] for row in rows}
+    for word, held in unknown.items():  # a third list beside those that passed and failed
+        if held and named.isdisjoint(held):
+            rows += [{NAME: name, REASON: word, TAKEN: f"entries of '{word}' have no verdict"} for name in held]
+            named |= {*held}
     rows += [{NAME: name, REASON: word} for name, word in unsaid.items() if name not in named]
     return [{**plan_in(value, whole=True), **row} for row in rows]
 
@@ -295,7 +337,8 @@ def _by_name(value: Mapping[str, Any]) -> list[dict[str, Any]]:
         return []
     members = {name: _outcomes(held) for name, held in value.items()}
     counted = all(isinstance(held, int | float) and not isinstance(held, bool) for held in value.values())
-    if not all(members.values()) or counted or len(value) < 2 or all(map(_TRIAL_KEY.fullmatch, value)):
+    unsaid = all(row.get("success", True) is None for rows in members.values() for row in rows)
+    if not all(members.values()) or counted or unsaid or len(value) < 2 or all(map(_TRIAL_KEY.fullmatch, value)):
         return []
     if 2 * len(agents := [name for name in value if _AGENT_KEY.fullmatch(name)]) >= max(len(value), 3):
         raise DialgaugeError(
@@ -388,8 +431,13 @@ def of_row(row: Mapping[str, Any], header: Iterable[str] = ()) -> list[dict[str,
         return []
     if columns := _trial_columns(row, fewest=1):
         shared = {key: cell for key, cell in row.items() if key not in columns}
-        every = {key: int(number[1]) for key in header if (number := _trial_column(key))} | columns
-        return [{**shared, "trial": number, "success": row.get(column)} for column, number in every.items()]
+        every = {**_columns_of_trials(header), **columns}
+        return [{**shared, "trial": number, **outcome_of(row.get(column))} for column, number in every.items()]
+    every = _columns_of_trials(header)
+    words = [row[key] for key in every if key in row]
+    if words and all(map(_is_other_word, words)) and task_and_trial(row):
+        shared = {key: cell for key, cell in row.items() if key not in every}
+        return [{**shared, "trial": number, **outcome_of(row.get(column))} for column, number in every.items()]
     tasks = _task_columns(row)
     trial = {key: cell for key, cell in row.items() if key not in tasks}
     empty = [key for key in header if key and key not in row] if tasks else []
@@ -400,11 +448,28 @@ def _trial_column(key: str) -> re.Match[str] | None:
     return TRIAL_NAME.fullmatch(key.strip()) or _NUMBER.fullmatch(key.strip())
 
 
+def _columns_of_trials(header: Iterable[str]) -> dict[str, int]:
+    return {key: int(number[1]) for key in header if (number := _trial_column(key))}
+
+
+def _is_other_word(cell: Any) -> bool:
+    """Does a cell say that nobody judged, or have a short word that is neither yes nor no?"""
+    return is_unjudged(cell) or (isinstance(cell, str) and _SHORT_WORD.fullmatch(cell.strip()) is not None)
+
+
+def outcome_of(cell: Any) -> dict[str, Any]:
+    """What a cell says of a trial: a verdict, or how it ended without one."""
+    broke = isinstance(cell, str) and _ended(cell.strip()) in ("error", "timeout")
+    if broke or (said_success(cell) is None and not is_unjudged(cell) and _is_other_word(cell)):
+        return {"success": None, REASON: _ended(cell.strip())}
+    return {"success": cell}
+
+
 def _trial_columns(row: Mapping[str, Any], fewest: int = 2) -> dict[str, int]:
     """Columns that are called as trials and hold verdicts, beside a task."""
-    columns = {key: int(number[1]) for key in row if (number := _trial_column(key))}
+    columns = _columns_of_trials(row)
     said = [key for key in columns if said_success(row[key]) is not None]
-    verdicts = bool(said) and all(key in said or is_unjudged(row[key]) for key in columns)
+    verdicts = bool(said) and all(key in said or _is_other_word(row[key]) for key in columns)
     return columns if len(columns) >= fewest and verdicts and task_and_trial(row) and not says_verdict(row) else {}
 
 
@@ -419,25 +484,71 @@ def _task_columns(row: Mapping[str, Any]) -> list[str]:
 def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
     """The verdicts in lines of text, each with the name that stands beside them; a name of a trial is kept in it."""
     rows: list[dict[str, Any]] = []
-    others = total = 0
+    others: list[str] = []
+    total = 0
     for line in lines:
         if rows and _AGAIN.match(line):
             break
         if not line.strip() or _BANNER.match(line):
             continue
         total += 1
-        words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
+        words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE and not line.lstrip().startswith("|") else []
         name = _name_in(line) if words else ""
         task, trial = _TASK_SAID.search(name), _TRIAL_SAID.search(name)
         if task and trial and len(words) == 1:
-            rows.append({"task_id": task[1], "trial": int(trial[1]), "success": truth(words[0])})
+            rows.append({**_further(line), "task_id": task[1], "trial": int(trial[1]), "success": truth(words[0])})
         elif not name or len(name.split()) > 6:
-            others += 1
+            others.append(line)
         else:
             trials = {"task_id": name} if len(words) > 1 else {NAME: name}
             numbers = [{"trial": number} for number in range(len(words))] if len(words) > 1 else [{}]
             rows += [{**trials, **number, "success": truth(word)} for number, word in zip(numbers, words, strict=True)]
-    return rows if len(rows) > 1 and others <= _OTHER_LINES * total else []
+    unjudged = _unjudged_lines(others, rows)
+    left = [line for line in others if line not in unjudged]
+    if len(rows) < 2 or len(left) > _OTHER_LINES * total:
+        return []
+    rows += unjudged.values()
+    if left:
+        told = f"{len(left):,} lines without a verdict passed over, such as '{left[0].strip()[:60]}'"
+        rows[0] = {**rows[0], TAKEN: told.replace("1 lines", "1 line", 1) if len(left) == 1 else told}
+    return rows
+
+
+def _further(line: str) -> dict[str, Any]:
+    """What a line says beside task, trial and verdict: ``cost=0.02``."""
+    said = {key: value for key, value in _PAIR.findall(line) if not _VERDICT.fullmatch(value)}
+    return {key: value for key, value in said.items() if plain_key(key) not in (*TASK, *TRIAL, "seed", *VERDICTS)}
+
+
+def _unjudged_lines(lines: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Lines that look like those with a verdict and have another word in its place: conversations without a verdict."""
+    shapes = {_shape(str(row[NAME])) for row in rows if NAME in row}
+    numbered = any("trial" in row for row in rows)
+    found: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        words = _NO_VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
+        if len(words) != 1:
+            continue
+        task, trial = _TASK_SAID.search(line), _TRIAL_SAID.search(line)
+        name = _name_in(line, _NO_VERDICT)
+        ended = {"success": None, REASON: _ended(words[0])}
+        if numbered and task and trial:
+            found[line] = {**_further(line), "task_id": task[1], "trial": int(trial[1]), **ended}
+        elif name and _shape(name) in shapes:
+            found[line] = {NAME: name, **ended}
+    return found
+
+
+def _shape(name: str) -> str:
+    """What names of one report have in common: all but numbers and, of several words, the first."""
+    first, *others = _NUMBERS.sub("0", name).split()
+    return " ".join(["", *others]) if others else first
+
+
+def _ended(word: str) -> str:
+    """How a conversation ended of which a report says this instead of a verdict."""
+    ends = {"err": "error", "errored": "error", "crash": "error", "crashed": "error", "timed out": "timeout"}
+    return ends.get(word.lower(), word.lower())
 
 
 def name_and_verdicts(line: str) -> tuple[str, list[bool | None]]:
@@ -446,10 +557,11 @@ def name_and_verdicts(line: str) -> tuple[str, list[bool | None]]:
     return (_name_in(line) if words else ""), [truth(word) for word in words]
 
 
-def _name_in(line: str) -> str:
-    """What a line has a verdict on."""
+def _name_in(line: str, word: re.Pattern[str] = _VERDICT) -> str:
+    """What a line has a verdict on, or another word in its place."""
     rest = _PERCENT.sub("", _LEVEL.sub("", _STAMP.sub("", line)))
     if test := _PYTEST.match(rest):
         return test[1]
-    before, _, after = _VERDICT.sub("\0", rest).partition("\0")
-    return (before.strip(_AROUND) or after.partition("\0")[0].strip(_AROUND)).strip()
+    before, _, after = word.sub("\0", rest).partition("\0")
+    name = before.strip(_AROUND) or after.partition("\0")[0].strip(_AROUND)
+    return _HASH.sub("#", _TOOK.sub("", name).strip(_AROUND)).strip()

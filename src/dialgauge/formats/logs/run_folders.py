@@ -18,8 +18,9 @@ from msgspec import Struct
 
 from dialgauge.formats.base import Notes, Peek
 from dialgauge.formats.logs.conversations import kind_of
-from dialgauge.formats.logs.fact_names import JUDGING, TASK, TRIAL_NAME, is_score, plain_key
+from dialgauge.formats.logs.fact_names import JUDGING, TASK, is_score, plain_key
 from dialgauge.formats.logs.fact_values import said_success, score_in
+from dialgauge.formats.logs.folder_trials import trials_in_folders
 from dialgauge.formats.logs.log_signs import holds_conversations
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import members_inside, task_and_trial
@@ -33,6 +34,12 @@ _LONGEST, _WORD = 1 << 20, 40
 _VERDICT_TEXT = re.compile(r"(reward|result|verdict|score|outcome|success|grade)s?\.(?:txt|log)", re.IGNORECASE)
 #: What a file of messages is called, of several the likeliest.
 _TALKS = re.compile(r"message|conversation|trajectory|traj\b|chat|transcript|history|dialog", re.IGNORECASE)
+#: How files are called that say together how one conversation went.
+_OF_RUNS = re.compile(
+    r"result|verdict|score|outcome|summary|label|grade|eval|report|annot|success|rating|metric|meta|info|config|output"
+    r"|stat|log|reward|judge|agent|task\.json|run\.json",
+    re.IGNORECASE,
+)
 _FEWEST = 2
 _NAMED = 6
 
@@ -47,6 +54,9 @@ class ConversationFolder(Struct):
     record: dict[str, Any]
     first: Part
     talks: list[Part]
+    #: Task and trial as the names of folders tell them.
+    place: tuple[str, int] | None = None
+    files: int = 1
 
     @property
     def talk(self) -> Part | None:
@@ -61,13 +71,6 @@ class ConversationFolder(Struct):
         return written if all(map(is_message, written)) else []
 
     @property
-    def place(self) -> tuple[str, int] | None:
-        """Task and trial as folders name them: ``TASK/trial_1``."""
-        outer, inner = ("", *re.split(r"[/\\!]", self.path.rstrip("/\\!")))[-2:]
-        trial = TRIAL_NAME.fullmatch(inner)
-        return (outer, int(trial[1])) if trial and outer else None
-
-    @property
     def name(self) -> str:
         return re.split(r"[/\\!]", self.path.rstrip("/\\!"))[-1]
 
@@ -78,6 +81,9 @@ def run_folders(parts: Sequence[Part], notes: Notes | None = None) -> list[Conve
     judged = {part.name for part in parts if _is_judged(facts.get(part.name, {}))}
     stems = Counter(part.stem for part in parts if part.name in judged)
     found = {part.folder for part in parts if part.name in facts and stems[part.stem] >= _FEWEST}
+    if alone := _files_of_conversations([part for part in parts if part.name in judged and part.folder in found]):
+        placed = trials_in_folders(list(alone))
+        return [_run_folder(path, [part], facts, judged, placed.get(path)) for path, part in alone.items()]
     paths = _conversation_folders(found)
     if len(paths) < _FEWEST:
         return []
@@ -90,7 +96,17 @@ def run_folders(parts: Sequence[Part], notes: Notes | None = None) -> list[Conve
     if notes is not None and passed_over:
         told = some_of((part.stem for part in passed_over), _NAMED)
         notes.add(f"files beside the folders of conversations passed over: {told}", len(passed_over))
-    return [_run_folder(path, held, facts, judged) for path, held in inside.items()]
+    placed = trials_in_folders(paths)
+    return [_run_folder(path, held, facts, judged, placed.get(path)) for path, held in inside.items()]
+
+
+def _files_of_conversations(judged: Sequence[Part]) -> dict[str, Part]:
+    """Files that are each a conversation, by their paths: several lie in a folder, under names of tasks or trials."""
+    sizes = Counter(part.folder for part in judged)
+    several = bool(sizes) and min(sizes.values()) >= _FEWEST and len(sizes) >= _FEWEST
+    if not several or any(_OF_RUNS.search(part.stem) for part in judged):
+        return {}
+    return {f"{part.folder}{PurePosixPath(part.stem).stem}": part for part in judged}
 
 
 def _conversation_folders(found: set[str]) -> list[str]:
@@ -124,7 +140,11 @@ def _outermost(paths: Sequence[str]) -> list[str]:
 
 
 def _run_folder(
-    path: str, parts: Sequence[Part], facts: Mapping[str, dict[str, Any]], judged: set[str]
+    path: str,
+    parts: Sequence[Part],
+    facts: Mapping[str, dict[str, Any]],
+    judged: set[str],
+    place: tuple[str, int] | None,
 ) -> ConversationFolder:
     record: dict[str, Any] = {}
     others: list[Mapping[str, Any]] = []
@@ -141,7 +161,12 @@ def _run_folder(
         }  # fmt: skip
         record |= {"task_id": tasks.pop()} if len(tasks) == 1 else {}
     return ConversationFolder(
-        path, record, parts[0], [part for part in parts if part.name not in judged and _is_talk(part)]
+        path,
+        record,
+        parts[0],
+        [part for part in parts if part.name not in judged and _is_talk(part)],
+        place,
+        len(parts),
     )
 
 
@@ -161,7 +186,9 @@ def _facts(part: Part) -> dict[str, Any]:
         return {}
     if len(record) == 1 and isinstance(inner := next(iter(record.values())), dict) and says_verdict(inner):
         return {"task_id": next(iter(record)), **inner}
-    return {**record, **_deep_score(record)}
+    deep = _deep_score(record)
+    read = [key for key, held in record.items() if isinstance(held, dict) and _holds_only(held, deep)]
+    return {**{key: held for key, held in record.items() if key not in read}, **deep}
 
 
 def _object(part: Part) -> Any:
@@ -184,6 +211,12 @@ def _deep_score(record: Mapping[str, Any]) -> dict[str, Any]:
         if owner and is_score(name) and JUDGING.search(owner) and score_in(value) is not None
     ]
     return {scores[0][0].rpartition(".")[2]: scores[0][1]} if len(scores) == 1 else {}
+
+
+def _holds_only(held: Mapping[str, Any], deep: Mapping[str, Any]) -> bool:
+    """Is there nothing in an object but the score that was found in it?"""
+    inside = {path.rpartition(".")[2]: value for path, value in members_inside(held)}
+    return bool(deep) and inside == deep
 
 
 def _is_talk(part: Part) -> bool:

@@ -25,6 +25,8 @@ _BLOCK_LINE = re.compile(r"(?:[-*] )?\**([A-Za-z][\w #/-]{0,40}?)\**\s{0,9}[:=]\
 _BLOCK_RULE = re.compile(r"[-=*#_ ]{3,200}")
 _TAP = re.compile(r"(not ok|ok)\b\s{0,9}[0-9]{0,9}(?:\s-)?\s{0,9}([^#\n]{1,200})(?:#\s{0,9}(\w{1,20}))?")
 _PYTHON = re.compile(r"[\[({\s]{1,9}'")
+#: What parts documents of YAML in one file.
+_DOCUMENT = re.compile(r"^---[ \t]{0,9}$", re.MULTILINE)
 _FEWEST = 2
 _CASE = "testcase"
 
@@ -42,7 +44,7 @@ def _xml(text: str) -> list[dict[str, Any]] | None:
     """The test cases of a report, or what is most often there with facts of its own."""
     from xml.etree.ElementTree import ParseError, XMLPullParser
 
-    if "<!ENTITY" in text or "<html" in text[:2000].lower():
+    if "<!ENTITY" in text or any(tag in text[:2000].lower() for tag in ("<html", "<table")):
         return None
     parser: Any = XMLPullParser(["end"])
     records: dict[str, list[dict[str, Any]]] = {}
@@ -104,6 +106,21 @@ def _html(text: str) -> list[dict[str, Any]] | None:
     return _only_table(parser.tables)
 
 
+def _notebook(text: str) -> list[dict[str, Any]] | None:
+    """The only table of results that a notebook of Jupyter shows."""
+    try:
+        notebook = json.loads(text) if '"nbformat"' in text else None
+    except (ValueError, RecursionError):
+        return None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    parser = _Tables()
+    for cell in cells if isinstance(cells, list) else ():
+        for output in (cell.get("outputs") or ()) if isinstance(cell, dict) else ():
+            shown = output.get("data", {}).get("text/html", "") if isinstance(output.get("data", {}), dict) else ""
+            parser.feed("".join(shown) if isinstance(shown, list) else str(shown))
+    return _only_table(parser.tables)
+
+
 def _tables_of_bars(text: str) -> list[dict[str, Any]] | None:
     """The only table whose cells stand between bars, as Markdown and terminals draw them."""
     tables: list[list[list[str]]] = [[]]
@@ -135,9 +152,7 @@ def _tap(text: str) -> list[dict[str, Any]] | None:
     if not any(line.startswith(("TAP version", "1..")) for line in lines):
         return None
     found = [match for line in lines if (match := _TAP.match(line))]
-    return [
-        {"test_name": match[2].strip(), "success": None if match[3] else match[1] == "ok"} for match in found
-    ] or None
+    return [{"id": match[2].strip(), "success": None if match[3] else match[1] == "ok"} for match in found] or None
 
 
 def _blocks(text: str) -> list[dict[str, str]] | None:
@@ -166,6 +181,10 @@ def _yaml(text: str) -> Any:
     first = next(line for line in text.splitlines() if line.strip())
     if not (first.startswith(("-", "#", "%")) or ":" in first):
         return None
+    documents = [each for each in _DOCUMENT.split(text) if each.strip()]
+    if len(documents) > 1 and all("\n---" not in f"\n{each}" for each in documents):
+        values = [_yaml(each) for each in documents]
+        return values if all(isinstance(value, dict) for value in values) else None
     try:
         content = parse_yaml(text, "the text").content
         return json.loads(json.dumps(content, default=str)) if isinstance(content, list | dict) else None
@@ -210,6 +229,7 @@ def _python_lines(text: str) -> list[Any] | None:
 
 _OF_TAGS: Mapping[str, Callable[[str], Any]] = {"test cases in XML": _xml, "a table in HTML": _html}
 _OF_BRACKETS: Mapping[str, Callable[[str], Any]] = {
+    "a table in a notebook": _notebook,
     "JSON values one after another": _values_in_a_row,
     "values as Python writes them": _python_lines,
     "TOML": _toml,

@@ -72,6 +72,10 @@ class Attempts:
             made.append(task_attempt(dialogue))
         self._tell(plan or {})
         _refuse_models(models)
+        #: What stands in the place of amounts and is no number that is read, which leaves these out.
+        self.unread_amounts = _unread_amounts(given)
+        if self.unread_amounts:
+            made = [_without_amounts(attempt, self.unread_amounts) for attempt in made]
         #: What the ids tell of tasks and trials, where nothing else does.
         self.trial_ids = TrialIds()
         #: What may name the tasks, where each conversation counts as one of its own.
@@ -369,6 +373,24 @@ class Attempts:
 
 def _listed(counts: Mapping[str, int]) -> str:
     return f" ({', '.join(f'{reason} {count:,}' for reason, count in counts.items())})" if counts else ""
+
+
+def _unread_amounts(given: Sequence[Mapping[str, str]]) -> dict[str, Counter[str]]:
+    """By the name of an amount, the texts that are no number, and how often each is there."""
+    found: dict[str, Counter[str]] = {}
+    for details in given:
+        for key, text in details.items():
+            if key.startswith("unread["):
+                found.setdefault(key[7:-1], Counter())[text] += 1
+    return found
+
+
+def _without_amounts(attempt: TaskAttempt, unread: Mapping[str, Counter[str]]) -> TaskAttempt:
+    """An attempt without amounts that only some conversations have as numbers: their mean would be that of those."""
+    sides = {"agent_cost": "agent", "user_cost": "user", "cost": "both"}
+    costs = {side: cost for name, side in sides.items() if name not in unread and (cost := attempt.costs.get(side))}
+    costs = costs if {*sides} & unread.keys() else attempt.costs
+    return structs.replace(attempt, costs=costs, tokens=None if "tokens" in unread else attempt.tokens)
 
 
 def _refuse_models(models: Counter[str]) -> None:

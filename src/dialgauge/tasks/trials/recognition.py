@@ -25,6 +25,7 @@ _EXAMPLE = (
     '{"task_id":"t1","trial":0,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}],'
     '"success":true}'
 )
+_RESULT = '{"task_id":"t1","trial":0,"success":true}'
 #: Files of a folder that are looked at, and that are named.
 _LOOKED_AT, _NAMED = 20, 8
 #: What the file is called that people are told to write.
@@ -59,7 +60,7 @@ def refuse_unreadable(file: str | Path) -> str:
     parts = resolve(file)
     if any(part.name.endswith(_WORKBOOK) for part in parts):
         reason = "it is an Excel workbook: save the sheet as CSV, with a row for each conversation"
-        raise led_on(file, DialgaugeError(reason, file=str(file)))
+        raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT), parts[0])
     several = len(parts) > 1
     logs = several and _format(file, tolerant=True) in FORMATS
     folders = Counter(part.folder for part in parts)
@@ -67,14 +68,22 @@ def refuse_unreadable(file: str | Path) -> str:
     for part in parts:
         try:
             named = recognise(part, folders).name
-            if is_document(part.stem) and not several and named == "document":
-                raise led_on(
-                    file,
-                    DialgaugeError(
-                        "it is a document, such as Markdown, in which not exactly one table of results is found",
-                        file=str(file),
-                    ),
+            if named == "parquet" and not several and may_be_log(part):
+                reason = (
+                    "it is a Parquet table, in which results of agents are not read: write it as JSON lines, as with "
+                    f"pandas.read_parquet(FILE).to_json('{_MINE[:-6]}_rows.jsonl', orient='records', lines=True), and "
+                    "score those"
                 )
+                raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT))
+            if is_document(part.stem) and not several and named == "document":
+                reason = "it is a document, such as Markdown, in which not exactly one table of results is found"
+                if part.stem.endswith(".ipynb"):
+                    reason = (
+                        "it is a notebook that does not show exactly one table of results in HTML: write the table to "
+                        "a file in it, as with df.to_csv('results.csv', index=False), and score that file"
+                    )
+                    raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT))
+                raise led_on(file, DialgaugeError(reason, file=str(file)))
             if named == LAST_RESORT and not logs and may_be_log(part):
                 raise _no_log(file, part)
         except UnknownFormat as error:
@@ -96,7 +105,7 @@ def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) 
     if _MINE in error.message:
         return error
     parts = resolve(source)
-    seen = f" (it has {_kinds_of(parts)})" if len(parts) > 1 and error.file == str(source) else ""
+    seen = f" (it has {_kinds_of(parts)})" if len(parts) > 1 and error.file == str(source) and part is None else ""
     shown = part or next((each for each in parts if each.name == error.file), parts[0])
     unknown = isinstance(error, UnknownFormat)
     reason = (

@@ -115,6 +115,8 @@ def _cost(attempt: TaskAttempt, settings: Settings) -> float | None:
 
 def _count(what: str, attempt: TaskAttempt, settings: Settings) -> float | None:
     counts: dict[str, int] = getattr(attempt, what)
+    if not any(attempt.turns.values()):  # nobody kept its messages
+        return None
     side = str(settings["of"])
     return float(sum(counts.values()) if side == "both" else counts[side])
 

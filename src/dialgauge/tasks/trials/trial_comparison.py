@@ -203,7 +203,8 @@ def _judged_apart(runs: Sequence[Run]) -> list[str]:
     if len(runs) != 2 or not all(run.has_corpus for run in runs):
         return []
     first, second = (run.table(TRIALS).select("dialogue", "success", "turns", "calls") for run in runs)
-    alike = first.join(second, on=["dialogue", "turns", "calls"])
+    said = first.filter(first["turns"] > 0)  # of others nobody kept what was said
+    alike = said.join(second, on=["dialogue", "turns", "calls"])
     other = set(alike.filter(alike["success"] != alike["success_right"])["dialogue"])
     if not other:
         return []

@@ -17,7 +17,9 @@ _TRIAL = r"(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iterati
 _WORD = re.compile(rf"(?:[-_ /.:#(]{{1,2}}|(?<=[0-9])){_TRIAL}\)?\Z", re.IGNORECASE)
 _FIRST = re.compile(rf"\A{_TRIAL}[-_ /.:#](?=[a-z])", re.IGNORECASE)
 #: How it went, behind the trial.
-_VERDICT = re.compile(r"[-_ .](?:pass|passed|fail|failed|success|failure)\Z", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"[-_ .](?:pass|passed|fail|failed|success|failure|error|errored|timeout|crashed|skipped)\Z", re.IGNORECASE
+)
 _NUMBER = re.compile(r"[-_/.:#](0|[1-9][0-9]?)\Z")
 #: The parameters of a test of pytest: a trial of so many, as pytest-repeat writes it, or a case and its trial.
 _OF_MANY = re.compile(r"(?<=\[)([0-9]{1,4})-[0-9]{1,4}(?=\]\Z)")

@@ -271,17 +271,25 @@ def _unknown(attempts: Attempts) -> list[str]:
     tokens = any(attempt.tokens is not None for attempt in attempts.attempts)
     ends = any(attempt.reason for attempt in attempts.attempts)
     facts = {"cost": costs, "tokens": tokens, "how conversations ended": ends}
-    lacking = [name for name, known in facts.items() if not known]
-    return [f"unknown, as nothing that is read in the log says it: {', '.join(lacking)}"] if lacking else []
+    lacking = [name for name, known in facts.items() if not known and name not in attempts.unread_amounts]
+    unread = [
+        f"{name.replace('_', ' ')} is left out: in {counted(texts.total(), 'conversation')} of "
+        f"{len(attempts.attempts):,} it is no number that is read ({_how_often(texts)})"
+        for name, texts in attempts.unread_amounts.items()
+    ]
+    unknown = f"unknown, as nothing that is read in the log says it: {', '.join(lacking)}"
+    return [*unread, *([unknown] if lacking else [])]
+
+
+def _how_often(texts: Counter[str]) -> str:
+    return some_of((f"'{plain(text)[:_ERROR]}' {count:,}" for text, count in texts.most_common()), _NAMED_ERRORS)
 
 
 def _errors(attempts: Attempts) -> list[str]:
     """Errors that count as failures of the agent, which they may not be."""
     if not attempts.errors:
         return []
-    listed = some_of(
-        (f"'{plain(error)[:_ERROR]}' {count:,}" for error, count in attempts.errors.most_common()), _NAMED_ERRORS
-    )
+    listed = _how_often(attempts.errors)
     return [
         f"counted as failed, as the log says so: {counted(attempts.errors.total(), 'conversation')} with an error "
         f"({listed}); where it was not the agent's, leave out the verdict (it then failed by infrastructure) or the "
