@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats.predictions.beside import is_flag
 from dialgauge.formats.predictions.columns import Columns, is_system, looks_like_state, plain_name, refuse_two_states
 from dialgauge.formats.predictions.dialogue_turns import (
     NotUnderstood,
@@ -24,7 +25,6 @@ from dialgauge.formats.predictions.dialogue_turns import (
     without_folders,
 )
 from dialgauge.formats.predictions.indexed import with_named_slots
-from dialgauge.formats.predictions.written_states import is_deletion
 from dialgauge.text import encodable
 
 #: The beginning of an object in what a model answers.
@@ -312,6 +312,7 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
     """Rows of a slot each, gathered by turn; an error where they are of two models."""
     gathered: dict[tuple[str, int], tuple[list[Any], list[Any]]] = {}
     given: dict[tuple[str, int, str, str], list[int]] = {}
+    flags = _flag_columns([row for _, _, row in numbered], columns)
     for index, (name, number, row) in enumerate(numbered):
         predicted, gold = gathered.setdefault((name, number), ([], []))
         slot = row.get(columns.slot)
@@ -319,8 +320,7 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
             continue
         domain = row.get(columns.domain) if columns.domain else None
         pair = {"slot": slot, **({"domain": domain} if isinstance(domain, str) and domain else {})}
-        operation = row.get(columns.operation) if columns.changes and columns.operation else None
-        predicted.append({**pair, "value": row.get(columns.value) if not is_deletion(operation) else None})
+        predicted.append({**pair, "value": row.get(columns.value), **{name: row.get(name) for name in flags}})
         given.setdefault((name, number, str(domain), str(slot)), []).append(index)
         if columns.gold:
             gold.append({**pair, "value": row.get(columns.gold)})
@@ -328,6 +328,13 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
     _refuse_repeated_slots(numbered, given, columns)
     for (name, number), (predicted, gold) in gathered.items():
         yield StateEntry(name, number, predicted, gold if columns.gold else None)
+
+
+def _flag_columns(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> list[str]:
+    """The columns that say whether a slot's value is meant."""
+    used = {columns.dialogue, columns.turn, columns.slot, columns.value, columns.domain, columns.gold, columns.speaker}
+    others = [name for name in columns.names if name not in used]
+    return [name for name in others if is_flag(name, (row.get(name) for row in rows))]
 
 
 def _refuse_runs(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import INVALID, PARTLY, Notes, present_text, rows_by_columns
+from dialgauge.formats.predictions.beside import is_flag, meant_value
 from dialgauge.formats.predictions.common import TWO_VALUES, example_rows
 from dialgauge.formats.predictions.loose import (
     NO_NAME,
@@ -174,8 +175,10 @@ class StateReader:
     def _values(self, value: Any, seen: Seen) -> Values:
         if type(value) is str and not self._cells:
             return present_text(_unquoted(value.strip()))
-        if isinstance(value, Mapping) and ("value" in value or "values" in value):
-            value = value["value"] if "value" in value else value["values"]
+        while isinstance(value, Mapping) and ("value" in value or "values" in value):
+            named = "value" if "value" in value else "values"
+            beside = _flags_in(value, {named}) if len(value) > 1 else {}
+            value = meant_value(value[named], beside, seen) if beside else value[named]
         best = _best_value(value)
         seen[LIKELIEST] += best is not value
         value = best
@@ -290,7 +293,8 @@ class StateReader:
             frame = _listed_slots(item.get("state", item.get("slots")))
             rest = {key: value for key, value in item.items() if key not in _DOMAIN_NAMES and not _is_beside(key)}
             if given := _pair(item):
-                slot, value = given
+                slot, value, beside = given
+                value = {"value": value, **beside} if beside else value
                 pair = split_name(slot) if domain and slot.lower().startswith(domain.lower() + "-") else None
                 yield self._named(pair[1] if pair else slot, value, seen, domain)
             elif domain and isinstance(frame, Mapping) and isinstance(frame.get("slot_values", frame), Mapping):
@@ -375,12 +379,21 @@ def _is_beside(name: object) -> bool:
     return isinstance(name, str) and _BESIDE.fullmatch(name.lower()) is not None
 
 
-def _pair(item: Mapping[Any, Any]) -> tuple[str, Any] | None:
-    """Slot and value of an object that names them: ``{"slot": "hotel-area", "value": "north"}``."""
-    named = {re.sub("[^a-z]", "", key.lower()): content for key, content in item.items() if isinstance(key, str)}
+def _pair(item: Mapping[Any, Any]) -> tuple[str, Any, dict[str, Any]] | None:
+    """Slot and value of an object that names them: ``{"slot": "hotel-area", "value": "north"}``, and what is beside."""
+    named = {re.sub("[^a-z]", "", key.lower()): key for key in item if isinstance(key, str)}
     slot = next((named[name] for name in _SLOT_NAMES if name in named), None)
-    value = next((name for name in _VALUE_NAMES if name in named), None)
-    return (str(slot), named[value]) if slot is not None and value else None
+    value = next((named[name] for name in _VALUE_NAMES if name in named), None)
+    if slot is None or value is None or item[slot] is None:
+        return None
+    beside = _flags_in(item, {slot, value, *_DOMAIN_NAMES}) if len(item) > 2 else {}
+    return str(item[slot]), item[value], beside
+
+
+def _flags_in(item: Mapping[Any, Any], used: Container[object]) -> dict[str, Any]:
+    """What stands beside a value and may say whether it is meant."""
+    others = ((name, held) for name, held in item.items() if name not in used and name not in _SCORES)
+    return {name: held for name, held in others if not _is_beside(name) or is_flag(name, [held])}
 
 
 def _unquoted(value: str) -> str:
