@@ -152,6 +152,14 @@ def changes(states: States, name: str, turn: int) -> dict[str, str | None]:
     return {**changed, **{slot: None for slot in before if slot not in now}}
 
 
+def filled(states: States, name: str, turn: int) -> Flat:
+    return {slot: value for slot, value in changes(states, name, turn).items() if value}
+
+
+def emptied(states: States, name: str, turn: int) -> list[str]:
+    return [slot for slot, value in changes(states, name, turn).items() if not value]
+
+
 def answer(text: str) -> dict[str, Any]:
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     return {
@@ -290,6 +298,36 @@ READ: dict[str, Callable[[States], Written]] = {
         {"idx": n, "dialogue_id": d.lower(), "beams": [{"text": equations(s), "score": -0.1},
                                                        {"text": "hotel-area=elsewhere", "score": -3.0}]}) + "\n"
         for n, (d, t, s) in enumerate(turns(p))),
+    "flags beside values": lambda p: rows(p, lambda s: {
+        **{k: {"value": VALUES[k][0], "active": False} for k in SLOTS},
+        **{k: {"value": v, "active": True} for k, v in s.items()}}, "state"),
+    "flags of other names": lambda p: rows(p, lambda s: [
+        *({"slot": k, "value": v, "status": "filled", "deleted": False} for k, v in s.items()),
+        *({"slot": k, "value": VALUES[k][0], "status": word, "deleted": word == "filled"}
+          for k, word in zip((k for k in SLOTS if k not in s), ("inactive", "filled", "removed"), strict=False))]),
+    "gates": lambda p: rows(p, lambda s: {k: {
+        "value": "none" if s.get(k) == "dontcare" else s.get(k, "north"),
+        "gate": "none" if k not in s else "dontcare" if s[k] == "dontcare" else "ptr"} for k in SLOTS}, "state"),
+    "a row a slot with a gate": lambda p: table(["dialogue_id", "turn", "slot", "value", "gate"], (
+        [d, t, slot, s.get(slot, "north"), "ptr" if slot in s else "none"] for d, t, s in turns(p) for slot in SLOTS)),
+    "a row a slot with a flag": lambda p: table(["dialogue_id", "turn", "slot", "value", "predicted"], (
+        [d, t, slot, s.get(slot, "north"), slot in s] for d, t, s in turns(p) for slot in SLOTS)),
+    "changes with deletions": lambda p: json.dumps({d: [{
+        "turn": t, "update": filled(p, d, t), "delete": emptied(p, d, t)} for t in range(len(ss))]
+        for d, ss in p.items()}),
+    "changes with deletions in words": lambda p: lines(p, lambda d, t, s: {
+        "dialogue_id": d, "turn": t, "changes": filled(p, d, t), "removed_slots": ", ".join(emptied(p, d, t))}),
+    "what is set and unset": lambda p: json.dumps({d: [{
+        "turn": t, "set": filled(p, d, t), "unset": emptied(p, d, t)} for t in range(len(ss))]
+        for d, ss in p.items()}),
+    "what is added and removed": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t, "changes": {
+        "added": filled(p, d, t), "removed": emptied(p, d, t)}}),
+    "operations": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t, "operations": [
+        *({"op": "delete", "slot": k} for k in emptied(p, d, t)),
+        *({"op": "add", "slot": k, "value": v} for k, v in filled(p, d, t).items())]}),
+    "JSON patches": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t, "patch": [
+        *({"op": "remove", "path": f"/{k.replace('-', '/')}"} for k in emptied(p, d, t)),
+        *({"op": "add", "path": f"/{k.replace('-', '/')}", "value": v} for k, v in filled(p, d, t).items())]}),
 }  # fmt: skip
 
 REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {

@@ -57,12 +57,12 @@ def is_flag(name: object, held: Iterable[object]) -> bool:
 
 
 def meant_value(value: Any, beside: Mapping[Any, Any], seen: Seen) -> Any:
-    """The value, or what stands beside it says of it: None where it is absent, ``dontcare`` where that is meant."""
+    """The value, or what stands beside it says of it: nothing where it is absent, ``dontcare`` where that is meant."""
     for name, held in beside.items():
         said = _said(_plain(name), held)
         if said == "absent":
             seen[f"values whose '{str(name)[:40]}' says that they are not meant, read as absent"] += 1
-            return None
+            return ""
         if said == "dontcare":
             seen[f"values whose '{str(name)[:40]}' says dontcare, read so"] += 1
             return "dontcare"

@@ -72,9 +72,18 @@ _TELLING = {
     "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference|expected|oracle"),
     "neutral": re.compile(r"belief|dialogu?estate|bspan|dststate|^dst"),
     "dialogue": re.compile(r"(dial|conv|session).*(id|name|idx|key|no|num|file)$"),
-    "changes": re.compile(r"delta|(?<!ex)changes?($|d?(state|values?)$)|updates?$"),
+    "changes": re.compile(r"delta|(?<!ex)changes?($|d?(state|values?)$)|updates?$|^(?:operations|ops|patch|edits)$"),
     "turn": re.compile(r"turn.*(id|idx|index|no|num|number)$|^(id|idx|index|no|num|number).*turn"),
 }
+#: Names of the slots that a turn empties, and of those that it fills, where these stand apart.
+_EMPTIED = re.compile(
+    r"(?:slots?)?(?:to)?(?:unset|delet(?:e|es|ed|ions?)|remov(?:e|es|ed|als?)|clear(?:s|ed)?|drop(?:s|ped)?)"
+    r"(?:slots?|values?|keys?)?"
+)
+_FILLED = re.compile(
+    r"(?:add(?:s|ed|itions?)?|set|upd(?:ate[ds]?)?|upserts?|upserted|inserts?|inserted|new|changed?|changes|modif(?:y|ied)|"
+    r"replaced?)(?:slots?|values?)?"
+)
 _SIDES = re.compile(r"(pred|prediction|predicted|gold|gt|true|label)\s?[-_.: /]\s?(?=.)", re.IGNORECASE)
 _SIDES_AT_END = re.compile(r"(?<=.)[-_.: /][([]?(pred|prediction|predicted|hat|gold|gt|true)[)\]]?$", re.IGNORECASE)
 #: What pandas puts before a slot when it flattens objects: ``output.state.hotel.area``.
@@ -90,7 +99,7 @@ _NO_STATE = re.compile(
     r"(?:(?<![a-z])|(?<=dialog)|(?<=dialogue)|(?<=belief)|(?<=state)|(?<=slot)|(?<=user)|(?<=system)|(?<=sys))"
     r"(?:prev|last|old|delta|updat|diff|chang|turn|goal|histor|init|db|database|kb|user|usr|context|prompt|input|meta|"
     r"active|request|act(?!ual)|intent|span|score|metric|prob|conf|count|info|arg|option|ontolog|schema|token|usage|"
-    r"param|extra(?!ct)|utter|sentence|transcript)"
+    r"param|extra(?!ct)|delet|remov|unset|drop|clear|utter|sentence|transcript)"
 )
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 #: The beginning of a text that is a state and no sentence, and its first word.
@@ -123,6 +132,16 @@ def plain_name(name: object) -> str:
 def is_record(item: Mapping[Any, Any]) -> bool:
     """Does an object name its parts, and is not itself a state?"""
     return any(plain_name(key) in _TURN_WORDS or plain_name(key) in _DIALOGUE[:-2] for key in item)
+
+
+def is_emptied(name: object) -> bool:
+    """Is it a name of the slots that a turn empties?"""
+    return _EMPTIED.fullmatch(plain_name(name)) is not None
+
+
+def is_filled(name: object) -> bool:
+    """Is it a name of the slots that a turn fills, beside those that it empties?"""
+    return _FILLED.fullmatch(plain_name(name)) is not None
 
 
 def is_system(speaker: object) -> bool:
@@ -183,6 +202,10 @@ class Columns(Struct, frozen=True):
         state = predicted or neutral or first((*_RAW, *_CALLS), apart=(*taken, gold))
         if not state and changing and not (slot and first(_VALUE)):
             state = changing[-1]
+        if not state and not slot and any(map(is_emptied, sample)):
+            filling = [key for key in sample if is_filled(key) and isinstance(sample[key], Mapping | list)]
+            changing += filling
+            state = filling[0] if len(filling) == 1 else ""
         if not state and is_message(sample.get(named.get("message", ""))):
             state = named["message"]
         if not state and not slot and "value" in named and isinstance(sample[named["value"]], Mapping | list):

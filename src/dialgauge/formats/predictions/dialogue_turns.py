@@ -18,6 +18,7 @@ from dialgauge.formats.predictions.columns import (
     plain_name,
     refuse_two_states,
 )
+from dialgauge.formats.predictions.deletions import with_deletions
 from dialgauge.formats.predictions.loose import answer_in
 from dialgauge.formats.predictions.state_texts import is_domain, names_domain
 
@@ -258,9 +259,11 @@ def turn_entries(
     columns = Columns.of(records)
     if not columns.has_states:
         raise NotUnderstood("the state of each turn", columns.names)
+    changed = dict(zip(map(id, records), with_deletions(records, columns), strict=True))
     refuse_two_states(records, columns)
     names.update(dict.fromkeys(columns.keys()))
-    for number, item in turns:
+    for number, written in turns:
+        item = changed.get(id(written), written)
         if not isinstance(item, Mapping):
             yield StateEntry(dialogue, number, item)
         elif not is_system(item.get(columns.speaker)):

@@ -9,7 +9,15 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.predictions.beside import is_flag
-from dialgauge.formats.predictions.columns import Columns, is_system, looks_like_state, plain_name, refuse_two_states
+from dialgauge.formats.predictions.columns import (
+    Columns,
+    is_emptied,
+    is_system,
+    looks_like_state,
+    plain_name,
+    refuse_two_states,
+)
+from dialgauge.formats.predictions.deletions import with_deletions
 from dialgauge.formats.predictions.dialogue_turns import (
     NotUnderstood,
     StateEntries,
@@ -31,8 +39,6 @@ from dialgauge.text import encodable
 _OBJECT = re.compile(r"\s{0,9}(?:```\w{0,20}\s{1,9})?\{")
 #: The share of slots with two values in one turn up to which a model repeats itself.
 _MOST_TWICE = 0.01
-#: Names of slots that a turn empties, beside what it changes.
-_DELETIONS = frozenset(("unset", "delete", "deleted", "deletions", "remove", "removed", "removals"))
 #: Letters of a word that tells versions apart.
 _SHORT = 40
 _SCORE = re.compile(r"-?[0-9]{0,9}\.[0-9]+(?:e-?[0-9]+)?")
@@ -57,12 +63,8 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     if not (columns.turns or columns.has_states):
         if columns.turn and (answered := _with_answers(rows)):
             return entries_of_rows(answered)
-        raise NotUnderstood(f"the state of each turn{_unnamed_states(rows, columns)}", columns.names)
-    if columns.changes and (deleting := [name for name in columns.names if plain_name(name) in _DELETIONS]):
-        raise DialgaugeError(
-            f"what '{deleting[0][:40]}' empties is said in '{(columns.value or columns.state)[:40]}', where changes "
-            "are added up: write [DELETE] there as the value of a slot"
-        )
+        raise NotUnderstood(f"the state of each turn{unnamed_states(rows, columns)}", columns.names)
+    rows = with_deletions(rows, columns)
     if sides := _sides(rows, columns):
         return with_gold(entries_of_rows(sides[0]), entries_of_rows(sides[1]))
     rows = with_named_slots(rows, columns) if columns.state else rows
@@ -131,19 +133,24 @@ def _of_turn_columns(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> lis
     ]
 
 
-def _unnamed_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+def unnamed_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
     """Names that nothing is known of, where what they hold looks like states."""
     likely = []
     for name in columns.names:
         given = [held for row in rows if (held := row.get(name)) not in (None, "", {}, [])]
         looks = sum(looks_like_state(held, frozenset()) for held in given)
-        if name not in (columns.dialogue, columns.turn, columns.gold) and looks * 2 > len(given):
+        if (
+            name not in (columns.dialogue, columns.turn, columns.gold)
+            and not is_emptied(name)
+            and looks * 2 > len(given)
+        ):
             likely.append(f"'{name[:40]}'")
     if not likely and columns.domain:
         return ": columns of slots name their domain, too, such as hotel-area"
     if not likely:
         return " (state, or slot and value)"
-    return f": if it is {' or '.join(likely[:5])}, call that 'prediction'"
+    called = "changes" if any(map(is_emptied, columns.names)) else "prediction"
+    return f": if it is {' or '.join(likely[:5])}, call that '{called}'"
 
 
 def _with_answers(rows: Sequence[Mapping[Any, Any]]) -> list[dict[Any, Any]]:

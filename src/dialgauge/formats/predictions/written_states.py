@@ -384,10 +384,12 @@ def _pair(item: Mapping[Any, Any]) -> tuple[str, Any, dict[str, Any]] | None:
     named = {re.sub("[^a-z]", "", key.lower()): key for key in item if isinstance(key, str)}
     slot = next((named[name] for name in _SLOT_NAMES if name in named), None)
     value = next((named[name] for name in _VALUE_NAMES if name in named), None)
-    if slot is None or value is None or item[slot] is None:
+    if slot is None or item[slot] is None:
         return None
-    beside = _flags_in(item, {slot, value, *_DOMAIN_NAMES}) if len(item) > 2 else {}
-    return str(item[slot]), item[value], beside
+    beside = _flags_in(item, {slot, value, *_DOMAIN_NAMES}) if len(item) > 2 or value is None else {}
+    if value is None and not any(map(is_deletion, beside.values())):
+        return None
+    return str(item[slot]), item[value] if value else "", beside
 
 
 def _flags_in(item: Mapping[Any, Any], used: Container[object]) -> dict[str, Any]:
