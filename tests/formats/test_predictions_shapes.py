@@ -206,8 +206,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
         [{**row, "pred_3": {}} for row in rows(pred_1=flat, pred_2=flat)],
         "the columns 'pred_1', 'pred_2', 'pred_3' all hold predictions",
     ),
-    "deletions beside changes": (
-        [{**row, "unset": ["hotel-area"]} for row in rows(changes=flat)],
+    "deletions beside changes that name no slot": (
+        [{**row, "unset": ["the area"]} for row in rows(changes=flat)],
         "what 'unset' empties is said in 'changes', where changes are added up: write [DELETE]",
     ),
     "one state": (FLAT[2], "whose state it is: put the states of all turns into one file"),

@@ -175,10 +175,12 @@ class Columns(Struct, frozen=True):
     @classmethod
     def of(cls, rows: Iterable[Mapping[Any, Any]]) -> Columns:
         """Those of rows, of which some may lack some."""
-        sample: dict[str, Any] = {}
+        rows, sample = list(rows), dict[str, Any]()
         for row in rows:
             if not row.keys() <= sample.keys():
                 sample.update({key: value for key, value in row.items() if sample.get(key) is None})
+        for key in [key for key, value in sample.items() if value in (None, "") and _domain_of(key)]:
+            sample[key] = next((row[key] for row in rows if row.get(key) not in (None, "")), None)
         named = {plain_name(key): key for key in reversed(list(sample)) if plain_name(key)}
 
         def first(names: tuple[str, ...], telling: str = "", apart: tuple[str, ...] = ()) -> str:
@@ -236,7 +238,7 @@ class Columns(Struct, frozen=True):
     def state_of(self, row: Mapping[Any, Any]) -> Any:
         """The predicted state of a row."""
         if self.wide:
-            return {slot: row[name] for name, slot in self.wide.items() if row.get(name) is not None}
+            return _wide_state(row, self.wide)
         written = row.get(self.state) if self.state else None
         domain = row.get(self.domain) if self.domain else None
         if isinstance(domain, str) and domain and _lacks_domains(written):
@@ -246,7 +248,7 @@ class Columns(Struct, frozen=True):
     def gold_of(self, row: Mapping[Any, Any]) -> Any:
         """The gold state of a row; None where it has none."""
         if self.wide_gold:
-            return {slot: row[name] for name, slot in self.wide_gold.items() if row.get(name) is not None}
+            return _wide_state(row, self.wide_gold)
         return row.get(self.gold) if self.gold else None
 
     @property
@@ -323,6 +325,30 @@ def _side(name: str) -> tuple[str, str]:
     return "", name
 
 
+def _domain_of(name: object) -> str:
+    """The domain that a column has the slots of, by its name: ``hotel``, ``pred_hotel_state``; else empty."""
+    domain = _STATE_OF_DOMAIN.sub("", _side(name)[1]) if isinstance(name, str) else ""
+    return domain if is_domain(domain) else ""
+
+
+def _may_be_slots(held: object) -> bool:
+    """Are these the slots of one domain, and no value?"""
+    return isinstance(held, Mapping | None) or (isinstance(held, str) and _WRITTEN_STATE.match(held) is not None)
+
+
+def _wide_state(row: Mapping[Any, Any], columns: Mapping[str, str]) -> Any:
+    """The state in the columns of one slot, or one domain, each."""
+    state = {slot: row[name] for name, slot in columns.items() if row.get(name) is not None}
+    texts = {slot for slot, held in state.items() if isinstance(held, str) and is_domain(slot)}
+    if not texts:
+        return state
+    slots = {slot: held for slot, held in state.items() if slot not in texts}
+    filled = [
+        {"domain": domain, "state": state[domain]} for domain in state if domain in texts and state[domain].strip()
+    ]
+    return [*filled, slots] if slots else filled
+
+
 def _names_slot(name: str) -> bool:
     """Is it the column of a slot, predicted or gold, such as ``pred:hotel-area`` or ``hotel-area_true``?"""
     side, slot = _side(name)
@@ -336,7 +362,7 @@ def _wide(sample: Mapping[Any, Any], taken: set[str]) -> tuple[dict[str, str], d
     domains = [pair[0].lower() for _, slot in sides.values() if (pair := split_name(slot))]
     columns: dict[str, str] = {}
     for name, (_, slot) in sides.items():
-        if is_domain(domain := _STATE_OF_DOMAIN.sub("", slot)) and isinstance(sample[name], Mapping | None):
+        if (domain := _domain_of(name)) and _may_be_slots(sample[name]):
             columns[name] = domain
             continue
         pair = split_name(slot)

@@ -29,7 +29,7 @@ from dialgauge.formats.predictions.loose import (
     loose_value,
 )
 from dialgauge.formats.predictions.model_answers import call_of, calls_in, domain_of_tool, is_answer, texts_in
-from dialgauge.formats.predictions.state_texts import TextReader, Triple, slot_name, split_name
+from dialgauge.formats.predictions.state_texts import TextReader, Triple, is_domain, slot_name, split_name
 from dialgauge.text import plain
 
 FIRST = "answers with several texts, of which the first was read"
@@ -120,6 +120,7 @@ class StateReader:
         self._unread = ""
         written = self._single(_unnested(written), seen)
         state: State = {domain: dict(slots) for domain, slots in (before or {}).items()}
+        given: dict[tuple[str, str], Values] = {}
         for domain, slot, value in self._triples(written, seen):
             values = () if before is not None and is_deletion(value) else self._values(value, seen)
             if not values:
@@ -127,9 +128,9 @@ class StateReader:
                     state.get(domain, {}).pop(slot, None)
                 continue
             slots = state.setdefault(domain, {})
-            if before is None and slots.get(slot, values) != values:
+            if given.get((domain, slot), values) != values:
                 self._notes.add_at(TWO_VALUES, 1, f"dialogue {dialogue}, turn {turn}")
-            slots[slot] = values
+            slots[slot] = given[domain, slot] = values
             self.slots.add((domain, slot))
         if seen[NO_SLOT] or seen[NO_VALUE]:
             seen[PARTLY], self._unread = 1, self._unread or str(written)
@@ -284,6 +285,8 @@ class StateReader:
                 seen[INVALID] += bool(item.strip())
             else:
                 yield triple
+        elif isinstance(item, list | tuple) and len(item) == 2 and is_domain(item[0]):
+            yield from self._of_mapping({item[0]: item[1]}, seen)
         elif isinstance(item, list | tuple) and len(item) == 2:
             yield self._named(str(item[0]), item[1], seen)
         elif isinstance(item, list | tuple) and len(item) == 3:
