@@ -40,6 +40,7 @@ VALUES = {
     "attraction-type": ["museum", "swimming pool"],
 }
 SLOTS = list(VALUES)
+BARS = (r"a \| b", '"a | b"')
 DOMAINS = ("hotel", "restaurant", "train", "attraction")
 
 
@@ -116,6 +117,12 @@ def equations(state: Flat, between: str = "; ") -> str:
 
 def labels(state: Flat) -> list[str]:
     return [f"{slot}-{value}" for slot, value in state.items()]
+
+
+def twice(state: Flat) -> str:
+    """JSON of nested slots, each with its domain anew."""
+    pairs = [(*slot.split("-", 1), value) for slot, value in state.items()]
+    return "{" + ", ".join(f'"{domain}": {json.dumps({slot: value})}' for domain, slot, value in pairs) + "}"
 
 
 def span(state: Flat) -> str:
@@ -328,6 +335,20 @@ READ: dict[str, Callable[[States], Written]] = {
     "JSON patches": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t, "patch": [
         *({"op": "remove", "path": f"/{k.replace('-', '/')}"} for k in emptied(p, d, t)),
         *({"op": "add", "path": f"/{k.replace('-', '/')}", "value": v} for k, v in filled(p, d, t).items())]}),
+    "domains that come twice": lambda p: json.dumps({d: ["@" + twice(s) + "@" for s in ss] for d, ss in p.items()})
+        .replace('"@', "").replace('@"', "").replace('\\"', '"'),
+    "domains that come twice in a text": lambda p: rows(p, lambda s: f"Sure! ```json\n{twice(s)}\n```", "answer"),
+    "Markdown with bars": lambda p: "| dialogue | turn | note | state |\n|---|---|---|---|\n" + "".join(
+        f"| {d} | {t} | {BARS[t % 2]} | {equations(s)} |\n" for d, t, s in turns(p)),
+    "a column a domain": lambda p: table(["id", "turn", *DOMAINS], (
+        [d, t, *(json.dumps(nested(s)[name]) if name in nested(s) else "" for name in DOMAINS)]
+        for d, t, s in turns(p))),
+    "merged cells": lambda p: table(["Dialogue", "Turn", *SLOTS], (
+        [d if not t else "", t + 1, *(s.get(slot, "") for slot in SLOTS)] for d, t, s in turns(p))),
+    "merged cells, a row a slot": lambda p: table(["dialogue", "turn", "slot", "value"], (
+        [d if not (t or n) else "", t if not n else "", slot, s.get(slot, "")]
+        for d, t, s in turns(p) for n, slot in enumerate(SLOTS))),
+    "settings before records": lambda p: json.dumps({"args": {"model": "t5", "seed": 1}}) + "\n" + rows(p, dict),
 }  # fmt: skip
 
 REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {
@@ -389,6 +410,9 @@ REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {
         for d, t, s in turns(p) for slot in SLOTS)),
     "codes of values": ("states that can be read", lambda p: json.dumps({"slots": SLOTS, "predictions": {
         d: [[int(slot in s) for slot in SLOTS] for s in ss] for d, ss in p.items()}})),
+    "numbers of requests": ("number single outputs, of 14 gold dialogues", lambda p: "".join(json.dumps(
+        {"request_id": str(n), "outputs": [{"index": 0, "text": json.dumps(s)}]}) + "\n"
+        for n, (_, _, s) in enumerate(turns(p)))),
     "several states without scores": ("keep one of them, or give each a 'score'", lambda p: rows(
         p, lambda s: [equations(s), "hotel-area=elsewhere; hotel-stars=5"], "outputs")),
 }  # fmt: skip

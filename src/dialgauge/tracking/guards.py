@@ -28,6 +28,7 @@ from dialgauge.tracking.guard_findings import (
     OWN_GOLD,
     SEVERAL,
     SLOTS,
+    TURNS,
     GuardFinding,
     slot_fills,
     slot_text,
@@ -89,6 +90,7 @@ def input_findings(
         *([] if own_gold else domain_findings(evidence)),
         *moved_findings(evidence),
         *([] if own_gold else own_gold_findings(evidence)),
+        *order_findings(coverage, reading),
         *gap_findings(evidence, reading),
         *cut_findings(evidence),
         *dialogue_findings(coverage),
@@ -146,6 +148,28 @@ def dialogue_findings(coverage: TurnCoverage) -> list[GuardFinding]:
         f"'{extra[0]}'; rename them with --rename FILE"
     )
     return [GuardFinding(DIALOGUES, message, stops=True, example=id_example(extra, missing))]
+
+
+def order_findings(coverage: TurnCoverage, reading: FileReading) -> list[GuardFinding]:
+    """Turns that nothing but their order tells, where the order may not be theirs, or one may be missing."""
+    if not reading.unnumbered:
+        return []
+    if reading.interleaved:
+        message = (
+            f"nothing numbers the turns, and in {counted(reading.interleaved, 'dialogue')} rows of other dialogues "
+            "stand between them, so that their order may be lost; give each row its number in a field 'turn'"
+        )
+        return [GuardFinding(TURNS, message, stops=True)]
+    fewer = {name: sizes for name, sizes in coverage.turn_count_mismatch.items() if sizes[1] < sizes[0]}
+    if not fewer:
+        return []
+    name, (turns, given) = next(iter(fewer.items()))
+    message = (
+        f"nothing numbers the turns, and {counted(len(fewer), 'dialogue')} have fewer than gold ({name} has {given} of "
+        f"{turns}): where one is missing, those behind it are scored as the turn before; give each its number in a "
+        "field 'turn'"
+    )
+    return [GuardFinding(TURNS, message)]
 
 
 def id_example(predicted: Sequence[str], gold: Sequence[str]) -> str:

@@ -89,6 +89,11 @@ class FileReading(Struct, frozen=True, kw_only=True):
     from_structs: bool = False
     #: The number that the file gives to what was read as its first turns.
     numbered_from: int = 0
+    #: Does nothing number the turns; and in how many dialogues do rows of others stand between them?
+    unnumbered: bool = False
+    interleaved: int = 0
+    #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
+    said: dict[str, dict[int, str]] = {}
 
     @classmethod
     def of(cls, notes: Notes) -> FileReading:
@@ -99,6 +104,9 @@ class FileReading(Struct, frozen=True, kw_only=True):
             adds_changes=notes.adds_changes,
             from_structs=notes.from_structs,
             numbered_from=notes.numbered_from,
+            unnumbered=notes.unnumbered,
+            interleaved=notes.interleaved,
+            said=notes.said,
         )
 
     @classmethod
@@ -117,6 +125,8 @@ class FileReading(Struct, frozen=True, kw_only=True):
             adds_changes=any(part.adds_changes for part in parts),
             from_structs=any(part.from_structs for part in parts),
             numbered_from=max(part.numbered_from for part in parts),
+            unnumbered=any(part.unnumbered for part in parts),
+            interleaved=sum(part.interleaved for part in parts),
         )
 
     def notes(self) -> list[Note]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import Note, counted
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
-from dialgauge.tracking.guard_findings import FEW, TURNS, GuardFinding
+from dialgauge.tracking.guard_findings import FEW, NOTABLE, TURNS, GuardFinding
 from dialgauge.tracking.guards import notes_of
 from dialgauge.tracking.inputs import SystemInput
 
@@ -205,6 +205,34 @@ def turn_findings(gold: EncodedDialogues, predicted: EncodedDialogues, numbered_
     """What there is to say of how the turns of predictions are counted."""
     rows = TurnRows.encoded(gold, gold=True), TurnRows.encoded(predicted, gold=False)
     return TurnFit.of(*rows).findings(numbered_from)
+
+
+def word_findings(gold: Iterable[Dialogue], said: Mapping[str, Mapping[int, str]]) -> list[GuardFinding]:
+    """Predictions beside what the user says in another turn of gold; ``said`` has it by dialogue and user turn."""
+    words = {dialogue_key(name): turns for name, turns in said.items()}
+    right, moved = 0, list[tuple[str, int, int]]()
+    for dialogue in gold if words else ():
+        theirs = words.get(dialogue_key(dialogue.id), {})
+        ours = [_bare_words(turn.text) for turn in dialogue.user_turns()] if theirs else []
+        for number, text in theirs.items():
+            bare = _bare_words(text)
+            if bare and number < len(ours) and ours[number] == bare:
+                right += 1
+            elif bare and bare in ours:
+                moved.append((dialogue.id, number, ours.index(bare)))
+    if not moved:
+        return []
+    name, number, meant = moved[0]
+    message = (
+        f"{counted(len(moved), 'prediction')} of {right + len(moved):,} with the user's words would be scored as "
+        f"another turn than the one in which gold has these words, first turn {number} of dialogue {name}, which is "
+        f"gold's turn {meant}; put the turns of each dialogue in order, or give each gold's number in a field 'turn'"
+    )
+    return [GuardFinding(TURNS, message, stops=len(moved) >= max(2, NOTABLE * (right + len(moved))))]
+
+
+def _bare_words(text: str | None) -> str:
+    return "".join(filter(str.isalnum, (text or "").lower()))
 
 
 def require_turn_numbers(gold: SystemInput, system: SystemInput, accept: Collection[str]) -> None:

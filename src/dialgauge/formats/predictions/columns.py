@@ -58,6 +58,7 @@ _PREDICTED_VALUE = _names("predictedvalue predvalue predictedslotvalue predslotv
 _VALUE = (*_names("value slotvalue val"), *_PREDICTED_VALUE)
 _DOMAIN = _names("domain service domainname")
 _SPEAKER = _names("speaker role from author")
+_SAID = _names("userutterance user usr utterance usertext userinput userinputs userturntext text history context")
 _OPERATION = _names("op operation action change changetype")
 _LISTS = _names("turns states dialogue dialog log utterances messages beliefstates predictions predictedstates")
 #: Names beside predictions that are no slots, though they may look like one.
@@ -165,6 +166,8 @@ class Columns(Struct, frozen=True):
     operation: str = ""
     #: The list of a dialogue's turns.
     turns: str = ""
+    #: What the user says, or all that was said.
+    said: str = ""
     #: Columns of one slot each.
     wide: dict[str, str] = {}
     wide_gold: dict[str, str] = {}
@@ -226,7 +229,7 @@ class Columns(Struct, frozen=True):
         )
         return cls(
             tuple(map(str, sample)), dialogue, turn, state, gold, slot, value, first(_DOMAIN), first(_SPEAKER),
-            first(_OPERATION, apart=(state, value)), turns, wide, wide_gold,
+            first(_OPERATION, apart=(state, value)), turns, first(_SAID, apart=(*taken, state, value)), wide, wide_gold,
             says_predicted=bool(predicted), changes=(value or state) in changing,
         )  # fmt: skip
 
@@ -244,6 +247,12 @@ class Columns(Struct, frozen=True):
         if isinstance(domain, str) and domain and _lacks_domains(written):
             return [{"domain": domain, "state": written}]
         return written
+
+    def said_in(self, row: Mapping[Any, Any]) -> str:
+        """What the user says in the turn of a row; empty where it does not say."""
+        said = row.get(self.said) if self.said else None
+        last = said[-1] if isinstance(said, list) and said else said
+        return last if isinstance(last, str) else ""
 
     def gold_of(self, row: Mapping[Any, Any]) -> Any:
         """The gold state of a row; None where it has none."""

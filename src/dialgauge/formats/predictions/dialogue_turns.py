@@ -64,6 +64,8 @@ class StateEntry(NamedTuple):
     turn: int | None
     state: Any
     gold: Any = None
+    #: What the user says in this turn, where that stands beside it.
+    said: str = ""
 
 
 class StateEntries(NamedTuple):
@@ -77,6 +79,8 @@ class StateEntries(NamedTuple):
     says_predicted: bool = False
     #: Does a name say that what a turn has is what it changes?
     changes: bool = False
+    #: What had to be read as something else: what, how often, and where first.
+    told: tuple[tuple[str, int, str], ...] = ()
 
 
 def says_side(word: object) -> bool:
@@ -268,4 +272,6 @@ def turn_entries(
             yield StateEntry(dialogue, number, item)
         elif not is_system(item.get(columns.speaker)):
             own = turn_number(item.get(columns.turn)) if columns.turn and not columns.speaker else None
-            yield StateEntry(dialogue, number if own is None else own, columns.state_of(item), columns.gold_of(item))
+            place = number if own is None else own
+            said = columns.said_in(item)
+            yield StateEntry(dialogue, place, columns.state_of(item), columns.gold_of(item), said)

@@ -41,6 +41,9 @@ _OBJECT = re.compile(r"\s{0,9}(?:```\w{0,20}\s{1,9})?\{")
 _MOST_TWICE = 0.01
 #: Letters of a word that tells versions apart.
 _SHORT = 40
+_NOTHING: tuple[Any, ...] = (None, "")
+#: Names of what says that an output failed.
+_FAILED = frozenset(("error", "errors", "exception", "failure", "errormessage", "err"))
 _SCORE = re.compile(r"-?[0-9]{0,9}\.[0-9]+(?:e-?[0-9]+)?")
 #: Names of what tells runs apart: two in one turn are two predictions.
 _RUNS = re.compile(
@@ -50,6 +53,8 @@ _RUNS = re.compile(
 
 def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     """The states of records, whatever each of them is of."""
+    if settings := _settings_first(rows):
+        return _telling(entries_of_rows(rows[1:]), settings)
     columns = Columns.of(rows)
     if not columns.dialogue and (lifted := with_inner_ids(rows, columns.names)):
         return entries_of_rows(lifted)
@@ -64,6 +69,10 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
         if columns.turn and (answered := _with_answers(rows)):
             return entries_of_rows(answered)
         raise NotUnderstood(f"the state of each turn{unnamed_states(rows, columns)}", columns.names)
+    if filled := _filled_down(rows, columns):
+        told = sum(row.get(columns.dialogue) in _NOTHING for row in rows)
+        what = f"cells of '{columns.dialogue[:40]}' that are empty, filled with the id above"
+        return _telling(entries_of_rows(filled), (what, told, f"dialogue {filled[0][columns.dialogue]}"))
     rows = with_deletions(rows, columns)
     if sides := _sides(rows, columns):
         return with_gold(entries_of_rows(sides[0]), entries_of_rows(sides[1]))
@@ -76,6 +85,42 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     return StateEntries(
         entries, columns.keys(), long=by_part, says_predicted=columns.says_predicted, changes=columns.changes
     )
+
+
+def _telling(entries: StateEntries, told: tuple[str, int, str]) -> StateEntries:
+    return entries._replace(told=(*entries.told, told))
+
+
+def _settings_first(rows: Sequence[Mapping[Any, Any]]) -> tuple[str, int, str] | None:
+    """What to tell of a first record that shares no name with the others, which have ids and states."""
+    if len(rows) < 2 or not rows[0].keys().isdisjoint(rows[1].keys()):
+        return None
+    columns, own = Columns.of(rows[1:]), Columns.of(rows[:1])
+    if not (columns.dialogue and columns.has_states) or own.dialogue or own.has_states:
+        return None
+    return f"first records without an id or a state ('{str(next(iter(rows[0]), ''))[:40]}'), passed over", 1, "record 1"
+
+
+def _filled_down(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> list[dict[Any, Any]]:
+    """The rows with the id in each that only the first row of a dialogue has, as where a spreadsheet merged cells.
+
+    None where the turns do not count on below an id, or an id comes twice.
+    """
+    ids = [row.get(columns.dialogue) for row in rows]
+    given = [each for each in ids if each not in _NOTHING]
+    if len(given) == len(ids) or ids[0] in _NOTHING or not columns.turn or len({*map(str, given)}) < len(given):
+        return []
+    filled: list[dict[Any, Any]] = []
+    for row, own in zip(rows, ids, strict=True):
+        above = filled[-1] if filled and own in _NOTHING else {}
+        merged = bool(columns.slot and above) and row.get(columns.turn) in _NOTHING
+        turn = above[columns.turn] if merged else row.get(columns.turn)
+        now, before = turn_number(turn), turn_number(above.get(columns.turn))
+        if above and (now is None or before is None or now < before or (now == before and not columns.slot)):
+            return []
+        name = above[columns.dialogue] if above else own
+        filled.append({**row, columns.dialogue: name, columns.turn: turn})
+    return filled
 
 
 def _sides(
@@ -244,13 +289,17 @@ def _rows_without_turns(named: Sequence[tuple[str, Mapping[Any, Any]]], columns:
     elif columns.slot:
         raise NotUnderstood("the number of each turn (turn)", columns.names)
     elif len(distinct) < len(named):
-        yield from (StateEntry(name, None, columns.state_of(row), columns.gold_of(row)) for name, row in named)
+        yield from (_entry(name, None, row, columns) for name, row in named)
     else:
         for name, row in named:
             turns = turns_in(columns.state_of(row))
             if turns is None:
                 raise NotUnderstood("the number of each turn (turn)", columns.names)
             yield from turn_entries(name, turns, {})
+
+
+def _entry(name: str, number: int | None, row: Mapping[Any, Any], columns: Columns) -> StateEntry:
+    return StateEntry(name, number, columns.state_of(row), columns.gold_of(row), columns.said_in(row))
 
 
 def _required_number(dialogue: str, row: Mapping[Any, Any], columns: Columns) -> int:
@@ -270,10 +319,25 @@ def _state_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns:
     for (name, number), rows in groups.items():
         if len(rows) > 1 and (whole := _state_of_domains(rows, columns)) is not None:
             yield StateEntry(name, number, whole)
+        elif len(rows) > 1 and (failed := _failed(rows, columns)):
+            raise DialgaugeError(
+                f"this turn appears {len(rows)} times, {len(rows) - 1} of them with '{failed[:40]}'; where a turn is "
+                f"there again, keep the row without '{failed[:40]}'",
+                dialogue=name,
+                turn=number,
+            )
         elif len(rows) > 1 and (versions := _versions(rows, columns)):
             raise DialgaugeError(f"this turn appears {versions}", dialogue=name, turn=number)
         else:
-            yield from (StateEntry(name, number, columns.state_of(row), columns.gold_of(row)) for row in rows)
+            yield from (_entry(name, number, row, columns) for row in rows)
+
+
+def _failed(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+    """The name of what says that an output failed, where all rows of a turn but one did; else empty."""
+    for name in (name for name in columns.names if plain_name(name) in _FAILED):
+        if sum(row.get(name) in (*_NOTHING, False, "null", "None") for row in rows) == 1:
+            return name
+    return ""
 
 
 def _versions(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
