@@ -9,7 +9,10 @@ import json
 import pickle
 import random
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import time
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -454,3 +457,45 @@ def test_odd_files_that_are_refused_have_an_example_that_is_read(name: str, tmp_
     assert len(dialogue.turns) == 3 and dialogue.turns[-1].predicted
     if f"{(first := next(iter(GOLD)))}" in str(make(PREDICTED))[:300] and "id of each dialogue" not in told:
         assert dialogue.id.startswith((first, "dialogue-1"))
+
+
+@dataclass
+class Row:
+    dialogue_id: str
+    turn_id: int
+    state: Flat
+
+
+IN_PYTHON: dict[str, Callable[[States], Any]] = {
+    "numbers of NumPy": lambda p: [
+        {"dialogue_id": numpy.str_(d), "turn": numpy.int64(t), "state": {
+            k: numpy.int64(v) if v.isdigit() else numpy.str_(v) for k, v in s.items()}} for d, t, s in turns(p)],
+    "values of NumPy": lambda p: {
+        d: [{k: numpy.int64(v) if v.isdigit() else v for k, v in s.items()} for s in ss] for d, ss in p.items()},
+    "times": lambda p: [
+        {"dialogue_id": d, "turn": t, "state": {
+            k: time.fromisoformat(v) if ":" in v else v for k, v in s.items()}} for d, t, s in turns(p)],
+    "dataclasses": lambda p: [Row(*turn) for turn in turns(p)],
+    "dictionaries that make what they lack": lambda p: defaultdict(lambda: defaultdict(dict), {
+        d: defaultdict(dict, enumerate(ss)) for d, ss in p.items()}),
+    "rows of a system by name": lambda p: {"mine": [
+        {"dialogue_id": d, "turn": t, "state": s} for d, t, s in turns(p)]},
+    "records under their dialogue": lambda p: {d: [
+        {"dial_id": d.lower(), "turn": t, "state": s} for t, s in enumerate(ss)] for d, ss in p.items()},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_predictions_in_python_have_exactly_the_known_score(name: str) -> None:
+    run = dialgauge.score(dict(GOLD), IN_PYTHON[name](PREDICTED), measures="JGA", intervals=False)
+    assert float(run[0]["JGA"]) == pytest.approx(JGA)
+
+
+def test_gold_may_be_what_json_makes_of_a_file_of_multiwoz() -> None:
+    def log(states: list[Flat]) -> list[dict[str, Any]]:
+        held = [{name: {"semi": nested(state).get(name, {}), "book": {}} for name in DOMAINS} for state in states]
+        return [turn for each in held for turn in ({"text": "hi", "metadata": {}}, {"text": "ok", "metadata": each})]
+
+    gold: Any = {f"{d}.json": {"goal": {}, "log": log(ss)} for d, ss in GOLD.items()}
+    run = dialgauge.score(gold, dict(PREDICTED), measures="JGA", intervals=False)
+    assert float(run[0]["JGA"]) == pytest.approx(JGA)

@@ -178,7 +178,7 @@ def test_rows_in_no_order_are_refused_where_nothing_numbers_the_turns() -> None:
 def test_turns_beside_the_words_of_another_gold_turn_are_refused() -> None:
     gold = _gold_with_words()
 
-    def jga(rows: list[dict[str, Any]]) -> Any:
+    def jga(rows: Any) -> Any:
         return dialgauge.score(gold, rows, measures="JGA", intervals=False)["system"]["JGA"]
 
     with pytest.raises(

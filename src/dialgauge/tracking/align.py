@@ -15,7 +15,6 @@ from msgspec import Struct, structs
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import example_rows
 from dialgauge.measures import Count, Coverage
 from dialgauge.text import Note, counted
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
@@ -268,6 +267,8 @@ def _nothing_shared(gold: EncodedDialogues, predicted: EncodedDialogues, left_ou
         return DialgaugeError("every dialogue that gold and predictions share is excluded, so nothing is left to score")
     if not shared:
         if _number_outputs(gold, predicted):
+            from dialgauge.formats import example_rows
+
             return DialgaugeError(
                 f"gold and predictions share no dialogue: the ids '{_example(predicted)}' to '{predicted.ids[-1]}' of "
                 f"the predictions number single outputs, of {counted(len(gold.ids), 'gold dialogue')} with "

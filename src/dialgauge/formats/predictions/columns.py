@@ -135,6 +135,12 @@ def is_record(item: Mapping[Any, Any]) -> bool:
     return any(plain_name(key) in _TURN_WORDS or plain_name(key) in _DIALOGUE[:-2] for key in item)
 
 
+def dialogue_named(row: Mapping[Any, Any]) -> str:
+    """The dialogue that a record says it is of; empty where it is a state."""
+    named = (held for key, held in row.items() if plain_name(key) in _DIALOGUE[:-2])
+    return next((str(held) for held in named if isinstance(held, str | int)), "")
+
+
 def is_emptied(name: object) -> bool:
     """Is it a name of the slots that a turn empties?"""
     return _EMPTIED.fullmatch(plain_name(name)) is not None
