@@ -338,6 +338,11 @@ READ: dict[str, Callable[[States], Written]] = {
     "JSON patches": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t, "patch": [
         *({"op": "remove", "path": f"/{k.replace('-', '/')}"} for k in emptied(p, d, t)),
         *({"op": "add", "path": f"/{k.replace('-', '/')}", "value": v} for k, v in filled(p, d, t).items())]}),
+    "several states with ranks and costs": lambda p: rows(p, lambda s: [
+        {"state": {"hotel-area": "elsewhere"}, "rank": 2, "score": 3.1}, {"state": s, "rank": 1, "score": 0.2}],
+        "hypotheses"),
+    "several changes with scores": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t, "changes": [
+        {"update": {}, "score": -4.0}, {"update": changes(p, d, t), "score": -0.1}]}),
     "domains that come twice": lambda p: json.dumps({d: ["@" + twice(s) + "@" for s in ss] for d, ss in p.items()})
         .replace('"@', "").replace('@"', "").replace('\\"', '"'),
     "domains that come twice in a text": lambda p: rows(p, lambda s: f"Sure! ```json\n{twice(s)}\n```", "answer"),
@@ -416,6 +421,9 @@ REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {
     "numbers of requests": ("number single outputs, of 14 gold dialogues", lambda p: "".join(json.dumps(
         {"request_id": str(n), "outputs": [{"index": 0, "text": json.dumps(s)}]}) + "\n"
         for n, (_, _, s) in enumerate(turns(p)))),
+    "several changes as outputs": ("'update' holds what a turn changes, in a list of several outputs", lambda p: lines(
+        p, lambda d, t, s: {"dialogue_id": d, "turn": t, "nbest": [
+            {"update": {}, "score": -4.0}, {"update": changes(p, d, t), "score": -0.1}]})),
     "several states without scores": ("keep one of them, or give each a 'score'", lambda p: rows(
         p, lambda s: [equations(s), "hotel-area=elsewhere; hotel-stars=5"], "outputs")),
 }  # fmt: skip

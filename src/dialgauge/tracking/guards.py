@@ -277,7 +277,8 @@ def _meant(
         same_values = [other for other in others if 2 * shared[other] > values[pair].total()]
         for other in others:
             alike = SequenceMatcher(None, pair[1].lower(), other[1]).ratio()
-            if alike >= _ALIKE or same_values == [other]:
+            elsewhere = not shared[other] and any(shared.values())  # as departure_time, which is no departure
+            if (alike >= _ALIKE and not elsewhere) or same_values == [other]:
                 likely.append((alike + shared[other] / max(1, values[pair].total()), pair, other))
     meant = dict.fromkeys(strange, "")
     for _, pair, other in sorted(likely, key=lambda each: (-each[0], each[1:])):

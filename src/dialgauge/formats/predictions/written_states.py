@@ -44,6 +44,8 @@ _OUTPUTS = frozenset(
     decoded state beliefstate
     """.split()  # noqa: SIM905
 )
+#: The same, of what a turn changes.
+_CHANGES = frozenset(("update", "updates", "change", "changes", "delta", "deltas", "diff"))
 #: What probabilities sum up to, rounded.
 _WHOLE, _HALF = 1.01, 0.5
 
@@ -118,6 +120,12 @@ class StateReader:
         """The state that was meant; where it holds changes only, they are made to the state ``before``."""
         seen: Seen = Counter()
         self._unread = ""
+        if before is None and (name := _changes_among(written)):
+            raise DialgaugeError(
+                f"'{name}' holds what a turn changes, in a list of several outputs: keep the best of them, in a field "
+                "'changes' of its own, and the changes are added up",
+                example=example_rows(dialogue, name="changes"),
+            )
         written = self._single(_unnested(written), seen)
         state: State = {domain: dict(slots) for domain, slots in (before or {}).items()}
         given: dict[tuple[str, str], Values] = {}
@@ -169,7 +177,7 @@ class StateReader:
             return outputs[scores.index(max(scores))][0]
         raise DialgaugeError(
             f"this is a list of {len(written)} states for one turn, as of the best few outputs; keep one of them, or "
-            "give each a 'score', as in {'text': 'hotel-area=north', 'score': 0.9}, and the best is read",
+            "give each a 'score', as in {'text': 'hotel-area=north', 'score': 0.9}, and that with the highest is read",
             example=example_rows(),
         )
 
@@ -364,14 +372,22 @@ def _scored(item: Any) -> tuple[Any, float | None]:
     """
     if isinstance(item, Mapping):
         score = next((item[name] for name in _SCORES if _is_number(item.get(name))), None)
-        others = [key for key in item if key not in _SCORES]
-        is_output = len(others) == 1 and re.sub("[^a-z]", "", str(others[0]).lower()) in _OUTPUTS
+        score = -item["rank"] if _is_number(item.get("rank")) else score  # which says more than a score, or a cost
+        others = [key for key in item if key not in _SCORES and key != "rank"]
+        is_output = len(others) == 1 and re.sub("[^a-z]", "", str(others[0]).lower()) in _OUTPUTS | _CHANGES
         return (item[others[0]] if is_output and score is not None else item), score
     if isinstance(item, list | tuple) and len(item) == 2 and _is_number(item[1]):
         output, score = item
         is_output = isinstance(output, Mapping) or (isinstance(output, str) and ("=" in output or not output.strip()))
         return (output, score) if is_output else (item, None)
     return item, None
+
+
+def _changes_among(written: Any) -> str:
+    """The name of what turns change in a list of outputs with scores; empty where they hold states."""
+    first = written[0] if isinstance(written, list) and written and isinstance(written[0], Mapping) else {}
+    named = next((str(key) for key in first if str(key).lower() in _CHANGES), "")
+    return named if named and _scored(first)[1] is not None else ""
 
 
 def _is_number(value: object) -> bool:
