@@ -723,6 +723,19 @@ def test_a_name_that_is_like_that_of_a_slot_with_other_values_is_no_other_name_o
     ]
 
 
+@pytest.mark.parametrize(("word", "told"), [("*", True), ("[DONTCARE]", True), ("do n't care", False)])
+def test_a_word_of_many_slots_that_may_mean_dontcare_is_told(word: str, told: bool) -> None:
+    slots = ("hotel-area", "hotel-stars", "train-day", "restaurant-food")
+    gold = {f"D{n}": [dict.fromkeys(slots, "dontcare" if n % 9 == 0 else "abc"[n % 3])] for n in range(90)}
+    predicted = {
+        name: [{slot: word if value == "dontcare" else value for slot, value in state.items()} for state in states]
+        for name, states in gold.items()
+    }
+    run = dialgauge.score(gold, predicted, measures="JGA", intervals=False, profile="canon")["system"]
+    sentence = f"are '{word}', which gold never has, and no prediction is dontcare"
+    assert any(sentence in str(note) for note in run.notes) == told
+
+
 def test_names_that_a_small_gold_lacks_are_told_and_scored() -> None:
     gold = {f"D{n}": [{"hotel-name": f"hotel {n}"}] for n in range(30)}
     predicted = {f"D{n}": [{"hotel-name": f"inn {n}"}] for n in range(30)}

@@ -45,6 +45,7 @@ from dialgauge.tracking.state_guards import (
 )
 from dialgauge.tracking.value_guards import (
     absent_findings,
+    anything_findings,
     boolean_findings,
     joined_findings,
     several_findings,
@@ -108,7 +109,7 @@ def profile_findings(
     return [
         *absent_findings(evidence, profile),
         *boolean_findings(evidence, profile),
-        *spelling_findings(evidence, profile),
+        *(spelling_findings(evidence, profile) or anything_findings(evidence, profile)),
         *slot_findings(evidence, profile, inventory, inferred=reading.from_structs),
     ]
 
