@@ -731,7 +731,8 @@ def test_a_word_of_many_slots_that_may_mean_dontcare_is_told(word: str, told: bo
         name: [{slot: word if value == "dontcare" else value for slot, value in state.items()} for state in states]
         for name, states in gold.items()
     }
-    run = dialgauge.score(gold, predicted, measures="JGA", intervals=False, profile="canon")["system"]
+    rows: Any = [{"id": name, "turn": 0, "state": states[0]} for name, states in predicted.items()]
+    run = dialgauge.score(gold, rows, measures="JGA", intervals=False, profile="canon")["system"]
     sentence = f"are '{word}', which gold never has, and no prediction is dontcare"
     assert any(sentence in str(note) for note in run.notes) == told
 

@@ -109,7 +109,7 @@ def profile_findings(
     return [
         *absent_findings(evidence, profile),
         *boolean_findings(evidence, profile),
-        *(spelling_findings(evidence, profile) or anything_findings(evidence, profile)),
+        *(spelling_findings(evidence, profile) or (anything_findings(evidence, profile) if reading.understood else ())),
         *slot_findings(evidence, profile, inventory, inferred=reading.from_structs),
     ]
 

@@ -33,6 +33,8 @@ _MOSTLY = 0.8
 #: What programs write for what gold calls yes and no.
 #: What a slot has where the user does not care, and in how many slots a word must stand that may mean it.
 _ANYTHING, _SEVERAL_SLOTS = "dontcare", 3
+#: Slots that share names of places, which gold may lack.
+_PLACES = frozenset(("name", "departure", "destination"))
 _DIGIT = re.compile("[0-9]")
 _YES_NO = {"true": "yes", "false": "no"}
 #: Of values that a program changed: how much more often than unchanged ones they are predicted, and how many differ.
@@ -180,7 +182,7 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
 
 def anything_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
     """A word of several slots that gold never has, where gold has dontcare in them and no prediction does."""
-    gold = {slot for (_, slot), words in evidence.gold_words.items() if _ANYTHING in words}
+    gold = {slot for (_, slot), words in evidence.gold_words.items() if _ANYTHING in words} - _PLACES
     if len(gold) < _SEVERAL_SLOTS or any(values == (_ANYTHING,) for _, _, values in evidence.predicted):
         return []
     filled: dict[str, Counter[Pair]] = {}
@@ -190,7 +192,7 @@ def anything_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
     strange = {
         word: slots
         for word, slots in filled.items()
-        if len({slot for _, slot in slots}) >= _SEVERAL_SLOTS
+        if len({slot for _, slot in slots} - _PLACES) >= _SEVERAL_SLOTS
         and slots.total() >= FEW
         and not {word, word.lower()} & {*evidence.gold_values, *evidence.absent_words}
     }
