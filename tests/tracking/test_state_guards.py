@@ -191,3 +191,18 @@ def test_turns_beside_the_words_of_another_gold_turn_are_refused() -> None:
 def test_missing_turns_are_told_where_nothing_numbers_them() -> None:
     run = score(_rows(lambda rows: [row for row in rows if row["state"]]))
     assert any("10 dialogues have fewer than gold (MUL0 has 6 of 7)" in note for note in run.notes)
+
+
+def test_dialogues_that_are_counted_in_two_ways_are_refused() -> None:
+    def rows(first: Callable[[int], int]) -> list[dict[str, Any]]:
+        return [
+            {"dialogue_id": name, "turn": turn + first(number), "state": state}
+            for number, (name, states) in enumerate(PREDICTED.items())
+            for turn, state in enumerate(states)
+        ]
+
+    with pytest.raises(
+        DialgaugeError, match=r"of 4 of 20 dialogues fit gold if they are numbered from 1, and .* 16 as"
+    ):
+        score(rows(lambda number: int(number % 5 == 4)))
+    assert score(rows(lambda number: 0))["JGA"] == score(PREDICTED)["JGA"]
