@@ -30,19 +30,15 @@ from dialgauge.values import Pair, Profile, profile_named
 _SPELLED = 0.005
 #: The share of a slot's values that gold never has from which gold spells them in another way.
 _MOSTLY = 0.8
-#: What programs write for what gold calls yes and no.
 #: What a slot has where the user does not care, and in how many slots a word must stand that may mean it.
 _ANYTHING, _SEVERAL_SLOTS = "dontcare", 3
-#: Slots that share names of places, which gold may lack.
-_PLACES = frozenset(("name", "departure", "destination"))
 _DIGIT = re.compile("[0-9]")
+#: What programs write for what gold calls yes and no.
 _YES_NO = {"true": "yes", "false": "no"}
 #: Of values that a program changed: how much more often than unchanged ones they are predicted, and how many differ.
 _RATHER, _DIFFERENT = 4, 3
 _ARTICLE = re.compile(r"^(?:the|an|a) (?=.)")
-_KIND_OF_PLACE = re.compile(
-    r"(?<=\w) (?:hotel|guest ?house|lodge|restaurant|bar|museum|gallery|station|train station)$"
-)
+_KIND_OF_PLACE = re.compile(r"(?<=\w) (?:hotel|guest ?house|lodge|restaurant|bar|museum|gallery|(?:train )?station)$")
 _SIGNS = re.compile(r"[^\w]|_")
 _LOST = {
     "their article": _ARTICLE,
@@ -182,7 +178,7 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
 
 def anything_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
     """A word of several slots that gold never has, where gold has dontcare in them and no prediction does."""
-    gold = {slot for (_, slot), words in evidence.gold_words.items() if _ANYTHING in words} - _PLACES
+    gold = {slot for (_, slot), words in evidence.gold_words.items() if _ANYTHING in words}.difference(_NAMES)
     if len(gold) < _SEVERAL_SLOTS or any(values == (_ANYTHING,) for _, _, values in evidence.predicted):
         return []
     filled: dict[str, Counter[Pair]] = {}
@@ -192,7 +188,7 @@ def anything_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
     strange = {
         word: slots
         for word, slots in filled.items()
-        if len({slot for _, slot in slots} - _PLACES) >= _SEVERAL_SLOTS
+        if len({slot for _, slot in slots}.difference(_NAMES)) >= _SEVERAL_SLOTS
         and slots.total() >= FEW
         and not {word, word.lower()} & {*evidence.gold_values, *evidence.absent_words}
     }
