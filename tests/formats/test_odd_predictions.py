@@ -507,3 +507,21 @@ def test_gold_may_be_what_json_makes_of_a_file_of_multiwoz() -> None:
     gold: Any = {f"{d}.json": {"goal": {}, "log": log(ss)} for d, ss in GOLD.items()}
     run = dialgauge.score(gold, dict(PREDICTED), measures="JGA", intervals=False)
     assert float(run[0]["JGA"]) == pytest.approx(JGA)
+
+
+TOLD: dict[str, tuple[str, Any]] = {
+    "fields 'source' beside values, not read": ("a field that nobody knows", {
+        "hotel-area": {"value": "north", "source": "user"}}),
+    "values whose 'active' says that they are not meant, read as absent": ("a flag", {
+        "hotel-area": {"value": "north", "active": False}}),
+    "values whose 'gate' says dontcare, read so": ("a gate", {"hotel-area": {"value": "", "gate": "dontcare"}}),
+    "slots with two values in one state, the later kept": ("a slot twice", "@{'hotel-area': 'a', 'hotel-area': 'b'}@"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TOLD)
+def test_what_stands_beside_values_and_slots_that_come_twice_are_told(what: str, tmp_path: Path) -> None:
+    states = (TOLD[what][1], {})
+    rows = "".join(json.dumps({"dialogue_id": "D1", "turn": n, "state": s}) + "\n" for n, s in enumerate(states))
+    (tmp_path / "mine.jsonl").write_text(rows.replace('"@', "").replace('@"', "").replace("'", '"'))
+    assert dialgauge.read(tmp_path / "mine.jsonl").notes.counts[what] == 1
