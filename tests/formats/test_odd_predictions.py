@@ -521,7 +521,7 @@ TOLD: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("what", TOLD)
 def test_what_stands_beside_values_and_slots_that_come_twice_are_told(what: str, tmp_path: Path) -> None:
-    states = (TOLD[what][1], {})
+    states: tuple[Any, ...] = (TOLD[what][1], {})
     rows = "".join(json.dumps({"dialogue_id": "D1", "turn": n, "state": s}) + "\n" for n, s in enumerate(states))
     (tmp_path / "mine.jsonl").write_text(rows.replace('"@', "").replace('@"', "").replace("'", '"'))
     assert dialgauge.read(tmp_path / "mine.jsonl").notes.counts[what] == 1
