@@ -25,7 +25,7 @@ _NOT_MEANT = re.compile(
 _ANYTHING = re.compile(r"(?:is|was)?(?:dontcare|donotcare|dontmind|dc)")
 #: Names of one of several words.
 _WORDS = re.compile(
-    r"(?:slot)?(?:gate|gating|class|classtype|status|state|op|operation|action|change|relation|operator|pointer)"
+    r"(?:slot)?(?:gate|gating|class|classtype|status|state|op|operation|action|change|changetype|relation|operator|pointer)"
 )
 _ABSENT_WORD = re.compile(
     r"delete[ds]?|removed?|inactive|absent|negated?|unset|dropped|cleared|rejected|retracted|notmentioned|notactive|"

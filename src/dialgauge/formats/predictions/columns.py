@@ -59,7 +59,6 @@ _VALUE = (*_names("value slotvalue val"), *_PREDICTED_VALUE)
 _DOMAIN = _names("domain service domainname")
 _SPEAKER = _names("speaker role from author")
 _SAID = _names("userutterance user usr utterance usertext userinput userinputs userturntext text history context")
-_OPERATION = _names("op operation action change changetype")
 _LISTS = _names("turns states dialogue dialog log utterances messages beliefstates predictions predictedstates")
 #: Names beside predictions that are no slots, though they may look like one.
 _BESIDE = re.compile(
@@ -168,8 +167,6 @@ class Columns(Struct, frozen=True):
     value: str = ""
     domain: str = ""
     speaker: str = ""
-    #: What is done to a slot, where rows are changes.
-    operation: str = ""
     #: The list of a dialogue's turns.
     turns: str = ""
     #: What the user says, or all that was said.
@@ -235,7 +232,7 @@ class Columns(Struct, frozen=True):
         )
         return cls(
             tuple(map(str, sample)), dialogue, turn, state, gold, slot, value, first(_DOMAIN), first(_SPEAKER),
-            first(_OPERATION, apart=(state, value)), turns, first(_SAID, apart=(*taken, state, value)), wide, wide_gold,
+            turns, first(_SAID, apart=(*taken, state, value)), wide, wide_gold,
             says_predicted=bool(predicted), changes=(value or state) in changing,
         )  # fmt: skip
 
