@@ -847,8 +847,8 @@ def test_a_table_of_markdown() -> None:
         (b"{'A': [{'hotel-area': 'north'}]}", "it looks like Python: write it with json.dump"),
         (b"hotel-area=north; hotel-stars=4\nhotel-area=north\n", "write rows with dialogue_id, turn and state"),
         (b'"{\\"dialogue_id\\": \\"A\\"}"\n', "each line is a text that holds JSON"),
-        (b'{"model": "x"}\n{"dialogue_id": "A", "turn": 0, "pred": {}}\n', "the dialogue_id of record 1 is empty"),
-        (b"dialogue_id,turn,slot,value\nA,0,hotel-area,north\n,,hotel-stars,4\n", "dialogue_id of record 2 is empty"),
+        (b'{"dialogue_id": "A", "turn": 0, "pred": {}}\n{"model": "x"}\n', "the dialogue_id of record 2 is empty"),
+        (b"dialogue_id,turn,slot,value\nA,1,hotel-area,north\n,0,hotel-stars,4\n", "dialogue_id of record 2 is empty"),
     ],
 )
 def test_a_refusal_says_what_to_do(content: bytes, told: str) -> None:

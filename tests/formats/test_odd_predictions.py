@@ -9,7 +9,10 @@ import json
 import pickle
 import random
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import time
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -40,6 +43,7 @@ VALUES = {
     "attraction-type": ["museum", "swimming pool"],
 }
 SLOTS = list(VALUES)
+BARS = (r"a \| b", '"a | b"')
 DOMAINS = ("hotel", "restaurant", "train", "attraction")
 
 
@@ -118,6 +122,12 @@ def labels(state: Flat) -> list[str]:
     return [f"{slot}-{value}" for slot, value in state.items()]
 
 
+def twice(state: Flat) -> str:
+    """JSON of nested slots, each with its domain anew."""
+    pairs = [(*slot.split("-", 1), value) for slot, value in state.items()]
+    return "{" + ", ".join(f'"{domain}": {json.dumps({slot: value})}' for domain, slot, value in pairs) + "}"
+
+
 def span(state: Flat) -> str:
     return " ".join(
         f"[{domain}] " + " ".join(f"{slot} {value}" for slot, value in slots.items())
@@ -150,6 +160,14 @@ def changes(states: States, name: str, turn: int) -> dict[str, str | None]:
     now = states[name][turn]
     changed = {slot: value for slot, value in now.items() if before.get(slot) != value}
     return {**changed, **{slot: None for slot in before if slot not in now}}
+
+
+def filled(states: States, name: str, turn: int) -> Flat:
+    return {slot: value for slot, value in changes(states, name, turn).items() if value}
+
+
+def emptied(states: States, name: str, turn: int) -> list[str]:
+    return [slot for slot, value in changes(states, name, turn).items() if not value]
 
 
 def answer(text: str) -> dict[str, Any]:
@@ -290,6 +308,55 @@ READ: dict[str, Callable[[States], Written]] = {
         {"idx": n, "dialogue_id": d.lower(), "beams": [{"text": equations(s), "score": -0.1},
                                                        {"text": "hotel-area=elsewhere", "score": -3.0}]}) + "\n"
         for n, (d, t, s) in enumerate(turns(p))),
+    "flags beside values": lambda p: rows(p, lambda s: {
+        **{k: {"value": VALUES[k][0], "active": False} for k in SLOTS},
+        **{k: {"value": v, "active": True} for k, v in s.items()}}, "state"),
+    "flags of other names": lambda p: rows(p, lambda s: [
+        *({"slot": k, "value": v, "status": "filled", "deleted": False} for k, v in s.items()),
+        *({"slot": k, "value": VALUES[k][0], "status": word, "deleted": word == "filled"}
+          for k, word in zip((k for k in SLOTS if k not in s), ("inactive", "filled", "removed"), strict=False))]),
+    "gates": lambda p: rows(p, lambda s: {k: {
+        "value": "none" if s.get(k) == "dontcare" else s.get(k, "north"),
+        "gate": "none" if k not in s else "dontcare" if s[k] == "dontcare" else "ptr"} for k in SLOTS}, "state"),
+    "a row a slot with a gate": lambda p: table(["dialogue_id", "turn", "slot", "value", "gate"], (
+        [d, t, slot, s.get(slot, "north"), "ptr" if slot in s else "none"] for d, t, s in turns(p) for slot in SLOTS)),
+    "a row a slot with a flag": lambda p: table(["dialogue_id", "turn", "slot", "value", "predicted"], (
+        [d, t, slot, s.get(slot, "north"), slot in s] for d, t, s in turns(p) for slot in SLOTS)),
+    "changes with deletions": lambda p: json.dumps({d: [{
+        "turn": t, "update": filled(p, d, t), "delete": emptied(p, d, t)} for t in range(len(ss))]
+        for d, ss in p.items()}),
+    "changes with deletions in words": lambda p: lines(p, lambda d, t, s: {
+        "dialogue_id": d, "turn": t, "changes": filled(p, d, t), "removed_slots": ", ".join(emptied(p, d, t))}),
+    "what is set and unset": lambda p: json.dumps({d: [{
+        "turn": t, "set": filled(p, d, t), "unset": emptied(p, d, t)} for t in range(len(ss))]
+        for d, ss in p.items()}),
+    "what is added and removed": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t, "changes": {
+        "added": filled(p, d, t), "removed": emptied(p, d, t)}}),
+    "operations": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t, "operations": [
+        *({"op": "delete", "slot": k} for k in emptied(p, d, t)),
+        *({"op": "add", "slot": k, "value": v} for k, v in filled(p, d, t).items())]}),
+    "JSON patches": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t, "patch": [
+        *({"op": "remove", "path": f"/{k.replace('-', '/')}"} for k in emptied(p, d, t)),
+        *({"op": "add", "path": f"/{k.replace('-', '/')}", "value": v} for k, v in filled(p, d, t).items())]}),
+    "several states with ranks and costs": lambda p: rows(p, lambda s: [
+        {"state": {"hotel-area": "elsewhere"}, "rank": 2, "score": 3.1}, {"state": s, "rank": 1, "score": 0.2}],
+        "hypotheses"),
+    "several changes with scores": lambda p: lines(p, lambda d, t, s: {"dialogue_id": d, "turn": t, "changes": [
+        {"update": {}, "score": -4.0}, {"update": changes(p, d, t), "score": -0.1}]}),
+    "domains that come twice": lambda p: json.dumps({d: ["@" + twice(s) + "@" for s in ss] for d, ss in p.items()})
+        .replace('"@', "").replace('@"', "").replace('\\"', '"'),
+    "domains that come twice in a text": lambda p: rows(p, lambda s: f"Sure! ```json\n{twice(s)}\n```", "answer"),
+    "Markdown with bars": lambda p: "| dialogue | turn | note | state |\n|---|---|---|---|\n" + "".join(
+        f"| {d} | {t} | {BARS[t % 2]} | {equations(s)} |\n" for d, t, s in turns(p)),
+    "a column a domain": lambda p: table(["id", "turn", *DOMAINS], (
+        [d, t, *(json.dumps(nested(s)[name]) if name in nested(s) else "" for name in DOMAINS)]
+        for d, t, s in turns(p))),
+    "merged cells": lambda p: table(["Dialogue", "Turn", *SLOTS], (
+        [d if not t else "", t + 1, *(s.get(slot, "") for slot in SLOTS)] for d, t, s in turns(p))),
+    "merged cells, a row a slot": lambda p: table(["dialogue", "turn", "slot", "value"], (
+        [d if not (t or n) else "", t if not n else "", slot, s.get(slot, "")]
+        for d, t, s in turns(p) for n, slot in enumerate(SLOTS))),
+    "settings before records": lambda p: json.dumps({"args": {"model": "t5", "seed": 1}}) + "\n" + rows(p, dict),
 }  # fmt: skip
 
 REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {
@@ -351,6 +418,12 @@ REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {
         for d, t, s in turns(p) for slot in SLOTS)),
     "codes of values": ("states that can be read", lambda p: json.dumps({"slots": SLOTS, "predictions": {
         d: [[int(slot in s) for slot in SLOTS] for s in ss] for d, ss in p.items()}})),
+    "numbers of requests": ("number single outputs, of 14 gold dialogues", lambda p: "".join(json.dumps(
+        {"request_id": str(n), "outputs": [{"index": 0, "text": json.dumps(s)}]}) + "\n"
+        for n, (_, _, s) in enumerate(turns(p)))),
+    "several changes as outputs": ("'update' holds what a turn changes, in a list of several outputs", lambda p: lines(
+        p, lambda d, t, s: {"dialogue_id": d, "turn": t, "nbest": [
+            {"update": {}, "score": -4.0}, {"update": changes(p, d, t), "score": -0.1}]})),
     "several states without scores": ("keep one of them, or give each a 'score'", lambda p: rows(
         p, lambda s: [equations(s), "hotel-area=elsewhere; hotel-stars=5"], "outputs")),
 }  # fmt: skip
@@ -392,3 +465,63 @@ def test_odd_files_that_are_refused_have_an_example_that_is_read(name: str, tmp_
     assert len(dialogue.turns) == 3 and dialogue.turns[-1].predicted
     if f"{(first := next(iter(GOLD)))}" in str(make(PREDICTED))[:300] and "id of each dialogue" not in told:
         assert dialogue.id.startswith((first, "dialogue-1"))
+
+
+@dataclass
+class Row:
+    dialogue_id: str
+    turn_id: int
+    state: Flat
+
+
+IN_PYTHON: dict[str, Callable[[States], Any]] = {
+    "numbers of NumPy": lambda p: [
+        {"dialogue_id": numpy.str_(d), "turn": numpy.int64(t), "state": {
+            k: numpy.int64(v) if v.isdigit() else numpy.str_(v) for k, v in s.items()}} for d, t, s in turns(p)],
+    "values of NumPy": lambda p: {
+        d: [{k: numpy.int64(v) if v.isdigit() else v for k, v in s.items()} for s in ss] for d, ss in p.items()},
+    "times": lambda p: [
+        {"dialogue_id": d, "turn": t, "state": {
+            k: time.fromisoformat(v) if ":" in v else v for k, v in s.items()}} for d, t, s in turns(p)],
+    "dataclasses": lambda p: [Row(*turn) for turn in turns(p)],
+    "dictionaries that make what they lack": lambda p: defaultdict(lambda: defaultdict(dict), {
+        d: defaultdict(dict, enumerate(ss)) for d, ss in p.items()}),
+    "rows of a system by name": lambda p: {"mine": [
+        {"dialogue_id": d, "turn": t, "state": s} for d, t, s in turns(p)]},
+    "records under their dialogue": lambda p: {d: [
+        {"dial_id": d.lower(), "turn": t, "state": s} for t, s in enumerate(ss)] for d, ss in p.items()},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_predictions_in_python_have_exactly_the_known_score(name: str) -> None:
+    run = dialgauge.score(dict(GOLD), IN_PYTHON[name](PREDICTED), measures="JGA", intervals=False)
+    assert float(run[0]["JGA"]) == pytest.approx(JGA)
+
+
+def test_gold_may_be_what_json_makes_of_a_file_of_multiwoz() -> None:
+    def log(states: list[Flat]) -> list[dict[str, Any]]:
+        held = [{name: {"semi": nested(state).get(name, {}), "book": {}} for name in DOMAINS} for state in states]
+        return [turn for each in held for turn in ({"text": "hi", "metadata": {}}, {"text": "ok", "metadata": each})]
+
+    gold: Any = {f"{d}.json": {"goal": {}, "log": log(ss)} for d, ss in GOLD.items()}
+    run = dialgauge.score(gold, dict(PREDICTED), measures="JGA", intervals=False)
+    assert float(run[0]["JGA"]) == pytest.approx(JGA)
+
+
+TOLD: dict[str, tuple[str, Any]] = {
+    "fields 'source' beside values, not read": ("a field that nobody knows", {
+        "hotel-area": {"value": "north", "source": "user"}}),
+    "values whose 'active' says that they are not meant, read as absent": ("a flag", {
+        "hotel-area": {"value": "north", "active": False}}),
+    "values whose 'gate' says dontcare, read so": ("a gate", {"hotel-area": {"value": "", "gate": "dontcare"}}),
+    "slots with two values in one state, the later kept": ("a slot twice", "@{'hotel-area': 'a', 'hotel-area': 'b'}@"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TOLD)
+def test_what_stands_beside_values_and_slots_that_come_twice_are_told(what: str, tmp_path: Path) -> None:
+    states: tuple[Any, ...] = (TOLD[what][1], {})
+    rows = "".join(json.dumps({"dialogue_id": "D1", "turn": n, "state": s}) + "\n" for n, s in enumerate(states))
+    (tmp_path / "mine.jsonl").write_text(rows.replace('"@', "").replace('@"', "").replace("'", '"'))
+    assert dialgauge.read(tmp_path / "mine.jsonl").notes.counts[what] == 1

@@ -206,9 +206,25 @@ REFUSED: dict[str, tuple[Any, str]] = {
         [{**row, "pred_3": {}} for row in rows(pred_1=flat, pred_2=flat)],
         "the columns 'pred_1', 'pred_2', 'pred_3' all hold predictions",
     ),
-    "deletions beside changes": (
-        [{**row, "unset": ["hotel-area"]} for row in rows(changes=flat)],
+    "deletions beside changes that name no slot": (
+        [{**row, "unset": ["the area"]} for row in rows(changes=flat)],
         "what 'unset' empties is said in 'changes', where changes are added up: write [DELETE]",
+    ),
+    "deletions beside states": (
+        [{**row, "deleted_slots": ["hotel-area"]} for row in rows(prediction=flat)],
+        "'deleted_slots' stands beside 'prediction': if that holds what each turn changes, call it 'changes'",
+    ),
+    "turns that failed first": (
+        [
+            row
+            for good in rows(output=flat)
+            for row in ({**good, "output": "", "error": "429"}, {**good, "error": None})
+        ],
+        "this turn appears 2 times, 1 of them with 'error'; where a turn is there again, keep the row without 'error'",
+    ),
+    "a key twice in a record": (
+        '{"dialogue_id": "MUL0001", "turn": 0, "state": {}, "state": {"hotel-area": "north"}}\n' * 2,
+        "a record has 'state' twice; keep one of them",
     ),
     "one state": (FLAT[2], "whose state it is: put the states of all turns into one file"),
     "lines of turns": ("Turn 1: hotel-area=north\nTurn 2: hotel-area=north\n", "does not say of which dialogue it is"),

@@ -711,6 +711,32 @@ def test_names_to_complete_are_guessed_by_likeness_or_values_and_each_once() -> 
     assert '"hotel-star_count": hotel-stars' in refused.value.example
 
 
+def test_a_name_that_is_like_that_of_a_slot_with_other_values_is_no_other_name_of_it() -> None:
+    places, times = ("ely", "cambridge", "norwich"), ("09:15", "17:30", "11:00")
+    gold = {f"D{n}": [{"train-departure": places[n % 3], "train-leave": times[n % 3]}] for n in range(30)}
+    predicted = {f"D{n}": [{"train-from": places[n % 3], "train-departure_time": times[n % 3]}] for n in range(30)}
+    with pytest.raises(DialgaugeError) as refused:
+        dialgauge.score(gold, predicted, measures="JGA", intervals=False)
+    assert refused.value.example.splitlines()[2:] == [
+        '  "train-departure_time": train-leave',
+        "  train-from: train-departure",
+    ]
+
+
+@pytest.mark.parametrize(("word", "told"), [("*", True), ("[DONTCARE]", True), ("do n't care", False)])
+def test_a_word_of_many_slots_that_may_mean_dontcare_is_told(word: str, told: bool) -> None:
+    slots = ("hotel-area", "hotel-stars", "train-day", "restaurant-food")
+    gold = {f"D{n}": [dict.fromkeys(slots, "dontcare" if n % 9 == 0 else "abc"[n % 3])] for n in range(90)}
+    predicted = {
+        name: [{slot: word if value == "dontcare" else value for slot, value in state.items()} for state in states]
+        for name, states in gold.items()
+    }
+    rows: Any = [{"id": name, "turn": 0, "state": states[0]} for name, states in predicted.items()]
+    run = dialgauge.score(gold, rows, measures="JGA", intervals=False, profile="canon")["system"]
+    sentence = f"are '{word}', which gold never has, and no prediction is dontcare"
+    assert any(sentence in str(note) for note in run.notes) == told
+
+
 def test_names_that_a_small_gold_lacks_are_told_and_scored() -> None:
     gold = {f"D{n}": [{"hotel-name": f"hotel {n}"}] for n in range(30)}
     predicted = {f"D{n}": [{"hotel-name": f"inn {n}"}] for n in range(30)}

@@ -127,3 +127,82 @@ def test_two_names_of_a_slot_are_told_over_many_files(tmp_path: Path) -> None:
 
     assert "two names in one turn, with different values (hotel-book day and hotel-day)" in told(None)[0]
     assert told(WorkPlace("local")) == told(None)
+
+
+def _rows(order: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], **beside: Any) -> list[dict[str, Any]]:
+    """Records without turn numbers, in an order of their own."""
+    return order(
+        [
+            {"dialogue_id": name, "state": state, **({"user": f"{name}, I say {turn}!"} if beside else {})}
+            for name, states in PREDICTED.items()
+            for turn, state in enumerate(states)
+        ]
+    )
+
+
+def _shuffled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return random.Random(2).sample(rows, len(rows))
+
+
+def _by_turn(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for turn in range(7) for row in rows[turn::7]]
+
+
+def _newest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for first in range(0, len(rows), 7) for row in reversed(rows[first : first + 7])]
+
+
+def _gold_with_words() -> list[dialgauge.Dialogue]:
+    return [
+        dialgauge.Dialogue(
+            id=name,
+            turns=tuple(
+                dialgauge.Turn(
+                    speaker="user",
+                    text=f"{name} , i say {turn} !",
+                    state=dialgauge.read({name: [state]})[0].turns[0].predicted,
+                )
+                for turn, state in enumerate(states)
+            ),
+        )
+        for name, states in GOLD.items()
+    ]
+
+
+def test_rows_in_no_order_are_refused_where_nothing_numbers_the_turns() -> None:
+    with pytest.raises(DialgaugeError, match=r"in 20 dialogues rows of other dialogues stand between.*turn_numbers"):
+        score(_rows(_shuffled))
+    assert score(_rows(list))["JGA"] == score(_rows(_by_turn))["JGA"] == score(PREDICTED)["JGA"]
+
+
+def test_turns_beside_the_words_of_another_gold_turn_are_refused() -> None:
+    gold = _gold_with_words()
+
+    def jga(rows: Any) -> Any:
+        return dialgauge.score(gold, rows, measures="JGA", intervals=False)["system"]["JGA"]
+
+    with pytest.raises(
+        DialgaugeError, match=r"with the user's words.*first turn 0 of dialogue MUL0, which is gold's turn 6"
+    ):
+        jga(_rows(_newest_first, words=True))
+    assert jga(_rows(list, words=True)) == score(PREDICTED)["JGA"]
+
+
+def test_missing_turns_are_told_where_nothing_numbers_them() -> None:
+    run = score(_rows(lambda rows: [row for row in rows if row["state"]]))
+    assert any("10 dialogues have fewer than gold (MUL0 has 6 of 7)" in note for note in run.notes)
+
+
+def test_dialogues_that_are_counted_in_two_ways_are_refused() -> None:
+    def rows(first: Callable[[int], int]) -> list[dict[str, Any]]:
+        return [
+            {"dialogue_id": name, "turn": turn + first(number), "state": state}
+            for number, (name, states) in enumerate(PREDICTED.items())
+            for turn, state in enumerate(states)
+        ]
+
+    with pytest.raises(
+        DialgaugeError, match=r"of 4 of 20 dialogues fit gold if they are numbered from 1, and .* 16 as"
+    ):
+        score(rows(lambda number: int(number % 5 == 4)))
+    assert score(rows(lambda number: 0))["JGA"] == score(PREDICTED)["JGA"]

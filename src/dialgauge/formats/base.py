@@ -77,6 +77,11 @@ class Notes:
         self.predicted_slots: set[tuple[str, str]] = set()
         #: The number of the first turns in a file that numbers them one by one.
         self.numbered_from = 0
+        #: Does nothing number the turns; and in how many dialogues do rows of others stand between them?
+        self.unnumbered = False
+        self.interleaved = 0
+        #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
+        self.said: dict[str, dict[int, str]] = {}
         #: Did a frame give all states the same slots, so that one it did not foresee is lost?
         self.from_structs = False
         self._tolerant = tolerant

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from collections import Counter
@@ -13,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast, overload
 
+import msgspec
 from msgspec import Struct, field
 
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, dialogue_key
@@ -241,12 +243,15 @@ def _read_plain(source: object) -> Corpus:
             f"something of type {type(source).__name__} cannot be read: give a file, a frame of polars or pandas, a "
             "Hugging Face dataset, or predictions in dictionaries and lists"
         )
+    if _is_multiwoz(source):
+        return _read_as_file(source, "multiwoz")
+    from dialgauge.formats.plain_python import plain_python
     from dialgauge.formats.predictions.dialogue_turns import NotUnderstood
     from dialgauge.formats.predictions.tolerant import read_predictions
 
     corpus = Corpus(source=f"the {type(source).__name__}", format=LAST_RESORT, kind="predictions")
     try:
-        corpus.dialogues = read_predictions(source, corpus.notes)
+        corpus.dialogues = read_predictions(plain_python(source), corpus.notes)
     except NotUnderstood as error:
         names = f"; keys seen: {', '.join(error.names[:12])}" if error.names else ""
         from dialgauge.formats.predictions.advice import example_from
@@ -258,6 +263,25 @@ def _read_plain(source: object) -> Corpus:
         ) from error
     except RecursionError as error:
         raise DialgaugeError("it is nested too deeply to be dialogue data", file=corpus.source) from error
+    return corpus
+
+
+def _is_multiwoz(source: object) -> bool:
+    """Is it what ``json.load`` makes of a file of MultiWOZ?"""
+    first = next(iter(source.values()), None) if isinstance(source, Mapping) else None
+    log = first.get("log") if isinstance(first, Mapping) else None
+    return isinstance(log, list) and bool(log) and all(isinstance(turn, Mapping) and "metadata" in turn for turn in log)
+
+
+def _read_as_file(source: object, format: str) -> Corpus:
+    """What a file of the same content holds."""
+    content = msgspec.json.encode(source)
+    corpus = Corpus(source=f"the {type(source).__name__}", format=format, kind="dialogues")
+    part = Part(corpus.source, lambda: io.BytesIO(content), DEFAULT_LIMIT)
+    chosen = format_named(format)
+    if isinstance(chosen, DialogueFormat):
+        corpus.fields = chosen.fields
+        corpus.dialogues = [dialogue for _, dialogue in chosen.read_parts([part], corpus.notes)]
     return corpus
 
 

@@ -266,6 +266,16 @@ def _nothing_shared(gold: EncodedDialogues, predicted: EncodedDialogues, left_ou
     if shared and shared <= left_out:
         return DialgaugeError("every dialogue that gold and predictions share is excluded, so nothing is left to score")
     if not shared:
+        if _number_outputs(gold, predicted):
+            from dialgauge.formats import example_rows
+
+            return DialgaugeError(
+                f"gold and predictions share no dialogue: the ids '{_example(predicted)}' to '{predicted.ids[-1]}' of "
+                f"the predictions number single outputs, of {counted(len(gold.ids), 'gold dialogue')} with "
+                f"{counted(int(gold.present.sum()), 'turn')}; write beside each output the id of its dialogue and the "
+                "number of its turn, as below",
+                example=example_rows(_example(gold)),
+            )
         unified = _CONVLAB3_IDS if _CONVLAB3_ID.fullmatch(_example(predicted)) else ""
         return DialgaugeError(
             f"gold and predictions share no dialogue: gold has ids like '{_example(gold)}', "
@@ -274,6 +284,13 @@ def _nothing_shared(gold: EncodedDialogues, predicted: EncodedDialogues, left_ou
             example=f"# rename.yaml, to be completed\ndialogues:\n  {_example(predicted)!r}: {_example(gold)!r}",
         )
     return DialgaugeError("gold and predictions share dialogues but no turn that has a state on both sides")
+
+
+def _number_outputs(gold: EncodedDialogues, predicted: EncodedDialogues) -> bool:
+    """Do the ids of predictions count outputs, each of one turn?"""
+    numbers = sorted(int(name) for name in predicted.ids if name.isascii() and name.isdigit() and len(name) < 10)
+    running = len(numbers) == len(predicted.ids) > len(gold.ids) and numbers[0] <= 1
+    return running and numbers[-1] - numbers[0] + 1 == len(numbers) and int(predicted.sizes.max()) == 1
 
 
 def _example(side: EncodedDialogues) -> str:

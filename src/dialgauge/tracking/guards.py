@@ -28,6 +28,7 @@ from dialgauge.tracking.guard_findings import (
     OWN_GOLD,
     SEVERAL,
     SLOTS,
+    TURNS,
     GuardFinding,
     slot_fills,
     slot_text,
@@ -44,6 +45,7 @@ from dialgauge.tracking.state_guards import (
 )
 from dialgauge.tracking.value_guards import (
     absent_findings,
+    anything_findings,
     boolean_findings,
     joined_findings,
     several_findings,
@@ -89,6 +91,7 @@ def input_findings(
         *([] if own_gold else domain_findings(evidence)),
         *moved_findings(evidence),
         *([] if own_gold else own_gold_findings(evidence)),
+        *order_findings(coverage, reading),
         *gap_findings(evidence, reading),
         *cut_findings(evidence),
         *dialogue_findings(coverage),
@@ -106,7 +109,7 @@ def profile_findings(
     return [
         *absent_findings(evidence, profile),
         *boolean_findings(evidence, profile),
-        *spelling_findings(evidence, profile),
+        *(spelling_findings(evidence, profile) or (anything_findings(evidence, profile) if reading.understood else ())),
         *slot_findings(evidence, profile, inventory, inferred=reading.from_structs),
     ]
 
@@ -146,6 +149,28 @@ def dialogue_findings(coverage: TurnCoverage) -> list[GuardFinding]:
         f"'{extra[0]}'; rename them with --rename FILE"
     )
     return [GuardFinding(DIALOGUES, message, stops=True, example=id_example(extra, missing))]
+
+
+def order_findings(coverage: TurnCoverage, reading: FileReading) -> list[GuardFinding]:
+    """Turns that nothing but their order tells, where the order may not be theirs, or one may be missing."""
+    if not reading.unnumbered:
+        return []
+    if reading.interleaved:
+        message = (
+            f"nothing numbers the turns, and in {counted(reading.interleaved, 'dialogue')} rows of other dialogues "
+            "stand between them, so that their order may be lost; give each row its number in a field 'turn'"
+        )
+        return [GuardFinding(TURNS, message, stops=True)]
+    fewer = {name: sizes for name, sizes in coverage.turn_count_mismatch.items() if sizes[1] < sizes[0]}
+    if not fewer:
+        return []
+    name, (turns, given) = next(iter(fewer.items()))
+    message = (
+        f"nothing numbers the turns, and {counted(len(fewer), 'dialogue')} have fewer than gold ({name} has {given} of "
+        f"{turns}): where one is missing, those behind it are scored as the turn before; give each its number in a "
+        "field 'turn'"
+    )
+    return [GuardFinding(TURNS, message)]
 
 
 def id_example(predicted: Sequence[str], gold: Sequence[str]) -> str:
@@ -253,7 +278,8 @@ def _meant(
         same_values = [other for other in others if 2 * shared[other] > values[pair].total()]
         for other in others:
             alike = SequenceMatcher(None, pair[1].lower(), other[1]).ratio()
-            if alike >= _ALIKE or same_values == [other]:
+            elsewhere = not shared[other] and any(shared.values())  # as departure_time, which is no departure
+            if (alike >= _ALIKE and not elsewhere) or same_values == [other]:
                 likely.append((alike + shared[other] / max(1, values[pair].total()), pair, other))
     meant = dict.fromkeys(strange, "")
     for _, pair, other in sorted(likely, key=lambda each: (-each[0], each[1:])):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -89,6 +90,11 @@ class FileReading(Struct, frozen=True, kw_only=True):
     from_structs: bool = False
     #: The number that the file gives to what was read as its first turns.
     numbered_from: int = 0
+    #: Does nothing number the turns; and in how many dialogues do rows of others stand between them?
+    unnumbered: bool = False
+    interleaved: int = 0
+    #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
+    said: dict[str, dict[int, str]] = {}
 
     @classmethod
     def of(cls, notes: Notes) -> FileReading:
@@ -99,6 +105,9 @@ class FileReading(Struct, frozen=True, kw_only=True):
             adds_changes=notes.adds_changes,
             from_structs=notes.from_structs,
             numbered_from=notes.numbered_from,
+            unnumbered=notes.unnumbered,
+            interleaved=notes.interleaved,
+            said=notes.said,
         )
 
     @classmethod
@@ -117,6 +126,8 @@ class FileReading(Struct, frozen=True, kw_only=True):
             adds_changes=any(part.adds_changes for part in parts),
             from_structs=any(part.from_structs for part in parts),
             numbered_from=max(part.numbered_from for part in parts),
+            unnumbered=any(part.unnumbered for part in parts),
+            interleaved=sum(part.interleaved for part in parts),
         )
 
     def notes(self) -> list[Note]:
@@ -249,7 +260,9 @@ def _is_one_system(sources: Mapping[Any, Any]) -> bool:
     if _are_states(sources):
         return True
     values = list(sources.values())
-    if not all(type(value) in (dict, list, tuple, str) for value in values):
+    if any(_are_rows(name, value) for name, value in sources.items()):
+        return False
+    if not all(type(value) in (dict, defaultdict, OrderedDict, list, tuple, str) for value in values):
         return False
     if any(isinstance(value, dict) and _are_states(value) for value in values):
         return False
@@ -266,10 +279,24 @@ def _is_one_system(sources: Mapping[Any, Any]) -> bool:
 
 def _are_states(sources: Mapping[Any, Any]) -> bool:
     """Are these the states of dialogues, and not systems by name?"""
-    values = [value for value in sources.values() if not isinstance(value, list | tuple) or value]
-    return bool(values) and all(
-        isinstance(value, list | tuple) and all(isinstance(state, Mapping) for state in value) for value in values
+    filled = {name: value for name, value in sources.items() if not isinstance(value, list | tuple) or value}
+    return bool(filled) and all(
+        isinstance(value, list | tuple)
+        and all(isinstance(state, Mapping) for state in value)
+        and not _are_rows(name, value)
+        for name, value in filled.items()
     )
+
+
+def _are_rows(name: object, value: object) -> bool:
+    """Are these records of other dialogues than they stand under, and no states of one?"""
+    first = value[0] if isinstance(value, list | tuple) and value else None
+    if not isinstance(first, Mapping):
+        return False
+    from dialgauge.formats import dialogue_named
+
+    named = dialogue_named(first)
+    return bool(named) and dialogue_key(named) != dialogue_key(str(name))
 
 
 def _is_frame(sources: object) -> bool:

@@ -43,7 +43,13 @@ from dialgauge.tracking.results import SENSITIVITY, TrackingRuns, inventory_note
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.tracking.tracked_system import KIND
-from dialgauge.tracking.turn_numbers import counted_turns, counting_named, require_turn_numbers, turn_findings
+from dialgauge.tracking.turn_numbers import (
+    counted_turns,
+    counting_named,
+    require_turn_numbers,
+    turn_findings,
+    word_findings,
+)
 from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
 
 if TYPE_CHECKING:
@@ -241,6 +247,7 @@ def _guarded(
         of_turns = []
         if look_at_turns and prepared.gold is not None:
             of_turns = turn_findings(prepared.gold, prepared.predicted, system.numbered_from)
+            of_turns += word_findings(prepared.gold_corpus.dialogues, system.said)
         of_input = input_findings(evidence, prepared.aligned.coverage, system, own_gold=own_gold)
         for profile in profiles:
             of_names = unified_findings(UnifiedSlots.of(prepared.predicted, study.coder(profile)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import Note, counted
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
-from dialgauge.tracking.guard_findings import FEW, TURNS, GuardFinding
+from dialgauge.tracking.guard_findings import FEW, NOTABLE, TURNS, GuardFinding
 from dialgauge.tracking.guards import notes_of
 from dialgauge.tracking.inputs import SystemInput
 
@@ -118,6 +118,8 @@ class TurnFit(Struct, frozen=True):
     #: Dialogues that have predictions for gold's turns, and turns that fill as many slots as gold does.
     fitting: tuple[int, ...] = (0,) * len(_COUNTINGS)
     alike: tuple[int, ...] = (0,) * len(_COUNTINGS)
+    #: Of the dialogues that have predictions for gold's turns, those that have not as they are written.
+    otherwise: tuple[int, ...] = (0,) * len(_COUNTINGS)
 
     @classmethod
     def of(cls, gold: TurnRows, predicted: TurnRows) -> TurnFit:
@@ -131,7 +133,7 @@ class TurnFit(Struct, frozen=True):
         stated = np.bincount(of_gold, minlength=len(both))
         first = np.bincount(of_gold[numbers == 0], minlength=len(both))
         dialogue, number, row = _turns(predicted, theirs)
-        fitting, alike, lacking = [], [], 0
+        fits, alike, lacking = list[Flags](), [], 0
         for counting in _COUNTINGS:
             turn, rest = np.divmod(number - counting.shift, counting.step)
             counted = (turn >= 0) & (rest == 0)
@@ -140,16 +142,19 @@ class TurnFit(Struct, frozen=True):
             there = np.bincount(dialogue[counted], minlength=len(both))
             hit = np.bincount(dialogue[inside][gold.stated[at]], minlength=len(both))
             wanted = stated - first if counting.shift < 0 else stated
-            fitting.append(int(((there == wanted) & (hit == wanted)).sum()))
+            fits.append((there == wanted) & (hit == wanted))
             alike.append(int((gold.filled[at] == predicted.filled[row[inside]]).sum()))
             if counting == AS_WRITTEN:
                 lacking = int((stated - hit).sum())
-        return cls(len(both), int(sizes.sum()), lacking, tuple(fitting), tuple(alike))
+        fitting, otherwise = (
+            tuple(int(each.sum()) for each in of) for of in (fits, [each & ~fits[0] for each in fits])
+        )
+        return cls(len(both), int(sizes.sum()), lacking, fitting, tuple(alike), otherwise)
 
     @classmethod
     def joined(cls, parts: Sequence[TurnFit]) -> TurnFit:
-        fitting, alike = (
-            [*zip(*(getattr(part, name) for part in parts), strict=True)] for name in ("fitting", "alike")
+        fitting, alike, otherwise = (
+            [*zip(*(getattr(part, name) for part in parts), strict=True)] for name in ("fitting", "alike", "otherwise")
         )
         return cls(
             sum(part.dialogues for part in parts),
@@ -157,6 +162,7 @@ class TurnFit(Struct, frozen=True):
             sum(part.lacking for part in parts),
             tuple(map(sum, fitting)),
             tuple(map(sum, alike)),
+            tuple(map(sum, otherwise)),
         )
 
     def better(self, *, from_1: bool) -> tuple[Counting, int] | None:
@@ -177,10 +183,22 @@ class TurnFit(Struct, frozen=True):
         """Turns that fit gold if counted otherwise, with the option that does."""
         better = self.better(from_1=bool(numbered_from))
         if better is None:
-            return []
+            return self._mixed()
         named = Counting(better[0].shift + numbered_from) if better[0].step == 1 else better[0]
         message = f"{self._sentence(*better)}; to score them that way, add --turns {named} (in Python turns='{named}')"
         return [GuardFinding(TURNS, message, stops=True)]
+
+    def _mixed(self) -> list[GuardFinding]:
+        """Dialogues that fit gold only if they are counted otherwise than the rest."""
+        otherwise, as_written = dict(zip(_COUNTINGS, self.otherwise, strict=True)), self.fitting[0]
+        other = max(_OTHERS, key=otherwise.__getitem__)
+        if otherwise[other] < 2 or as_written < otherwise[other]:
+            return []
+        message = (
+            f"{self._sentence(other, otherwise[other])}, and those of {as_written:,} as they are: number the turns of "
+            "all dialogues in one way"
+        )
+        return [GuardFinding(TURNS, message, stops=otherwise[other] >= NOTABLE * self.dialogues)]
 
     def _sentence(self, counting: Counting, fitting: int) -> str:
         of = counted(self.dialogues, "dialogue")
@@ -205,6 +223,34 @@ def turn_findings(gold: EncodedDialogues, predicted: EncodedDialogues, numbered_
     """What there is to say of how the turns of predictions are counted."""
     rows = TurnRows.encoded(gold, gold=True), TurnRows.encoded(predicted, gold=False)
     return TurnFit.of(*rows).findings(numbered_from)
+
+
+def word_findings(gold: Iterable[Dialogue], said: Mapping[str, Mapping[int, str]]) -> list[GuardFinding]:
+    """Predictions beside what the user says in another turn of gold; ``said`` has it by dialogue and user turn."""
+    words = {dialogue_key(name): turns for name, turns in said.items()}
+    right, moved = 0, list[tuple[str, int, int]]()
+    for dialogue in gold if words else ():
+        theirs = words.get(dialogue_key(dialogue.id), {})
+        ours = [_bare_words(turn.text) for turn in dialogue.user_turns()] if theirs else []
+        for number, text in theirs.items():
+            bare = _bare_words(text)
+            if bare and number < len(ours) and ours[number] == bare:
+                right += 1
+            elif bare and bare in ours:
+                moved.append((dialogue.id, number, ours.index(bare)))
+    if not moved:
+        return []
+    name, number, meant = moved[0]
+    message = (
+        f"{counted(len(moved), 'prediction')} of {right + len(moved):,} with the user's words would be scored as "
+        f"another turn than the one in which gold has these words, first turn {number} of dialogue {name}, which is "
+        f"gold's turn {meant}; put the turns of each dialogue in order, or give each gold's number in a field 'turn'"
+    )
+    return [GuardFinding(TURNS, message, stops=len(moved) >= max(2, NOTABLE * (right + len(moved))))]
+
+
+def _bare_words(text: str | None) -> str:
+    return "".join(filter(str.isalnum, (text or "").lower()))
 
 
 def require_turn_numbers(gold: SystemInput, system: SystemInput, accept: Collection[str]) -> None:

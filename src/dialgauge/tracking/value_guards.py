@@ -30,6 +30,9 @@ from dialgauge.values import Pair, Profile, profile_named
 _SPELLED = 0.005
 #: The share of a slot's values that gold never has from which gold spells them in another way.
 _MOSTLY = 0.8
+#: What a slot has where the user does not care, and in how many slots a word must stand that may mean it.
+_ANYTHING, _SEVERAL_SLOTS = "dontcare", 3
+_DIGIT = re.compile("[0-9]")
 #: What programs write for what gold calls yes and no.
 _YES_NO = {"true": "yes", "false": "no"}
 #: Of values that a program changed: how much more often than unchanged ones they are predicted, and how many differ.
@@ -169,6 +172,37 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
         f"{', or use a profile that reads them (-p llm)' if helps else ''}"
     )
     return [GuardFinding(SPELLINGS, sentence, stops=bool(stops))]
+
+
+def anything_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
+    """A word of several slots that gold never has, where gold has dontcare in them and no prediction does."""
+    gold = {slot for (_, slot), words in evidence.gold_words.items() if _ANYTHING in words}.difference(_NAMES)
+    if len(gold) < _SEVERAL_SLOTS or any(values == (_ANYTHING,) for _, _, values in evidence.predicted):
+        return []
+    filled: dict[str, Counter[Pair]] = {}
+    for (domain, slot, values), count in evidence.predicted.items():
+        if len(values) == 1 and values[0].lower() not in _YES_NO and not _DIGIT.search(values[0]):
+            filled.setdefault(values[0], Counter())[domain, slot] += count
+    strange = {
+        word: slots
+        for word, slots in filled.items()
+        if len({slot for _, slot in slots}.difference(_NAMES)) >= _SEVERAL_SLOTS
+        and slots.total() >= FEW
+        and not {word, word.lower()} & {*evidence.gold_values, *evidence.absent_words}
+    }
+    known = _GoldWords(evidence, profile) if strange else None
+    pairs = {word: [pair for name in slots if (pair := profile.pair(*name))] for word, slots in strange.items()}
+    if known:
+        strange = {word: strange[word] for word in strange if not any(known.has(pair, (word,)) for pair in pairs[word])}
+    if not strange:
+        return []
+    word = max(strange, key=lambda each: strange[each].total())
+    names = some_of([slot_text(pair) for pair, _ in strange[word].most_common()], 3)
+    sentence = (
+        f"{strange[word].total():,} values of {names} are '{word[:40]}', which gold never has, and no prediction is "
+        "dontcare, which gold has: if that is what is meant, write dontcare"
+    )
+    return [GuardFinding(SPELLINGS, sentence)]
 
 
 def _variant_findings(evidence: GuardEvidence, unlike: Mapping[Item, Pair], known: _GoldWords) -> list[GuardFinding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from typing import Any
 
@@ -11,7 +12,7 @@ from dialgauge.formats.base import Notes, Peek
 from dialgauge.formats.predictions.columns import Columns, is_record
 from dialgauge.formats.predictions.common import example_rows
 from dialgauge.formats.predictions.dialogue_turns import FILE_ID, NotUnderstood, dialogue_turn, turn_number
-from dialgauge.formats.predictions.free_form import FreeForm, sample
+from dialgauge.formats.predictions.free_form import FreeForm, sample, table_rows
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.formats.source import HEAD_BYTES
 from dialgauge.text import counted, plain
@@ -86,10 +87,13 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
 
 def _records(peek: Peek) -> str:
     """How many records a file has, where it is short enough to tell."""
-    lines = sum(bool(line.strip()) for line in peek.head.split(b"\n"))
     if len(peek.head) >= HEAD_BYTES - 3 or isinstance(peek.json, dict):
         return ""
-    return f" (of {counted(lines - (peek.shape == 'text') if peek.json is None else len(peek.json), 'record')})"
+    if peek.shape == "text" and peek.json is None:
+        records = len(table_rows(io.StringIO(peek.head.decode(errors="replace"), newline="")))
+    else:
+        records = sum(bool(line.strip()) for line in peek.head.split(b"\n")) if peek.json is None else len(peek.json)
+    return f" (of {counted(records, 'record')})"
 
 
 def _first_line(lines: list[str]) -> str:

@@ -58,7 +58,7 @@ _PREDICTED_VALUE = _names("predictedvalue predvalue predictedslotvalue predslotv
 _VALUE = (*_names("value slotvalue val"), *_PREDICTED_VALUE)
 _DOMAIN = _names("domain service domainname")
 _SPEAKER = _names("speaker role from author")
-_OPERATION = _names("op operation action change changetype")
+_SAID = _names("userutterance user usr utterance usertext userinput userinputs userturntext text history context")
 _LISTS = _names("turns states dialogue dialog log utterances messages beliefstates predictions predictedstates")
 #: Names beside predictions that are no slots, though they may look like one.
 _BESIDE = re.compile(
@@ -72,9 +72,18 @@ _TELLING = {
     "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference|expected|oracle"),
     "neutral": re.compile(r"belief|dialogu?estate|bspan|dststate|^dst"),
     "dialogue": re.compile(r"(dial|conv|session).*(id|name|idx|key|no|num|file)$"),
-    "changes": re.compile(r"delta|(?<!ex)changes?($|d?(state|values?)$)|updates?$"),
+    "changes": re.compile(r"delta|(?<!ex)changes?($|d?(state|values?)$)|updates?$|^(?:operations|ops|patch|edits)$"),
     "turn": re.compile(r"turn.*(id|idx|index|no|num|number)$|^(id|idx|index|no|num|number).*turn"),
 }
+#: Names of the slots that a turn empties, and of those that it fills, where these stand apart.
+_EMPTIED = re.compile(
+    r"(?:slots?)?(?:to)?(?:unset|delet(?:e|es|ed|ions?)|remov(?:e|es|ed|als?)|clear(?:s|ed)?|drop(?:s|ped)?)"
+    r"(?:slots?|values?|keys?)?"
+)
+_FILLED = re.compile(
+    r"(?:add(?:s|ed|itions?)?|set|upd(?:ate[ds]?)?|upserts?|upserted|inserts?|inserted|new|changed?|changes|modif(?:y|ied)|"
+    r"replaced?)(?:slots?|values?)?"
+)
 _SIDES = re.compile(r"(pred|prediction|predicted|gold|gt|true|label)\s?[-_.: /]\s?(?=.)", re.IGNORECASE)
 _SIDES_AT_END = re.compile(r"(?<=.)[-_.: /][([]?(pred|prediction|predicted|hat|gold|gt|true)[)\]]?$", re.IGNORECASE)
 #: What pandas puts before a slot when it flattens objects: ``output.state.hotel.area``.
@@ -90,7 +99,7 @@ _NO_STATE = re.compile(
     r"(?:(?<![a-z])|(?<=dialog)|(?<=dialogue)|(?<=belief)|(?<=state)|(?<=slot)|(?<=user)|(?<=system)|(?<=sys))"
     r"(?:prev|last|old|delta|updat|diff|chang|turn|goal|histor|init|db|database|kb|user|usr|context|prompt|input|meta|"
     r"active|request|act(?!ual)|intent|span|score|metric|prob|conf|count|info|arg|option|ontolog|schema|token|usage|"
-    r"param|extra(?!ct)|utter|sentence|transcript)"
+    r"param|extra(?!ct)|delet|remov|unset|drop|clear|utter|sentence|transcript)"
 )
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 #: The beginning of a text that is a state and no sentence, and its first word.
@@ -125,6 +134,22 @@ def is_record(item: Mapping[Any, Any]) -> bool:
     return any(plain_name(key) in _TURN_WORDS or plain_name(key) in _DIALOGUE[:-2] for key in item)
 
 
+def dialogue_named(row: Mapping[Any, Any]) -> str:
+    """The dialogue that a record says it is of; empty where it is a state."""
+    named = (held for key, held in row.items() if plain_name(key) in _DIALOGUE[:-2])
+    return next((str(held) for held in named if isinstance(held, str | int)), "")
+
+
+def is_emptied(name: object) -> bool:
+    """Is it a name of the slots that a turn empties?"""
+    return _EMPTIED.fullmatch(plain_name(name)) is not None
+
+
+def is_filled(name: object) -> bool:
+    """Is it a name of the slots that a turn fills, beside those that it empties?"""
+    return _FILLED.fullmatch(plain_name(name)) is not None
+
+
 def is_system(speaker: object) -> bool:
     """Is it the name of the side that is no user?"""
     return isinstance(speaker, str) and speaker.strip().lower() in _SYSTEMS
@@ -142,10 +167,10 @@ class Columns(Struct, frozen=True):
     value: str = ""
     domain: str = ""
     speaker: str = ""
-    #: What is done to a slot, where rows are changes.
-    operation: str = ""
     #: The list of a dialogue's turns.
     turns: str = ""
+    #: What the user says, or all that was said.
+    said: str = ""
     #: Columns of one slot each.
     wide: dict[str, str] = {}
     wide_gold: dict[str, str] = {}
@@ -156,10 +181,12 @@ class Columns(Struct, frozen=True):
     @classmethod
     def of(cls, rows: Iterable[Mapping[Any, Any]]) -> Columns:
         """Those of rows, of which some may lack some."""
-        sample: dict[str, Any] = {}
+        rows, sample = list(rows), dict[str, Any]()
         for row in rows:
             if not row.keys() <= sample.keys():
                 sample.update({key: value for key, value in row.items() if sample.get(key) is None})
+        for key in [key for key, value in sample.items() if value in (None, "") and _domain_of(key)]:
+            sample[key] = next((row[key] for row in rows if row.get(key) not in (None, "")), None)
         named = {plain_name(key): key for key in reversed(list(sample)) if plain_name(key)}
 
         def first(names: tuple[str, ...], telling: str = "", apart: tuple[str, ...] = ()) -> str:
@@ -183,6 +210,10 @@ class Columns(Struct, frozen=True):
         state = predicted or neutral or first((*_RAW, *_CALLS), apart=(*taken, gold))
         if not state and changing and not (slot and first(_VALUE)):
             state = changing[-1]
+        if not state and not slot and any(map(is_emptied, sample)):
+            filling = [key for key in sample if is_filled(key) and isinstance(sample[key], Mapping | list)]
+            changing += filling
+            state = filling[0] if len(filling) == 1 else ""
         if not state and is_message(sample.get(named.get("message", ""))):
             state = named["message"]
         if not state and not slot and "value" in named and isinstance(sample[named["value"]], Mapping | list):
@@ -201,7 +232,7 @@ class Columns(Struct, frozen=True):
         )
         return cls(
             tuple(map(str, sample)), dialogue, turn, state, gold, slot, value, first(_DOMAIN), first(_SPEAKER),
-            first(_OPERATION, apart=(state, value)), turns, wide, wide_gold,
+            turns, first(_SAID, apart=(*taken, state, value)), wide, wide_gold,
             says_predicted=bool(predicted), changes=(value or state) in changing,
         )  # fmt: skip
 
@@ -213,17 +244,23 @@ class Columns(Struct, frozen=True):
     def state_of(self, row: Mapping[Any, Any]) -> Any:
         """The predicted state of a row."""
         if self.wide:
-            return {slot: row[name] for name, slot in self.wide.items() if row.get(name) is not None}
+            return _wide_state(row, self.wide)
         written = row.get(self.state) if self.state else None
         domain = row.get(self.domain) if self.domain else None
         if isinstance(domain, str) and domain and _lacks_domains(written):
             return [{"domain": domain, "state": written}]
         return written
 
+    def said_in(self, row: Mapping[Any, Any]) -> str:
+        """What the user says in the turn of a row; empty where it does not say."""
+        said = row.get(self.said) if self.said else None
+        last = said[-1] if isinstance(said, list) and said else said
+        return last if isinstance(last, str) else ""
+
     def gold_of(self, row: Mapping[Any, Any]) -> Any:
         """The gold state of a row; None where it has none."""
         if self.wide_gold:
-            return {slot: row[name] for name, slot in self.wide_gold.items() if row.get(name) is not None}
+            return _wide_state(row, self.wide_gold)
         return row.get(self.gold) if self.gold else None
 
     @property
@@ -300,6 +337,30 @@ def _side(name: str) -> tuple[str, str]:
     return "", name
 
 
+def _domain_of(name: object) -> str:
+    """The domain that a column has the slots of, by its name: ``hotel``, ``pred_hotel_state``; else empty."""
+    domain = _STATE_OF_DOMAIN.sub("", _side(name)[1]) if isinstance(name, str) else ""
+    return domain if is_domain(domain) else ""
+
+
+def _may_be_slots(held: object) -> bool:
+    """Are these the slots of one domain, and no value?"""
+    return isinstance(held, Mapping | None) or (isinstance(held, str) and _WRITTEN_STATE.match(held) is not None)
+
+
+def _wide_state(row: Mapping[Any, Any], columns: Mapping[str, str]) -> Any:
+    """The state in the columns of one slot, or one domain, each."""
+    state = {slot: row[name] for name, slot in columns.items() if row.get(name) is not None}
+    texts = {slot for slot, held in state.items() if isinstance(held, str) and is_domain(slot)}
+    if not texts:
+        return state
+    slots = {slot: held for slot, held in state.items() if slot not in texts}
+    filled = [
+        {"domain": domain, "state": state[domain]} for domain in state if domain in texts and state[domain].strip()
+    ]
+    return [*filled, slots] if slots else filled
+
+
 def _names_slot(name: str) -> bool:
     """Is it the column of a slot, predicted or gold, such as ``pred:hotel-area`` or ``hotel-area_true``?"""
     side, slot = _side(name)
@@ -313,7 +374,7 @@ def _wide(sample: Mapping[Any, Any], taken: set[str]) -> tuple[dict[str, str], d
     domains = [pair[0].lower() for _, slot in sides.values() if (pair := split_name(slot))]
     columns: dict[str, str] = {}
     for name, (_, slot) in sides.items():
-        if is_domain(domain := _STATE_OF_DOMAIN.sub("", slot)) and isinstance(sample[name], Mapping | None):
+        if (domain := _domain_of(name)) and _may_be_slots(sample[name]):
             columns[name] = domain
             continue
         pair = split_name(slot)

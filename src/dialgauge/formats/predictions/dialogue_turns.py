@@ -18,6 +18,7 @@ from dialgauge.formats.predictions.columns import (
     plain_name,
     refuse_two_states,
 )
+from dialgauge.formats.predictions.deletions import with_deletions
 from dialgauge.formats.predictions.loose import answer_in
 from dialgauge.formats.predictions.state_texts import is_domain, names_domain
 
@@ -63,6 +64,8 @@ class StateEntry(NamedTuple):
     turn: int | None
     state: Any
     gold: Any = None
+    #: What the user says in this turn, where that stands beside it.
+    said: str = ""
 
 
 class StateEntries(NamedTuple):
@@ -76,6 +79,8 @@ class StateEntries(NamedTuple):
     says_predicted: bool = False
     #: Does a name say that what a turn has is what it changes?
     changes: bool = False
+    #: What had to be read as something else: what, how often, and where first.
+    told: tuple[tuple[str, int, str], ...] = ()
 
 
 def says_side(word: object) -> bool:
@@ -258,11 +263,15 @@ def turn_entries(
     columns = Columns.of(records)
     if not columns.has_states:
         raise NotUnderstood("the state of each turn", columns.names)
+    changed = dict(zip(map(id, records), with_deletions(records, columns), strict=True))
     refuse_two_states(records, columns)
     names.update(dict.fromkeys(columns.keys()))
-    for number, item in turns:
+    for number, written in turns:
+        item = changed.get(id(written), written)
         if not isinstance(item, Mapping):
             yield StateEntry(dialogue, number, item)
         elif not is_system(item.get(columns.speaker)):
             own = turn_number(item.get(columns.turn)) if columns.turn and not columns.speaker else None
-            yield StateEntry(dialogue, number if own is None else own, columns.state_of(item), columns.gold_of(item))
+            place = number if own is None else own
+            said = columns.said_in(item)
+            yield StateEntry(dialogue, place, columns.state_of(item), columns.gold_of(item), said)

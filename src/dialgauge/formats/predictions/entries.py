@@ -15,6 +15,7 @@ from dialgauge.formats.base import rows_by_columns
 from dialgauge.formats.predictions.columns import (
     WRAPPERS,
     Columns,
+    is_filled,
     is_record,
     plain_name,
     refuse_two_states,
@@ -150,7 +151,10 @@ def _of_mapping(written: Mapping[Any, Any]) -> StateEntries:
             raise NotUnderstood("a state for each turn: here is one thing per dialogue", _names_in(content))
         entries += turn_entries(str(key), turns, names)
     named = [Columns.of([{name: ""}]) for name in names]
-    says, changes = any(state.says_predicted for state in named), any(state.changes for state in named)
+    says, changes = (
+        any(state.says_predicted for state in named),
+        any(state.changes for state in named) or any(map(is_filled, names)),
+    )
     return StateEntries(entries, tuple(names), says_predicted=says, changes=changes)
 
 

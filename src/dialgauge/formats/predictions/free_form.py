@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -21,7 +22,7 @@ from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
 from dialgauge.formats.predictions.columns import TURN_LISTS, Columns, is_record, plain_name
 from dialgauge.formats.predictions.dialogue_turns import FILE_ID, NotUnderstood, dialogue_turn, turn_number
-from dialgauge.formats.predictions.state_texts import names_domain
+from dialgauge.formats.predictions.state_texts import drops_keys, names_domain, pairs_of_repeated
 from dialgauge.formats.predictions.tolerant import read_predictions
 from dialgauge.formats.source import HEAD_BYTES, Part, decode_utf8
 
@@ -32,6 +33,8 @@ _HUGE = re.compile(rb"\b[0-9][0-9.]{0,400}[eE][+]?[0-9]{3,20}|[0-9]{300}")
 _EXCEL = re.compile(r'"?sep=.?"?', re.IGNORECASE)
 _RULE = re.compile(r":?-{2,}:?")
 _OF_TRAINING = re.compile(r"\.(?:log|ya?ml|toml|cfg|ini|out|err|lock|pt|pth|bin|safetensors)$", re.IGNORECASE)
+#: What stands for a bar that is part of a cell while a row of Markdown is taken apart.
+_PIPE = "\x1f"
 #: Lines above a table that may be its title.
 _TITLES = 5
 #: How polars and pandas rename a column that a table has twice.
@@ -185,10 +188,24 @@ def _json(content: bytes, part: Part) -> Any:
             _ANY.decode(lines[0][1])
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return decode(_ANY, content, part)  # which says what is wrong
-        return [decode(_ANY, line, part, line=number) for number, line in lines]
+        rows = [decode(_ANY, line, part, line=number) for number, line in lines]
+        return [_with_pairs(line, part, number) for number, line in lines] if drops_keys(content, rows) else rows
     if isinstance(written, dict):
         _refuse_repeated(content, written, part)
-    return written
+    return _with_pairs(content, part) if drops_keys(content, written) else written
+
+
+def _with_pairs(content: bytes, part: Part, line: int | None = None) -> Any:
+    """What JSON holds, with objects as pairs that have a key twice; an error where it is a record that has one."""
+
+    def kept(pairs: list[tuple[str, Any]]) -> Any:
+        held = pairs_of_repeated(pairs)
+        if not isinstance(held, dict) and is_record(names := dict(pairs)):
+            twice = next(name for name in names if [key for key, _ in pairs].count(name) > 1)
+            raise DialgaugeError(f"a record has '{twice[:40]}' twice; keep one of them", file=part.name, line=line)
+        return held
+
+    return json.loads(content, object_pairs_hook=kept)
 
 
 def _refuse_repeated(content: bytes, written: Mapping[str, Any], part: Part) -> None:
@@ -220,18 +237,21 @@ def table_rows(lines: Iterable[str]) -> list[Any]:
     if delimiter not in first:
         raise NotUnderstood("dialogues, turns and states, in JSON, JSON lines, CSV or TSV")
     rows: list[list[str]] = []
-    reader = csv.reader(chain([first], source), delimiter=delimiter)
+    markdown = first.startswith("|") and delimiter == "|"
+    whole = (line.replace(r"\|", _PIPE) if markdown else line for line in chain([first], source))
+    reader = csv.reader(whole, delimiter=delimiter)
     try:
-        markdown = first.startswith("|") and delimiter == "|"
         for cells in reader:
-            row = [cell.strip() for cell in cells[1:-1]] if markdown else cells
+            row = _cells_in_bars(cells, len(rows[0]) if rows else 0) if markdown else cells
             if not any(cell.strip() for cell in row) or (markdown and all(map(_RULE.fullmatch, row))):
                 continue
             rows.append(row)
             if len(row) > len(rows[0]):
+                sign = "tabs" if delimiter == "\t" else repr(delimiter)
+                escaped = r", or write \| for it" if markdown else ""
+                many = f"it has {len(row)} cells, and the first row {len(rows[0])}"
                 raise DialgaugeError(
-                    f"it has {len(row)} cells, and the first row {len(rows[0])}; quote texts that contain "
-                    f"{'tabs' if delimiter == chr(9) else repr(delimiter)}",
+                    f"{many}; quote texts that contain {sign}{escaped}",
                     line=reader.line_num + skipped,
                 )
     except csv.Error as error:
@@ -247,6 +267,15 @@ def table_rows(lines: Iterable[str]) -> list[Any]:
         header = [cell.strip() for cell in rows[0]]
     refuse_repeated_columns(header)
     return [dict(zip(header, [*row, *[""] * (len(header) - len(row))], strict=True)) for row in rows[1:]]
+
+
+def _cells_in_bars(cells: list[str], wanted: int) -> list[str]:
+    """The cells of a row of Markdown, with bars in quoted ones where there would be too many."""
+    row = cells[1:-1]
+    if wanted and len(row) > wanted:
+        [quoted] = csv.reader(["|".join(row)], delimiter="|", skipinitialspace=True)
+        row = quoted if len(quoted) == wanted else row
+    return [cell.strip().replace(_PIPE, "|") for cell in row]
 
 
 def _levels_joined(rows: list[list[str]]) -> list[list[str]]:

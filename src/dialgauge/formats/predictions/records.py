@@ -8,7 +8,16 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.predictions.columns import Columns, is_system, looks_like_state, plain_name, refuse_two_states
+from dialgauge.formats.predictions.beside import is_flag
+from dialgauge.formats.predictions.columns import (
+    Columns,
+    is_emptied,
+    is_system,
+    looks_like_state,
+    plain_name,
+    refuse_two_states,
+)
+from dialgauge.formats.predictions.deletions import with_deletions
 from dialgauge.formats.predictions.dialogue_turns import (
     NotUnderstood,
     StateEntries,
@@ -24,17 +33,17 @@ from dialgauge.formats.predictions.dialogue_turns import (
     without_folders,
 )
 from dialgauge.formats.predictions.indexed import with_named_slots
-from dialgauge.formats.predictions.written_states import is_deletion
 from dialgauge.text import encodable
 
 #: The beginning of an object in what a model answers.
 _OBJECT = re.compile(r"\s{0,9}(?:```\w{0,20}\s{1,9})?\{")
 #: The share of slots with two values in one turn up to which a model repeats itself.
 _MOST_TWICE = 0.01
-#: Names of slots that a turn empties, beside what it changes.
-_DELETIONS = frozenset(("unset", "delete", "deleted", "deletions", "remove", "removed", "removals"))
 #: Letters of a word that tells versions apart.
 _SHORT = 40
+_NOTHING: tuple[Any, ...] = (None, "")
+#: Names of what says that an output failed.
+_FAILED = frozenset(("error", "errors", "exception", "failure", "errormessage", "err"))
 _SCORE = re.compile(r"-?[0-9]{0,9}\.[0-9]+(?:e-?[0-9]+)?")
 #: Names of what tells runs apart: two in one turn are two predictions.
 _RUNS = re.compile(
@@ -44,6 +53,8 @@ _RUNS = re.compile(
 
 def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     """The states of records, whatever each of them is of."""
+    if settings := _settings_first(rows):
+        return _telling(entries_of_rows(rows[1:]), settings)
     columns = Columns.of(rows)
     if not columns.dialogue and (lifted := with_inner_ids(rows, columns.names)):
         return entries_of_rows(lifted)
@@ -57,12 +68,12 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     if not (columns.turns or columns.has_states):
         if columns.turn and (answered := _with_answers(rows)):
             return entries_of_rows(answered)
-        raise NotUnderstood(f"the state of each turn{_unnamed_states(rows, columns)}", columns.names)
-    if columns.changes and (deleting := [name for name in columns.names if plain_name(name) in _DELETIONS]):
-        raise DialgaugeError(
-            f"what '{deleting[0][:40]}' empties is said in '{(columns.value or columns.state)[:40]}', where changes "
-            "are added up: write [DELETE] there as the value of a slot"
-        )
+        raise NotUnderstood(f"the state of each turn{unnamed_states(rows, columns)}", columns.names)
+    if filled := _filled_down(rows, columns):
+        told = sum(row.get(columns.dialogue) in _NOTHING for row in rows)
+        what = f"cells of '{columns.dialogue[:40]}' that are empty, filled with the id above"
+        return _telling(entries_of_rows(filled), (what, told, f"dialogue {filled[0][columns.dialogue]}"))
+    rows = with_deletions(rows, columns)
     if sides := _sides(rows, columns):
         return with_gold(entries_of_rows(sides[0]), entries_of_rows(sides[1]))
     rows = with_named_slots(rows, columns) if columns.state else rows
@@ -74,6 +85,42 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     return StateEntries(
         entries, columns.keys(), long=by_part, says_predicted=columns.says_predicted, changes=columns.changes
     )
+
+
+def _telling(entries: StateEntries, told: tuple[str, int, str]) -> StateEntries:
+    return entries._replace(told=(*entries.told, told))
+
+
+def _settings_first(rows: Sequence[Mapping[Any, Any]]) -> tuple[str, int, str] | None:
+    """What to tell of a first record that shares no name with the others, which have ids and states."""
+    if len(rows) < 2 or not rows[0].keys().isdisjoint(rows[1].keys()):
+        return None
+    columns, own = Columns.of(rows[1:]), Columns.of(rows[:1])
+    if not (columns.dialogue and columns.has_states) or own.dialogue or own.has_states:
+        return None
+    return f"first records without an id or a state ('{str(next(iter(rows[0]), ''))[:40]}'), passed over", 1, "record 1"
+
+
+def _filled_down(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> list[dict[Any, Any]]:
+    """The rows with the id in each that only the first row of a dialogue has, as where a spreadsheet merged cells.
+
+    None where the turns do not count on below an id, or an id comes twice.
+    """
+    ids = [row.get(columns.dialogue) for row in rows]
+    given = [each for each in ids if each not in _NOTHING]
+    if len(given) == len(ids) or ids[0] in _NOTHING or not columns.turn or len({*map(str, given)}) < len(given):
+        return []
+    filled: list[dict[Any, Any]] = []
+    for row, own in zip(rows, ids, strict=True):
+        above = filled[-1] if filled and own in _NOTHING else {}
+        merged = bool(columns.slot and above) and row.get(columns.turn) in _NOTHING
+        turn = above[columns.turn] if merged else row.get(columns.turn)
+        now, before = turn_number(turn), turn_number(above.get(columns.turn))
+        if above and (now is None or before is None or now < before or (now == before and not columns.slot)):
+            return []
+        name = above[columns.dialogue] if above else own
+        filled.append({**row, columns.dialogue: name, columns.turn: turn})
+    return filled
 
 
 def _sides(
@@ -131,19 +178,24 @@ def _of_turn_columns(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> lis
     ]
 
 
-def _unnamed_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+def unnamed_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
     """Names that nothing is known of, where what they hold looks like states."""
     likely = []
     for name in columns.names:
         given = [held for row in rows if (held := row.get(name)) not in (None, "", {}, [])]
         looks = sum(looks_like_state(held, frozenset()) for held in given)
-        if name not in (columns.dialogue, columns.turn, columns.gold) and looks * 2 > len(given):
+        if (
+            name not in (columns.dialogue, columns.turn, columns.gold)
+            and not is_emptied(name)
+            and looks * 2 > len(given)
+        ):
             likely.append(f"'{name[:40]}'")
     if not likely and columns.domain:
         return ": columns of slots name their domain, too, such as hotel-area"
     if not likely:
         return " (state, or slot and value)"
-    return f": if it is {' or '.join(likely[:5])}, call that 'prediction'"
+    called = "changes" if any(map(is_emptied, columns.names)) else "prediction"
+    return f": if it is {' or '.join(likely[:5])}, call that '{called}'"
 
 
 def _with_answers(rows: Sequence[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
@@ -237,13 +289,17 @@ def _rows_without_turns(named: Sequence[tuple[str, Mapping[Any, Any]]], columns:
     elif columns.slot:
         raise NotUnderstood("the number of each turn (turn)", columns.names)
     elif len(distinct) < len(named):
-        yield from (StateEntry(name, None, columns.state_of(row), columns.gold_of(row)) for name, row in named)
+        yield from (_entry(name, None, row, columns) for name, row in named)
     else:
         for name, row in named:
             turns = turns_in(columns.state_of(row))
             if turns is None:
                 raise NotUnderstood("the number of each turn (turn)", columns.names)
             yield from turn_entries(name, turns, {})
+
+
+def _entry(name: str, number: int | None, row: Mapping[Any, Any], columns: Columns) -> StateEntry:
+    return StateEntry(name, number, columns.state_of(row), columns.gold_of(row), columns.said_in(row))
 
 
 def _required_number(dialogue: str, row: Mapping[Any, Any], columns: Columns) -> int:
@@ -263,10 +319,25 @@ def _state_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns:
     for (name, number), rows in groups.items():
         if len(rows) > 1 and (whole := _state_of_domains(rows, columns)) is not None:
             yield StateEntry(name, number, whole)
+        elif len(rows) > 1 and (failed := _failed(rows, columns)):
+            raise DialgaugeError(
+                f"this turn appears {len(rows)} times, {len(rows) - 1} of them with '{failed[:40]}'; where a turn is "
+                f"there again, keep the row without '{failed[:40]}'",
+                dialogue=name,
+                turn=number,
+            )
         elif len(rows) > 1 and (versions := _versions(rows, columns)):
             raise DialgaugeError(f"this turn appears {versions}", dialogue=name, turn=number)
         else:
-            yield from (StateEntry(name, number, columns.state_of(row), columns.gold_of(row)) for row in rows)
+            yield from (_entry(name, number, row, columns) for row in rows)
+
+
+def _failed(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+    """The name of what says that an output failed, where all rows of a turn but one did; else empty."""
+    for name in (name for name in columns.names if plain_name(name) in _FAILED):
+        if sum(row.get(name) in (*_NOTHING, False, "null", "None") for row in rows) == 1:
+            return name
+    return ""
 
 
 def _versions(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
@@ -312,6 +383,7 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
     """Rows of a slot each, gathered by turn; an error where they are of two models."""
     gathered: dict[tuple[str, int], tuple[list[Any], list[Any]]] = {}
     given: dict[tuple[str, int, str, str], list[int]] = {}
+    flags = _flag_columns([row for _, _, row in numbered], columns)
     for index, (name, number, row) in enumerate(numbered):
         predicted, gold = gathered.setdefault((name, number), ([], []))
         slot = row.get(columns.slot)
@@ -319,8 +391,7 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
             continue
         domain = row.get(columns.domain) if columns.domain else None
         pair = {"slot": slot, **({"domain": domain} if isinstance(domain, str) and domain else {})}
-        operation = row.get(columns.operation) if columns.changes and columns.operation else None
-        predicted.append({**pair, "value": row.get(columns.value) if not is_deletion(operation) else None})
+        predicted.append({**pair, "value": row.get(columns.value), **{name: row.get(name) for name in flags}})
         given.setdefault((name, number, str(domain), str(slot)), []).append(index)
         if columns.gold:
             gold.append({**pair, "value": row.get(columns.gold)})
@@ -328,6 +399,13 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
     _refuse_repeated_slots(numbered, given, columns)
     for (name, number), (predicted, gold) in gathered.items():
         yield StateEntry(name, number, predicted, gold if columns.gold else None)
+
+
+def _flag_columns(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> list[str]:
+    """The columns that say whether a slot's value is meant."""
+    used = {columns.dialogue, columns.turn, columns.slot, columns.value, columns.domain, columns.gold, columns.speaker}
+    others = [name for name in columns.names if name not in used]
+    return [name for name in others if is_flag(name, (row.get(name) for row in rows))]
 
 
 def _refuse_runs(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> None:

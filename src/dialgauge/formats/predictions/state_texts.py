@@ -14,6 +14,8 @@ from functools import lru_cache
 from itertools import starmap
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
+
 from dialgauge.formats.base import literal
 from dialgauge.formats.predictions.loose import MOST_TEXT, answer_before, answer_in, is_next_turn
 
@@ -92,8 +94,6 @@ _DOMAIN = re.compile(r"[^\W\d_][\w-]*+")
 _SLOT = re.compile(r"\w[\w.'/-]*+(?: [\w.'/-]++){0,3}")
 _NO_VALUE = re.compile(r"\s[^\w\s]+$|^[^(]*\)|^\s*[^\w\s\"'£$€?(-]|[={}\n;]|[-.]\w+:\s|</?\w|\[\w|\s//")
 _MOST_WORDS = 12
-#: The end of a key in JSON.
-_KEY = re.compile(r'"\s{0,3}:')
 #: Letters of an empty fence with the name of its language.
 _SHORT = 20
 #: Words that sentences begin with, and no state does.
@@ -334,15 +334,30 @@ def _bare(text: str) -> tuple[str, str]:
 
 
 def _with_repeated_keys(text: str, held: Any) -> Any:
-    """The slots and values of an object in a text as pairs where it has a slot twice, of which a parser keeps one."""
-    if not isinstance(held, dict) or len(_KEY.findall(text)) <= len(held):
+    """What JSON in a text holds, with objects as pairs that have a key twice, of which a parser keeps one."""
+    if not drops_keys(text.encode(errors="replace"), held):
         return held
+    inside = (
+        text if text[0] in "{[" else f"{{{text}}}" if text[0] == '"' else text[text.find("{") : text.rfind("}") + 1]
+    )
     try:
-        pairs = json.loads(text, object_pairs_hook=list)
+        return json.loads(inside, object_pairs_hook=pairs_of_repeated)
     except (ValueError, RecursionError):
         return held
-    is_flat = all(not isinstance(value, list | dict) for _, value in pairs)
-    return pairs if is_flat and len(pairs) > len(held) else held
+
+
+def drops_keys(content: bytes, held: Any) -> bool:
+    """Has JSON a key twice? Then there are fewer where what a parser makes of it is written again."""
+    try:
+        return content.count(b'":') > msgspec.json.encode(held).count(b'":')
+    except (TypeError, ValueError, OverflowError, RecursionError):  # Python, which JSON cannot say
+        return False
+
+
+def pairs_of_repeated(pairs: list[tuple[str, Any]]) -> Any:
+    """An object of JSON, or its members as pairs where a key comes twice."""
+    names = dict(pairs)
+    return names if len(names) == len(pairs) else [list(pair) for pair in pairs]
 
 
 def _names_domains(written: dict[Any, Any]) -> bool:

@@ -9,7 +9,9 @@ numbers of a file together tell.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from dialgauge.dialogue import Dialogue, State, Turn
@@ -44,6 +46,8 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
         )
     if not matches.entries:
         raise NotUnderstood("there is no state of any turn")
+    for told in matches.told:
+        notes.add_at(*told)
     states = StateReader(notes, cells=cells)
     golds = _GoldReader(notes, cells=cells, texts=states.texts)
     for entry in matches.entries:
@@ -68,6 +72,8 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     notes.understood = f"{read}, {numbering.sentence()}{changes}, {slots}{keys}"
     notes.says_predicted |= matches.says_predicted
     notes.adds_changes |= matches.changes
+    notes.unnumbered |= not numbering.labelled
+    notes.interleaved += _interleaved(matches.entries) if not numbering.labelled else 0
     notes.numbered_from = max(notes.numbered_from, numbering.first if numbering.step == 1 else 0)
     return dialogues
 
@@ -100,6 +106,19 @@ def _by_dialogue(entries: Sequence[StateEntry]) -> dict[str, list[StateEntry]]:
     for entry in entries:
         groups.setdefault(entry.dialogue, []).append(entry)
     return groups
+
+
+def _interleaved(entries: Sequence[StateEntry]) -> int:
+    """Dialogues with rows of others between their own, unless the first turns of all come before the second ones."""
+    counts: Counter[str] = Counter()
+    turns: list[int] = []
+    for entry in entries:
+        turns.append(counts[entry.dialogue])
+        counts[entry.dialogue] += 1
+    if turns == sorted(turns):
+        return 0
+    stretches = Counter(name for name, _ in groupby(entry.dialogue for entry in entries))
+    return sum(times > 1 for times in stretches.values())
 
 
 def _numbered_by_dialogue(entries: list[StateEntry]) -> list[StateEntry]:
@@ -173,6 +192,8 @@ def _dialogue(
         except DialgaugeError as error:
             raise error.at(dialogue=name, turn=number) from error
         notes.add(_NULLS, predicted is None)
+        if entry.said:
+            notes.said.setdefault(name, {})[number] = entry.said
         gold = None if entry.gold is None else golds.read_or_none(entry.gold, name, number)
         turns[number] = Turn(speaker="user", predicted=predicted, state=gold)
         before = predicted if changes and predicted is not None else before

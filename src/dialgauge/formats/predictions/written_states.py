@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import INVALID, PARTLY, Notes, present_text, rows_by_columns
+from dialgauge.formats.predictions.beside import is_flag, meant_value
 from dialgauge.formats.predictions.common import TWO_VALUES, example_rows
 from dialgauge.formats.predictions.loose import (
     NO_NAME,
@@ -28,7 +29,7 @@ from dialgauge.formats.predictions.loose import (
     loose_value,
 )
 from dialgauge.formats.predictions.model_answers import call_of, calls_in, domain_of_tool, is_answer, texts_in
-from dialgauge.formats.predictions.state_texts import TextReader, Triple, slot_name, split_name
+from dialgauge.formats.predictions.state_texts import TextReader, Triple, is_domain, slot_name, split_name
 from dialgauge.text import plain
 
 FIRST = "answers with several texts, of which the first was read"
@@ -43,6 +44,8 @@ _OUTPUTS = frozenset(
     decoded state beliefstate
     """.split()  # noqa: SIM905
 )
+#: The same, of what a turn changes.
+_CHANGES = frozenset(("update", "updates", "change", "changes", "delta", "deltas", "diff"))
 #: What probabilities sum up to, rounded.
 _WHOLE, _HALF = 1.01, 0.5
 
@@ -117,8 +120,15 @@ class StateReader:
         """The state that was meant; where it holds changes only, they are made to the state ``before``."""
         seen: Seen = Counter()
         self._unread = ""
+        if before is None and (name := _changes_among(written)):
+            raise DialgaugeError(
+                f"'{name}' holds what a turn changes, in a list of several outputs: keep the best of them, in a field "
+                "'changes' of its own, and the changes are added up",
+                example=example_rows(dialogue, name="changes"),
+            )
         written = self._single(_unnested(written), seen)
         state: State = {domain: dict(slots) for domain, slots in (before or {}).items()}
+        given: dict[tuple[str, str], Values] = {}
         for domain, slot, value in self._triples(written, seen):
             values = () if before is not None and is_deletion(value) else self._values(value, seen)
             if not values:
@@ -126,9 +136,9 @@ class StateReader:
                     state.get(domain, {}).pop(slot, None)
                 continue
             slots = state.setdefault(domain, {})
-            if before is None and slots.get(slot, values) != values:
+            if given.get((domain, slot), values) != values:
                 self._notes.add_at(TWO_VALUES, 1, f"dialogue {dialogue}, turn {turn}")
-            slots[slot] = values
+            slots[slot] = given[domain, slot] = values
             self.slots.add((domain, slot))
         if seen[NO_SLOT] or seen[NO_VALUE]:
             seen[PARTLY], self._unread = 1, self._unread or str(written)
@@ -167,15 +177,17 @@ class StateReader:
             return outputs[scores.index(max(scores))][0]
         raise DialgaugeError(
             f"this is a list of {len(written)} states for one turn, as of the best few outputs; keep one of them, or "
-            "give each a 'score', as in {'text': 'hotel-area=north', 'score': 0.9}, and the best is read",
+            "give each a 'score', as in {'text': 'hotel-area=north', 'score': 0.9}, and that with the highest is read",
             example=example_rows(),
         )
 
     def _values(self, value: Any, seen: Seen) -> Values:
         if type(value) is str and not self._cells:
             return present_text(_unquoted(value.strip()))
-        if isinstance(value, Mapping) and ("value" in value or "values" in value):
-            value = value["value"] if "value" in value else value["values"]
+        while isinstance(value, Mapping) and ("value" in value or "values" in value):
+            named = "value" if "value" in value else "values"
+            beside = _flags_in(value, {named}) if len(value) > 1 else {}
+            value = meant_value(value[named], beside, seen) if beside else value[named]
         best = _best_value(value)
         seen[LIKELIEST] += best is not value
         value = best
@@ -281,6 +293,8 @@ class StateReader:
                 seen[INVALID] += bool(item.strip())
             else:
                 yield triple
+        elif isinstance(item, list | tuple) and len(item) == 2 and is_domain(item[0]):
+            yield from self._of_mapping({item[0]: item[1]}, seen)
         elif isinstance(item, list | tuple) and len(item) == 2:
             yield self._named(str(item[0]), item[1], seen)
         elif isinstance(item, list | tuple) and len(item) == 3:
@@ -290,7 +304,8 @@ class StateReader:
             frame = _listed_slots(item.get("state", item.get("slots")))
             rest = {key: value for key, value in item.items() if key not in _DOMAIN_NAMES and not _is_beside(key)}
             if given := _pair(item):
-                slot, value = given
+                slot, value, beside = given
+                value = {"value": value, **beside} if beside else value
                 pair = split_name(slot) if domain and slot.lower().startswith(domain.lower() + "-") else None
                 yield self._named(pair[1] if pair else slot, value, seen, domain)
             elif domain and isinstance(frame, Mapping) and isinstance(frame.get("slot_values", frame), Mapping):
@@ -357,14 +372,22 @@ def _scored(item: Any) -> tuple[Any, float | None]:
     """
     if isinstance(item, Mapping):
         score = next((item[name] for name in _SCORES if _is_number(item.get(name))), None)
-        others = [key for key in item if key not in _SCORES]
-        is_output = len(others) == 1 and re.sub("[^a-z]", "", str(others[0]).lower()) in _OUTPUTS
+        score = -item["rank"] if _is_number(item.get("rank")) else score  # which says more than a score, or a cost
+        others = [key for key in item if key not in _SCORES and key != "rank"]
+        is_output = len(others) == 1 and re.sub("[^a-z]", "", str(others[0]).lower()) in _OUTPUTS | _CHANGES
         return (item[others[0]] if is_output and score is not None else item), score
     if isinstance(item, list | tuple) and len(item) == 2 and _is_number(item[1]):
         output, score = item
         is_output = isinstance(output, Mapping) or (isinstance(output, str) and ("=" in output or not output.strip()))
         return (output, score) if is_output else (item, None)
     return item, None
+
+
+def _changes_among(written: Any) -> str:
+    """The name of what turns change in a list of outputs with scores; empty where they hold states."""
+    first = written[0] if isinstance(written, list) and written and isinstance(written[0], Mapping) else {}
+    named = next((str(key) for key in first if str(key).lower() in _CHANGES), "")
+    return named if named and _scored(first)[1] is not None else ""
 
 
 def _is_number(value: object) -> bool:
@@ -375,12 +398,23 @@ def _is_beside(name: object) -> bool:
     return isinstance(name, str) and _BESIDE.fullmatch(name.lower()) is not None
 
 
-def _pair(item: Mapping[Any, Any]) -> tuple[str, Any] | None:
-    """Slot and value of an object that names them: ``{"slot": "hotel-area", "value": "north"}``."""
-    named = {re.sub("[^a-z]", "", key.lower()): content for key, content in item.items() if isinstance(key, str)}
+def _pair(item: Mapping[Any, Any]) -> tuple[str, Any, dict[str, Any]] | None:
+    """Slot and value of an object that names them: ``{"slot": "hotel-area", "value": "north"}``, and what is beside."""
+    named = {re.sub("[^a-z]", "", key.lower()): key for key in item if isinstance(key, str)}
     slot = next((named[name] for name in _SLOT_NAMES if name in named), None)
-    value = next((name for name in _VALUE_NAMES if name in named), None)
-    return (str(slot), named[value]) if slot is not None and value else None
+    value = next((named[name] for name in _VALUE_NAMES if name in named), None)
+    if slot is None or item[slot] is None:
+        return None
+    beside = _flags_in(item, {slot, value, *_DOMAIN_NAMES}) if len(item) > 2 or value is None else {}
+    if value is None and not any(map(is_deletion, beside.values())):
+        return None
+    return str(item[slot]), item[value] if value else "", beside
+
+
+def _flags_in(item: Mapping[Any, Any], used: Container[object]) -> dict[str, Any]:
+    """What stands beside a value and may say whether it is meant."""
+    others = ((name, held) for name, held in item.items() if name not in used and name not in _SCORES)
+    return {name: held for name, held in others if not _is_beside(name) or is_flag(name, [held])}
 
 
 def _unquoted(value: str) -> str:
