@@ -48,17 +48,10 @@ from dialgauge.formats.logs.messages import (
 )
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plain_columns, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, unclear_verdicts
-from dialgauge.formats.logs.results import (
-    NAME,
-    TAKEN,
-    in_lines,
-    is_flat_result,
-    is_wide,
-    of_row,
-    results_in,
-    sums_up,
-)
+from dialgauge.formats.logs.report_lines import in_lines
+from dialgauge.formats.logs.results import NAME, TAKEN, is_flat_result, results_in, sums_up
 from dialgauge.formats.logs.sample_events import SPEC, is_sample_event, samples_of
+from dialgauge.formats.logs.wide_tables import is_wide, of_row
 from dialgauge.formats.logs.written_values import value_in
 from dialgauge.formats.source import Part
 

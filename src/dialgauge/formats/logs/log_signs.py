@@ -16,8 +16,10 @@ from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
 from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, names_conversation, plain_columns
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
-from dialgauge.formats.logs.results import are_results, in_lines, is_flat_result, is_result, is_wide, sums_up
+from dialgauge.formats.logs.report_lines import in_lines
+from dialgauge.formats.logs.results import are_results, is_flat_result, is_result, sums_up
 from dialgauge.formats.logs.transcripts import is_judged_transcript
+from dialgauge.formats.logs.wide_tables import is_wide
 from dialgauge.formats.logs.written_values import TRANSCRIPTS, value_in
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.

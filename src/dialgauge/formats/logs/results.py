@@ -1,20 +1,20 @@
 """Results without messages, where only was kept how each trial of a task went.
 
 Records (``{"task": "t1", "passed": true}``), alone or in a list under whatever name; verdicts by task, each one, a list
-or by trial; lists of the tasks that passed and failed; a list of tasks and one of verdicts; tables with a column a
-trial or a column a task; lines such as ``t1: PASS FAIL``. All become records of one trial each.
+or by trial; lists of the tasks that passed and failed; a list of tasks and one of verdicts. All become records of one
+trial each.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import rows_by_columns
 from dialgauge.formats.logs.conversations import SPOKEN, is_other
-from dialgauge.formats.logs.fact_names import TASK, TRIAL, TRIAL_NAME, VERDICTS, is_fact, plain_key
+from dialgauge.formats.logs.fact_names import TASK, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import is_unjudged, number_in, said_success, truth
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plan_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, says_verdict
@@ -32,7 +32,7 @@ _ALL = ("trials", "numtrials", "ntrials", "totaltrials", "attempts", "runs", "nr
 _ANY = "total"
 _MOST_TRIALS = 1000
 #: A mere number, as the name of a trial.
-_NUMBER = re.compile("([0-9]{1,3})")
+NUMBER = re.compile("([0-9]{1,3})")
 #: How a member is called that holds one trial of all tasks, or a trial of one.
 _TRIAL_KEY = re.compile(
     r"(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter|round)[-_ #=]{0,2}([0-9]{1,6})",
@@ -58,7 +58,7 @@ _NO_TRIALS = re.compile(
     re.IGNORECASE,
 )
 #: How a row is called that sums up the others.
-_TOTAL = re.compile(r"(?:grand )?total|mean|average|avg|sum|overall|all|pass rate", re.IGNORECASE)
+TOTAL = re.compile(r"(?:grand )?total|mean|average|avg|sum|overall|all|pass rate", re.IGNORECASE)
 #: What a line says that sums up the others.
 _SUMS_UP = re.compile(r"summar|total|rate|accuracy|final|report|overall|aggregate|mean|average|avg|metrics|count", re.I)
 #: Lists of tasks that say neither: what their harness broke at, what came to nothing, what was not run, and all.
@@ -71,37 +71,8 @@ _NOT_RUN, _ALL_IDS = frozenset({"incomplete"}), frozenset({"submitted"})
 _DEEPEST = 4
 #: Members of a value that say whether it is results; a file may be cut off after them.
 _LOOKED_AT = 20
-#: A line of text: when and how loud it was said, the verdicts in it, and what may stand around the name.
-_STAMP = re.compile(
-    r"\A\[?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?Z?\]?\s"
-)
-_LEVEL = re.compile(r"\A\s{0,9}\[?(?:INFO|DEBUG|WARNING|WARN|ERROR)\]?:?\s")
-_VERDICT = re.compile(r"(?<![\w-])(?:PASS|FAIL|PASSED|FAILED|SUCCESS|FAILURE)(?![\w-])|[✅✓✔❌✗✘]")
-#: What stands where a verdict does on other lines, and is none.
-_NO_VERDICT = re.compile(
-    r"(?<![\w-])(?:ERROR|ERRORED|TIMEOUT|TIMED OUT|SKIP|SKIPPED|CRASH|CRASHED|ABORTED|CANCELLED|UNKNOWN|XFAIL|XPASS|N/A"
-    r"|INCOMPLETE|PENDING|INCONCLUSIVE|PARTIAL|KILLED|INFRA_ERROR|BLOCKED)(?![\w-])|⚠\ufe0f?|⏭\ufe0f?|⏱\ufe0f?"
-)
-#: How long a test took, behind its name, and the trial beside it.
-_TOOK = re.compile(r"\s{1,9}[(\[]?(?:in\s)?[0-9]{1,9}(?:\.[0-9]{1,9})?\s?(?:s|ms|sec|secs|seconds|min|m)[)\]]?\Z")
-_HASH = re.compile(r"\s#(?=[0-9]{1,6}\Z)")
-_PAIR = re.compile(r"(?<![\w.-])([A-Za-z_][\w.]{0,40})=([^\s,;]{1,100})")
-_NUMBERS = re.compile(r"[0-9]{1,20}")
-_AROUND = " \t:=|,;.-[]<>→│✖\ufe0f"
-_PYTEST = re.compile(r"\A[\w./-]{1,200}\.py::[\w:.]{1,200}\[([^\]]{1,200})\]")
-_PERCENT = re.compile(r"\s\[\s{0,3}[0-9]{1,3}%\]\s{0,9}\Z")
-#: What a line says of task and trial by name: ``task=buy trial=1/4 ... PASS``.
-_TASK_SAID = re.compile(r"(?<![\w-])(?:task|task_id|scenario|case)=([\w./-]{1,100})", re.IGNORECASE)
-_TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)=([0-9]{1,6})(?![\w.])", re.IGNORECASE)
 #: A word in a cell.
 _SHORT_WORD = re.compile(r"[A-Za-z][A-Za-z_ -]{1,30}|⚠\ufe0f?")
-#: Lines of a test runner around its verdicts.
-_BANNER = re.compile(r"={3,200}(?:\s|\Z)|collect(?:ed|ing) [0-9]|(?:platform|rootdir|plugins|cachedir)[ :]")
-#: Where pytest says again what failed.
-_AGAIN = re.compile(r"={3,200} short test summary info")
-#: Lines of a text that may have no verdict: a heading, a summary.
-_OTHER_LINES = 0.34
-_LONGEST_LINE = 300
 
 
 def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
@@ -262,7 +233,7 @@ def _outcomes(held: Any, depth: int = 0) -> list[dict[str, Any]]:
         return (
             [{"trial": n, **each[0]} for n, each in enumerate(listed)] if all(len(each) == 1 for each in listed) else []
         )
-    numbers = [match for key in held if (match := _TRIAL_KEY.fullmatch(key) or _NUMBER.fullmatch(key))]
+    numbers = [match for key in held if (match := _TRIAL_KEY.fullmatch(key) or NUMBER.fullmatch(key))]
     if len(numbers) == len(held):
         listed = [_outcome_or_none(member, depth) for member in held.values()]
         named = zip(numbers, listed, strict=True)
@@ -275,7 +246,7 @@ def _outcome_or_none(member: Any, depth: int) -> list[dict[str, Any]]:
     """What is said of a trial among others; also null, or a word that is neither yes nor no."""
     found = _outcomes(member, depth + 1)
     return found or (
-        [outcome_of(member)] if member is None or (isinstance(member, str) and _is_other_word(member)) else []
+        [outcome_of(member)] if member is None or (isinstance(member, str) and is_other_word(member)) else []
     )
 
 
@@ -416,152 +387,24 @@ def sums_up(value: Any, *, numbered: bool) -> bool:
     if not names_conversation(value):
         return any(map(_SUMS_UP.search, value))
     task = _task(value)
-    judged = any(said_success(held) is not None for key, held in value.items() if not _TOTAL.fullmatch(str(held)))
-    return _TOTAL.fullmatch(task) is not None and ((numbered and not has_trial(value)) or not judged)
+    judged = any(said_success(held) is not None for key, held in value.items() if not TOTAL.fullmatch(str(held)))
+    return TOTAL.fullmatch(task) is not None and ((numbered and not has_trial(value)) or not judged)
 
 
-def is_wide(row: Any) -> bool:
-    """Does a row of a table hold several verdicts: a column a trial beside the task, or a column a task?"""
-    return isinstance(row, dict) and bool(_trial_columns(row) or _task_columns(row))
+def ended_as(word: str) -> str:
+    """How a conversation ended of which a report says this instead of a verdict."""
+    ends = {"err": "error", "errored": "error", "crash": "error", "crashed": "error", "timed out": "timeout"}
+    return ends.get(word.lower(), word.lower())
 
 
-def of_row(row: Mapping[str, Any], header: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """The trials in a row of such a table, also those whose cells are empty; none in one of totals."""
-    if _TOTAL.fullmatch(str(next(iter(row.values()), "")).strip()):
-        return []
-    if columns := _trial_columns(row, fewest=1):
-        shared = {key: cell for key, cell in row.items() if key not in columns}
-        every = {**_columns_of_trials(header), **columns}
-        return [{**shared, "trial": number, **outcome_of(row.get(column))} for column, number in every.items()]
-    every = _columns_of_trials(header)
-    words = [row[key] for key in every if key in row]
-    if words and all(map(_is_other_word, words)) and task_and_trial(row):
-        shared = {key: cell for key, cell in row.items() if key not in every}
-        return [{**shared, "trial": number, **outcome_of(row.get(column))} for column, number in every.items()]
-    tasks = _task_columns(row)
-    trial = {key: cell for key, cell in row.items() if key not in tasks}
-    empty = [key for key in header if key and key not in row] if tasks else []
-    return [{**trial, "task_id": task, "success": row.get(task)} for task in (*tasks, *empty)]
-
-
-def _trial_column(key: str) -> re.Match[str] | None:
-    return TRIAL_NAME.fullmatch(key.strip()) or _NUMBER.fullmatch(key.strip())
-
-
-def _columns_of_trials(header: Iterable[str]) -> dict[str, int]:
-    return {key: int(number[1]) for key in header if (number := _trial_column(key))}
-
-
-def _is_other_word(cell: Any) -> bool:
+def is_other_word(cell: Any) -> bool:
     """Does a cell say that nobody judged, or have a short word that is neither yes nor no?"""
     return is_unjudged(cell) or (isinstance(cell, str) and _SHORT_WORD.fullmatch(cell.strip()) is not None)
 
 
 def outcome_of(cell: Any) -> dict[str, Any]:
     """What a cell says of a trial: a verdict, or how it ended without one."""
-    broke = isinstance(cell, str) and _ended(cell.strip()) in ("error", "timeout")
-    if broke or (said_success(cell) is None and not is_unjudged(cell) and _is_other_word(cell)):
-        return {"success": None, REASON: _ended(cell.strip())}
+    broke = isinstance(cell, str) and ended_as(cell.strip()) in ("error", "timeout")
+    if broke or (said_success(cell) is None and not is_unjudged(cell) and is_other_word(cell)):
+        return {"success": None, REASON: ended_as(cell.strip())}
     return {"success": cell}
-
-
-def _trial_columns(row: Mapping[str, Any], fewest: int = 2) -> dict[str, int]:
-    """Columns that are called as trials and hold verdicts, beside a task."""
-    columns = _columns_of_trials(row)
-    said = [key for key in columns if said_success(row[key]) is not None]
-    verdicts = bool(said) and all(key in said or _is_other_word(row[key]) for key in columns)
-    return columns if len(columns) >= fewest and verdicts and task_and_trial(row) and not says_verdict(row) else {}
-
-
-def _task_columns(row: Mapping[str, Any]) -> list[str]:
-    """All columns but the first, which numbers the trials, where they hold verdicts and are called as nothing known."""
-    first, *others = row or [""]
-    if plain_key(first) not in TRIAL or len(others) < 2 or any(map(is_fact, others)):
-        return []
-    return others if all(said_success(row[key]) is not None for key in others) else []
-
-
-def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """The verdicts in lines of text, each with the name that stands beside them; a name of a trial is kept in it."""
-    rows: list[dict[str, Any]] = []
-    others: list[str] = []
-    total = 0
-    for line in lines:
-        if rows and _AGAIN.match(line):
-            break
-        if not line.strip() or _BANNER.match(line):
-            continue
-        total += 1
-        words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE and not line.lstrip().startswith("|") else []
-        name = _name_in(line) if words else ""
-        task, trial = _TASK_SAID.search(name), _TRIAL_SAID.search(name)
-        if task and trial and len(words) == 1:
-            rows.append({**_further(line), "task_id": task[1], "trial": int(trial[1]), "success": truth(words[0])})
-        elif not name or len(name.split()) > 6:
-            others.append(line)
-        else:
-            trials = {"task_id": name} if len(words) > 1 else {NAME: name}
-            numbers = [{"trial": number} for number in range(len(words))] if len(words) > 1 else [{}]
-            rows += [{**trials, **number, "success": truth(word)} for number, word in zip(numbers, words, strict=True)]
-    unjudged = _unjudged_lines(others, rows)
-    left = [line for line in others if line not in unjudged]
-    if len(rows) < 2 or len(left) > _OTHER_LINES * total:
-        return []
-    rows += unjudged.values()
-    if left:
-        told = f"{len(left):,} lines without a verdict passed over, such as '{left[0].strip()[:60]}'"
-        rows[0] = {**rows[0], TAKEN: told.replace("1 lines", "1 line", 1) if len(left) == 1 else told}
-    return rows
-
-
-def _further(line: str) -> dict[str, Any]:
-    """What a line says beside task, trial and verdict: ``cost=0.02``."""
-    said = {key: value for key, value in _PAIR.findall(line) if not _VERDICT.fullmatch(value)}
-    return {key: value for key, value in said.items() if plain_key(key) not in (*TASK, *TRIAL, "seed", *VERDICTS)}
-
-
-def _unjudged_lines(lines: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Lines that look like those with a verdict and have another word in its place: conversations without a verdict."""
-    shapes = {_shape(str(row[NAME])) for row in rows if NAME in row}
-    numbered = any("trial" in row for row in rows)
-    found: dict[str, dict[str, Any]] = {}
-    for line in lines:
-        words = _NO_VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
-        if len(words) != 1:
-            continue
-        task, trial = _TASK_SAID.search(line), _TRIAL_SAID.search(line)
-        name = _name_in(line, _NO_VERDICT)
-        ended = {"success": None, REASON: _ended(words[0])}
-        if numbered and task and trial:
-            found[line] = {**_further(line), "task_id": task[1], "trial": int(trial[1]), **ended}
-        elif name and _shape(name) in shapes:
-            found[line] = {NAME: name, **ended}
-    return found
-
-
-def _shape(name: str) -> str:
-    """What names of one report have in common: all but numbers and, of several words, the first."""
-    first, *others = _NUMBERS.sub("0", name).split()
-    return " ".join(["", *others]) if others else first
-
-
-def _ended(word: str) -> str:
-    """How a conversation ended of which a report says this instead of a verdict."""
-    ends = {"err": "error", "errored": "error", "crash": "error", "crashed": "error", "timed out": "timeout"}
-    return ends.get(word.lower(), word.lower())
-
-
-def name_and_verdicts(line: str) -> tuple[str, list[bool | None]]:
-    """What a line has verdicts on, and these."""
-    words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE else []
-    return (_name_in(line) if words else ""), [truth(word) for word in words]
-
-
-def _name_in(line: str, word: re.Pattern[str] = _VERDICT) -> str:
-    """What a line has a verdict on, or another word in its place."""
-    rest = _PERCENT.sub("", _LEVEL.sub("", _STAMP.sub("", line)))
-    if test := _PYTEST.match(rest):
-        return test[1]
-    before, _, after = word.sub("\0", rest).partition("\0")
-    name = before.strip(_AROUND) or after.partition("\0")[0].strip(_AROUND)
-    return _HASH.sub("#", _TOOK.sub("", name).strip(_AROUND)).strip()

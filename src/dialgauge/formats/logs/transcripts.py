@@ -12,7 +12,7 @@ from typing import Any
 from dialgauge.formats.logs.fact_names import SUCCESS, TASK, TRIAL, VERDICTS, plain_key
 from dialgauge.formats.logs.fact_values import said_success
 from dialgauge.formats.logs.messages import ROLES, transcript
-from dialgauge.formats.logs.results import name_and_verdicts
+from dialgauge.formats.logs.report_lines import name_and_verdicts
 
 _HEADING = re.compile(r"\s{0,3}(?:#{1,6}\s|={2,40}\s?|-{3,40}\s|\*{3,40}\s?)(.{1,200})")
 _AROUND = " \t=*#-:–—|"

@@ -14,8 +14,9 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import python_literal
-from dialgauge.formats.logs.results import is_result, is_wide
+from dialgauge.formats.logs.results import is_result
 from dialgauge.formats.logs.transcripts import transcripts_in
+from dialgauge.formats.logs.wide_tables import is_wide
 
 #: A longer text is no report that a person or a test runner wrote.
 _LONGEST = 8 << 20

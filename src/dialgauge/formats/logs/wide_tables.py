@@ -1,0 +1,61 @@
+"""Tables of results with a column for each trial beside the task, or a column for each task beside the trial."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dialgauge.formats.logs.fact_names import TRIAL, TRIAL_NAME, is_fact, plain_key
+from dialgauge.formats.logs.fact_values import said_success
+from dialgauge.formats.logs.record_fields import task_and_trial
+from dialgauge.formats.logs.record_verdicts import says_verdict
+from dialgauge.formats.logs.results import NUMBER, TOTAL, is_other_word, outcome_of
+
+
+def is_wide(row: Any) -> bool:
+    """Does a row of a table hold several verdicts: a column a trial beside the task, or a column a task?"""
+    return isinstance(row, dict) and bool(_trial_columns(row) or _task_columns(row))
+
+
+def of_row(row: Mapping[str, Any], header: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The trials in a row of such a table, also those whose cells are empty; none in one of totals."""
+    if TOTAL.fullmatch(str(next(iter(row.values()), "")).strip()):
+        return []
+    if columns := _trial_columns(row, fewest=1):
+        shared = {key: cell for key, cell in row.items() if key not in columns}
+        every = {**_columns_of_trials(header), **columns}
+        return [{**shared, "trial": number, **outcome_of(row.get(column))} for column, number in every.items()]
+    every = _columns_of_trials(header)
+    words = [row[key] for key in every if key in row]
+    if words and all(map(is_other_word, words)) and task_and_trial(row):
+        shared = {key: cell for key, cell in row.items() if key not in every}
+        return [{**shared, "trial": number, **outcome_of(row.get(column))} for column, number in every.items()]
+    tasks = _task_columns(row)
+    trial = {key: cell for key, cell in row.items() if key not in tasks}
+    empty = [key for key in header if key and key not in row] if tasks else []
+    return [{**trial, "task_id": task, "success": row.get(task)} for task in (*tasks, *empty)]
+
+
+def _trial_columns(row: Mapping[str, Any], fewest: int = 2) -> dict[str, int]:
+    """Columns that are called as trials and hold verdicts, beside a task."""
+    columns = _columns_of_trials(row)
+    said = [key for key in columns if said_success(row[key]) is not None]
+    verdicts = bool(said) and all(key in said or is_other_word(row[key]) for key in columns)
+    return columns if len(columns) >= fewest and verdicts and task_and_trial(row) and not says_verdict(row) else {}
+
+
+def _task_columns(row: Mapping[str, Any]) -> list[str]:
+    """All columns but the first, which numbers the trials, where they hold verdicts and are called as nothing known."""
+    first, *others = row or [""]
+    if plain_key(first) not in TRIAL or len(others) < 2 or any(map(is_fact, others)):
+        return []
+    return others if all(said_success(row[key]) is not None for key in others) else []
+
+
+def _trial_column(key: str) -> re.Match[str] | None:
+    return TRIAL_NAME.fullmatch(key.strip()) or NUMBER.fullmatch(key.strip())
+
+
+def _columns_of_trials(header: Iterable[str]) -> dict[str, int]:
+    return {key: int(number[1]) for key in header if (number := _trial_column(key))}
