@@ -932,3 +932,48 @@ COMPLICATED += [
         Truth(4, 7, 3),
     ),
 ]
+
+
+def _junit(name: str) -> dict[str, str]:
+    """A report of JUnit whose tests are called so."""
+    cases = "".join(
+        f"<testcase name='{name.format(task=task, trial=trial)}'>{'' if done else '<failure/>'}</testcase>"
+        for task, trial, done in TRIALS
+    )
+    return {"a.xml": f"<testsuite>{cases}</testsuite>"}
+
+
+def _attributes(**known: str | bool | int) -> list[dict[str, Any]]:
+    kinds = {str: "stringValue", bool: "boolValue", int: "intValue"}
+    return [{"key": key.replace("__", "."), "value": {kinds[type(held)]: held}} for key, held in known.items()]
+
+
+def _trace(task: str, trial: int, done: bool) -> list[dict[str, Any]]:
+    """Whoever runs the agent says in the root span what was tried; the agent itself speaks in the span below."""
+    name = f"{task}{trial}"
+    said = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "hi"}]}])
+    spoken = _attributes(gen_ai__operation__name="chat", gen_ai__input__messages=said)
+    return [
+        {
+            "traceId": name,
+            "spanId": "r",
+            "attributes": _attributes(bench__task_id=task, bench__trial=trial, success=done),
+        },
+        {"traceId": name, "spanId": "m", "parentSpanId": "r", "attributes": spoken},
+    ]
+
+
+_SPANS = [span for trial in TRIALS for span in _trace(*trial)]
+COMPLICATED += [
+    *(
+        OddLog(f"JUnit {name}", _junit(name), TWICE)
+        for name in ("t[{task}-{trial}]", "t[{trial}-{task}]", "{task}[{trial}]")
+    ),
+    OddLog("JUnit t[task-trial1]", _junit("t[{task}-trial{trial}]"), TWICE),
+    OddLog("a root span", {"a.json": json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": _SPANS}]}]})}, TWICE),
+    OddLog(
+        "costs and no messages but of what is not judged",
+        {"a.jsonl": _lines([*({**row, "cost": 1} for row in _ROWS), {"task": "lend", "messages": _talk("buy")}])},
+        Truth(4, 7, 3),
+    ),
+]

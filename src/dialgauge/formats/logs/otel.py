@@ -8,7 +8,7 @@ are tool calls and tokens without words, and the notes say so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek
 from dialgauge.formats.logs.exchanges import ModelCall, ToolRecord, put_together, records_of
-from dialgauge.formats.logs.fact_names import EVALUATIONS, JUDGES, SUCCESS, plain_key
+from dialgauge.formats.logs.fact_names import EVALUATIONS, JUDGES, SUCCESS, TASK, TRIAL, plain_key
 from dialgauge.formats.logs.fact_values import amount_in, number_in, number_text
 from dialgauge.formats.logs.facts import Facts, facts_of
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
@@ -81,6 +81,7 @@ class _Batch(Struct, gc=False, rename="camel"):
 class _Kept(Struct):
     """A span of generative AI: what is used of it."""
 
+    trace: str
     start: int
     root: bool
     known: dict[str, Any]
@@ -104,6 +105,7 @@ class OtelSpans(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         conversations: dict[str, list[_Kept]] = {}
+        roots: dict[str, dict[str, Any]] = {}
         seen: set[tuple[str, str]] = set()
         for batch in records_of(part, _BATCH):
             for span in _spans(batch):
@@ -113,13 +115,16 @@ class OtelSpans(DialogueFormat):
                 seen.add(own)
                 if kept := _kept(span):
                     conversations.setdefault(str(kept.known.get(_CONVERSATION) or span.trace_id), []).append(kept)
+                elif not span.parent_span_id:  # of whoever runs the agent: it may say task, trial and success
+                    roots[span.trace_id] = _attributes(span.attributes)
         if not conversations:
             raise DialgaugeError("none of its spans is of generative AI (gen_ai.* attributes)", file=part.name)
         numbering = Numbering()
         for name, spans in conversations.items():
             spans.sort(key=lambda span: span.start)
+            beside = [roots[trace] for trace in dict.fromkeys(span.trace for span in spans) if trace in roots]
             try:
-                yield _dialogue(name, spans, numbering, part, notes)
+                yield _dialogue(name, spans, beside, numbering, part, notes)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
 
@@ -141,7 +146,7 @@ def _kept(span: _Span) -> _Kept | None:
     failed = str(span.status.code) in (str(_FAILED), "STATUS_CODE_ERROR")
     error = str(known.get("error.type") or span.status.message or "error") if failed else ""
     start = number_in(span.start_time_unix_nano) or 0.0
-    return _Kept(int(start), not span.parent_span_id, known, scores, error)
+    return _Kept(span.trace_id, int(start), not span.parent_span_id, known, scores, error)
 
 
 def _score(known: Mapping[str, Any]) -> dict[str, str]:
@@ -175,7 +180,15 @@ def _value(given: Any, depth: int = 0) -> Any:
     return {str(value.get("key")): _value(value.get("value"), depth + 1) for value in values if isinstance(value, dict)}
 
 
-def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
+def _dialogue(
+    name: str,
+    spans: list[_Kept],
+    beside: Sequence[Mapping[str, Any]],
+    numbering: Numbering,
+    part: Part,
+    notes: Notes,
+) -> Dialogue:
+    """The dialogue of some spans; ``beside`` are the attributes of the root spans around them."""
     of_models = [span for span in spans if _is_of_model(span.known)]
     calls = [_model_call(span.known) for span in of_models if {_SENT, _ANSWERED} & span.known.keys()]
     if not calls:  # agents that record what they were asked and answered, and not their models' calls
@@ -184,10 +197,9 @@ def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, n
         notes.add(NO_CONTENT)
     tools = [_tool(span) for span in spans if span.known.get(_OPERATION) == "execute_tool"]
     messages = put_together(calls, tools, notes)
-    own = {
-        key: value for span in spans if span.root for key, value in span.known.items() if not key.startswith("gen_ai.")
-    }
-    own |= {name: value for key, value in own.items() if (name := _judged_name(key)) and name not in own}
+    roots = [*beside, *(span.known for span in spans if span.root)]
+    own = {key: value for known in roots for key, value in known.items() if not key.startswith("gen_ai.")}
+    own |= {name: value for key, value in own.items() if (name := _own_name(key)) and name not in own}
     declared = facts_of(own, Notes())
     models = dict.fromkeys(
         str(model)
@@ -219,10 +231,11 @@ def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, n
     return logged_dialogue("otel", messages, facts, numbering.take(facts, name, part.name), {})
 
 
-def _judged_name(key: str) -> str:
-    """The name of a verdict that an attribute of an evaluation is: ``success`` of ``eval.success``."""
+def _own_name(key: str) -> str:
+    """The fact that an attribute of somebody's own is: ``task_id`` of ``bench.task_id``, of an evaluation a verdict."""
     owner, _, name = key.rpartition(".")
-    return name if plain_key(name) in SUCCESS and plain_key(owner.rpartition(".")[2]) in EVALUATIONS | JUDGES else ""
+    judged = plain_key(name) in SUCCESS and plain_key(owner.rpartition(".")[2]) in EVALUATIONS | JUDGES
+    return name if judged or (owner and plain_key(name) in (*TASK, *TRIAL)) else ""
 
 
 def _is_of_model(known: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import python_literal
-from dialgauge.formats.logs.results import is_result
+from dialgauge.formats.logs.results import NAME, is_result
 from dialgauge.formats.logs.transcripts import transcripts_in
 from dialgauge.formats.logs.wide_tables import is_wide
 
@@ -63,17 +63,23 @@ def _xml(text: str) -> list[dict[str, Any]] | None:
     cases = records.get(_CASE, [])
     several = len({case["class"] for case in cases}) > 1
     for case in cases:  # tests of one name in two classes are two
-        owner = case.pop("class")
-        case["test_name"] = f"{owner}.{case['test_name']}" if several and owner else case["test_name"]
-    return cases or max(records.values(), key=len, default=[])
+        owner, name = case.pop("class"), case[NAME]
+        case[NAME] = f"{owner}.{name}" if several and owner else name
+    return _of_tests(cases) or max(records.values(), key=len, default=[])
 
 
 def _test_case(known: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, Any]:
     """A test case of JUnit; one that broke, or was left out, has no verdict."""
     success = None if {"error", "skipped"} & inside.keys() else "failure" not in inside
-    case = {"class": known.get("classname", ""), "test_name": known.get("name", ""), "success": success}
+    case = {"class": known.get("classname", ""), NAME: known.get("name", ""), "success": success}
     broken = {"error": inside["error"][:200]} if "error" in inside else {}
     return {**case, **broken, **({"duration": known["time"]} if known.get("time") else {})}
+
+
+def _of_tests(cases: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
+    """Test cases: a name that comes again is another trial; one that does not may hold the trial itself."""
+    again = len({case[NAME] for case in cases}) < len(cases)
+    return [{"test_name": case.pop(NAME), **case} if again else case for case in cases] or None
 
 
 class _Tables(HTMLParser):
@@ -153,7 +159,7 @@ def _tap(text: str) -> list[dict[str, Any]] | None:
     if not any(line.startswith(("TAP version", "1..")) for line in lines):
         return None
     found = [match for line in lines if (match := _TAP.match(line))]
-    return [{"id": match[2].strip(), "success": None if match[3] else match[1] == "ok"} for match in found] or None
+    return _of_tests([{NAME: match[2].strip(), "success": None if match[3] else match[1] == "ok"} for match in found])
 
 
 def _blocks(text: str) -> list[dict[str, str]] | None:

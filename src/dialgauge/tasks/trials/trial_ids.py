@@ -14,16 +14,21 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 _TRIAL = r"(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)[-_ =]?([0-9]{1,6})"
-_WORD = re.compile(rf"(?:[-_ /.:#(]{{1,2}}|(?<=[0-9])){_TRIAL}\)?\Z", re.IGNORECASE)
+_WORD = re.compile(rf"(?:[-_ /.:#(]{{1,2}}|(?<=[0-9])){_TRIAL}\)?(?=\]?\Z)", re.IGNORECASE)
 _FIRST = re.compile(rf"\A{_TRIAL}[-_ /.:#](?=[a-z])", re.IGNORECASE)
 #: How it went, behind the trial.
 _VERDICT = re.compile(
     r"[-_ .](?:pass|passed|fail|failed|success|failure|error|errored|timeout|crashed|skipped)\Z", re.IGNORECASE
 )
 _NUMBER = re.compile(r"[-_/.:#](0|[1-9][0-9]?)\Z")
-#: The parameters of a test of pytest: a trial of so many, as pytest-repeat writes it, or a case and its trial.
-_OF_MANY = re.compile(r"(?<=\[)([0-9]{1,4})-[0-9]{1,4}(?=\]\Z)")
-_OF_CASE = re.compile(r"(?<=[\w)])-(0|[1-9][0-9]?)(?=\]\Z)")
+#: The parameters of a test of pytest: a trial of so many, as pytest-repeat writes it, a case and its trial in either
+#: order, or a trial alone.
+_OF_PYTEST = (
+    re.compile(r"(?<=\[)([0-9]{1,4})-[0-9]{1,4}(?=\]\Z)"),
+    re.compile(r"(?<=[\w)])-(0|[1-9][0-9]?)(?=\]\Z)"),
+    re.compile(r"(?<=\[)(0|[1-9][0-9]?)-(?=[^\]\[]{1,200}\]\Z)"),
+    re.compile(r"(?<=\[)(0|[1-9][0-9]?)(?=\]\Z)"),
+)
 _DATE = re.compile(r"(?:19|20)[0-9]{2}[-_/.][0-9]{1,2}\Z")
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -38,7 +43,7 @@ class TrialIds(Struct, frozen=True):
 def trials_in_ids(ids: Sequence[str]) -> TrialIds:
     """What ids tell of tasks and trials."""
     bare = [_VERDICT.sub("", name) for name in ids]
-    for pattern, names in ((_WORD, bare), (_FIRST, bare), (_OF_MANY, ids), (_OF_CASE, ids), (_NUMBER, ids)):
+    for pattern, names in ((_WORD, bare), (_FIRST, bare), *((pattern, ids) for pattern in _OF_PYTEST), (_NUMBER, ids)):
         ends = [pattern.search(name) for name in names]
         pairs = [
             (name[: end.start()] + name[end.end() :], int(end[1])) for name, end in zip(names, ends, strict=True) if end
@@ -51,7 +56,7 @@ def trials_in_ids(ids: Sequence[str]) -> TrialIds:
         for task, trial in pairs:
             trials.setdefault(task, set()).add(trial)
         several = max(map(len, trials.values()), default=0) > 1 and len(trials) > 1
-        if pattern in (_OF_MANY, _OF_CASE) and not (several and len(set(pairs)) == len(pairs) and _are_counted(trials)):
+        if pattern in _OF_PYTEST and not (several and len(set(pairs)) == len(pairs) and _are_counted(trials)):
             continue
         if several and (pattern is not _NUMBER or _are_trials(trials)):
             return TrialIds(tuple(pairs), ids[-1])

@@ -175,7 +175,8 @@ def _side_by_side(
         heads = [Column("measure"), *(Column(_head(run), align="right") for run in runs), *(_SPREAD if spread else ())]
         table = Table(heading, heads)
         for name, title in titles.items():
-            beside = _spread_cells(runs[0].scores[name], spread[name]) if spread else []
+            amounts = spread.get(name) if spread else None  # none where no scored conversation says it
+            beside = _spread_cells(runs[0].scores[name], amounts) if amounts else [""] * len(_SPREAD if spread else ())
             table.add(title, *(_cell(run.scores.get(name)) for run in runs), *beside)
     if "dollars" in units.values():
         table.notes.append("Costs are as the file gives them, taken to be US dollars.")
