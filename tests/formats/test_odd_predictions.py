@@ -525,3 +525,35 @@ def test_what_stands_beside_values_and_slots_that_come_twice_are_told(what: str,
     rows = "".join(json.dumps({"dialogue_id": "D1", "turn": n, "state": s}) + "\n" for n, s in enumerate(states))
     (tmp_path / "mine.jsonl").write_text(rows.replace('"@', "").replace('@"', "").replace("'", '"'))
     assert dialgauge.read(tmp_path / "mine.jsonl").notes.counts[what] == 1
+
+
+def _two_columns(first: str, second: str) -> tuple[States, Any]:
+    gold = {
+        f"d{number}": [{"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": "4"}] for number in range(200)
+    }
+    rows = [
+        {"dialogue_id": name, "turn": turn, first: state, second: {"hotel-area": "south"}}
+        for name, states in gold.items()
+        for turn, state in enumerate(states)
+    ]
+    return gold, rows
+
+
+@pytest.mark.parametrize("second", ["updated_state", "state_updated"])
+def test_the_state_after_a_turn_is_a_second_state(second: str) -> None:
+    with pytest.raises(DialgaugeError, match="both hold states"):
+        dialgauge.score(*_two_columns("state", second))
+
+
+def test_states_beside_the_prediction_are_told() -> None:
+    results = dialgauge.score(*_two_columns("pred", "pred_fixed"))
+    assert any("states under 'pred_fixed' not read" in str(note) for note in results.notes)
+
+
+def test_few_words_for_absent_slots_are_told() -> None:
+    gold, _ = _two_columns("pred", "other")
+    pred = {name: [dict(state) for state in states] for name, states in gold.items()}
+    for states in list(pred.values())[:20]:
+        states[1]["hotel-stars"] = "not specified"
+    results = dialgauge.score(gold, pred)
+    assert any("'not specified' fills 20 of 600 predicted slots" in str(note) for note in results.notes)

@@ -63,7 +63,8 @@ def absent_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFind
         if pair and len(values) == 1 and values[0] in strange and profile.normalise(pair, values, "predicted"):
             kept[domain, slot] += count
     mostly = any(count >= FEW and 2 * count > fills[slot] for slot, count in kept.items())
-    if not (mostly or kept.total() > MANY * total):
+    surely = mostly or kept.total() > MANY * total
+    if not surely and kept.total() < max(FEW, NOTABLE * total):
         return []
     shown = some_of([f"'{word[:40]}'" for word in sorted(strange)], LISTED)
     helps = ", or use a profile that knows the word (-p llm)" if all(map(means_absent, strange)) else ""
@@ -71,7 +72,7 @@ def absent_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFind
         f"{shown} {'fills' if len(strange) == 1 else 'fill'} {kept.total():,} of {total:,} predicted slots, and gold "
         f"never has it: it seems to mean that the slot is absent; leave such slots out of the file{helps}"
     )
-    return [GuardFinding(ABSENT, message, stops=True)]
+    return [GuardFinding(ABSENT, message, stops=surely)]
 
 
 def boolean_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:

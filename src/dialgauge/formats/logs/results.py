@@ -71,6 +71,14 @@ _NOT_RUN, _ALL_IDS = frozenset({"incomplete"}), frozenset({"submitted"})
 _DEEPEST = 4
 #: Members of a value that say whether it is results; a file may be cut off after them.
 _LOOKED_AT = 20
+#: How a conversation ended, in place of a verdict.
+_ENDS = frozenset(
+    {
+        *("error", "err", "errored", "timeout", "timed out", "skip", "skipped", "crash", "crashed", "aborted"),
+        *("cancelled", "unknown", "n/a", "incomplete", "pending", "inconclusive", "partial", "killed", "infra_error"),
+        *("blocked", "⚠️"),
+    }
+)
 #: A word in a cell.
 _SHORT_WORD = re.compile(r"[A-Za-z][A-Za-z_ -]{1,30}|⚠\ufe0f?")
 
@@ -244,10 +252,8 @@ def _outcomes(held: Any, depth: int = 0) -> list[dict[str, Any]]:
 
 def _outcome_or_none(member: Any, depth: int) -> list[dict[str, Any]]:
     """What is said of a trial among others; also null, or a word that is neither yes nor no."""
-    found = _outcomes(member, depth + 1)
-    return found or (
-        [outcome_of(member)] if member is None or (isinstance(member, str) and is_other_word(member)) else []
-    )
+    unjudged = member is None or (isinstance(member, str) and member.strip().lower() in _ENDS)
+    return _outcomes(member, depth + 1) or ([outcome_of(member)] if unjudged else [])
 
 
 def _is_verdict(value: Any) -> bool:

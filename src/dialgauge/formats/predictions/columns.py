@@ -282,10 +282,25 @@ class Columns(Struct, frozen=True):
     @property
     def others(self) -> list[str]:
         """Names that may hold the predicted states as well as the one that was taken, which says not that it does."""
-        if self.says_predicted or self.slot or self.wide or not self.state:
-            return []
+        return [] if self.says_predicted or self.slot or self.wide or not self.state else self._unread
+
+    @property
+    def _unread(self) -> list[str]:
+        """Names that are not read, and may hold states."""
         taken = {self.dialogue, self.turn, self.state, self.gold, self.domain, self.speaker, self.turns}
-        return [name for name in self.names if name not in taken and not is_no_state(name)]
+        names = (name for name in self.names if name not in taken)
+        return [name for name in names if not is_no_state(name) or _AFTER.search(name)]
+
+    def unread_states(self, rows: Sequence[Mapping[Any, Any]]) -> list[str]:
+        """Names beside one that says it is the prediction that hold states, too."""
+        if not self.says_predicted or self.slot or self.wide or not self.state:
+            return []
+        return [
+            name
+            for name in self._unread
+            if (given := [held for row in rows[:_LOOKED_AT] if (held := row.get(name))])
+            and all(looks_like_state(held, frozenset()) for held in given)
+        ]
 
     def keys(self) -> tuple[str, ...]:
         """The names that are used, for the line that says what was understood."""
@@ -303,6 +318,12 @@ def _says_prediction(name: str) -> bool:
 def is_message(held: object) -> bool:
     """Is it one message of a model, and no text that somebody said?"""
     return isinstance(held, Mapping) and held.get("role") == "assistant" and "content" in held
+
+
+#: What says that a state is the one after this turn, and not what changed.
+_AFTER = re.compile(r"updated", re.IGNORECASE)
+#: Rows that are looked at for states that are not read.
+_LOOKED_AT = 50
 
 
 def is_no_state(name: str) -> bool:

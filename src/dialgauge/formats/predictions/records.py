@@ -82,9 +82,13 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     named = [(_identifier(row, rows, columns), row) for row in spoken]
     entries = list(_row_entries(named, columns))
     by_part = bool(columns.slot) or (bool(columns.domain) and len(entries) < len(named))
-    return StateEntries(
+    made = StateEntries(
         entries, columns.keys(), long=by_part, says_predicted=columns.says_predicted, changes=columns.changes
     )
+    for name in columns.unread_states(spoken):
+        what = f"states under '{name[:60]}' not read, as '{columns.state[:60]}' is"
+        made = _telling(made, (what, len(spoken), f"dialogue {named[0][0]}"))
+    return made
 
 
 def _telling(entries: StateEntries, told: tuple[str, int, str]) -> StateEntries:
