@@ -261,3 +261,9 @@ def test_intervals_of_skewed_amounts_hold() -> None:
 def test_no_cost_at_all_is_no_cost() -> None:
     nothing = np.zeros((1, 20))
     assert ratio_intervals(nothing, np.ones_like(nothing), bounds=(0, np.inf)).tolist() == [[0.0, 0.0]]
+
+
+def test_what_may_be_negative_is_not_cut_at_zero() -> None:
+    num = np.array([[1.0, -1.0] * 9 + [1.0, 1.0]])
+    [[low, high]] = ratio_intervals(num, np.ones_like(num), resamples=200)
+    assert low < 0 < num.mean() < high

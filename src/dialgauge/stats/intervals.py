@@ -131,7 +131,8 @@ def studentised_intervals(draws: BootstrapDraws, level: float, bounds: ArrayLike
     lowest, highest = np.broadcast_to(np.asarray(bounds, dtype=np.float64), (len(draws.ratio), 2)).T
     amount = (lowest == 0) & np.isposinf(highest) & (draws.ratio > 0)
     # What can fall below 0 in principle, as SA can, but does not, is a share like any other close to its upper bound.
-    lowest = np.where(np.isneginf(lowest) & (draws.ratio >= 0) & (draws.ratio <= highest), 0.0, lowest)
+    is_share = np.isneginf(lowest) & np.isfinite(highest)
+    lowest = np.where(is_share & (draws.ratio >= 0) & (draws.ratio <= highest), 0.0, lowest)
     student = _student(level, draws.scored - 1)
     critical = np.fmax(_upper_quantile(draws.distances, level), student)
     low, high = draws.ratio - critical * draws.error, draws.ratio + critical * draws.error
