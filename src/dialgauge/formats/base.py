@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})
 
 ABSENT = frozenset({"", "none", "not mentioned"})
-#: What is noted of a prediction that no reading makes a state of.
+#: What is noted of turns that a table with a row per slot has no row for.
 NO_ROWS = "turns without a row between turns with rows, read as empty states"
+#: What is noted of a prediction that no reading makes a state of.
 INVALID = "invalid outputs, scored as empty predictions"
 #: And of one that was understood in part: it may mean another state.
 PARTLY = "outputs that were not understood in whole"
