@@ -388,6 +388,29 @@ def test_a_model_that_runs_on_does_so_behind_an_empty_state_too() -> None:
     assert (counts[PARTLY], counts["outputs that go on with the next turn, cut off there"]) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "[taxi] destination whale of a time departure arbury lodge guesthouse",
+            {"taxi-destination": "whale of a time", "taxi-departure": "arbury lodge guesthouse"},
+        ),
+        ("[taxi] destination whale of a time", {"taxi-destination": "whale of a time"}),
+        (
+            "[attraction] name people 's portraits area west",
+            {"attraction-name": "people 's portraits", "attraction-area": "west"},
+        ),
+        ("[restaurant] name cocum time 18:00", {"restaurant-name": "cocum", "restaurant-time": "18:00"}),
+        ("[attraction] area west pricerange cheap", {"attraction-area": "west", "attraction-pricerange": "cheap"}),
+        ("[taxi] time 18:00", {"taxi-time": "18:00"}),
+        ("[bank] name whale time 18:00", {"bank-name": "whale", "bank-time": "18:00"}),
+    ],
+)
+def test_words_of_values_in_spans_name_no_slot_that_the_domain_lacks(text: str, expected: dict[str, str]) -> None:
+    state, notes = state_of(text)
+    assert (canonical(state), notes.counts[PARTLY]) == (expected, 0)
+
+
 def test_spans_with_slots_of_two_words() -> None:
     state, notes = state_of(
         "[hotel] name worth house book day friday book people 2 [train] leave at 10:15 price range cheap"

@@ -4,9 +4,10 @@
 "slot_groundtruth_hotel-area": "north"}]``
 
 Gold is cumulative, predictions are not: the class says what the turn does to the slot (:data:`CLASSES`), and the state
-is rebuilt turn by turn. ``none`` leaves the slot as it was, which is told where its value becomes none; ``dontcare``, ``true`` and ``false`` are themselves the
-value; the others put ``slot_prediction`` into the slot, where values taken from what the system said carry two section
-signs in front. A class that has no value to give (``none`` as the value) leaves the slot as it was.
+is rebuilt turn by turn. ``none`` leaves the slot as it was (told where its value becomes none, too); ``dontcare``,
+``true`` and ``false`` are themselves the value; the others put ``slot_prediction`` into the slot, where values taken
+from what the system said carry two section signs in front. A class that has no value to give (``none`` as the value)
+leaves the slot as it was.
 """
 
 from __future__ import annotations
