@@ -201,6 +201,17 @@ def test_texts_that_were_not_understood_in_whole_are_refused(text: str) -> None:
     assert jga(with_text("{}")) == JGA
 
 
+def test_states_that_are_mostly_cut_off_are_counted_and_the_first_is_shown() -> None:
+    rows = [
+        {**row, "output": row["output"] if number % 3 == 0 else '{"hotel-area": "nor'}
+        for number, row in enumerate(with_text("{}"))
+    ]
+    with pytest.raises(DialgaugeError, match=r"10 of 16 outputs were not understood.*MUL0, turn 1: '.\"hotel-area"):
+        jga(rows)
+    with pytest.raises(DialgaugeError, match=r"states that can be read.*here is '.\"hotel-area"):
+        jga([{**row, "output": rows[1]["output"] if row["turn"] else "{}"} for row in rows])
+
+
 def test_a_chat_log_without_states_shows_a_file_that_would_do(tmp_path: Path) -> None:
     reply = json.dumps({"hotel": {"area": "north"}})
     said = [({"role": "user", "content": "hi"}, {"role": "assistant", "content": text}) for text in (reply, "ok", "no")]

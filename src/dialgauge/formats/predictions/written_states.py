@@ -93,7 +93,8 @@ class StateReader:
         #: What of the last state was not understood.
         self._unread = ""
         self.slots: set[tuple[str, str]] = set()
-        self.read_states = self.invalid_states = self.nameless_states = 0
+        self.read_states = self.sound_states = self.invalid_states = self.nameless_states = 0
+        self.first_invalid: Any = None
 
     def learn(self, written: Any) -> None:
         """Take a look at a state before the first is read."""
@@ -146,7 +147,10 @@ class StateReader:
             quoted = f": '{plain(self._unread)[:_QUOTED]}'" if what in (INVALID, PARTLY) and self._unread else ""
             self._notes.add_at(what, count, f"dialogue {dialogue}, turn {turn}{quoted}")
         self.read_states += 1
-        self.invalid_states += bool(seen[INVALID])
+        self.sound_states += bool(given) and not (seen[INVALID] or seen[PARTLY])
+        if seen[INVALID]:
+            self.first_invalid = self.first_invalid or written
+            self.invalid_states += 1
         self.nameless_states += bool(seen[NO_SLOT])
         return {domain: slots for domain, slots in state.items() if slots}
 
