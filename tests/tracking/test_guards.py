@@ -636,6 +636,21 @@ def test_states_of_the_active_domain_only_are_refused() -> None:
     assert float(dialgauge.score(gold, one, measures="JGA", intervals=False)[0]["JGA"]) == 0.5
 
 
+def test_domains_that_vanish_when_another_is_spoken_of_are_refused() -> None:
+    """Some turns speak of two domains, so that many have several."""
+    hotel, train, taxi = {"hotel-area": "north"}, {"train-day": "friday"}, {"taxi-departure": "ely"}
+    last = {**hotel, **train, **taxi}
+    gold = {f"MUL{n}": [hotel, {**hotel, **train}, last, last] for n in range(8)}
+    active = {name: [hotel, train, {**train, **taxi} if name < "MUL4" else taxi, taxi] for name in gold}
+    with pytest.raises(
+        DialgaugeError, match=r"of 16 turns that fill a new domain 12 lose.*--accept turn_changes"
+    ):
+        dialgauge.score(gold, active, measures="JGA", intervals=False)
+    forgetful = {name: [*states[:2], states[2] if name < "MUL6" else taxi, states[3]] for name, states in gold.items()}
+    assert dialgauge.score(gold, forgetful, measures="JGA", intervals=False)["system"]["JGA"] == 30 / 32
+    assert dialgauge.score(active, active, measures="JGA", intervals=False)["system"]["JGA"] == 1.0
+
+
 def test_values_that_gold_never_has_are_told_or_refused() -> None:
     slots = {"train-leaveat": "09:15", "hotel-stars": "4", "hotel-area": "dontcare", "hotel-name": "lensfield hotel"}
     gold = {f"MUL{n}": [slots] * 5 for n in range(12)}
