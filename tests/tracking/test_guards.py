@@ -642,9 +642,7 @@ def test_domains_that_vanish_when_another_is_spoken_of_are_refused() -> None:
     last = {**hotel, **train, **taxi}
     gold = {f"MUL{n}": [hotel, {**hotel, **train}, last, last] for n in range(8)}
     active = {name: [hotel, train, {**train, **taxi} if name < "MUL4" else taxi, taxi] for name in gold}
-    with pytest.raises(
-        DialgaugeError, match=r"of 16 turns that fill a new domain 12 lose.*--accept turn_changes"
-    ):
+    with pytest.raises(DialgaugeError, match=r"of 16 turns that fill a new domain 12 lose.*--accept turn_changes"):
         dialgauge.score(gold, active, measures="JGA", intervals=False)
     forgetful = {name: [*states[:2], states[2] if name < "MUL6" else taxi, states[3]] for name, states in gold.items()}
     assert dialgauge.score(gold, forgetful, measures="JGA", intervals=False)["system"]["JGA"] == 30 / 32

@@ -83,6 +83,8 @@ class Notes:
         self.interleaved = 0
         #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
         self.said: dict[str, dict[int, str]] = {}
+        #: Fields that hold states, too, and were not read.
+        self.other_states: list[str] = []
         #: Did a frame give all states the same slots, so that one it did not foresee is lost?
         self.from_structs = False
         self._tolerant = tolerant

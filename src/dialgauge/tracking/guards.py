@@ -82,13 +82,15 @@ def input_findings(
     evidence: GuardEvidence, coverage: TurnCoverage, reading: FileReading, *, own_gold: bool
 ) -> list[GuardFinding]:
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
+    changed = [] if own_gold else change_findings(evidence, reading)
+    only_changes = any(finding.stops for finding in changed)  # which lose their domains as well
     return [
         *output_findings(
             coverage.predicted_turns, reading, own_gold=own_gold, example=partial(rows_example, evidence)
         ),  # first: states that were misread may look late or partial
         *empty_findings(evidence, reading),
-        *([] if own_gold else change_findings(evidence, reading)),
-        *([] if own_gold else domain_findings(evidence)),
+        *changed,
+        *([] if own_gold or only_changes else domain_findings(evidence)),
         *moved_findings(evidence),
         *([] if own_gold else own_gold_findings(evidence)),
         *order_findings(coverage, reading),

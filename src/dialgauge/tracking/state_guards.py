@@ -49,8 +49,10 @@ def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[Guard
     if reading.adds_changes:
         message = f"{seen}: where changes are added up, a slot without a value is emptied; leave out slots that stay"
         return [GuardFinding(CHANGES, message, stops=surely)]
+    others = " or ".join(f"'{name[:40]}'" for name in reading.other_states)
+    kept = f"if {others} holds the whole states, call it 'prediction' and leave the other out; else " if others else ""
     message = (
-        f"{f'the turns seem to hold only what changed: {seen}' if surely else f'{seen}, which gold keeps'}; "
+        f"{f'the turns seem to hold only what changed: {seen}' if surely else f'{seen}, which gold keeps'}; {kept}"
         f"{'' if surely else 'if turns hold only what changed, '}write the whole state of every turn, or call the "
         "field 'changes' (in a file with one row per slot, 'changed_value'), and the changes are added up"
     )
