@@ -555,7 +555,7 @@ def test_whole_states_beside_changes_are_named_where_changes_are_refused() -> No
     whole += [{**whole[-1], "train-day": "friday"}] * 2
     changes = [dict(now.items() - before.items()) for before, now in zip([{}, *whole], whole, strict=False)]
     gold = {f"MUL{n}": whole for n in range(8)}
-    rows = [
+    rows: Any = [
         {"dialogue_id": name, "turn": n, "prediction": changes[n], "accumulated": state}
         for name in gold
         for n, state in enumerate(whole)

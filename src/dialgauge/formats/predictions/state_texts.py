@@ -19,6 +19,7 @@ import msgspec
 from dialgauge.formats.base import literal
 from dialgauge.formats.predictions.belief_spans import DOMAIN_TAG, SPAN_SLOTS, of_spans
 from dialgauge.formats.predictions.loose import MOST_TEXT, answer_before, answer_in, is_next_turn
+from dialgauge.formats.predictions.written_calls import written_calls
 
 Triple: TypeAlias = tuple[str, str, Any]
 
@@ -181,6 +182,8 @@ class TextReader:
             return TextReading(_with_repeated_keys(bare, held), unread=unread)
         if held is not None:
             return TextReading(unread=bare)
+        if calls := written_calls(fences[0] if len(fences) == 1 else bare):
+            return TextReading({"tool_calls": calls}, unread=unread)
         words = self._in_words(bare, fences, domain)
         return words._replace(unread=words.unread or unread)
 

@@ -260,7 +260,9 @@ class StateReader:
     def _of_call(self, name: str, given: Mapping[Any, Any], seen: Seen) -> Iterator[Triple]:
         """The arguments of a call: slots that name their domain, or those of the domain that the tool is named by."""
         domain = domain_of_tool(name)
-        if not domain or any(
+        if not domain and (given.keys() & _DOMAIN_NAMES or _pair(given)):
+            yield from self._of_item(given, seen)
+        elif not domain or any(
             isinstance(value, Mapping) or _NAMES_DOMAIN.search(str(key)) for key, value in given.items()
         ):
             yield from self._of_mapping(given, seen)
