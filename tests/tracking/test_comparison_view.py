@@ -56,6 +56,26 @@ def test_measures_without_a_share_in_each_dialogue_are_named_not_dropped() -> No
         compare(gold, systems, measures=["F1(average=slot)"], resamples=100)
 
 
+def test_how_predictions_were_read_is_said_as_beside_scores(tmp_path: Path) -> None:
+    gold = {f"MUL{n}": [{"hotel-area": "north", "hotel-stars": "4"}] * 3 for n in range(8)}
+    files = {}
+    for name, value in (("numbers", 4), ("texts", "4")):
+        rows = [
+            {"dialogue_id": key, "turn": turn, "pred": {"hotel-area": ["north", "x"], "hotel-stars": value}}
+            for key in gold
+            for turn in range(3)
+        ]
+        files[name] = tmp_path / f"{name}.json"
+        files[name].write_text(json.dumps(rows))
+    told = dialgauge.score(gold, files, measures="JGA", intervals=False).reading_notes()
+    assert [note.partition(": ")[0] for note in told] == ["numbers", "texts", "numbers"]
+    assert told[-1] == "numbers: numbers read as texts: 24 (first in dialogue MUL0, turn 0)"
+    found = compare(gold, files, measures="JGA", resamples=100)
+    assert [note for note in found.notes if note in told] == told
+    shown = comparison_tables(found)[0].notes
+    assert [note for note in shown if note.removesuffix(".") in told] == [f"{note}." for note in told]
+
+
 def test_the_same_seed_gives_the_same_bytes() -> None:
     gold = gold_dialogues(20)
     systems = {"a": tracker(gold, 0.1, 1), "b": tracker(gold, 0.2, 2)}

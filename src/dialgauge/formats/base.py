@@ -73,6 +73,8 @@ class Notes:
         self.says_predicted = False
         #: Were the changes of each turn put together?
         self.adds_changes = False
+        #: Has each slot a row, so that turns may have none?
+        self.row_per_slot = False
         #: What that line counts, over all files of a folder.
         self.predicted_dialogues = 0
         self.predicted_slots: set[tuple[str, str]] = set()

@@ -88,6 +88,8 @@ class FileReading(Struct, frozen=True, kw_only=True):
     says_predicted: bool = False
     #: Were the changes of each turn put together?
     adds_changes: bool = False
+    #: Has each slot a row, so that turns may have none?
+    row_per_slot: bool = False
     #: Fields that hold states, too, and were not read.
     other_states: tuple[str, ...] = ()
     #: Did a frame give all states the same slots?
@@ -107,6 +109,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             understood=notes.understood,
             says_predicted=notes.says_predicted,
             adds_changes=notes.adds_changes,
+            row_per_slot=notes.row_per_slot,
             other_states=tuple(dict.fromkeys(notes.other_states)),
             from_structs=notes.from_structs,
             numbered_from=notes.numbered_from,
@@ -129,6 +132,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             understood=f"{understood[0]}{others}" if understood else "",
             says_predicted=any(part.says_predicted for part in parts),
             adds_changes=any(part.adds_changes for part in parts),
+            row_per_slot=any(part.row_per_slot for part in parts),
             other_states=tuple(dict.fromkeys(name for part in parts for name in part.other_states)),
             from_structs=any(part.from_structs for part in parts),
             numbered_from=max(part.numbered_from for part in parts),

@@ -74,6 +74,7 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     notes.understood = f"{read}, {numbering.sentence()}{changes}, {slots}{keys}"
     notes.says_predicted |= matches.says_predicted
     notes.adds_changes |= matches.changes
+    notes.row_per_slot |= matches.long
     notes.other_states += matches.unread
     notes.unnumbered |= not numbering.labelled
     notes.interleaved += _interleaved(matches.entries) if not numbering.labelled else 0
