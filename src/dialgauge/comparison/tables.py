@@ -164,16 +164,10 @@ def _add_score_notes(table: Table, comparison: Comparison, shown: Sequence[str])
         *_scale_note(comparison, shown),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         *(
-            Note(note_kind(note), f"{_capital(note, comparison.systems)}.")
+            Note(note_kind(note), note[:1].upper() + note[1:].removesuffix(".") + ".")
             for note in (*comparison.scores.notes, *comparison.end_notes)
         ),
     ]
-
-
-def _capital(note: str, systems: Sequence[str]) -> str:
-    """A note as the beginning of a sentence, but for the name of a system."""
-    whole = note.removesuffix(".")
-    return whole if whole.partition(": ")[0] in systems else whole[:1].upper() + whole[1:]
 
 
 def amount_notes(comparison: Comparison) -> list[str]:

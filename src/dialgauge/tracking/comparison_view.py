@@ -44,10 +44,14 @@ class TrackingView(ComparisonView):
     scores_missing_as_empty = True
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
-        """What gold itself scores, under profiles that do not give it 100, and how predictions were read."""
+        """What gold itself scores, under profiles that do not give it 100."""
         complete = [run for run in runs if _is_complete(run)]
-        scored = TrackingRuns(complete) if complete else None
-        return [*scored.ceilings(), *scored.reading_notes()] if scored else []
+        return TrackingRuns(complete).ceilings() if complete else []
+
+    def reading_notes(self, runs: Sequence[Run]) -> list[str]:
+        """What is said of the predictions beside their scores."""
+        complete = [run for run in runs if _is_complete(run)]
+        return [*TrackingRuns(complete).reading_notes()] if complete else []
 
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
         """The table ``turn_scores``, which runs of an older dialgauge lack in this form."""
