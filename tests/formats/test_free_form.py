@@ -200,6 +200,12 @@ def state_of(written: Any) -> tuple[State, Notes]:
         "{'hotel': {'area': 'north', 'stars': 4}}",
         "hotel-area=\"north\"; hotel-stars='4'",
         'hotel(area="north", stars="4")',
+        'set_state(hotel_area="north", hotel_stars=4)',
+        '[find_hotel(area="north", stars="4")]',
+        'find_hotel(area="north")\nfind_hotel(stars="4")',
+        'update_state(domain="hotel", area="north", stars="4")',
+        'set_slot("hotel-area", "north"); set_slot("hotel-stars", "4")',
+        'set_slot(slot="hotel-area", value="north"), set_slot(slot="hotel-stars", value="4")',
         "{hotel-area: north, hotel-stars: 4}",
         "<|belief|> hotel area north , hotel stars 4 <|endofbelief|> <|action|> hotel inform name <|endofaction|>",
         "<|belief|> hotel area north , hotel stars 4 <|response|> here it is",
@@ -386,6 +392,36 @@ def test_a_model_that_runs_on_does_so_behind_an_empty_state_too() -> None:
     )
     counts = dialgauge.read(rows).notes.counts
     assert (counts[PARTLY], counts["outputs that go on with the next turn, cut off there"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "[taxi] destination whale of a time departure arbury lodge guesthouse",
+            {"taxi-destination": "whale of a time", "taxi-departure": "arbury lodge guesthouse"},
+        ),
+        ("[taxi] destination whale of a time", {"taxi-destination": "whale of a time"}),
+        (
+            "[attraction] name people 's portraits area west",
+            {"attraction-name": "people 's portraits", "attraction-area": "west"},
+        ),
+        ("[restaurant] name cocum time 18:00", {"restaurant-name": "cocum", "restaurant-time": "18:00"}),
+        ("[attraction] area west pricerange cheap", {"attraction-area": "west", "attraction-pricerange": "cheap"}),
+        ("[taxi] time 18:00", {"taxi-time": "18:00"}),
+        ("[bank] name whale time 18:00", {"bank-name": "whale", "bank-time": "18:00"}),
+    ],
+)
+def test_words_of_values_in_spans_name_no_slot_that_the_domain_lacks(text: str, expected: dict[str, str]) -> None:
+    state, notes = state_of(text)
+    assert (canonical(state), notes.counts[PARTLY]) == (expected, 0)
+
+
+@pytest.mark.parametrize("name", ["alpha, beta", "alpha (beta), gamma", "alpha; beta", "a, hotel-area=b"])
+def test_quoted_values_of_calls_are_whole(name: str) -> None:
+    for call in ("hotel(name={!r}, area='north')", "set_state(hotel_name={!r}, hotel_area='north')"):
+        state, notes = state_of(call.format(name))
+        assert canonical(state) == {"hotel-name": name, "hotel-area": "north"} and not notes.counts[PARTLY]
 
 
 def test_spans_with_slots_of_two_words() -> None:

@@ -550,6 +550,23 @@ def test_states_beside_the_prediction_are_told() -> None:
     assert any("states under 'pred_fixed' not read" in str(note) for note in results.notes)
 
 
+def test_whole_states_beside_changes_are_named_where_changes_are_refused() -> None:
+    whole = [{}, {"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": "4"}]
+    whole += [{**whole[-1], "train-day": "friday"}] * 2
+    changes = [dict(now.items() - before.items()) for before, now in zip([{}, *whole], whole, strict=False)]
+    gold = {f"MUL{n}": whole for n in range(8)}
+    rows: Any = [
+        {"dialogue_id": name, "turn": n, "prediction": changes[n], "accumulated": state}
+        for name in gold
+        for n, state in enumerate(whole)
+    ]
+    with pytest.raises(DialgaugeError, match="if 'accumulated' holds the whole states, call it 'prediction'"):
+        dialgauge.score(gold, rows)
+    for row in rows:
+        row["prediction"] = row.pop("accumulated")
+    assert dialgauge.score(gold, rows, measures="JGA", intervals=False)[0]["JGA"] == 1.0
+
+
 def test_few_words_for_absent_slots_are_told() -> None:
     gold, _ = _two_columns("pred", "other")
     pred = {name: [dict(state) for state in states] for name, states in gold.items()}

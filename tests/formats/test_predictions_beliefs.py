@@ -199,7 +199,28 @@ def test_trippy_ids_with_hyphens_come_in_pieces() -> None:
     assert (dialogue.id, dialogue.turns[0].predicted, dialogue.turns[0].state) == ("sim-R-7", {}, None)
 
 
-@pytest.mark.parametrize("guid", [None, "test-a-0", ["test", "a"], [None, None, None]])
+def test_trippy_ids_may_be_one_text() -> None:
+    value = [{"guid": f"test-SNG0832.json-{turn}", "class_prediction_hotel-area": turn} for turn in range(2)]
+    [dialogue], _ = read_json("trippy", value)
+    assert (dialogue.id, len(dialogue.turns)) == ("SNG0832.json", 2)
+
+
+def test_trippy_tells_slots_that_go_back_to_none() -> None:
+    """TripPy's metric carries them over, and so does the reader; a slot is counted when it goes, not in each turn."""
+    value = [
+        trippy_turn("0", hotel_area=(2, "east", "north"), hotel_stars=(2, "4", "4")),
+        trippy_turn("1", hotel_area=(0, "none", "north"), hotel_stars=(0, "4", "4")),
+        trippy_turn("2", hotel_area=(0, "none", "north"), hotel_stars=(0, "4", "4")),
+        trippy_turn("3", hotel_area=(2, "west", "north"), hotel_stars=(0, "none", "4")),
+        trippy_turn("4", hotel_area=(0, "none", "north"), hotel_stars=(0, "none", "4")),
+    ]
+    [dialogue], notes = read_json("trippy", value)
+    assert dialogue.turns[-1].predicted == {"hotel": {"area": ("west",), "stars": ("4",)}}
+    told = "slots that go back to none, which keep their value as in TripPy's own metric"
+    assert (notes.counts[told], notes.places[told][0]) == (3, "dialogue MUL1, turn 1")
+
+
+@pytest.mark.parametrize("guid", [None, "MUL1-0", ["test", "a"], [None, None, None]])
 def test_trippy_objects_without_a_place(guid: Any) -> None:
     with pytest.raises(DialgaugeError, match="object 1 of the list"):
         read_json("trippy", [{"guid": guid, "class_prediction_hotel-area": 0}])

@@ -23,6 +23,7 @@ from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
 from dialgauge.tracking import TrackingRuns, sweep_counts
+from support.commands import dialgauge as command
 from support.trackers import gold_dialogues, tracker
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]
@@ -54,6 +55,27 @@ def test_measures_without_a_share_in_each_dialogue_are_named_not_dropped() -> No
     assert any("F1(average=slot) cannot be compared" in note for note in found.notes)
     with pytest.raises(DialgaugeError, match="name another measure too"):
         compare(gold, systems, measures=["F1(average=slot)"], resamples=100)
+
+
+def test_how_predictions_were_read_is_said_as_beside_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = {f"MUL{n}": [{"hotel-area": "north", "hotel-stars": "4"}] * 3 for n in range(8)}
+    files = {}
+    for name, value in (("numbers", 4), ("texts", "4")):
+        rows = [
+            {"dialogue_id": key, "turn": turn, "pred": {"hotel-area": ["north", "x"], "hotel-stars": value}}
+            for key in gold
+            for turn in range(3)
+        ]
+        files[name] = tmp_path / f"{name}.json"
+        files[name].write_text(json.dumps(rows))
+    told = dialgauge.score(gold, files, measures="JGA", intervals=False).reading_notes()
+    assert [note.partition(": ")[0] for note in told] == ["numbers", "texts", "numbers"]
+    assert told[-1] == "numbers: numbers read as texts: 24 (first in dialogue MUL0, turn 0)"
+    found = compare(gold, files, measures="JGA", resamples=100)
+    assert [note for note in found.notes if note in told] == found.reading_notes == told
+    (tmp_path / "truth.json").write_text(json.dumps(gold))
+    said = command(capsys, "compare", tmp_path / "truth.json", *files.values(), "--resamples", 100)
+    assert all(f"{note}." in said.err.splitlines() for note in told)
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:

@@ -201,6 +201,17 @@ def test_texts_that_were_not_understood_in_whole_are_refused(text: str) -> None:
     assert jga(with_text("{}")) == JGA
 
 
+def test_states_that_are_mostly_cut_off_are_counted_and_the_first_is_shown() -> None:
+    rows = [
+        {**row, "output": row["output"] if number % 3 == 0 else '{"hotel-area": "nor'}
+        for number, row in enumerate(with_text("{}"))
+    ]
+    with pytest.raises(DialgaugeError, match=r"10 of 16 outputs were not understood.*MUL0, turn 1: '.\"hotel-area"):
+        jga(rows)
+    with pytest.raises(DialgaugeError, match=r"states that can be read.*here is '.\"hotel-area"):
+        jga([{**row, "output": rows[1]["output"] if row["turn"] else "{}"} for row in rows])
+
+
 def test_a_chat_log_without_states_shows_a_file_that_would_do(tmp_path: Path) -> None:
     reply = json.dumps({"hotel": {"area": "north"}})
     said = [({"role": "user", "content": "hi"}, {"role": "assistant", "content": text}) for text in (reply, "ok", "no")]
@@ -623,6 +634,19 @@ def test_states_of_the_active_domain_only_are_refused() -> None:
         dialgauge.score(gold, active, intervals=False)
     one = {name: [hotel] * 4 for name in gold}  # a tracker of one domain
     assert float(dialgauge.score(gold, one, measures="JGA", intervals=False)[0]["JGA"]) == 0.5
+
+
+def test_domains_that_vanish_when_another_is_spoken_of_are_refused() -> None:
+    """Some turns speak of two domains, so that many have several."""
+    hotel, train, taxi = {"hotel-area": "north"}, {"train-day": "friday"}, {"taxi-departure": "ely"}
+    last = {**hotel, **train, **taxi}
+    gold = {f"MUL{n}": [hotel, {**hotel, **train}, last, last] for n in range(8)}
+    active = {name: [hotel, train, {**train, **taxi} if name < "MUL4" else taxi, taxi] for name in gold}
+    with pytest.raises(DialgaugeError, match=r"of 16 turns that fill a new domain 12 lose.*--accept turn_changes"):
+        dialgauge.score(gold, active, measures="JGA", intervals=False)
+    forgetful = {name: [*states[:2], states[2] if name < "MUL6" else taxi, states[3]] for name, states in gold.items()}
+    assert dialgauge.score(gold, forgetful, measures="JGA", intervals=False)["system"]["JGA"] == 30 / 32
+    assert dialgauge.score(active, active, measures="JGA", intervals=False)["system"]["JGA"] == 1.0
 
 
 def test_values_that_gold_never_has_are_told_or_refused() -> None:

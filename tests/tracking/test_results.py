@@ -119,6 +119,41 @@ def test_several_systems_and_profiles_in_one_go() -> None:
     assert "canon" in results.table(compact=True).render("markdown")
 
 
+def _by_dialogue_and_turn(state: Any) -> dict[str, Any]:
+    """One dialogue of two turns, in the ways in which a program holds it."""
+    pandas = pytest.importorskip("pandas")
+    return {
+        "lists": {"MUL1": [{}, state]},
+        "texts": {"MUL1": {"0": {}, "1": state}},
+        "numbers": {"MUL1": {0: {}, 1: state}},
+        "pairs": {("MUL1", 0): {}, ("MUL1", 1): state},
+        "pandas": {"MUL1": pandas.DataFrame([{}, state])},
+        "pandas with numbers": {"MUL1": pandas.DataFrame([{"turn": 1, "state": state}, {"turn": 0, "state": {}}])},
+        "pandas series": {"MUL1": pandas.Series([{}, state])},
+        "polars": {"MUL1": polars.DataFrame([{"hotel-area": None}, state])},
+        "polars, lazy": {"MUL1": polars.LazyFrame([{"hotel-area": None}, state])},
+    }
+
+
+@pytest.mark.parametrize("shape", _by_dialogue_and_turn({"hotel-area": "north"}))
+def test_a_system_keeps_its_name_however_its_states_are_held(shape: str) -> None:
+    gold = {"MUL1": [{}, {"hotel-area": "north"}]}
+    states = _by_dialogue_and_turn({"hotel-area": "north"})[shape]
+    for sources, names in (
+        ({"mine": states}, ["mine"]),
+        ({"a": states, "b": states}, ["a", "b"]),
+        (states, ["system"]),
+    ):
+        results = dialgauge.score(gold, sources, measures="JGA", intervals=False)
+        assert {name: float(run["JGA"]) for name, run in results.items()} == dict.fromkeys(names, 1.0)
+
+
+def test_a_frame_of_turns_without_ids_is_refused_in_a_sentence() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(DialgaugeError, match="the table holds no dialogues"):
+        dialgauge.score({"MUL1": [{}]}, {"mine": pandas.DataFrame([{"turn": 0, "hotel-area": "north"}])})
+
+
 def test_a_frame_for_pandas() -> None:
     pytest.importorskip("pandas")
     gold, theirs = data()
@@ -250,6 +285,9 @@ def test_asking_for_what_is_not_there() -> None:
     results = dialgauge.score(gold, {"mine": theirs}, measures="JGA", intervals=False)
     with pytest.raises(DialgaugeError, match="there is no system 'mien'. Did you mean 'mine'".replace(".", r"\.")):
         results["mien"]
+    for asked in ("JGA", "jga"):
+        with pytest.raises(DialgaugeError, match=r"a measure, and each system has its own: results\['mine'\]\['JGA'\]"):
+            results[asked]
     with pytest.raises(DialgaugeError, match="mine has no score SA: it was not requested"):
         results["mine"]["SA"]
 

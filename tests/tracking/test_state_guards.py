@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
 import pytest
 
 import dialgauge
@@ -186,6 +187,63 @@ def test_turns_beside_the_words_of_another_gold_turn_are_refused() -> None:
     ):
         jga(_rows(_newest_first, words=True))
     assert jga(_rows(list, words=True)) == score(PREDICTED)["JGA"]
+
+
+def _active_domains() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows of gold, and of predictions that hold the domains spoken of: now and then two."""
+    hotel, train, taxi = {"hotel-area": "north"}, {"train-day": "friday"}, {"taxi-departure": "ely"}
+    whole, two = {**hotel, **train, **taxi}, {**train, **taxi}
+    states = {f"MUL{n}": [hotel, train, two if n < 7 else taxi, taxi] for n in range(20)}
+    gold = {name: [hotel, {**hotel, **train}, whole, whole] for name in states}
+    return (
+        [{"dialogue_id": name, "turn": n, "state": state} for name, of in gold.items() for n, state in enumerate(of)],
+        [{"dialogue_id": name, "turn": n, "pred": state} for name, of in states.items() for n, state in enumerate(of)],
+    )
+
+
+def _last_changes() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows of gold, and of the changes of each slot: none behind the last."""
+    names = [f"MUL{n}" for n in range(9)]
+    gold = [{"dialogue_id": name, "turn": turn, "state": {"hotel-area": "north"}} for name in names for turn in (0, 1)]
+    return gold, [{"dialogue_id": name, "turn": 0, "slot": "hotel-area", "changed_value": "north"} for name in names]
+
+
+@pytest.mark.parametrize(
+    ("gold", "rows", "sentence"),
+    [
+        (_gold_with_words(), _rows(_newest_first, words=True), "first turn 0 of dialogue MUL0, which is gold's turn 6"),
+        (*_active_domains(), "of 40 turns that fill a new domain 33 lose all slots of those before, which gold keeps"),
+        (*_last_changes(), "9 turns behind the last change of their dialogue have no row and count as missing"),
+        (_rows(list), _gold_with_words(), "it has gold states but no predictions"),
+    ],
+    ids=["words of another turn", "active domains", "last changes", "swapped files"],
+)
+def test_many_files_are_guarded_as_one_is(gold: list[Any], rows: list[Any], sentence: str, tmp_path: Path) -> None:
+    whole, folder, truth = tmp_path / "one" / "mine.jsonl", tmp_path / "mine", tmp_path / "truth.jsonl"
+    half = next(n for n, row in enumerate(rows) if _name(row) == "MUL5")
+    texts = {truth: gold, whole: rows, folder / "1.jsonl": rows[:half], folder / "2.jsonl": rows[half:]}
+    for path, written in texts.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"\n".join(map(msgspec.json.encode, written)))
+
+    def told(path: Path, workers: WorkPlace | None) -> str:
+        how: dict[str, Any] = {"workers": workers, "store": Store(tmp_path / "store"), "intervals": False}
+        try:
+            run = dialgauge.score(str(truth), {"mine": str(path)}, measures="JGA", **how)["mine"]
+        except DialgaugeError as error:
+            return str(error).replace(str(path), "mine").replace(str(folder / "1.jsonl"), "mine")
+        return "; ".join(str(note) for note in run.notes if note_kind(note) != "understood")
+
+    here = WorkPlace("local")
+    assert sentence in told(whole, None)
+    assert told(whole, here) == told(whole, None)
+    if not sentence.startswith("it has"):
+        assert told(folder, here) == told(whole, None)
+    assert sentence in told(folder, here)
+
+
+def _name(row: Any) -> str:
+    return row.id if isinstance(row, dialgauge.Dialogue) else str(row["dialogue_id"])
 
 
 def test_missing_turns_are_told_where_nothing_numbers_them() -> None:

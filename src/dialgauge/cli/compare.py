@@ -260,6 +260,8 @@ def main(
     for name, each in comparison.runs.items():
         notes = [note for note in each.notes if note_kind(note) in _READ]
         err.print("; ".join([f"{name} ({profile or values.DEFAULT_PROFILE}): {each.coverage.sentence()}", *notes]))
+    for note in comparison.reading_notes:
+        err.print(f"{note}.")
     return present(comparison, request.options(comparison.systems), output)
 
 

@@ -136,8 +136,14 @@ class Comparison(Presented):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is left out, in what the systems were scored differently, and which intervals end with the test."""
-        return (*missing_sentences(self), *self.scores.notes, *self.end_notes)
+        """What is left out, in what the systems were scored differently, which intervals end with the test, and how
+        files were read."""
+        return (*missing_sentences(self), *self.scores.notes, *self.end_notes, *self.reading_notes)
+
+    @property
+    def reading_notes(self) -> list[str]:
+        """What is odd in the inputs of the systems, and what had to be read as something else."""
+        return self.view.reading_notes(list(self.runs.values()))
 
     @cached_property
     def end_notes(self) -> tuple[str, ...]:

@@ -152,6 +152,10 @@ class ComparisonView:
         """What must be said beside all scores of these runs."""
         return []
 
+    def reading_notes(self, runs: Sequence[Run]) -> list[str]:
+        """How the inputs of these runs were read, as it is said beside the scores of each."""
+        return []
+
     def uncounted(self, run: Run, measure: str) -> Collection[str]:
         """Dialogues that a measure leaves out for this run, and so for every run it is compared with."""
         return ()

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         write as write,
     )
     from dialgauge.formats.document import is_document as is_document
-    from dialgauge.formats.frames import AnyFrame as AnyFrame, is_frame as is_frame
+    from dialgauge.formats.frames import AnyFrame as AnyFrame, are_turns as are_turns, is_frame as is_frame
     from dialgauge.formats.held import (
         SpooledByKey as SpooledByKey,
         SpooledDialogues as SpooledDialogues,

@@ -73,6 +73,8 @@ class Notes:
         self.says_predicted = False
         #: Were the changes of each turn put together?
         self.adds_changes = False
+        #: Has each slot a row, so that turns may have none?
+        self.row_per_slot = False
         #: What that line counts, over all files of a folder.
         self.predicted_dialogues = 0
         self.predicted_slots: set[tuple[str, str]] = set()
@@ -83,6 +85,8 @@ class Notes:
         self.interleaved = 0
         #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
         self.said: dict[str, dict[int, str]] = {}
+        #: Fields that hold states, too, and were not read.
+        self.other_states: list[str] = []
         #: Did a frame give all states the same slots, so that one it did not foresee is lost?
         self.from_structs = False
         self._tolerant = tolerant

@@ -251,7 +251,8 @@ def _read_plain(source: object) -> Corpus:
 
     corpus = Corpus(source=f"the {type(source).__name__}", format=LAST_RESORT, kind="predictions")
     try:
-        corpus.dialogues = read_predictions(plain_python(source), corpus.notes)
+        source = plain_python(source)
+        corpus.dialogues = read_predictions(source, corpus.notes)
     except NotUnderstood as error:
         names = f"; keys seen: {', '.join(error.names[:12])}" if error.names else ""
         from dialgauge.formats.predictions.advice import example_from

@@ -16,7 +16,7 @@ from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.formats.base import Notes
 from dialgauge.formats.parquet import read_frame
-from dialgauge.formats.rows import Row, is_turn_table, read_table
+from dialgauge.formats.rows import Row, Rows, is_turn_table, pruned, read_table
 
 if TYPE_CHECKING:
     import datasets
@@ -58,6 +58,32 @@ def is_frame(source: object) -> bool:
     return hasattr(type(source), "column_names") or hasattr(type(source), "columns")
 
 
+def are_turns(source: object) -> bool:
+    """Does it hold the turns of one dialogue: rows without ids, or a column by itself?"""
+    if not is_frame(source):
+        return hasattr(type(source), "to_list")
+    from dialgauge.formats.predictions.columns import Columns
+
+    held: Any = source
+    names = getattr(held, "column_names", None)
+    if names is None:
+        names = list(held.collect_schema()) if hasattr(held, "collect_schema") else held.columns
+    return not isinstance(names, Mapping) and not Columns.of([dict.fromkeys(map(str, names), "")]).dialogue
+
+
+def rows_of(source: Any) -> list[Any]:
+    """The rows of a frame, dataset or column as plain objects, without empty cells."""
+    if not is_frame(source):
+        return [_plain(value) for value in source.to_list()]
+    package = type(source).__module__.partition(".")[0]
+    if package == "pandas":
+        columns, rows = _pandas_table(source, name_of_frame(source))
+        return [pruned(row) for row in rows(columns)]
+    held = source.collect() if hasattr(source, "collect") else source
+    listed = held.to_dicts() if hasattr(held, "to_dicts") else held.to_pylist() if hasattr(held, "to_pylist") else held
+    return [pruned(row) for row in listed]
+
+
 def name_of_frame(source: object) -> str:
     """What errors call it: ``the pandas DataFrame``."""
     kind = type(source)
@@ -71,7 +97,8 @@ def dialogues_in(source: AnyFrame, notes: Notes) -> Iterator[Dialogue]:
     if package == "datasets":
         return _of_dataset(held, name, notes)
     if package == "pandas":
-        return _of_pandas(held, name, notes)
+        columns, rows = _pandas_table(held, name)
+        return read_table(columns, rows, name, notes)
     import polars
 
     if isinstance(held, polars.LazyFrame):
@@ -111,7 +138,8 @@ def _of_dataset(source: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
     return read_table(columns, rows, name, notes)
 
 
-def _of_pandas(frame: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
+def _pandas_table(frame: Any, name: str) -> tuple[list[str], Rows]:
+    """The columns of a frame, and what gives its rows."""
     if any(name is not None for name in frame.index.names) and not is_turn_table(list(map(str, frame.columns))):
         try:
             frame = frame.reset_index()  # ids or turn numbers may have become the index
@@ -125,9 +153,10 @@ def _of_pandas(frame: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
 
     def rows(chosen: Sequence[str]) -> Iterator[Row]:
         kept = [frame.iloc[:, columns.index(name)] for name in chosen]
-        return (dict(zip(chosen, map(_plain, values), strict=True)) for values in zip(*kept, strict=True))
+        cells = zip(*kept, strict=True) if kept else ((),) * len(frame)
+        return (dict(zip(chosen, map(_plain, values), strict=True)) for values in cells)
 
-    return read_table(columns, rows, name, notes)
+    return columns, rows
 
 
 def _plain(value: Any) -> Any:

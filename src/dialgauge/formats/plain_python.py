@@ -1,4 +1,4 @@
-"""Objects of Python as JSON would have them: what NumPy, datetime, dataclasses put in place of plain ones."""
+"""Objects of Python as JSON would have them: what NumPy, frames, datetime, dataclasses put in place of plain ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def plain_python(value: Any) -> Any:
         return {field.name: plain_python(getattr(value, field.name)) for field in fields(value)}
     if kind.__module__ == "numpy":
         return value.tolist()
-    return value
+    from dialgauge.formats.frames import are_turns, is_frame, rows_of
+
+    return rows_of(value) if is_frame(value) or are_turns(value) else value
 
 
 def plain_key(key: Any) -> Any:

@@ -53,7 +53,7 @@ def read_table(columns: Sequence[str], rows: Rows, file: str, notes: Notes) -> I
 
     try:
         refuse_repeated_columns(columns)
-        return iter(read_predictions([_pruned(row) for row in rows(columns)], notes, frame=True))
+        return iter(read_predictions([pruned(row) for row in rows(columns)], notes, frame=True))
     except NotUnderstood as error:
         raise DialgaugeError(f"predictions cannot be found in it; missing: {error.missing}", file=file) from error
     except DialgaugeError as error:
@@ -304,13 +304,14 @@ def _parsed(value: Any) -> Any:
     """What a JSON text says, or the value as plain Python without the nulls that structs have for absent fields."""
     if isinstance(value, str):
         return msgspec.json.decode(value) if value[:1] in ("{", "[") else value
-    return _pruned(value)
+    return pruned(value)
 
 
-def _pruned(value: Any) -> Any:
+def pruned(value: Any) -> Any:
+    """The value without what is absent in it."""
     if isinstance(value, Mapping):
-        return {str(key): _pruned(inner) for key, inner in value.items() if not _absent(inner)}
-    return [_pruned(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {str(key): pruned(inner) for key, inner in value.items() if not _absent(inner)}
+    return [pruned(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _native_state(value: Any) -> State | None:

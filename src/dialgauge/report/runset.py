@@ -138,8 +138,14 @@ class RunSet(Presented, Mapping[str, Run]):
             return self.runs[name]
         given: object = name
         if not isinstance(given, str) or name not in self._runs:
-            raise UnknownNameError(f"there is no system '{name}'.{nearest(name, self._runs)}")
+            raise UnknownNameError(f"there is no system '{name}'.{self._of_measure(name) or nearest(name, self._runs)}")
         return self._runs[name]
+
+    def _of_measure(self, name: object) -> str:
+        """How to get at a measure that was asked for in place of a system; empty where it is none."""
+        known = next((each for each in self.measures if each.lower() == str(name).lower()), "")
+        system = next(iter(self._runs))
+        return f" It is a measure, and each system has its own: results[{system!r}][{known!r}]." if known else ""
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._runs)

@@ -48,6 +48,11 @@ class TrackingView(ComparisonView):
         complete = [run for run in runs if _is_complete(run)]
         return TrackingRuns(complete).ceilings() if complete else []
 
+    def reading_notes(self, runs: Sequence[Run]) -> list[str]:
+        """What is said of the predictions beside their scores."""
+        complete = [run for run in runs if _is_complete(run)]
+        return [*TrackingRuns(complete).reading_notes()] if complete else []
+
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
         """The table ``turn_scores``, which runs of an older dialgauge lack in this form."""
         return run.table(TURN_SCORES) if _is_complete(run) else None

@@ -101,6 +101,10 @@ class GuardEvidence(Struct, frozen=True, dict=True):
     changed: Changes = Changes()
     #: Turns with several gold domains in dialogues that predict several; those of them that predict several themselves.
     domains: tuple[int, int] = (0, 0)
+    #: Turns that fill a domain which the turn before lacks, where that fills others; those of them that keep none of
+    #: these: of the predictions, then of gold.
+    switches: tuple[int, int] = (0, 0)
+    gold_switches: tuple[int, int] = (0, 0)
     #: Dialogues in which gold fills slots, and those of them in which the predictions fill none.
     filled: tuple[int, int] = (0, 0)
     #: How many turns have so many slots in the predictions, and so many in gold.
@@ -132,6 +136,8 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold_kept=gold.dropped,
             changed=Changes() if codes is None else _changed(system, gold, coder, codes),
             domains=_domains(system, gold),
+            switches=_switches(predicted),
+            gold_switches=gold.once("switches", gold.offsets, lambda: _switches(gold)),
             filled=_filled(slots),
             sizes=_counted(slots),
             gaps=_gaps(slots),
@@ -168,6 +174,8 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold_kept=_added(part.gold_kept for part in parts),
             changed=Changes(*map(sum, zip(*(part.changed for part in parts), strict=True))),
             domains=_added(part.domains for part in parts),
+            switches=_added(part.switches for part in parts),
+            gold_switches=_added(part.gold_switches for part in parts),
             filled=_added(part.filled for part in parts),
             sizes=_summed(part.sizes for part in parts),
             gaps=_added(part.gaps for part in parts),
@@ -262,6 +270,15 @@ def _domains(system: System, gold: EncodedDialogues) -> tuple[int, int]:
     several = gold.once("several domains", gold.offsets, lambda: _several(_domain_bits(gold)))
     asked = several[rows] & np.repeat(_several(of_dialogues), predicted.sizes)[theirs]
     return int(asked.sum()), int((asked & _several(of_rows)[theirs]).sum())
+
+
+def _switches(side: EncodedDialogues) -> tuple[int, int]:
+    bits = _domain_bits(side)
+    before, now = bits[:-1], bits[1:]
+    first = np.zeros(len(bits) + 1, np.bool_)
+    first[side.offsets] = True
+    switches = (before != 0) & ((now & ~before) != 0) & ~first[1:-1]
+    return _true(switches), _true(switches & ((now & before) == 0))
 
 
 class _Sizes(NamedTuple):

@@ -82,13 +82,15 @@ def input_findings(
     evidence: GuardEvidence, coverage: TurnCoverage, reading: FileReading, *, own_gold: bool
 ) -> list[GuardFinding]:
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
+    changed = [] if own_gold else change_findings(evidence, reading)
+    only_changes = any(finding.stops for finding in changed)  # which lose their domains as well
     return [
         *output_findings(
             coverage.predicted_turns, reading, own_gold=own_gold, example=partial(rows_example, evidence)
         ),  # first: states that were misread may look late or partial
         *empty_findings(evidence, reading),
-        *([] if own_gold else change_findings(evidence, reading)),
-        *([] if own_gold else domain_findings(evidence)),
+        *changed,
+        *([] if own_gold or only_changes else domain_findings(evidence)),
         *moved_findings(evidence),
         *([] if own_gold else own_gold_findings(evidence)),
         *order_findings(coverage, reading),
@@ -153,6 +155,14 @@ def dialogue_findings(coverage: TurnCoverage) -> list[GuardFinding]:
 
 def order_findings(coverage: TurnCoverage, reading: FileReading) -> list[GuardFinding]:
     """Turns that nothing but their order tells, where the order may not be theirs, or one may be missing."""
+    fewer = {name: sizes for name, sizes in coverage.turn_count_mismatch.items() if sizes[1] < sizes[0]}
+    if reading.row_per_slot and reading.adds_changes and fewer:
+        lost = sum(turns - given for turns, given in fewer.values())
+        message = (
+            f"{counted(lost, 'turn')} behind the last change of their dialogue {'has' if lost == 1 else 'have'} no row "
+            "and count as missing; give the last turn of each dialogue a row without a slot"
+        )
+        return [GuardFinding(TURNS, message)]
     if not reading.unnumbered:
         return []
     if reading.interleaved:
@@ -161,7 +171,6 @@ def order_findings(coverage: TurnCoverage, reading: FileReading) -> list[GuardFi
             "stand between them, so that their order may be lost; give each row its number in a field 'turn'"
         )
         return [GuardFinding(TURNS, message, stops=True)]
-    fewer = {name: sizes for name, sizes in coverage.turn_count_mismatch.items() if sizes[1] < sizes[0]}
     if not fewer:
         return []
     name, (turns, given) = next(iter(fewer.items()))

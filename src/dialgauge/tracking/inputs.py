@@ -38,6 +38,8 @@ _PLACES = 20
 
 _WHAT = "predictions are files, frames, datasets, dialogues or states by dialogue, or a mapping of names to them"
 
+#: What is surely no frame.
+_AT_A_GLANCE = (dict, list, tuple, str)
 #: In place of a gold file: each prediction file brings its own gold.
 SELF = "self"
 
@@ -86,6 +88,10 @@ class FileReading(Struct, frozen=True, kw_only=True):
     says_predicted: bool = False
     #: Were the changes of each turn put together?
     adds_changes: bool = False
+    #: Has each slot a row, so that turns may have none?
+    row_per_slot: bool = False
+    #: Fields that hold states, too, and were not read.
+    other_states: tuple[str, ...] = ()
     #: Did a frame give all states the same slots?
     from_structs: bool = False
     #: The number that the file gives to what was read as its first turns.
@@ -103,6 +109,8 @@ class FileReading(Struct, frozen=True, kw_only=True):
             understood=notes.understood,
             says_predicted=notes.says_predicted,
             adds_changes=notes.adds_changes,
+            row_per_slot=notes.row_per_slot,
+            other_states=tuple(dict.fromkeys(notes.other_states)),
             from_structs=notes.from_structs,
             numbered_from=notes.numbered_from,
             unnumbered=notes.unnumbered,
@@ -124,6 +132,8 @@ class FileReading(Struct, frozen=True, kw_only=True):
             understood=f"{understood[0]}{others}" if understood else "",
             says_predicted=any(part.says_predicted for part in parts),
             adds_changes=any(part.adds_changes for part in parts),
+            row_per_slot=any(part.row_per_slot for part in parts),
+            other_states=tuple(dict.fromkeys(name for part in parts for name in part.other_states)),
             from_structs=any(part.from_structs for part in parts),
             numbered_from=max(part.numbered_from for part in parts),
             unnumbered=any(part.unnumbered for part in parts),
@@ -257,14 +267,16 @@ def how_many(sources: object) -> int:
 
 def _is_one_system(sources: Mapping[Any, Any]) -> bool:
     """Are these predictions by dialogue, or by turn, and not systems by name?"""
-    if _are_states(sources):
+    if _are_states(sources) or _are_frames(sources):
         return True
     values = list(sources.values())
     if any(_are_rows(name, value) for name, value in sources.items()):
         return False
     if not all(type(value) in (dict, defaultdict, OrderedDict, list, tuple, str) for value in values):
         return False
-    if any(isinstance(value, dict) and _are_states(value) for value in values):
+    if any(isinstance(value, dict) and (_are_states(value) or _are_frames(value)) for value in values):
+        return False
+    if len(values) == 1 and isinstance(values[0], dict) and not _are_rows("", values) and _is_one_system(values[0]):
         return False
     if any(isinstance(element, Dialogue) for value in values if isinstance(value, list | tuple) for element in value):
         return False
@@ -288,6 +300,15 @@ def _are_states(sources: Mapping[Any, Any]) -> bool:
     )
 
 
+def _are_frames(sources: Mapping[Any, Any]) -> bool:
+    """Are these frames of the turns of one dialogue each, by its id?"""
+    if not sources or any(type(value) in _AT_A_GLANCE for value in sources.values()):
+        return False
+    from dialgauge.formats import are_turns
+
+    return all(map(are_turns, sources.values())) and any(map(str.isdigit, "".join(map(str, sources))))
+
+
 def _are_rows(name: object, value: object) -> bool:
     """Are these records of other dialogues than they stand under, and no states of one?"""
     first = value[0] if isinstance(value, list | tuple) and value else None
@@ -301,7 +322,7 @@ def _are_rows(name: object, value: object) -> bool:
 
 def _is_frame(sources: object) -> bool:
     """Is it a frame or a dataset? One of several splits is a mapping too; what is told at a glance loads nothing."""
-    if isinstance(sources, str | Path | Corpus) or type(sources) in (dict, list, tuple):
+    if isinstance(sources, str | Path | Corpus) or type(sources) in _AT_A_GLANCE:
         return False
     from dialgauge.formats import is_frame
 

@@ -313,12 +313,7 @@ class TrackingRuns(RunSet):
                 "predictions as empty."
             )
         notes += self.ceilings()
-        for system in self.systems:
-            notes += [f"{system.name}: {note}." for note in system.run.notes if note_kind(note) in SHOWN]
-        by_system = {system.name: system.details.remarks for system in self.systems if system.details.remarks}
-        notes += [
-            f"{name}: {'; '.join(remark.sentence() for remark in remarks)}." for name, remarks in by_system.items()
-        ]
+        notes += [f"{note}." for note in self.reading_notes()]
         for system in self.systems:
             for measure, why in system.left_out.items():
                 notes.append(f"{system.name}: no {measure}: {why}.")
@@ -340,6 +335,20 @@ class TrackingRuns(RunSet):
             statements = [system.coverage.sentence(), ", ".join(fact for fact, count in facts.items() if count)]
             sentences += [f"{system.name} ({system.profile}): {name}" for name in statements if name]
         return sentences
+
+    def reading_notes(self) -> list[Note]:
+        """What is odd in the predictions of each system, and what had to be read as something else, without stops."""
+        notes = [
+            Note(kind, f"{system.name}: {note}")
+            for system in self.systems
+            for note in system.run.notes
+            if (kind := note_kind(note)) in SHOWN
+        ]
+        remarks = {system.name: system.details.remarks for system in self.systems if system.details.remarks}
+        return notes + [
+            Note("remarks", f"{name}: {'; '.join(remark.sentence() for remark in several)}")
+            for name, several in remarks.items()
+        ]
 
     def ceilings(self) -> list[str]:
         """A sentence for each profile under which gold itself does not score 100."""

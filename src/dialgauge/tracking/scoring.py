@@ -44,11 +44,11 @@ from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.tracking.tracked_system import KIND
 from dialgauge.tracking.turn_numbers import (
+    WordFit,
     counted_turns,
     counting_named,
     require_turn_numbers,
     turn_findings,
-    word_findings,
 )
 from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
 
@@ -247,7 +247,7 @@ def _guarded(
         of_turns = []
         if look_at_turns and prepared.gold is not None:
             of_turns = turn_findings(prepared.gold, prepared.predicted, system.numbered_from)
-            of_turns += word_findings(prepared.gold_corpus.dialogues, system.said)
+            of_turns += WordFit.of(prepared.gold_corpus.dialogues, system.said).findings()
         of_input = input_findings(evidence, prepared.aligned.coverage, system, own_gold=own_gold)
         for profile in profiles:
             of_names = unified_findings(UnifiedSlots.of(prepared.predicted, study.coder(profile)))

@@ -20,7 +20,7 @@ from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.inputs import FileReading
-from dialgauge.tracking.turn_numbers import TurnFit
+from dialgauge.tracking.turn_numbers import TurnFit, WordFit
 
 #: Bytes of a dialogue's key that are hashed.
 _HASHED = 64
@@ -34,6 +34,7 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
     evidence: GuardEvidence = GuardEvidence()
     unified: UnifiedSlots = UnifiedSlots()
     turns: TurnFit = TurnFit()
+    words: WordFit = WordFit()
     #: How often each name that was to be renamed was met, and whether slots got or lost the domain before them.
     renamed: dict[str, int] = {}
     reprefixed: bool = False
@@ -49,6 +50,7 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
             evidence=GuardEvidence.joined([part.evidence for part in parts]),
             unified=UnifiedSlots.joined(part.unified for part in parts),
             turns=TurnFit.joined([part.turns for part in parts]),
+            words=WordFit.joined([part.words for part in parts]),
             renamed=dict(renamed),
             reprefixed=any(part.reprefixed for part in parts),
             recounted=next((part.recounted for part in parts if part.recounted), ""),

@@ -33,7 +33,7 @@ from dialgauge.tracking.prepared_inputs import PreparedInputs
 from dialgauge.tracking.renaming import Renaming, prefixed_as_gold, renamed
 from dialgauge.tracking.roles import require_roles
 from dialgauge.tracking.shard_scores import DeclaredDomains, ShardGuards, ShardScores
-from dialgauge.tracking.turn_numbers import TurnFit, TurnRows, counted_as_asked
+from dialgauge.tracking.turn_numbers import TurnFit, TurnRows, WordFit, counted_as_asked
 from dialgauge.values import Profile, profile_named
 
 if TYPE_CHECKING:
@@ -160,7 +160,8 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         for part in known[1:]:
             if part.roles:
                 known[0].require_alike(part)
-        facts = replace(ShardScores.joined(known), reading=FileReading.of(notes))
+        reading = replace(FileReading.of(notes), said={})  # which is large, and was looked at
+        facts = replace(ShardScores.joined(known), reading=reading)
         return sums.scores(facts) if sums.ids else facts
 
     def _of_block(
@@ -185,7 +186,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         aligned = system.aligned
         if gold is not None and system.gold is not None and settings.turns is None:
             rows = TurnRows.encoded(system.gold, gold=True), TurnRows.encoded(system.predicted, gold=False)
-            guards = replace(guards, turns=TurnFit.of(*rows))
+            guards = replace(guards, turns=TurnFit.of(*rows), words=WordFit.of(gold.dialogues, block.said))
         scored = {dialogue_key(identifier) for identifier in aligned.ids}
         unscored = [identifier for key, identifier in ids.items() if key not in scored]
         coder = study.coder(state.profile)
@@ -250,7 +251,7 @@ class _Predictions:
     def _input(self, dialogues: Sequence[Dialogue], notes: Notes) -> SystemInput:
         kind = self._format
         about = (kind.name, self._name, kind.kind) if kind else ("", self._name, "")
-        return SystemInput(self._name, dialogues, *about, numbered_from=notes.numbered_from)
+        return SystemInput(self._name, dialogues, *about, numbered_from=notes.numbered_from, said=notes.said)
 
 
 def _gold_of(shard: Shard, format: str | None) -> GoldByKey:

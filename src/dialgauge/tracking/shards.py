@@ -282,6 +282,7 @@ def _guarded(
     inventory = frozenset(profile.inventory or ()) | (slots_of(settings.ontology or ontology, profile) or frozenset())
     findings = [
         *guards.turns.findings(reading.numbered_from),
+        *guards.words.findings(),
         *input_findings(guards.evidence, facts.coverage, reading, own_gold=not settings.gold),
         *unified_findings(guards.unified),
         *profile_findings(guards.evidence, reading, profile, inventory),

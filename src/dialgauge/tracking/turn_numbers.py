@@ -1,6 +1,6 @@
 """How predictions number the user's turns: refused where they fit gold only when counted otherwise, recounted as asked.
 
-What is looked at, :class:`TurnFit`, adds up over dialogues.
+What is looked at, :class:`TurnFit` and :class:`WordFit`, adds up over dialogues.
 """
 
 from __future__ import annotations
@@ -225,28 +225,47 @@ def turn_findings(gold: EncodedDialogues, predicted: EncodedDialogues, numbered_
     return TurnFit.of(*rows).findings(numbered_from)
 
 
-def word_findings(gold: Iterable[Dialogue], said: Mapping[str, Mapping[int, str]]) -> list[GuardFinding]:
-    """Predictions beside what the user says in another turn of gold; ``said`` has it by dialogue and user turn."""
-    words = {dialogue_key(name): turns for name, turns in said.items()}
-    right, moved = 0, list[tuple[str, int, int]]()
-    for dialogue in gold if words else ():
-        theirs = words.get(dialogue_key(dialogue.id), {})
-        ours = [_bare_words(turn.text) for turn in dialogue.user_turns()] if theirs else []
-        for number, text in theirs.items():
-            bare = _bare_words(text)
-            if bare and number < len(ours) and ours[number] == bare:
-                right += 1
-            elif bare and bare in ours:
-                moved.append((dialogue.id, number, ours.index(bare)))
-    if not moved:
-        return []
-    name, number, meant = moved[0]
-    message = (
-        f"{counted(len(moved), 'prediction')} of {right + len(moved):,} with the user's words would be scored as "
-        f"another turn than the one in which gold has these words, first turn {number} of dialogue {name}, which is "
-        f"gold's turn {meant}; put the turns of each dialogue in order, or give each gold's number in a field 'turn'"
-    )
-    return [GuardFinding(TURNS, message, stops=len(moved) >= max(2, NOTABLE * (right + len(moved))))]
+class WordFit(Struct, frozen=True):
+    """How many predictions stand beside what the user says in their turn of gold, and how many beside another turn."""
+
+    right: int = 0
+    moved: int = 0
+    #: Of those, the first by name: the dialogue, the turn as it was read, and that of gold.
+    first: tuple[str, int, int] | None = None
+
+    @classmethod
+    def of(cls, gold: Iterable[Dialogue], said: Mapping[str, Mapping[int, str]]) -> WordFit:
+        """``said`` has the user's words by dialogue and user turn."""
+        words = {dialogue_key(name): turns for name, turns in said.items()}
+        right, moved = 0, list[tuple[str, int, int]]()
+        for dialogue in gold if words else ():
+            theirs = words.get(dialogue_key(dialogue.id), {})
+            ours = [_bare_words(turn.text) for turn in dialogue.user_turns()] if theirs else []
+            for number, text in theirs.items():
+                bare = _bare_words(text)
+                if bare and number < len(ours) and ours[number] == bare:
+                    right += 1
+                elif bare and bare in ours:
+                    moved.append((dialogue.id, number, ours.index(bare)))
+        return cls(right, len(moved), min(moved, default=None))
+
+    @classmethod
+    def joined(cls, parts: Sequence[WordFit]) -> WordFit:
+        first = min((part.first for part in parts if part.first), default=None)
+        return cls(sum(part.right for part in parts), sum(part.moved for part in parts), first)
+
+    def findings(self) -> list[GuardFinding]:
+        """Predictions beside what the user says in another turn of gold."""
+        if self.first is None:
+            return []
+        name, number, meant = self.first
+        known = self.right + self.moved
+        message = (
+            f"{counted(self.moved, 'prediction')} of {known:,} with the user's words would be scored as another turn "
+            f"than the one in which gold has these words, first turn {number} of dialogue {name}, which is gold's turn "
+            f"{meant}; put the turns of each dialogue in order, or give each gold's number in a field 'turn'"
+        )
+        return [GuardFinding(TURNS, message, stops=self.moved >= max(2, NOTABLE * known))]
 
 
 def _bare_words(text: str | None) -> str:

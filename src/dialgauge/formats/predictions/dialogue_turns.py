@@ -81,6 +81,8 @@ class StateEntries(NamedTuple):
     changes: bool = False
     #: What had to be read as something else: what, how often, and where first.
     told: tuple[tuple[str, int, str], ...] = ()
+    #: Names of states that were not read.
+    unread: tuple[str, ...] = ()
 
 
 def says_side(word: object) -> bool:

@@ -23,6 +23,8 @@ _TOOL = re.compile(
     r"booking)(?=_|\b)",
     re.IGNORECASE,
 )
+#: A service of SGD.
+_SERVICE = re.compile(r"[A-Za-z]+_[0-9]+")
 
 
 def is_answer(written: Mapping[Any, Any]) -> bool:
@@ -38,9 +40,11 @@ def domain_of_tool(name: str) -> str:
 
     >>> domain_of_tool("find_hotel"), domain_of_tool("update_belief_state"), domain_of_tool("cancel_reservation")
     ('hotel', '', '')
+    >>> domain_of_tool("Hotels_4")
+    'Hotels_4'
     """
     domain = _TOOL.sub("", name).strip("_")
-    return "" if "_" in domain else domain
+    return "" if "_" in domain and not _SERVICE.fullmatch(domain) else domain
 
 
 def answers_with_state(answer: Any) -> bool:

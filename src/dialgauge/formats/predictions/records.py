@@ -85,10 +85,11 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     made = StateEntries(
         entries, columns.keys(), long=by_part, says_predicted=columns.says_predicted, changes=columns.changes
     )
-    for name in columns.unread_states(spoken):
+    unread = tuple(columns.unread_states(spoken))
+    for name in unread:
         what = f"states under '{name[:60]}' not read, as '{columns.state[:60]}' is"
         made = _telling(made, (what, len(spoken), f"dialogue {named[0][0]}"))
-    return made
+    return made._replace(unread=unread)
 
 
 def _telling(entries: StateEntries, told: tuple[str, int, str]) -> StateEntries:

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from dialgauge.formats.base import literal
+from dialgauge.formats.predictions.belief_spans import DOMAIN_TAG, SPAN_SLOTS, of_spans
 from dialgauge.formats.predictions.loose import MOST_TEXT, answer_before, answer_in, is_next_turn
+from dialgauge.formats.predictions.written_calls import written_calls
 
 Triple: TypeAlias = tuple[str, str, Any]
 
@@ -65,17 +67,10 @@ _HEADING = re.compile(r"^(?:#{1,6} |\[)(\w{1,40})[]:]?[ \t]{0,9}$", re.MULTILINE
 _ARROW = re.compile(r"[→⇒]|=>")
 _SQL = re.compile(r"SELECT\s[\w*., ]{1,200}?\sFROM\s([\w, ]{1,200}?)\sWHERE\s", re.IGNORECASE)
 _SQL_AND = re.compile(r"\sAND\s(?=[\w.]+\s?=)", re.IGNORECASE)
-_DOMAIN_TAG = re.compile(r"\[(\w{1,40}(?: \w{1,40})?)\]")
 #: ``[hotel] area = north, stars is 4``: where a domain or a piece begins, its slot, and what stands before the value.
 _TAGGED_PAIR = re.compile(r"((?:\[\w{1,40}\]|[,;\n])\s{0,20}+\w++(?: \w++)??)(?:\s*+=|\s++is\s)\s*+")
 _BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;|]?\s*+")
 _BRACKETED = re.compile(r"\(([^(),]{1,100}),([^(),]{1,100})(?:,([^()]{1,500}))?\)")
-#: Slots as spans of end-to-end systems name them (DAMD, UBAR): ``[hotel] area north stars 4``.
-_SPAN_SLOTS = re.compile(
-    r"area|arrive(?:[Bb]y)?|day|departure|department|destination|food|internet|leave(?:[Aa]t)?|name|parking|people|"
-    r"price(?:[Rr]ange)?|stars|stay|time|type"
-)
-_SPAN_TWO_WORDS = re.compile(r"(?<!\[)\b(?:(book) (day|people|stay|time)|(leave) (at)|(arrive) (by)|(price) (range))\b")
 #: The domain of a slot that is clearly one: ``"hotel": {``, ``"hotel-area":``, ``hotel-area=``.
 _CLEAR_DOMAIN = re.compile(
     r"""\b([A-Za-z][A-Za-z0-9]{0,40}+)(?:["']\s?:\s?\{|[-._ ][\w ]{1,40}["']\s?:|"""
@@ -86,7 +81,7 @@ _SERVICE = re.compile(r"[,;|\n]\s?([A-Z][A-Za-z]{1,40}+)_[0-9][\s-]")
 #: A domain of MultiWOZ behind a separator, with one of its slots: ``, attraction type``.
 _LATER_DOMAIN = re.compile(
     rf"[,;|\n]\s{{0,3}}({'|'.join(sorted(DOMAINS))})[ :]\s?"
-    rf"(?:{_SPAN_SLOTS.pattern}|book|price range|leave at|arrive by)\b",
+    rf"(?:{SPAN_SLOTS.pattern}|book|price range|leave at|arrive by)\b",
     re.IGNORECASE,
 )
 #: What names and values look like; anything else in their place was not understood.
@@ -187,6 +182,8 @@ class TextReader:
             return TextReading(_with_repeated_keys(bare, held), unread=unread)
         if held is not None:
             return TextReading(unread=bare)
+        if calls := written_calls(fences[0] if len(fences) == 1 else bare):
+            return TextReading({"tool_calls": calls}, unread=unread)
         words = self._in_words(bare, fences, domain)
         return words._replace(unread=words.unread or unread)
 
@@ -207,10 +204,10 @@ class TextReader:
         if sql := _SQL.match(text):
             text = _SQL_AND.sub(";", text[sql.end() :].rstrip("; "))
             domain = "" if "," in sql[1] else sql[1].strip()
-        if _DOMAIN_TAG.match(text) and _TAGGED_PAIR.match(text):
-            text = _DOMAIN_TAG.sub(r";\1:", _TAGGED_PAIR.sub(r"\1=", text))
-        if _DOMAIN_TAG.match(text):
-            return _checked(*_of_spans(text), whole)
+        if DOMAIN_TAG.match(text) and _TAGGED_PAIR.match(text):
+            text = DOMAIN_TAG.sub(r";\1:", _TAGGED_PAIR.sub(r"\1=", text))
+        if DOMAIN_TAG.match(text):
+            return _checked(*of_spans(text), whole)
         if domain and not re.match(rf"\W*{re.escape(domain)}\b", text, re.IGNORECASE):
             text = f"{domain}: {text}"
         triples, rest = self._of_pieces(_ARROW.sub("->", _BULLET.sub("", text)))
@@ -407,39 +404,3 @@ def slot_name(name: str) -> str:
     if rest and part.lower() in ("semi", "book"):
         return rest if part.lower() == "semi" else f"book {rest}"
     return name.strip()
-
-
-def _of_spans(text: str) -> tuple[list[Triple], str]:
-    """``[hotel] area north book day monday``, ``[hotel] [value_area] north`` and ``[hotel] [area] north``.
-
-    And the words that belong to no slot.
-    """
-    domain = slot = ""
-    triples: list[Triple] = []
-    words: list[str] = []
-    rest: list[str] = []
-
-    def end() -> None:
-        value = " ".join(words).replace("\0", " ")
-        if domain and slot and words:
-            triples.append((domain, slot.replace("\0", " "), value))
-        else:
-            rest.extend(filter(None, (slot, value)))
-        words.clear()
-
-    joined = _SPAN_TWO_WORDS.sub(lambda match: "\0".join(filter(None, match.groups())), text)
-    for number, part in enumerate(_DOMAIN_TAG.split(joined)):
-        if number % 2:
-            end()
-            is_slot = part.startswith("value_") or (domain and _SPAN_SLOTS.fullmatch(re.split("[_ ]", part)[-1]))
-            domain, slot = (domain, part.removeprefix("value_")) if is_slot else (part, "")
-            continue
-        tagged = bool(slot)
-        for word in part.split():
-            if not tagged and ("\0" in word or _SPAN_SLOTS.fullmatch(word)) and (words or not slot):
-                end()
-                slot = word
-            else:
-                words.append(word)
-    end()
-    return triples, " ".join(rest)

@@ -26,6 +26,8 @@ from dialgauge.text import counted, plain
 
 #: Fewer numbers may count through a file by chance.
 _SURE = 10
+#: The share of states with slots from which a file holds states, whatever was cut off in the others.
+_SOUND, _FEW = 0.2, 3
 #: Letters of a gold state that are shown.
 _QUOTED = 80
 _EMPTY_TURNS = "turns without a row, read as empty states"
@@ -59,8 +61,8 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
         _dialogue(name, entries, numbering, states, golds, notes, empty=matches.long, changes=matches.changes)
         for name, entries in _by_dialogue(matches.entries).items()
     ]
-    if states.invalid_states * 2 > states.read_states:
-        sample = next((entry.state for entry in matches.entries if entry.state), None)
+    if states.invalid_states * 2 > states.read_states and states.sound_states < max(_FEW, _SOUND * states.read_states):
+        sample = states.first_invalid
         raise NotUnderstood(f"states that can be read, such as {{'hotel-area': 'north'}}; here is {sample!r:.60}")
     if states.nameless_states * 2 > states.read_states:
         raise NotUnderstood("the domain of each slot, as in 'hotel-area'", matches.keys)
@@ -72,6 +74,8 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     notes.understood = f"{read}, {numbering.sentence()}{changes}, {slots}{keys}"
     notes.says_predicted |= matches.says_predicted
     notes.adds_changes |= matches.changes
+    notes.row_per_slot |= matches.long
+    notes.other_states += matches.unread
     notes.unnumbered |= not numbering.labelled
     notes.interleaved += _interleaved(matches.entries) if not numbering.labelled else 0
     notes.numbered_from = max(notes.numbered_from, numbering.first if numbering.step == 1 else 0)

@@ -4,9 +4,10 @@
 "slot_groundtruth_hotel-area": "north"}]``
 
 Gold is cumulative, predictions are not: the class says what the turn does to the slot (:data:`CLASSES`), and the state
-is rebuilt turn by turn. ``none`` leaves the slot as it was; ``dontcare``, ``true`` and ``false`` are themselves the
-value; the others put ``slot_prediction`` into the slot, where values taken from what the system said carry two section
-signs in front. A class that has no value to give (``none`` as the value) leaves the slot as it was.
+is rebuilt turn by turn. ``none`` leaves the slot as it was (told where its value becomes none, too); ``dontcare``,
+``true`` and ``false`` are themselves the value; the others put ``slot_prediction`` into the slot, where values taken
+from what the system said carry two section signs in front. A class that has no value to give (``none`` as the value)
+leaves the slot as it was.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, present_text
-from dialgauge.formats.predictions.common import assembled, built, grouped, in_order, slot_state
+from dialgauge.formats.predictions.common import assembled, built, example_rows, grouped, in_order, slot_state
 from dialgauge.formats.source import Part
 
 #: What ``class_prediction_SLOT`` counts through.
@@ -28,12 +29,14 @@ CLASSES = ("none", "dontcare", "copy_value", "true", "false", "refer", "inform")
 _ARE_VALUES = frozenset({"dontcare", "true", "false"})
 _CLASS, _VALUE, _GOLD = "class_prediction_", "slot_prediction_", "slot_groundtruth_"
 _INFORMED = "§§"
+_NO_VALUE = ("none", "")
+_KEPT = "slots that go back to none, which keep their value as in TripPy's own metric"
 
 
 class _Guid(msgspec.Struct):
-    """Set, dialogue and turn. TripPy splits its ids at hyphens, so an id may come in several pieces."""
+    """Set, dialogue and turn. TripPy splits its ids at hyphens, so an id may come in several pieces, or in one text."""
 
-    guid: list[str | int]
+    guid: list[str | int] | str = ""
 
 
 _RECORDS = msgspec.json.Decoder(list[msgspec.Raw])
@@ -57,7 +60,8 @@ class Trippy(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         def build(dialogue: str, turns: list[tuple[str, msgspec.Raw]]) -> Dialogue:
-            return assembled(dialogue, in_order(turns, notes), _Running(part, notes).turn)
+            running = _Running(part, notes)
+            return assembled(dialogue, in_order(turns, notes), running.read, running)
 
         return built(grouped(_entries(part)).items(), build, part, notes)
 
@@ -69,13 +73,16 @@ def _entries(part: Part) -> Iterator[tuple[str, str, msgspec.Raw]]:
             guid = decode(_GUID, raw, part).guid
         except DialgaugeError as error:
             raise DialgaugeError(f"object {position} of the list: {error.message}", file=part.name) from error
-        if len(guid) < 3:
+        pieces = guid.split("-") if isinstance(guid, str) else guid
+        if len(pieces) < 3:
             raise DialgaugeError(
                 f"the 'guid' of object {position} of the list is not set, dialogue and turn, "
-                'such as ["test", "MUL0001.json", "0"]',
+                'such as ["test", "MUL0001.json", "0"] or "test-MUL0001.json-0"; lines such as those below are read, '
+                "too",
                 file=part.name,
+                example=example_rows(str(pieces[0])),
             )
-        yield "-".join(map(str, guid[1:-1])), str(guid[-1]), raw
+        yield "-".join(map(str, pieces[1:-1])), str(pieces[-1]), raw
 
 
 class _Running:
@@ -83,11 +90,22 @@ class _Running:
 
     def __init__(self, part: Part, notes: Notes) -> None:
         self._part, self._notes = part, notes
+        self.dialogue, self.turn = "", 0
         self._values: dict[str, Values] = {}
+        #: Slots that the record before empties, as far as it goes.
+        self._emptied: set[str] = set()
 
-    def turn(self, raw: msgspec.Raw) -> Turn:
+    def read(self, raw: msgspec.Raw) -> Turn:
         record = decode(_RECORD, raw, self._part)
         predicted, gold, unused = _layout(tuple(record))
+        emptied = {
+            slot
+            for slot, key in predicted
+            if self._values.get(slot) and record[key] == 0 and record.get(_VALUE + slot) in _NO_VALUE
+        }
+        if again := emptied - self._emptied:
+            self._notes.add_at(_KEPT, len(again), f"dialogue {self.dialogue}, turn {self.turn}")
+        self._emptied = emptied
         for slot, key in predicted:
             if record[key] != 0:
                 self._values[slot] = _predicted(record, slot, record[key]) or self._values.get(slot, ())

@@ -93,7 +93,8 @@ class StateReader:
         #: What of the last state was not understood.
         self._unread = ""
         self.slots: set[tuple[str, str]] = set()
-        self.read_states = self.invalid_states = self.nameless_states = 0
+        self.read_states = self.sound_states = self.invalid_states = self.nameless_states = 0
+        self.first_invalid: Any = None
 
     def learn(self, written: Any) -> None:
         """Take a look at a state before the first is read."""
@@ -146,7 +147,10 @@ class StateReader:
             quoted = f": '{plain(self._unread)[:_QUOTED]}'" if what in (INVALID, PARTLY) and self._unread else ""
             self._notes.add_at(what, count, f"dialogue {dialogue}, turn {turn}{quoted}")
         self.read_states += 1
-        self.invalid_states += bool(seen[INVALID])
+        self.sound_states += bool(given) and not (seen[INVALID] or seen[PARTLY])
+        if seen[INVALID]:
+            self.first_invalid = self.first_invalid or written
+            self.invalid_states += 1
         self.nameless_states += bool(seen[NO_SLOT])
         return {domain: slots for domain, slots in state.items() if slots}
 
@@ -256,7 +260,9 @@ class StateReader:
     def _of_call(self, name: str, given: Mapping[Any, Any], seen: Seen) -> Iterator[Triple]:
         """The arguments of a call: slots that name their domain, or those of the domain that the tool is named by."""
         domain = domain_of_tool(name)
-        if not domain or any(
+        if not domain and (given.keys() & _DOMAIN_NAMES or _pair(given)):
+            yield from self._of_item(given, seen)
+        elif not domain or any(
             isinstance(value, Mapping) or _NAMES_DOMAIN.search(str(key)) for key, value in given.items()
         ):
             yield from self._of_mapping(given, seen)
