@@ -115,7 +115,7 @@ def _told_apart(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield record
             continue
         task = f"t{number}" if record["task_id"] == _TASK else record["task_id"]
-        known = trials.setdefault(task, set())
+        known = trials.setdefault(task.casefold(), set())
         trial = record["trial"] if record["trial"] not in known else max(known) + 1
         known.add(trial)
         yield {**record, "task_id": task, "trial": trial}
@@ -185,6 +185,9 @@ def _result_advice(record: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | No
     if good:
         is_one = "is yes or no" if len(good) == 1 else "are yes or no"
         advice = f"{keys} {is_one}: {lacking}call what says whether it was done 'success', and number trials in 'trial'"
+        if len(good) > 1:
+            advice += " (if each of them is a trial, call them 'trial_1', 'trial_2', ...; if each is an agent, write a "
+            advice += "file for each)"
     else:
         bad, failed = next(iter(verdicts.items()))
         passes = "0" if number_in(facts[bad]) is not None and not isinstance(facts[bad], bool) else "no"

@@ -54,8 +54,10 @@ TRIAL = (
     *_names("trial epoch trialid trialnumber"), *_TRIALS[2:], "sampleindex",
     *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")),
 )  # fmt: skip
-#: How trials are called, as names of folders, members or columns.
-TRIAL_NAME = re.compile(r"(?:trial|epoch|run|attempt|rollout|repeat|repetition)[-_ #]{0,2}([0-9]{1,6})", re.IGNORECASE)
+#: How trials are called, as names of folders, members or columns; and what they may be called where others say so, too.
+_TRIAL_WORDS = "trial|epoch|run|attempt|rollout|repeat|repetition"
+TRIAL_WORDS = f"{_TRIAL_WORDS}|rep|seed|iteration|iter"
+TRIAL_NAME = re.compile(rf"(?:{_TRIAL_WORDS})[-_ #]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
 SUCCESS = _names(
     "success successful succeeded tasksuccess issuccess passed pass ispassed resolved isresolved solved correct "
     "iscorrect goalachieved passfail taskcompleted goalcompleted callsuccessful successevaluation"

@@ -30,6 +30,7 @@ from dialgauge.formats.logs.conversations import (
 from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import number_in
 from dialgauge.formats.logs.log_signs import (
+    COMMENTS,
     LOOKED_AT,
     delimiter_of,
     event_name,
@@ -37,9 +38,10 @@ from dialgauge.formats.logs.log_signs import (
     is_event,
     is_heading,
     is_row,
+    is_table,
     is_text,
     is_written,
-    without_preamble,
+    lines_above,
 )
 from dialgauge.formats.logs.messages import (
     content_of,
@@ -77,8 +79,9 @@ def conversations_of(part: Part, notes: Notes) -> Iterator[FoundConversation]:
 
 def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     """One after another; JSON lines are read as they come."""
-    for _, line in part.lines(_LONGEST_LINE):
-        if not line.strip() or line.startswith((b"# ", b"sep=")):
+    above = len(lines_above(part.head().decode("utf-8", "replace")))
+    for number, line in part.lines(_LONGEST_LINE):
+        if not line.strip() or number <= above:
             continue
         if part.stem.endswith(".ipynb") and (written := value_in(part.text())):
             yield from _of_written(*written, part, notes)
@@ -133,7 +136,7 @@ def _json_lines(part: Part) -> Iterator[tuple[int, Any]]:
 def _verdict_lines(part: Part) -> list[dict[str, Any]]:
     """The verdicts of a text that is no table."""
     head = part.head()
-    if is_row(first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:LOOKED_AT]):
+    if is_table(first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:LOOKED_AT]):
         return []
     return in_lines(part.text().splitlines())
 
@@ -144,14 +147,17 @@ def _table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
     except DialgaugeError:
         text = _of_windows(part)
         notes.add("a table that is not UTF-8 read as Windows-1252, as Excel writes it")
-    text = without_preamble(text)
+    above = lines_above(text)
+    if titles := [line.strip() for line in above if line.strip() and not line.startswith(COMMENTS)]:
+        notes.add(f"what stands above the heading of a table passed over, such as '{titles[0][:60]}'")
+    text = text[sum(map(len, above)) :]
     delimiter = delimiter_of(text.partition("\n")[0])
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         for row in reader:
             if None in row or None in row.values():
                 reason = "the row has another number of cells than the header"
-                raise DialgaugeError(reason, file=part.name, line=reader.line_num)
+                raise DialgaugeError(reason, file=part.name, line=len(above) + reader.line_num)
             if all(key == value for key, value in row.items()):
                 notes.add("rows that repeat the heading passed over")
                 continue
@@ -159,9 +165,11 @@ def _table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
             if delimiter == ";" and any(map(_DECIMAL_COMMA.fullmatch, cells.values())):
                 notes.add("rows whose numbers have a decimal comma, as 0,5 for 0.5")
                 cells = {key: _DECIMAL_COMMA.sub(r"\1.\2", value) for key, value in cells.items()}
-            yield reader.line_num, plain_columns(cells)
+            yield len(above) + reader.line_num, plain_columns(cells)
     except csv.Error as error:
-        raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
+        raise DialgaugeError(
+            f"it is no valid CSV ({error})", file=part.name, line=len(above) + reader.line_num
+        ) from error
 
 
 def _of_windows(part: Part) -> str:

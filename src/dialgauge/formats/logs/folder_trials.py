@@ -8,16 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from dialgauge.formats.logs.fact_names import TRIAL_NAME
+from dialgauge.formats.logs.fact_names import TRIAL_NAME, TRIAL_WORDS
 
-_WORDS = "trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter"
 #: Names that are a trial whatever lies around them; names that may be one, which the other folders say.
-_TRIAL = re.compile(rf"(?:{_WORDS})[-_ #=]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
+_TRIAL = re.compile(rf"(?:{TRIAL_WORDS})[-_ #=]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
 _MAY_BE_TRIAL = re.compile(r"(?:sample[-_ #=]{0,2})?([0-9]{1,6})", re.IGNORECASE)
 #: When a run began, in front of its name.
 _STAMP = re.compile(r"\A[0-9]{4}-?[0-9]{2}-?[0-9]{2}[-T_ ]?[0-9]{2}[-:_]?[0-9]{2}(?:[-:_]?[0-9]{2})?Z?[-_ ]{1,2}")
 #: Names that hold both: a word and a number behind the task, a mere number, what tells apart runs of one name.
-_NUMBERED = re.compile(rf"[-_ .#]{{1,2}}(?:{_WORDS})[-_ =]?([0-9]{{1,6}})\Z", re.IGNORECASE)
+_NUMBERED = re.compile(rf"[-_ .#]{{1,2}}(?:{TRIAL_WORDS})[-_ =]?([0-9]{{1,6}})\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"[-_.#]([0-9]{1,6})\Z")
 _RANDOM = re.compile(r"__([A-Za-z0-9]{3,12})\Z")
 _DIGIT = re.compile(r"[0-9]")

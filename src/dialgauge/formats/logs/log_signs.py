@@ -5,22 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek, first_object
 from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, kind_of, of_value
-from dialgauge.formats.logs.fact_names import plain_key, says_outcome
+from dialgauge.formats.logs.fact_names import is_fact, plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
 from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, names_conversation, plain_columns
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import are_results, is_flat_result, is_result, sums_up
 from dialgauge.formats.logs.transcripts import is_judged_transcript
-from dialgauge.formats.logs.wide_tables import is_wide
+from dialgauge.formats.logs.wide_tables import has_verdict_columns, is_wide
 from dialgauge.formats.logs.written_values import TRANSCRIPTS, value_in
+from dialgauge.formats.source import HEAD_BYTES
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
@@ -30,6 +31,8 @@ LOOKED_AT = 10
 _STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
 #: The keys of JSON, and what they are called in predictions and not in results.
 _KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
+#: How lines begin above a table that are no part of it.
+COMMENTS = ("# ", "//", "sep=")
 _TURN = re.compile(r"(?<![\w-])turn(?:_?(?:id|idx|index|number|num))?(?![\w-])", re.IGNORECASE)
 _PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn(?!s\b)|dial(?:og|ogue)?_?id|output|generat", re.IGNORECASE)
 
@@ -68,7 +71,7 @@ def holds_results(peek: Peek) -> bool:
     """Is it results without messages, in a file that no format recognises, and no predictions, which may look alike?"""
     if peek.json is None and (peek.shape == "text" or _STAMPED.match(peek.head)):
         first = first_row(peek.head)
-        if is_wide(first) or (not is_row(first) and in_lines(peek.lines)):
+        if is_wide(first) or (not is_table(first) and in_lines(peek.lines)):
             return True
         if are_results([first]):
             return _is_no_prediction(" ".join(first), peek)
@@ -147,21 +150,42 @@ def _is_table(peek: Peek) -> bool:
 
 def first_row(head: bytes) -> dict[str, str]:
     """The first row of a table, by its heading, or the first with a verdict; empty where it is none."""
-    text = without_preamble(head.decode("utf-8", "replace"))
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
-        header, *cells = islice(reader, LOOKED_AT)
-    except (csv.Error, ValueError):
-        return {}
-    rows = [plain_columns(dict(zip_longest(header, row[: len(header)], fillvalue=""))) for row in cells]
+    rows = first_rows(head.decode("utf-8", "replace"))
     return _judged(rows[0], rows) if rows else {}
 
 
-def without_preamble(text: str) -> str:
-    """A table without the comments above its heading, and what Excel writes there."""
-    while text.startswith(("# ", "sep=")) and "\n" in text:
-        text = text.partition("\n")[2]
-    return text
+def first_rows(text: str) -> list[dict[str, str]]:
+    """The first rows of a table by its heading; none where it is no table."""
+    header, *cells = _cells(text[sum(map(len, lines_above(text))) :], LOOKED_AT) or [[]]
+    return [plain_columns(dict(zip_longest(header, row[: len(header)], fillvalue=""))) for row in cells]
+
+
+def lines_above(text: str) -> list[str]:
+    """Lines above the heading of a table: comments, what Excel writes there, and a title, which fills fewer cells."""
+    begun = list(islice(io.StringIO(text[:HEAD_BYTES], newline="\n"), LOOKED_AT))
+    comments = next((place for place, line in enumerate(begun) if not line.startswith(COMMENTS)), 0)
+    for place in range(comments, len(begun)):
+        heading, *rows = _cells("".join(begun[place:]), 2) or [[]]
+        if rows and len(heading) == len(rows[0]) > 1 and all(heading) and len({*heading}) == len(heading):
+            return begun[: place if any(map(is_fact, heading)) else comments]
+        filled = [cell for cell in heading if cell.strip()]
+        if len(filled) > 1 and (any(map(is_fact, filled)) or _is_wider(heading, begun[place + 1 :])):
+            break
+    return begun[:comments]
+
+
+def _is_wider(cells: Sequence[str], below: Iterable[str]) -> bool:
+    """Has a line as many cells as any below it, as no title has?"""
+    return len(cells) >= max((len(row) for line in below for row in _cells(line, 1)), default=0)
+
+
+def _cells(text: str, most: int) -> list[list[str]]:
+    """The cells of the first rows of a table; none where it is no CSV."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
+    try:
+        return list(islice(reader, most))
+    except csv.Error:
+        return []
 
 
 def is_row(first: Mapping[str, str]) -> bool:
@@ -169,6 +193,11 @@ def is_row(first: Mapping[str, str]) -> bool:
     if is_message(first) or is_message(dict.fromkeys(first, "user")) or is_wide(first):
         return True
     return kind_of(first) == "conversation" or is_result(first)
+
+
+def is_table(first: Mapping[str, str]) -> bool:
+    """Is it a row of a table, also of one whose columns do not say what their verdicts are of?"""
+    return is_row(first) or has_verdict_columns(first)
 
 
 def delimiter_of(header: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from dialgauge.formats.logs.fact_names import TASK, TRIAL, VERDICTS, plain_key
 from dialgauge.formats.logs.fact_values import truth
 from dialgauge.formats.logs.results import NAME, REASON, TAKEN, ended_as
+from dialgauge.text import counted
 
 #: A line of text: when and how loud it was said, the verdicts in it, and what may stand around the name.
 _STAMP = re.compile(
@@ -36,6 +37,16 @@ _TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)
 _BANNER = re.compile(r"={3,200}(?:\s|\Z)|collect(?:ed|ing) [0-9]|(?:platform|rootdir|plugins|cachedir)[ :]")
 #: Where pytest says again what failed.
 _AGAIN = re.compile(r"={3,200} short test summary info")
+#: What a line sums others up by: a word for all of them, so many of so many, counts before the verdicts they are of.
+_ALL = "(?:grand )?total|overall|summary|aggregate|average|mean|all|(?:pass |success )?rate|accuracy"
+_OF_ALL = rf"{_ALL}|final|results?|verdict|outcome|status|score|tests|tasks|passed|failed"
+_SUMS_UP = re.compile(
+    rf"(?:(?:{_ALL}|final|results?|verdict)(?:\s(?:{_OF_ALL})){{0,3}}|(?:{_ALL})[\s:=(]{{1,4}}[0-9].{{0,40}}|suite:\s.{{1,60}}"
+    r"|[0-9]{1,9}\s?(?:/|of|out of)\s?[0-9]{1,9}(?:\s[a-z]{1,20}){0,2}"
+    r"|[0-9]{1,9}(?:\s[a-z]{1,20})?\s(?:passed|failed|errors?|skipped|tests|tasks))",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(r"(?<![\w.-])[0-9]{1,9}\s(?:PASS|FAIL|PASSED|FAILED)(?![\w-])")
 #: Lines of a text that may have no verdict: a heading, a summary.
 _OTHER_LINES = 0.34
 _LONGEST_LINE = 300
@@ -45,6 +56,7 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
     """The verdicts in lines of text, each with the name that stands beside them; a name of a trial is kept in it."""
     rows: list[dict[str, Any]] = []
     others: list[str] = []
+    sums: list[str] = []
     total = 0
     for line in lines:
         if rows and _AGAIN.match(line):
@@ -57,21 +69,33 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
         task, trial = _TASK_SAID.search(name), _TRIAL_SAID.search(name)
         if task and trial and len(words) == 1:
             rows.append({**_further(line), "task_id": task[1], "trial": int(trial[1]), "success": truth(words[0])})
+        elif name and (_SUMS_UP.fullmatch(name) or len(_COUNTED.findall(line)) > 1):
+            sums.append(line)
         elif not name or len(name.split()) > 6:
             others.append(line)
         else:
             trials = {"task_id": name} if len(words) > 1 else {NAME: name}
             numbers = [{"trial": number} for number in range(len(words))] if len(words) > 1 else [{}]
             rows += [{**trials, **number, "success": truth(word)} for number, word in zip(numbers, words, strict=True)]
+    rows, counts = _without_counts(rows)
     unjudged = _unjudged_lines(others, rows)
     left = [line for line in others if line not in unjudged]
     if len(rows) < 2 or len(left) > _OTHER_LINES * total:
         return []
     rows += unjudged.values()
-    if left:
-        told = f"{len(left):,} lines without a verdict passed over, such as '{left[0].strip()[:60]}'"
-        rows[0] = {**rows[0], TAKEN: told.replace("1 lines", "1 line", 1) if len(left) == 1 else told}
+    told = {"without a verdict": left, "of totals": [*sums, *counts]}
+    for place, (what, passed_over) in enumerate((what, lines) for what, lines in told.items() if lines):
+        number = counted(len(passed_over), "line")
+        rows[place] |= {TAKEN: f"{number} {what} passed over, such as '{passed_over[0].strip()[:60]}'"}
     return rows
+
+
+def _without_counts(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows without those of mere numbers among others that have names, which count: ``PASS: 2``."""
+    numbered = [row for row in rows if _NUMBERS.fullmatch(str(row.get(NAME, "")))]
+    if not numbered or 2 * len(numbered) > len(rows):
+        return rows, []
+    return [row for row in rows if row not in numbered], [str(row[NAME]) for row in numbered]
 
 
 def _further(line: str) -> dict[str, Any]:

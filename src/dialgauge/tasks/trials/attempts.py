@@ -151,8 +151,8 @@ class Attempts:
             self._told.setdefault(key, {})[details[key]] = None
 
     def _with_scores(self, index: int, attempt: TaskAttempt) -> TaskAttempt:
-        numbers, labels = self.scores.numbers(index), self.scores.labels(index)
         success = attempt.success
+        numbers, labels = self.scores.numbers(index), self.scores.labels(index, judged=success is not None)
         if self.verdict_score in numbers:
             success = numbers[self.verdict_score] > 0
         is_judged = success is not None or (self._by_scores and bool(numbers or labels))
