@@ -29,6 +29,7 @@ from dialgauge.formats.logs.fact_values import number_in, said_success, score_in
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import members_inside, task_and_trial
 from dialgauge.formats.logs.written_values import value_in
+from dialgauge.formats.parquet import MAGIC, rows_in
 from dialgauge.formats.predictions.free_form import sample
 from dialgauge.formats.source import Part
 from dialgauge.text import plain, some_of
@@ -98,6 +99,8 @@ def log_advice(part: Part) -> tuple[str, str]:
 def _written(part: Part) -> tuple[str, Any]:
     """What kind of a text a file is where it is neither JSON nor CSV, and its beginning as plain Python, or None."""
     peek = Peek(part)
+    if peek.head.startswith(MAGIC):
+        return "a Parquet table", list(rows_in(part, _LINES))
     if b"\x00" in peek.head[:4096] or peek.head[:1] == b"\x80":
         return "a binary file, such as a pickle or a database", None
     try:

@@ -28,7 +28,7 @@ WRAPPERS = ("conversations", "data", "dialogues", "dialogs", "chats", "results",
             "episodes", "trajectories", "rollouts", "items", "threads", "sessions", "simulations", "trials",
             "attempts", "tasks")  # fmt: skip
 #: What a conversation is asked to go on with, and how it went on.
-_BEGUN = ("input", "prompt", "request", "inputs", "question")
+_BEGUN = ("input", "prompt", "request", "inputs", "question", "user_input", "query")
 _ANSWERS = ("output", "completion", "response", "responses", "choices")
 _ENDED = (*_ANSWERS, "outputs", "actual_output", "actualOutput")
 #: Names under which a record has something that was said.
@@ -64,6 +64,10 @@ _CASES = frozenset({"testcases", "testresults"})
 _CONVERSATIONS = ("conversation", "messages", "wrapped")
 #: What is noted of a conversation of which only is said how it went.
 NO_MESSAGES = "a conversation has no messages, and counts by what is said of it"
+#: What is noted of steps of runs that are told beside these.
+INNER_RUNS = "runs inside of other runs left out"
+#: How Weave calls an evaluation, and the run of an example in it.
+_EVALUATION, _OF_EXAMPLE = "Evaluation.", "predict_and_score"
 _LOOKED_AT = 3
 #: How deep conversations lie in lists and objects, and messages in a record.
 _DEEPEST, _DEEPEST_MESSAGES = 6, 3
@@ -207,6 +211,8 @@ def without_messages(value: Any, notes: Notes) -> FoundConversation | None:
     """A conversation of which only is said whose it is and how it went, as where it crashed."""
     if not isinstance(value, dict) or not group_of(value) or not says_outcome(value) or is_message(value):
         return None
+    if is_inner_run(value):
+        return None
     notes.add(NO_MESSAGES)
     return FoundConversation(own_names(value, notes), (), ())
 
@@ -214,7 +220,8 @@ def without_messages(value: Any, notes: Notes) -> FoundConversation | None:
 def _table(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of a table by columns, one of which has the messages of each conversation; none where it is no table."""
     rows = rows_by_columns(value) if len(value) > 1 else []
-    return rows if rows and _are_messages(rows[0].get("messages")) else []
+    spoken = rows and (_are_messages(rows[0].get("messages")) or _exchange(rows[0], texts=says_outcome(rows[0])))
+    return rows if spoken else []
 
 
 def _of_message_list(messages: Sequence[Any]) -> Iterator[FoundConversation]:
@@ -250,8 +257,8 @@ def group_of(row: Mapping[str, Any]) -> str:
 
 
 def _conversation(record: Mapping[str, Any], notes: Notes) -> FoundConversation | None:
-    if _is_inner_run(record):
-        notes.add("runs inside of other runs left out")
+    if is_inner_run(record):
+        notes.add(INNER_RUNS)
         return None
     record = own_names(record, notes)
     key = messages_key(record)
@@ -464,8 +471,24 @@ def is_other(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_inner_run(record: Mapping[str, Any]) -> bool:
-    """Is it a step of a run, as LangSmith and Weave record them beside the whole?"""
-    return ("run_type" in record or "op_name" in record) and any(
-        record.get(key) for key in ("parent_run_id", "parent_id")
-    )
+def is_inner_run(record: Mapping[str, Any]) -> bool:
+    """Is it a step of a run, as LangSmith, Weave and Braintrust record them beside the whole?
+
+    The whole of Weave is an evaluation, in which each example has a run of its own.
+    """
+    if is_span(record):
+        return bool(record.get("span_parents")) or record["root_span_id"] != record["span_id"]
+    operation = str(record.get("op_name") or "")
+    if _EVALUATION in operation:
+        return _OF_EXAMPLE not in operation
+    return ("run_type" in record or bool(operation)) and any(record.get(key) for key in ("parent_run_id", "parent_id"))
+
+
+def is_span(record: Any) -> bool:
+    """Is it a span of Braintrust, which names the whole that it is of?"""
+    return isinstance(record, dict) and record.keys() >= {"span_id", "root_span_id"}
+
+
+def has_messages(record: Mapping[str, Any]) -> bool:
+    """Has a record messages under a usual name, or in what was asked and answered?"""
+    return bool(messages_key(record)) or _exchange(record) is not None

@@ -52,9 +52,10 @@ from dialgauge.formats.logs.record_fields import has_trial, names_conversation, 
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, unclear_verdicts
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import NAME, TAKEN, is_flat_result, results_in, sums_up
-from dialgauge.formats.logs.sample_events import SPEC, is_sample_event, samples_of
+from dialgauge.formats.logs.sample_events import put_together
 from dialgauge.formats.logs.wide_tables import is_wide, of_row
 from dialgauge.formats.logs.written_values import value_in
+from dialgauge.formats.parquet import MAGIC, rows_in
 from dialgauge.formats.source import Part
 
 _LIST = msgspec.json.Decoder(list[Raw])
@@ -79,6 +80,9 @@ def conversations_of(part: Part, notes: Notes) -> Iterator[FoundConversation]:
 
 def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     """One after another; JSON lines are read as they come."""
+    if part.head(len(MAGIC)) == MAGIC:
+        yield from _of_records(enumerate(rows_in(part), start=1), part, notes)
+        return
     above = len(lines_above(part.head().decode("utf-8", "replace")))
     for number, line in part.lines(_LONGEST_LINE):
         if not line.strip() or number <= above:
@@ -86,11 +90,8 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         if part.stem.endswith(".ipynb") and (written := value_in(part.text())):
             yield from _of_written(*written, part, notes)
         elif line.lstrip()[:1] == b"{" and _is_whole(line):
-            records = _json_lines(part)
-            if SPEC in line and any(is_sample_event(first_object(one)) for one in Peek(part).lines[:LOOKED_AT]):
-                notes.add("events of OpenAI's evals put together by their samples")
-                records = samples_of(records)
-            yield from _of_records(records, part, notes)
+            first = map(first_object, Peek(part).lines[:LOOKED_AT])
+            yield from _of_records(put_together(_json_lines(part), first, notes), part, notes)
         elif is_text(line) and (lines := _verdict_lines(part)):
             yield from _of_results(lines, notes)
         elif written := _written(part):
@@ -190,10 +191,11 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     header: list[str] = []
     counted: float | None = None
     lines, wide, bare = 0, False, True
+    is_whole = part.head(len(MAGIC)) == MAGIC or not is_text(part.head())
     for number, value in _without_summary(records, notes):
         lines += 1
         if wide := wide or (lines == 1 and is_wide(value)):
-            header = header or list(first_row(part.head()) if is_text(part.head()) else value)
+            header = header or list(value if is_whole else first_row(part.head()))
             trials = of_row(value, header)
             notes.add("rows of totals, or without a verdict, left out", not trials)
             yield from _of_results(trials, notes)
@@ -349,8 +351,11 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         if isinstance(first, list) and not kind_of(first) and (runs := results_in(decode(_ANY, content, part))):
             yield from _of_results(runs, notes)
             return
-        for number, raw in enumerate(entries, start=1):
-            yield from _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes)
+        decoded = (
+            (number, decode(_ANY, raw, part, dialogue=f"number {number}")) for number, raw in enumerate(entries, 1)
+        )
+        for number, value in put_together(decoded, [first], notes):
+            yield from _entry(value, number, part, notes)
         return
     members = dict(members_of(content, part))
     wrapper = next((key for key in WRAPPERS if bytes(members.get(key, Raw(b""))).lstrip()[:1] == b"["), "")

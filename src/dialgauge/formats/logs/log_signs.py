@@ -18,10 +18,12 @@ from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, names_con
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import are_results, is_flat_result, is_result, sums_up
+from dialgauge.formats.logs.sample_events import is_sample_event
 from dialgauge.formats.logs.transcripts import is_judged_transcript
 from dialgauge.formats.logs.wide_tables import has_verdict_columns, is_wide
 from dialgauge.formats.logs.written_values import TRANSCRIPTS, value_in
-from dialgauge.formats.source import HEAD_BYTES
+from dialgauge.formats.parquet import rows_in
+from dialgauge.formats.source import HEAD_BYTES, Part
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
@@ -31,6 +33,8 @@ LOOKED_AT = 10
 _STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
 #: The keys of JSON, and what they are called in predictions and not in results.
 _KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
+#: Columns of dialogue data.
+_OF_DATA = frozenset({"record", "turns", "turn", "state", "predicted", "speaker"})
 #: How lines begin above a table that are no part of it.
 COMMENTS = ("# ", "//", "sep=")
 _TURN = re.compile(r"(?<![\w-])turn(?:_?(?:id|idx|index|number|num))?(?![\w-])", re.IGNORECASE)
@@ -39,6 +43,8 @@ _PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn(?!s\b)|dial(?:og|ogu
 
 def holds_conversations(peek: Peek) -> bool:
     """Does a file begin with conversations, or with results that say task and verdict in rows of facts?"""
+    if any(is_sample_event(first_object(line)) for line in peek.lines[:LOOKED_AT]):
+        return True
     given = peek.json if peek.json is not None else _first_message(peek)
     if given is None:
         return _is_table(peek)
@@ -80,6 +86,20 @@ def holds_results(peek: Peek) -> bool:
     if not are_results([given] if peek.json is None or is_result(given) else given):
         return peek.json is None and is_written(peek.head) and not _are_predictions(peek)
     return _is_no_prediction(" ".join(key.decode("utf-8", "replace") for key in _KEYS.findall(peek.head)), peek)
+
+
+def are_log_rows(part: Part) -> bool:
+    """Are the rows of a Parquet table conversations of an agent, or results, and none of dialogue data?"""
+    try:
+        rows = list(rows_in(part, LOOKED_AT))
+    except DialgaugeError:  # said when it is read
+        return False
+    first = _judged(rows[0], rows) if rows else {}
+    if not _OF_DATA.isdisjoint(first):
+        return False
+    if is_message(first):
+        return bool(group_of(first))
+    return kind_of(first) == "conversation" or is_result(first) or is_wide(first)
 
 
 def is_written(head: bytes) -> bool:

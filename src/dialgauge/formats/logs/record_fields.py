@@ -23,8 +23,8 @@ PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
 _TRACE = frozenset({"id", "sessionId", "timestamp", "input", "output"})
 _TEST = ("description", "vars", "assert")
 _LONGEST_TEST, _CHECKSUM = 60, 6
-#: What columns of MLflow's runs begin with.
-_OF_RUNS = re.compile(r"\A(?:params|metrics)\.(?=\w)")
+#: What columns begin with that were members of an object, as those of MLflow's and AgentLab's runs.
+_OF_RUNS = re.compile(r"\A(?:params|metrics|env|agent|stats|metadata)\.(?=\w)")
 #: How deep members lie that anybody looks at.
 _DEEPEST = 3
 #: A longer text is no object of facts.

@@ -156,7 +156,7 @@ def _run_folder(
             others.append(known)
     if not task_and_trial(record):
         tasks = {
-            str(value) for held in others for key, value in members_inside(held)
+            str(value) for held in (record, *others) for key, value in members_inside(held)
             if plain_key(key.rpartition(".")[2]) in TASK and isinstance(value, str | int)
         }  # fmt: skip
         record |= {"task_id": tasks.pop()} if len(tasks) == 1 else {}

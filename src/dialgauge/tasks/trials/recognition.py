@@ -69,12 +69,7 @@ def refuse_unreadable(file: str | Path) -> str:
         try:
             named = recognise(part, folders).name
             if named == "parquet" and not several and may_be_log(part):
-                reason = (
-                    "it is a Parquet table, in which results of agents are not read: write it as JSON lines, as with "
-                    f"pandas.read_parquet(FILE).to_json('{_MINE[:-6]}_rows.jsonl', orient='records', lines=True), and "
-                    "score those"
-                )
-                raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT))
+                raise _no_log(file, part)
             if is_document(part.stem) and not several and named == "document":
                 reason = "it is a document, such as Markdown, in which not exactly one table of results is found"
                 if part.stem.endswith(".ipynb"):

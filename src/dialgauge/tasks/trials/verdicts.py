@@ -51,7 +51,7 @@ _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
 #: Further names of a true or false of which true is good.
-_IS_DONE = re.compile(r"succe|achiev|accomplish|fulfil|(?:^|_)(?:ok|done|valid)(?:_|$)", re.IGNORECASE)
+_IS_DONE = re.compile(r"succe|achiev|accomplish|fulfil|(?:^|_)(?:ok|done|valid|utility)(?:_|$)", re.IGNORECASE)
 #: Names of numbers that judge nothing, whatever else they say: ``goal_id``, ``pass_number``.
 _NUMBERS = re.compile(
     r"(?:^|[_.])(?:n|nr|no|num|number|count|total|id|idx|index|version|seed)(?:[_.]|$)|(?:Id|Idx|Index|Count|Number)$"
