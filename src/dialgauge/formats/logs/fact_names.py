@@ -58,6 +58,13 @@ TRIAL = (
 _TRIAL_WORDS = "trial|epoch|run|attempt|rollout|repeat|repetition"
 TRIAL_WORDS = f"{_TRIAL_WORDS}|rep|seed|iteration|iter"
 TRIAL_NAME = re.compile(rf"(?:{_TRIAL_WORDS})[-_ #]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
+#: How agents are called: families of models, or agents that are counted.
+MODELS = (
+    "(?:chat)?gpt|claude|sonnet|haiku|opus|llama|qwen|gemini|gemma|mistral|mixtral|deepseek|phi-?[0-9]|command-r|grok"
+    "|glm|kimi|vicuna|falcon"
+)
+COUNTED_AGENT = "(?:agent|model|system|assistant|bot|baseline)[-_ #]{0,2}(?:[0-9]{1,3}|[a-z])"
+AGENT_NAME = re.compile(rf"(?<![a-z])(?:{MODELS})(?![a-z])|\A{COUNTED_AGENT}\Z", re.IGNORECASE)
 SUCCESS = _names(
     "success successful succeeded tasksuccess issuccess passed pass ispassed resolved isresolved solved correct "
     "iscorrect goalachieved passfail taskcompleted goalcompleted callsuccessful successevaluation"

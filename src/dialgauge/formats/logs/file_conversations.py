@@ -27,7 +27,7 @@ from dialgauge.formats.logs.conversations import (
     shared_by,
     without_messages,
 )
-from dialgauge.formats.logs.fact_names import plain_key
+from dialgauge.formats.logs.fact_names import ID, plain_key
 from dialgauge.formats.logs.fact_values import number_in
 from dialgauge.formats.logs.log_signs import (
     COMMENTS,
@@ -66,6 +66,8 @@ _LONGEST_LINE = 256 << 20
 _DECIMAL_COMMA = re.compile(r"\A(-?[0-9]{1,15}),([0-9]{1,15})\Z")
 #: How steps of one conversation are numbered, and what else than a trial tells conversations of a task apart.
 _STEPS, _EPISODES = ("step", "stepid", "stepidx", "stepindex", "stepnumber", "timestep"), ("episode", "episodeid")
+#: Ids that are those of something else beside an ``id``.
+_LESSER_IDS = frozenset(ID[ID.index("id") :])
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -287,8 +289,13 @@ def _of_results(rows: Iterable[Mapping[str, Any]], notes: Notes) -> Iterator[Fou
         if taken := row.get(TAKEN):
             notes.add(taken)
         named = not task_and_trial(row)
-        record = {key: value for key, value in row.items() if key != TAKEN and not (named and key == NAME)}
-        yield FoundConversation(record, (), (), str(row.get(NAME, "")) if named else "")
+        name = str(row.get(NAME, "")) if named else ""
+        record = {
+            key: value
+            for key, value in row.items()
+            if key != TAKEN and not (named and key == NAME) and not (name and plain_key(key) in _LESSER_IDS)
+        }
+        yield FoundConversation(record, (), (), name)
 
 
 def _of_one(rows: Sequence[Mapping[str, Any]], notes: Notes) -> FoundConversation:

@@ -11,7 +11,7 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek, first_object
-from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, kind_of, of_value
+from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, is_inner_run, kind_of, of_value
 from dialgauge.formats.logs.fact_names import is_fact, plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
 from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, names_conversation, plain_columns
@@ -124,7 +124,8 @@ def _is_no_prediction(keys: str, peek: Peek) -> bool:
 def _first_message(peek: Peek) -> dict[str, Any] | None:
     """The first line that holds a message or a conversation, after what a session notes of itself or a heading."""
     lines = (first_object(line) for line in peek.lines[:LOOKED_AT] if line.strip())
-    values = (value for value in lines if value is None or not is_event(value) or is_flat_result(value))
+    spoken = (value for value in lines if value is None or not is_inner_run(value))
+    values = (value for value in spoken if value is None or not is_event(value) or is_flat_result(value))
     first, second = [*islice(values, 2), None, None][:2]
     if is_heading(first):
         return second if second is not None and (kind_of(second) or is_result(second)) else first

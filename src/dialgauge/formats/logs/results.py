@@ -14,7 +14,7 @@ from typing import Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import rows_by_columns
 from dialgauge.formats.logs.conversations import SPOKEN, is_other
-from dialgauge.formats.logs.fact_names import TASK, TRIAL_WORDS, is_fact, plain_key
+from dialgauge.formats.logs.fact_names import COUNTED_AGENT, MODELS, TASK, TRIAL_WORDS, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import is_unjudged, number_in, said_success, truth
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plan_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, says_verdict
@@ -37,9 +37,8 @@ NUMBER = re.compile("([0-9]{1,3})")
 TRIAL_KEY = re.compile(rf"(?:{TRIAL_WORDS}|round|try)[-_ #=]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
 #: How agents are called: families of models, which a maker's name may stand before, or agents that are counted.
 _AGENT_KEY = re.compile(
-    r"(?:[\w.-]{1,40}[/:]){0,3}(?:(?:chat)?gpt|o[134](?:-mini|-preview)?\Z|claude|sonnet|haiku|opus|llama|qwen|gemini|"
-    r"gemma|mistral|mixtral|deepseek|phi-?[0-9]|command-r|grok|glm|kimi|vicuna|falcon)(?![a-z])[\w.:@-]{0,60}"
-    r"|(?:agent|model|system|assistant|bot|baseline)[-_ #]{0,2}(?:[0-9]{1,3}|[a-z])",
+    rf"(?:[\w.-]{{1,40}}[/:]){{0,3}}(?:o[134](?:-mini|-preview)?\Z|{MODELS})(?![a-z])[\w.:@-]{{0,60}}"
+    rf"|{COUNTED_AGENT}",
     re.IGNORECASE,
 )
 #: What reports call the list of their results.

@@ -23,7 +23,15 @@ def put_together(records: Iterator[tuple[int, Any]], first: Iterable[Any], notes
     if any(map(is_sample_event, begun)):
         notes.add("events of OpenAI's evals put together by their samples")
         return samples_of(records)
-    return _roots_of(records, notes) if any(map(is_span, begun)) else records
+    return _roots_of(records, notes) if any(map(is_span, begun)) else _without_inner(records, notes)
+
+
+def _without_inner(records: Iterator[tuple[int, Any]], notes: Notes) -> Iterator[tuple[int, Any]]:
+    for number, record in records:
+        if isinstance(record, dict) and is_inner_run(record):
+            notes.add(INNER_RUNS)
+        else:
+            yield number, record
 
 
 def samples_of(events: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
