@@ -361,6 +361,9 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         decoded = (
             (number, decode(_ANY, raw, part, dialogue=f"number {number}")) for number, raw in enumerate(entries, 1)
         )
+        if is_wide(first):
+            yield from _of_records(decoded, part, notes)
+            return
         for number, value in put_together(decoded, [first], notes):
             yield from _entry(value, number, part, notes)
         return

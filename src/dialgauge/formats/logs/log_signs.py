@@ -83,6 +83,8 @@ def holds_results(peek: Peek) -> bool:
             return _is_no_prediction(" ".join(first), peek)
         return is_written(peek.head) and not _are_predictions(peek)
     given = peek.json if peek.json is not None else _first_message(peek)
+    if isinstance(given, list) and given and is_wide(given[0]):
+        return True
     if not are_results([given] if peek.json is None or is_result(given) else given):
         return peek.json is None and is_written(peek.head) and not _are_predictions(peek)
     return _is_no_prediction(" ".join(key.decode("utf-8", "replace") for key in _KEYS.findall(peek.head)), peek)
@@ -184,15 +186,23 @@ def first_rows(text: str) -> list[dict[str, str]]:
 def lines_above(text: str) -> list[str]:
     """Lines above the heading of a table: comments, what Excel writes there, and a title, which fills fewer cells."""
     begun = list(islice(io.StringIO(text[:HEAD_BYTES], newline="\n"), LOOKED_AT))
-    comments = next((place for place, line in enumerate(begun) if not line.startswith(COMMENTS)), 0)
+    comments = next((place for place in range(len(begun)) if not _is_comment(begun[place:])), 0)
     for place in range(comments, len(begun)):
         heading, *rows = _cells("".join(begun[place:]), 2) or [[]]
         if rows and len(heading) == len(rows[0]) > 1 and all(heading) and len({*heading}) == len(heading):
             return begun[: place if any(map(is_fact, heading)) else comments]
         filled = [cell for cell in heading if cell.strip()]
-        if len(filled) > 1 and (any(map(is_fact, filled)) or _is_wider(heading, begun[place + 1 :])):
+        alike = len({*filled}) < len(filled)  # names of groups of columns
+        if len(filled) > 1 and not alike and (any(map(is_fact, filled)) or _is_wider(heading, begun[place + 1 :])):
             break
     return begun[:comments]
+
+
+def _is_comment(lines: Sequence[str]) -> bool:
+    """Does it begin with a comment, which names no columns?"""
+    heading, *rows = _cells("".join(lines), 2) or [[]]
+    named = rows and len(heading) == len(rows[0]) > 1 and any(map(is_fact, heading))
+    return lines[0].startswith(COMMENTS) and not named
 
 
 def _is_wider(cells: Sequence[str], below: Iterable[str]) -> bool:

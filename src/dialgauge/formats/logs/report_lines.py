@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dialgauge.formats.logs.fact_names import TASK, TRIAL, VERDICTS, plain_key
+from dialgauge.formats.logs.fact_names import ID, TASK, TRIAL, VERDICTS, plain_key
 from dialgauge.formats.logs.fact_values import truth
-from dialgauge.formats.logs.results import NAME, REASON, TAKEN, ended_as
+from dialgauge.formats.logs.results import NAME, REASON, TAKEN, TRIAL_KEY, TRIAL_SHORT, ended_as
 from dialgauge.text import counted
 
 #: A line of text: when and how loud it was said, the verdicts in it, and what may stand around the name.
@@ -43,10 +43,16 @@ _OF_ALL = rf"{_ALL}|final|results?|verdict|outcome|status|score|tests|tasks|pass
 _SUMS_UP = re.compile(
     rf"(?:(?:{_ALL}|final|results?|verdict)(?:\s(?:{_OF_ALL})){{0,3}}|(?:{_ALL})[\s:=(]{{1,4}}[0-9].{{0,40}}|suite:\s.{{1,60}}"
     r"|[0-9]{1,9}\s?(?:/|of|out of)\s?[0-9]{1,9}(?:\s[a-z]{1,20}){0,2}"
-    r"|[0-9]{1,9}(?:\s[a-z]{1,20})?\s(?:passed|failed|errors?|skipped|tests|tasks))",
+    r"|[0-9]{1,9}\s?\([0-9.]{1,6}\s?%\)?|[0-9]{1,9}(?:\s[a-z]{1,20})?\s(?:passed|failed|errors?|skipped|tests|tasks))",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(r"(?<![\w.-])[0-9]{1,9}\s(?:PASS|FAIL|PASSED|FAILED)(?![\w-])")
+_COUNTED = re.compile(
+    r"(?<![\w.-])[0-9]{1,9}\s(?:PASS|FAIL|PASSED|FAILED)(?![\w-])|(?<![\w-])(?:PASS|FAIL|PASSED|FAILED)\s?[:=]\s?[0-9]{1,9}(?![\w-])"
+)
+#: How many trials of a task were passed, before the word.
+_SHARE = re.compile(r".{0,200}[\s:=(][0-9]{1,9}\s?(?:/|of)\s?[0-9]{1,9}")
+#: What is noted of verdicts in one line.
+_BESIDE = "verdicts beside each other in a line taken for trials of its task"
 #: Lines of a text that may have no verdict: a heading, a summary.
 _OTHER_LINES = 0.34
 _LONGEST_LINE = 300
@@ -57,13 +63,14 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     others: list[str] = []
     sums: list[str] = []
-    total = 0
+    total, heading = 0, ""
     for line in lines:
         if rows and _AGAIN.match(line):
             break
         if not line.strip() or _BANNER.match(line):
             continue
         total += 1
+        heading = heading if total > 1 else line
         words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE and not line.lstrip().startswith("|") else []
         name = _name_in(line) if words else ""
         task, trial = _TASK_SAID.search(name), _TRIAL_SAID.search(name)
@@ -74,20 +81,35 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
         elif not name or len(name.split()) > 6:
             others.append(line)
         else:
-            trials = {"task_id": name} if len(words) > 1 else {NAME: name}
+            trials = {"task_id": name, TAKEN: _BESIDE} if len(words) > 1 else {NAME: name}
             numbers = [{"trial": number} for number in range(len(words))] if len(words) > 1 else [{}]
             rows += [{**trials, **number, "success": truth(word)} for number, word in zip(numbers, words, strict=True)]
     rows, counts = _without_counts(rows)
     unjudged = _unjudged_lines(others, rows)
     left = [line for line in others if line not in unjudged]
-    if len(rows) < 2 or len(left) > _OTHER_LINES * total:
+    if len(rows) < 2 or len(left) > _OTHER_LINES * total or _are_shares(rows) or _is_heading(heading, rows):
         return []
     rows += unjudged.values()
     told = {"without a verdict": left, "of totals": [*sums, *counts]}
     for place, (what, passed_over) in enumerate((what, lines) for what, lines in told.items() if lines):
         number = counted(len(passed_over), "line")
-        rows[place] |= {TAKEN: f"{number} {what} passed over, such as '{passed_over[0].strip()[:60]}'"}
+        passed = f"{number} {what} passed over, such as '{passed_over[0].strip()[:60]}'"
+        rows[place] = {**rows[place], TAKEN: passed}
     return rows
+
+
+def _are_shares(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Do several lines say of how many trials a task was passed, instead of in which?"""
+    return sum(_SHARE.fullmatch(str(row.get(NAME, ""))) is not None for row in rows) > 1
+
+
+def _is_heading(line: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Does the first line name the columns of verdicts, and not as trials?"""
+    names = line.split()
+    columns = 1 + max(int(row.get("trial", 0)) for row in rows)
+    if columns < 2 or len(names) != columns + 1 or _VERDICT.search(line) or plain_key(names[0]) not in (*TASK, *ID):
+        return False
+    return not all(TRIAL_KEY.fullmatch(name) or TRIAL_SHORT.fullmatch(name) for name in names[1:])
 
 
 def _without_counts(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:

@@ -35,6 +35,8 @@ _MOST_TRIALS = 1000
 NUMBER = re.compile("([0-9]{1,3})")
 #: How a member is called that holds one trial of all tasks, or a trial of one.
 TRIAL_KEY = re.compile(rf"(?:{TRIAL_WORDS}|round|try)[-_ #=]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
+#: What a trial is called where a column, or a word, can be nothing else: ``1``, ``t1``, ``#1``.
+TRIAL_SHORT = re.compile(r"[trk#]?\s?([0-9]{1,3})", re.IGNORECASE)
 #: How agents are called: families of models, which a maker's name may stand before, or agents that are counted.
 _AGENT_KEY = re.compile(
     rf"(?:[\w.-]{{1,40}}[/:]){{0,3}}(?:o[134](?:-mini|-preview)?\Z|{MODELS})(?![a-z])[\w.:@-]{{0,60}}"

@@ -10,10 +10,7 @@ from dialgauge.formats.logs.fact_names import TRIAL, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import said_success, truth
 from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.record_verdicts import says_verdict
-from dialgauge.formats.logs.results import NUMBER, TOTAL, TRIAL_KEY, is_other_word, outcome_of
-
-#: What a column of verdicts is called beside the task where it is a trial, and nothing else says so: ``t1``, ``#1``.
-_SHORT = re.compile(r"[trk#]\s?([0-9]{1,3})", re.IGNORECASE)
+from dialgauge.formats.logs.results import TOTAL, TRIAL_KEY, TRIAL_SHORT, is_other_word, outcome_of
 
 
 def is_wide(row: Any) -> bool:
@@ -63,8 +60,7 @@ def _task_columns(row: Mapping[str, Any]) -> list[str]:
 
 
 def _trial_column(key: str) -> re.Match[str] | None:
-    patterns = (TRIAL_KEY, NUMBER, _SHORT)
-    return next((found for pattern in patterns if (found := pattern.fullmatch(key.strip()))), None)
+    return TRIAL_KEY.fullmatch(key.strip()) or TRIAL_SHORT.fullmatch(key.strip())
 
 
 def _columns_of_trials(header: Iterable[str]) -> dict[str, int]:

@@ -399,8 +399,8 @@ def _refuse_models(models: Counter[str]) -> None:
         listed = ", ".join(f"{model[:60]} {count:,}" for model, count in models.most_common(_NAMED))
         raise DialgaugeError(
             f"it has conversations of {len(models):,} models ({listed}), which are not trials of one agent; keep those "
-            "of each model in a file of its own, or a folder, and name all of these. To score them as one agent, give all "
-            "conversations the same 'agent_model'"
+            "of each model in a file of its own, or a folder, and name all of these. To score them as one agent, give "
+            "all conversations the same 'agent_model'"
         )
 
 

@@ -133,6 +133,8 @@ def _kinds_of(parts: Sequence[Part]) -> str:
 
 def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str, int]) -> DialgaugeError:
     """All files of a folder with logs in which nothing is found, so that they are taken away at once."""
+    from dialgauge.formats import is_judged
+
     unread: dict[str, Sequence[str]] = {}
     for part in parts:
         try:
@@ -143,10 +145,12 @@ def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str
             unread[part.name] = error.names
         except DialgaugeError:
             unread[part.name] = ()
+    if talk := next((part for part in parts if part.name not in unread and not is_judged(part)), None):
+        lacking = f"its conversations do not say how they went, and {some_of(map(_short, unread), _NAMED)} says it of "
+        advice = "none of them by its id; write 'success' (true or false) beside the messages of each"
+        return led_on(file, DialgaugeError(f"{lacking}{advice}", file=talk.name), talk)
     first, *others = unread
-    more = (
-        f"; the same holds of {some_of(('/'.join(name.split('/')[-2:]) for name in others), _NAMED)}" if others else ""
-    )
+    more = f"; the same holds of {some_of(map(_short, others), _NAMED)}" if others else ""
     refusal = DialgaugeError(
         f"it has no messages and no verdict (keys seen: {', '.join(unread[first]) or 'none'}), as other files of the "
         "folder have; "
@@ -155,6 +159,10 @@ def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str
         example=_EXAMPLE,
     )
     return led_on(file, refusal)
+
+
+def _short(name: str) -> str:
+    return "/".join(name.split("/")[-2:])
 
 
 def _no_log(file: str | Path, part: Part, seen: str = "") -> DialgaugeError:
