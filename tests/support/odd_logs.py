@@ -992,8 +992,10 @@ _TITLES = (
 _SUMS = (
     "overall: FAIL", "17/30 PASS", "Total: 12 passed", "Total: 2 PASSED, 1 FAILED", "Result: FAIL", "PASS rate: 66%",
     "2 of 3 tasks PASS", "PASS: 2\nFAIL: 1", "== 2 PASSED, 1 FAILED ==", "OVERALL RESULT: FAILED", "Suite: shop FAIL",
-    "✅ 2 passed", "Summary: PASS 2",
+    "✅ 2 passed", "Summary: PASS 2", "PASSED: 2, FAILED: 1", "PASS: 2 (66%)\nFAIL: 1 (33%)",
 )  # fmt: skip
+_WORDS = _WIDE_CSV.replace(",", "   ")
+_BY_TRIAL = [{"task": task, "trial_1": first, "trial_2": second} for task, (first, second) in VERDICTS.items()]
 _ONCE = "".join(f"{task}: {'PASS' if done else 'FAIL'}\n" for task, done in ONCE.items())
 COMPLICATED += [
     *(OddLog(f"columns {' '.join(names)}", {"a.csv": _WIDE_CSV.format(*names)}, TWICE) for names in _TRIAL_COLUMNS),
@@ -1003,6 +1005,11 @@ COMPLICATED += [
     ),
     *(OddLog(f"a title {n}", {"a.csv": f"{title}\n{_CSV}"}, TWICE) for n, title in enumerate(_TITLES)),
     *(OddLog(f"sums {n}", {"a.txt": f"{_ONCE}{line}\n"}, SINGLE) for n, line in enumerate(_SUMS)),
+    OddLog("a commented heading", {"a.csv": f"# {_CSV}"}, TWICE),
+    OddLog("a column a trial in JSON", {"a.json": json.dumps(_BY_TRIAL)}, TWICE),
+    OddLog("words under agents", {"a.txt": _WORDS.format("gpt", "claude")}, TWICE, never_read=True),
+    OddLog("words under trials", {"a.txt": _WORDS.format("run1", "run2")}, TWICE),
+    OddLog("shares of trials", {"a.txt": "buy: 1/2 PASS\nsell: 2/2 PASS\nswap: 0/2 PASS\n"}, TWICE, never_read=True),
     OddLog("tasks like sums", {"a.txt": f"{_ONCE}total-recall: PASS\nresults page: PASS\n"}, Truth(5, 5, 4)),
     OddLog("tasks with numbers for names", {"a.txt": "1: PASS\n2: FAIL\n3: PASS\n"}, SINGLE),
     OddLog(

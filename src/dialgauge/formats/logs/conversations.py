@@ -17,7 +17,16 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, literal, rows_by_columns
 from dialgauge.formats.logs.fact_names import TRIAL_NAME, is_of_one, plain_key, says_outcome
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
-from dialgauge.formats.logs.record_fields import PROMPTFOO, as_of, has_trial, of_all, own_names, task_and_trial
+from dialgauge.formats.logs.record_fields import (
+    INNER_RUNS,
+    PROMPTFOO,
+    as_of,
+    has_trial,
+    is_inner_run,
+    of_all,
+    own_names,
+    task_and_trial,
+)
 from dialgauge.formats.logs.record_verdicts import says_success
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
@@ -64,10 +73,6 @@ _CASES = frozenset({"testcases", "testresults"})
 _CONVERSATIONS = ("conversation", "messages", "wrapped")
 #: What is noted of a conversation of which only is said how it went.
 NO_MESSAGES = "a conversation has no messages, and counts by what is said of it"
-#: What is noted of steps of runs that are told beside these.
-INNER_RUNS = "runs inside of other runs left out"
-#: How Weave calls an evaluation, and the run of an example in it.
-_EVALUATION, _OF_EXAMPLE = "Evaluation.", "predict_and_score"
 _LOOKED_AT = 3
 #: How deep conversations lie in lists and objects, and messages in a record.
 _DEEPEST, _DEEPEST_MESSAGES = 6, 3
@@ -469,24 +474,6 @@ def is_other(record: Mapping[str, Any]) -> bool:
         or {"task_id", "traj", "reward", "info"} <= keys
         or {"epoch", "target", "scores", "messages"} <= keys
     )
-
-
-def is_inner_run(record: Mapping[str, Any]) -> bool:
-    """Is it a step of a run, as LangSmith, Weave and Braintrust record them beside the whole?
-
-    The whole of Weave is an evaluation, in which each example has a run of its own.
-    """
-    if is_span(record):
-        return bool(record.get("span_parents")) or record["root_span_id"] != record["span_id"]
-    operation = str(record.get("op_name") or "")
-    if _EVALUATION in operation:
-        return _OF_EXAMPLE not in operation
-    return ("run_type" in record or bool(operation)) and any(record.get(key) for key in ("parent_run_id", "parent_id"))
-
-
-def is_span(record: Any) -> bool:
-    """Is it a span of Braintrust, which names the whole that it is of?"""
-    return isinstance(record, dict) and record.keys() >= {"span_id", "root_span_id"}
 
 
 def has_messages(record: Mapping[str, Any]) -> bool:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,12 +24,11 @@ from dialgauge.formats.logs.conversations import (
     shared_by,
     without_messages,
 )
+from dialgauge.formats.logs.csv_tables import lines_above, table_rows
 from dialgauge.formats.logs.fact_names import ID, plain_key
 from dialgauge.formats.logs.fact_values import number_in
 from dialgauge.formats.logs.log_signs import (
-    COMMENTS,
     LOOKED_AT,
-    delimiter_of,
     event_name,
     first_row,
     is_event,
@@ -41,14 +37,13 @@ from dialgauge.formats.logs.log_signs import (
     is_table,
     is_text,
     is_written,
-    lines_above,
 )
 from dialgauge.formats.logs.messages import (
     content_of,
     is_message,
     role_of,
 )
-from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plain_columns, task_and_trial
+from dialgauge.formats.logs.record_fields import has_trial, names_conversation, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, unclear_verdicts
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import NAME, TAKEN, is_flat_result, results_in, sums_up
@@ -62,8 +57,6 @@ _LIST = msgspec.json.Decoder(list[Raw])
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
-#: A number as tables have it whose cells are parted by semicolons.
-_DECIMAL_COMMA = re.compile(r"\A(-?[0-9]{1,15}),([0-9]{1,15})\Z")
 #: How steps of one conversation are numbered, and what else than a trial tells conversations of a task apart.
 _STEPS, _EPISODES = ("step", "stepid", "stepidx", "stepindex", "stepnumber", "timestep"), ("episode", "episodeid")
 #: Ids that are those of something else beside an ``id``.
@@ -99,7 +92,7 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         elif written := _written(part):
             yield from _of_written(*written, part, notes)
         elif line.lstrip()[:1] not in (b"{", b"[") and any(mark in line for mark in (b",", b";", b"\t")):
-            yield from _of_records(_table_rows(part, notes), part, notes)
+            yield from _of_records(table_rows(part, notes), part, notes)
         else:
             yield from _of_document(part, notes)
         return
@@ -142,46 +135,6 @@ def _verdict_lines(part: Part) -> list[dict[str, Any]]:
     if is_table(first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:LOOKED_AT]):
         return []
     return in_lines(part.text().splitlines())
-
-
-def _table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
-    try:
-        text = part.text()
-    except DialgaugeError:
-        text = _of_windows(part)
-        notes.add("a table that is not UTF-8 read as Windows-1252, as Excel writes it")
-    above = lines_above(text)
-    if titles := [line.strip() for line in above if line.strip() and not line.startswith(COMMENTS)]:
-        notes.add(f"what stands above the heading of a table passed over, such as '{titles[0][:60]}'")
-    text = text[sum(map(len, above)) :]
-    delimiter = delimiter_of(text.partition("\n")[0])
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                reason = "the row has another number of cells than the header"
-                raise DialgaugeError(reason, file=part.name, line=len(above) + reader.line_num)
-            if all(key == value for key, value in row.items()):
-                notes.add("rows that repeat the heading passed over")
-                continue
-            cells = {key: value for key, value in row.items() if key and value}
-            if delimiter == ";" and any(map(_DECIMAL_COMMA.fullmatch, cells.values())):
-                notes.add("rows whose numbers have a decimal comma, as 0,5 for 0.5")
-                cells = {key: _DECIMAL_COMMA.sub(r"\1.\2", value) for key, value in cells.items()}
-            yield len(above) + reader.line_num, plain_columns(cells)
-    except csv.Error as error:
-        raise DialgaugeError(
-            f"it is no valid CSV ({error})", file=part.name, line=len(above) + reader.line_num
-        ) from error
-
-
-def _of_windows(part: Part) -> str:
-    """A text in the code page of Windows; one that is in neither is refused as it would be without this."""
-    with part.open() as stream:
-        try:
-            return stream.read().decode("cp1252")
-        except UnicodeDecodeError:
-            return part.text()
 
 
 def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) -> Iterator[FoundConversation]:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, islice, zip_longest
+from collections.abc import Iterable, Mapping
+from itertools import chain, islice
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek, first_object
-from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, is_inner_run, kind_of, of_value
-from dialgauge.formats.logs.fact_names import is_fact, plain_key, says_outcome
+from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, kind_of, of_value
+from dialgauge.formats.logs.csv_tables import first_rows
+from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
-from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, names_conversation, plain_columns
+from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, is_inner_run, names_conversation
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import are_results, is_flat_result, is_result, sums_up
-from dialgauge.formats.logs.sample_events import is_sample_event
+from dialgauge.formats.logs.sample_events import is_part
 from dialgauge.formats.logs.transcripts import is_judged_transcript
 from dialgauge.formats.logs.wide_tables import has_verdict_columns, is_wide
 from dialgauge.formats.logs.written_values import TRANSCRIPTS, value_in
 from dialgauge.formats.parquet import rows_in
-from dialgauge.formats.source import HEAD_BYTES, Part
+from dialgauge.formats.source import Part
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
@@ -35,15 +34,14 @@ _STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
 _KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
 #: Columns of dialogue data.
 _OF_DATA = frozenset({"record", "turns", "turn", "state", "predicted", "speaker"})
-#: How lines begin above a table that are no part of it.
-COMMENTS = ("# ", "//", "sep=")
 _TURN = re.compile(r"(?<![\w-])turn(?:_?(?:id|idx|index|number|num))?(?![\w-])", re.IGNORECASE)
 _PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn(?!s\b)|dial(?:og|ogue)?_?id|output|generat", re.IGNORECASE)
 
 
 def holds_conversations(peek: Peek) -> bool:
     """Does a file begin with conversations, or with results that say task and verdict in rows of facts?"""
-    if any(is_sample_event(first_object(line)) for line in peek.lines[:LOOKED_AT]):
+    begun = peek.json if isinstance(peek.json, list) else map(first_object, peek.lines[:LOOKED_AT])
+    if any(map(is_part, islice(begun, LOOKED_AT))):
         return True
     given = peek.json if peek.json is not None else _first_message(peek)
     if given is None:
@@ -177,48 +175,6 @@ def first_row(head: bytes) -> dict[str, str]:
     return _judged(rows[0], rows) if rows else {}
 
 
-def first_rows(text: str) -> list[dict[str, str]]:
-    """The first rows of a table by its heading; none where it is no table."""
-    header, *cells = _cells(text[sum(map(len, lines_above(text))) :], LOOKED_AT) or [[]]
-    return [plain_columns(dict(zip_longest(header, row[: len(header)], fillvalue=""))) for row in cells]
-
-
-def lines_above(text: str) -> list[str]:
-    """Lines above the heading of a table: comments, what Excel writes there, and a title, which fills fewer cells."""
-    begun = list(islice(io.StringIO(text[:HEAD_BYTES], newline="\n"), LOOKED_AT))
-    comments = next((place for place in range(len(begun)) if not _is_comment(begun[place:])), 0)
-    for place in range(comments, len(begun)):
-        heading, *rows = _cells("".join(begun[place:]), 2) or [[]]
-        if rows and len(heading) == len(rows[0]) > 1 and all(heading) and len({*heading}) == len(heading):
-            return begun[: place if any(map(is_fact, heading)) else comments]
-        filled = [cell for cell in heading if cell.strip()]
-        alike = len({*filled}) < len(filled)  # names of groups of columns
-        if len(filled) > 1 and not alike and (any(map(is_fact, filled)) or _is_wider(heading, begun[place + 1 :])):
-            break
-    return begun[:comments]
-
-
-def _is_comment(lines: Sequence[str]) -> bool:
-    """Does it begin with a comment, which names no columns?"""
-    heading, *rows = _cells("".join(lines), 2) or [[]]
-    named = rows and len(heading) == len(rows[0]) > 1 and any(map(is_fact, heading))
-    return lines[0].startswith(COMMENTS) and not named
-
-
-def _is_wider(cells: Sequence[str], below: Iterable[str]) -> bool:
-    """Has a line as many cells as any below it, as no title has?"""
-    return len(cells) >= max((len(row) for line in below for row in _cells(line, 1)), default=0)
-
-
-def _cells(text: str, most: int) -> list[list[str]]:
-    """The cells of the first rows of a table; none where it is no CSV."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
-    try:
-        return list(islice(reader, most))
-    except csv.Error:
-        return []
-
-
 def is_row(first: Mapping[str, str]) -> bool:
     """Is it a row of a table that can be read?"""
     if is_message(first) or is_message(dict.fromkeys(first, "user")) or is_wide(first):
@@ -229,11 +185,6 @@ def is_row(first: Mapping[str, str]) -> bool:
 def is_table(first: Mapping[str, str]) -> bool:
     """Is it a row of a table, also of one whose columns do not say what their verdicts are of?"""
     return is_row(first) or has_verdict_columns(first)
-
-
-def delimiter_of(header: str) -> str:
-    """What parts the cells of a table, by its heading."""
-    return max(",;\t", key=header.count)
 
 
 def _is_unusual(given: Any) -> bool:

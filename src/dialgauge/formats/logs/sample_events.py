@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dialgauge.formats.base import Notes
-from dialgauge.formats.logs.conversations import INNER_RUNS, has_messages, is_inner_run, is_span
+from dialgauge.formats.logs.conversations import has_messages
+from dialgauge.formats.logs.record_fields import INNER_RUNS, is_inner_run, is_span
 
 _EVENT = frozenset({"event_id", "sample_id", "type", "data"})
 _SIDES = ("input", "output")
@@ -15,6 +16,11 @@ _SIDES = ("input", "output")
 def is_sample_event(value: Any) -> bool:
     """Is it something that happened to a sample?"""
     return isinstance(value, dict) and value.keys() >= _EVENT and isinstance(value["data"], dict)
+
+
+def is_part(value: Any) -> bool:
+    """Is it part of a conversation, by which such a file is known?"""
+    return is_sample_event(value) or (is_span(value) and "span_parents" in value)
 
 
 def put_together(records: Iterator[tuple[int, Any]], first: Iterable[Any], notes: Notes) -> Iterator[tuple[int, Any]]:

@@ -145,20 +145,18 @@ def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str
             unread[part.name] = error.names
         except DialgaugeError:
             unread[part.name] = ()
-    if talk := next((part for part in parts if part.name not in unread and not is_judged(part)), None):
-        lacking = f"its conversations do not say how they went, and {some_of(map(_short, unread), _NAMED)} says it of "
-        advice = "none of them by its id; write 'success' (true or false) beside the messages of each"
-        return led_on(file, DialgaugeError(f"{lacking}{advice}", file=talk.name), talk)
+    talk = next((part for part in parts if part.name not in unread and not is_judged(part)), None)
     first, *others = unread
     more = f"; the same holds of {some_of(map(_short, others), _NAMED)}" if others else ""
     refusal = DialgaugeError(
         f"it has no messages and no verdict (keys seen: {', '.join(unread[first]) or 'none'}), as other files of the "
         "folder have; "
-        f"put what it says of a conversation beside its messages, as below, or take it away{more}",
+        f"put what it says of a conversation beside its messages, as below, or take it away{more}"
+        + (f"; conversations of {_short(talk.name)} do not say how they went: this is needed, too" if talk else ""),
         file=first,
-        example=_EXAMPLE,
+        example="" if talk else _EXAMPLE,
     )
-    return led_on(file, refusal)
+    return led_on(file, refusal, talk)
 
 
 def _short(name: str) -> str:
