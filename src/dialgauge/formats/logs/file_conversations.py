@@ -243,11 +243,9 @@ def _of_results(rows: Iterable[Mapping[str, Any]], notes: Notes) -> Iterator[Fou
             notes.add(taken)
         named = not task_and_trial(row)
         name = str(row.get(NAME, "")) if named else ""
-        record = {
-            key: value
-            for key, value in row.items()
-            if key != TAKEN and not (named and key == NAME) and not (name and plain_key(key) in _LESSER_IDS)
-        }
+        record = {key: value for key, value in row.items() if key != TAKEN and not (named and key == NAME)}
+        if name:
+            record = {key: value for key, value in record.items() if plain_key(key) not in _LESSER_IDS}
         yield FoundConversation(record, (), (), name)
 
 

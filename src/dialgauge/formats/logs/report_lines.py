@@ -76,7 +76,7 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
         task, trial = _TASK_SAID.search(name), _TRIAL_SAID.search(name)
         if task and trial and len(words) == 1:
             rows.append({**_further(line), "task_id": task[1], "trial": int(trial[1]), "success": truth(words[0])})
-        elif name and (_SUMS_UP.fullmatch(name) or len(_COUNTED.findall(line)) > 1):
+        elif name and (_SUMS_UP.fullmatch(name) or (len(words) > 1 and len(_COUNTED.findall(line)) > 1)):
             sums.append(line)
         elif not name or len(name.split()) > 6:
             others.append(line)
