@@ -977,3 +977,43 @@ COMPLICATED += [
         Truth(4, 7, 3),
     ),
 ]
+_WIDE_CSV = "task,{},{}\nbuy,PASS,FAIL\nsell,PASS,PASS\nswap,FAIL,FAIL\n"
+_TRIAL_COLUMNS = (("trial_1", "trial_2"), ("0", "1"), ("seed3", "seed4"), ("t1", "t2"), ("#1", "#2"), ("rep1", "rep2"))
+#: Columns of verdicts that may be anything's.
+_OTHER_COLUMNS = (("polite", "safe"), ("gpt", "claude"), ("judge_1", "judge_2"), ("a", "b"))
+_TITLES = (
+    "Nightly report",
+    '"Results of v2, of today"',
+    "Results of v2, of today",
+    "Report,,\n,,",
+    "#of today",
+    "// a, b",
+)
+_SUMS = (
+    "overall: FAIL", "17/30 PASS", "Total: 12 passed", "Total: 2 PASSED, 1 FAILED", "Result: FAIL", "PASS rate: 66%",
+    "2 of 3 tasks PASS", "PASS: 2\nFAIL: 1", "== 2 PASSED, 1 FAILED ==", "OVERALL RESULT: FAILED", "Suite: shop FAIL",
+    "✅ 2 passed", "Summary: PASS 2", "PASSED: 2, FAILED: 1", "PASS: 2 (66%)\nFAIL: 1 (33%)",
+)  # fmt: skip
+_WORDS = _WIDE_CSV.replace(",", "   ")
+_BY_TRIAL = [{"task": task, "trial_1": first, "trial_2": second} for task, (first, second) in VERDICTS.items()]
+_ONCE = "".join(f"{task}: {'PASS' if done else 'FAIL'}\n" for task, done in ONCE.items())
+COMPLICATED += [
+    *(OddLog(f"columns {' '.join(names)}", {"a.csv": _WIDE_CSV.format(*names)}, TWICE) for names in _TRIAL_COLUMNS),
+    *(
+        OddLog(f"columns {' '.join(names)}", {"a.csv": _WIDE_CSV.format(*names)}, TWICE, never_read=True)
+        for names in _OTHER_COLUMNS
+    ),
+    *(OddLog(f"a title {n}", {"a.csv": f"{title}\n{_CSV}"}, TWICE) for n, title in enumerate(_TITLES)),
+    *(OddLog(f"sums {n}", {"a.txt": f"{_ONCE}{line}\n"}, SINGLE) for n, line in enumerate(_SUMS)),
+    OddLog("a commented heading", {"a.csv": f"# {_CSV}"}, TWICE),
+    OddLog("a column a trial in JSON", {"a.json": json.dumps(_BY_TRIAL)}, TWICE),
+    OddLog("words under agents", {"a.txt": _WORDS.format("gpt", "claude")}, TWICE, never_read=True),
+    OddLog("words under trials", {"a.txt": _WORDS.format("run1", "run2")}, TWICE),
+    OddLog("shares of trials", {"a.txt": "buy: 1/2 PASS\nsell: 2/2 PASS\nswap: 0/2 PASS\n"}, TWICE, never_read=True),
+    OddLog("tasks like sums", {"a.txt": f"{_ONCE}total-recall: PASS\nresults page: PASS\n"}, Truth(5, 5, 4)),
+    OddLog("tasks with numbers for names", {"a.txt": "1: PASS\n2: FAIL\n3: PASS\n"}, SINGLE),
+    OddLog(
+        "tasks in two cases", {"a.jsonl": _lines([{"task": t, "success": True} for t in ("A", "a")])}, SINGLE,
+        never_read=True,
+    ),
+]  # fmt: skip

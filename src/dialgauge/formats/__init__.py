@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.large_json import LargeArray as LargeArray, LargeObject as LargeObject
     from dialgauge.formats.located import Keyed as Keyed, Listed as Listed, raw_dialogues as raw_dialogues
     from dialgauge.formats.logs.advice import log_advice as log_advice, may_be_log as may_be_log
+    from dialgauge.formats.logs.beside import is_judged as is_judged
     from dialgauge.formats.logs.fact_names import names_fault as names_fault
     from dialgauge.formats.logs.facts import KNOWS as KNOWS
     from dialgauge.formats.logs.mixed_files import logs_among as logs_among

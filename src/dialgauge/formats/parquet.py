@@ -7,7 +7,7 @@ A dataset is cut into files by rows, so with a row per turn a dialogue may begin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
@@ -22,6 +22,8 @@ from dialgauge.formats.source import Part
 if TYPE_CHECKING:
     import polars
 
+#: What all such files begin with.
+MAGIC = b"PAR1"
 #: Rows that are taken apart at a time.
 _ROWS = 4096
 
@@ -38,7 +40,7 @@ class ParquetDialogues(DialogueFormat):
     goes_on = True
 
     def recognise(self, peek: Peek) -> bool:
-        return peek.head.startswith(b"PAR1")
+        return peek.head.startswith(MAGIC)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return read_frame(_frame(part), part.name, notes)
@@ -85,12 +87,26 @@ def _rows(frame: polars.DataFrame) -> Rows:
     return lambda columns: frame.select(columns).iter_rows(named=True, buffer_size=_ROWS)
 
 
-def _frame(part: Part) -> polars.DataFrame:
+def rows_in(part: Part, most: int | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of a table, whatever their columns are, or the first of them; what is not there is left out."""
+    frame = _frame(part, most)
+    for row in _rows(frame)(frame.columns):
+        yield _present(row)
+
+
+def _present(value: Any) -> Any:
+    """A value without the members that structs of other rows have, and this one does not."""
+    if isinstance(value, dict):
+        return {key: _present(inner) for key, inner in value.items() if inner is not None}
+    return [_present(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _frame(part: Part, most: int | None = None) -> polars.DataFrame:
     import polars
 
     with part.open() as stream, faults(part.name):
         try:
-            return polars.read_parquet(stream, use_pyarrow=False)
+            return polars.read_parquet(stream, n_rows=most, use_pyarrow=False)
         except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
             reason = str(error).splitlines()[0] if str(error) else "damaged"
             raise DialgaugeError(f"it cannot be read as Parquet ({reason})", file=part.name) from error

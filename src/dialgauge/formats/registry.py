@@ -233,14 +233,14 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
     if len(peek.head) > _FIRST_LOOK // 2:  # there is more of it
         sentence = _matching_own(peek)
         if len(sentence) == 1:
-            return sentence[0]
+            return _of_rows(sentence[0], part)
         peek = Peek(part)
     if not peek.head.strip():
         raise DialgaugeError("the file is empty", file=part.name)
     faults: list[str] = []
     matching = _matching_own(peek) or list(_matching_plugins(peek, faults))
     if len(matching) == 1:
-        return matching[0]
+        return _of_rows(matching[0], part)
     if matching:
         names = ", ".join(format_.name for format_ in matching)
         raise DialgaugeError(
@@ -270,6 +270,15 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
         file=part.name,
         example=example,
     )
+
+
+def _of_rows(found: AnyFormat, part: Part) -> AnyFormat:
+    """The format of a file; of a Parquet table, what its rows are."""
+    if found.name != "parquet":
+        return found
+    from dialgauge.formats.logs.log_signs import are_log_rows
+
+    return _own("messages") if are_log_rows(part) else found
 
 
 def _is_report(part: Part) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from support.commands import Outcome, dialgauge as command
 from support.odd_logs import COMPLICATED, ODD_LOGS, OddLog, Truth
+from support.tool_logs import TOOL_LOGS
 
 #: Those that are to be read at once.
 READ = frozenset(
@@ -20,7 +21,7 @@ READ = frozenset(
     bullet_answers_json toml_results key_value_blocks pytest_output tap_output summary_line_at_the_end
     header_and_percent total_row_in_csv concatenated_json python_repr
     """.split()  # noqa: SIM905
-) | {odd.name for odd in COMPLICATED if not odd.never_read}
+) | {odd.name for odd in (*COMPLICATED, *TOOL_LOGS) if not odd.never_read}
 
 
 def _scored(outcome: Outcome) -> Truth | None:
@@ -40,7 +41,7 @@ def example_in(outcome: Outcome) -> str:
     return "".join(f"{line}\n" for line in lines if line.lstrip().startswith("{"))
 
 
-@pytest.mark.parametrize("odd", [*ODD_LOGS, *COMPLICATED], ids=lambda odd: odd.name)
+@pytest.mark.parametrize("odd", [*ODD_LOGS, *COMPLICATED, *TOOL_LOGS], ids=lambda odd: odd.name)
 def test_read_as_meant_or_led_on(odd: OddLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "given").mkdir()
     path = odd.write(tmp_path / "given")
@@ -52,5 +53,49 @@ def test_read_as_meant_or_led_on(odd: OddLog, tmp_path: Path, capsys: pytest.Cap
     assert odd.name not in READ
     told = " ".join(outcome.err.split())
     assert "dialgauge tasks score mine.jsonl" in told
+    (tmp_path / "mine.jsonl").write_text(example_in(outcome))
+    assert _scored(command(capsys, "tasks", "score", tmp_path / "mine.jsonl", "--json", "-")) is not None, told
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["{agent}/2026-01-01_on_{task}_0/summary_info.json", "2026-01-01_{agent}_on_{task}_0/summary_info.json",
+     "{agent}/{task}.json", "{agent}/{task}/result.json"],
+)  # fmt: skip
+def test_folders_of_two_agents_are_no_trials_of_one(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for agent in ("GenericAgent-gpt-4o", "GenericAgent-claude"):
+        for task in ("buy", "sell", "swap"):
+            file = tmp_path / "logs" / path.format(agent=agent, task=task)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps({"cum_reward": 1.0, "success": task != "buy", "n_steps": 3}))
+    outcome = command(capsys, "tasks", "score", tmp_path / "logs")
+    assert outcome.code == 2
+    assert "conversations of 2 models (GenericAgent-claude 3, GenericAgent-gpt-4o 3)" in " ".join(outcome.err.split())
+
+
+def test_the_same_names_in_folders_of_no_agents_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for day in ("monday", "tuesday"):
+        for task in ("buy", "sell", "swap"):
+            (tmp_path / "logs" / day / task).mkdir(parents=True)
+            (tmp_path / "logs" / day / task / "result.json").write_text(json.dumps({"success": True}))
+            (tmp_path / "logs" / day / task / "config.json").write_text("{}")
+    outcome = command(capsys, "tasks", "score", tmp_path / "logs")
+    told = "in several folders (monday, tuesday) taken for trials of one agent; score folders of several agents one by"
+    assert told in " ".join(outcome.err.split())
+
+
+def test_conversations_without_a_verdict_are_named_beside_what_sums_them_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk = [{"role": "user", "content": "please"}, {"role": "agent", "content": "done"}]
+    runs = [{"index": n, "output": {"result": {"answer": "x"}, "history": talk}} for n in range(3)]
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "runs.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs))
+    (tmp_path / "logs" / "overall.json").write_text(json.dumps({"total": 3, "custom": {"overall": {"acc": 0.5}}}))
+    outcome = command(capsys, "tasks", "score", tmp_path / "logs")
+    told = " ".join(outcome.err.split())
+    assert outcome.code == 2 and "logs/runs.jsonl do not say how they went" in told
     (tmp_path / "mine.jsonl").write_text(example_in(outcome))
     assert _scored(command(capsys, "tasks", "score", tmp_path / "mine.jsonl", "--json", "-")) is not None, told

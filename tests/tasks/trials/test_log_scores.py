@@ -1076,3 +1076,45 @@ def test_results_that_a_report_lists_come_before_what_sums_them_up(tmp_path: Pat
     (tmp_path / "results.json").write_text(json.dumps(report))
     [run] = score_results([tmp_path / "results.json"]).runs
     assert (run["pass^1"].value, run["pass^2"].value) == (0.5, 0.0)
+
+
+def test_tasks_that_differ_only_in_case_are_told(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("task,trial,success\nBuy,0,true\nbuy,1,false\nsell,0,true\n")
+    [run] = score_results([tmp_path / "log.csv"]).runs
+    assert any("differ only in case count as several ('Buy' and 'buy')" in str(note) for note in run.notes)
+
+
+def test_a_title_above_a_table_is_told(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("Nightly report\ntask,success\nbuy,true\nsell,maybe,x\n")
+    with pytest.raises(DialgaugeError, match="line 4: the row has another number of cells"):
+        score_results([tmp_path / "log.csv"])
+    (tmp_path / "log.csv").write_text("Nightly report\ntask,success\nbuy,true\nsell,false\n")
+    [run] = score_results([tmp_path / "log.csv"]).runs
+    assert any("above the heading of a table passed over, such as 'Nightly report'" in str(n) for n in run.notes)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "name", "share", "number"),
+    [
+        (("pass", "unsure", "fail", "unsure"), "Label[verdict=unsure]", 0.5, 8),
+        (("pass", "unsure", "fail", None), "Label[verdict=unsure]", 1 / 3, 6),
+        ((True, True, False, None), "Label[tone=rude]", 0.5, 8),
+    ],
+)
+def test_labels_are_shares_of_the_conversations_that_say_how_it_went(
+    verdicts: tuple[Any, ...],
+    name: str,
+    share: float,
+    number: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows: list[dict[str, Any]] = [
+        {"task_id": f"t{n}", "verdict": verdicts[n % 4], "scores": {"tone": "rude" if n % 2 else "kind"}}
+        for n in range(8)
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    [run] = score_results([tmp_path / "log.jsonl"]).runs
+    assert run[name].value == pytest.approx(share) and run.details["conversations"][name] == number
+    outcome = command(capsys, "tasks", "score", tmp_path / "log.jsonl")
+    assert f"{name} (n = {number} of 8)" in outcome.out

@@ -29,6 +29,7 @@ from dialgauge.formats.logs.fact_values import number_in, said_success, score_in
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import members_inside, task_and_trial
 from dialgauge.formats.logs.written_values import value_in
+from dialgauge.formats.parquet import MAGIC, rows_in
 from dialgauge.formats.predictions.free_form import sample
 from dialgauge.formats.source import Part
 from dialgauge.text import plain, some_of
@@ -98,6 +99,8 @@ def log_advice(part: Part) -> tuple[str, str]:
 def _written(part: Part) -> tuple[str, Any]:
     """What kind of a text a file is where it is neither JSON nor CSV, and its beginning as plain Python, or None."""
     peek = Peek(part)
+    if peek.head.startswith(MAGIC):
+        return "a Parquet table", list(rows_in(part, _LINES))
     if b"\x00" in peek.head[:4096] or peek.head[:1] == b"\x80":
         return "a binary file, such as a pickle or a database", None
     try:
@@ -115,7 +118,7 @@ def _told_apart(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield record
             continue
         task = f"t{number}" if record["task_id"] == _TASK else record["task_id"]
-        known = trials.setdefault(task, set())
+        known = trials.setdefault(task.casefold(), set())
         trial = record["trial"] if record["trial"] not in known else max(known) + 1
         known.add(trial)
         yield {**record, "task_id": task, "trial": trial}
@@ -185,6 +188,9 @@ def _result_advice(record: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | No
     if good:
         is_one = "is yes or no" if len(good) == 1 else "are yes or no"
         advice = f"{keys} {is_one}: {lacking}call what says whether it was done 'success', and number trials in 'trial'"
+        if len(good) > 1:
+            advice += " (if each of them is a trial, call them 'trial_1', 'trial_2', ...; if each is an agent, write a "
+            advice += "file for each)"
     else:
         bad, failed = next(iter(verdicts.items()))
         passes = "0" if number_in(facts[bad]) is not None and not isinstance(facts[bad], bool) else "no"

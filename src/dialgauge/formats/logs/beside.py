@@ -18,7 +18,7 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, first_object
 from dialgauge.formats.logs.conversations import kind_of, of_value
-from dialgauge.formats.logs.fact_names import ID, TRIAL_NAME, plain_key, says_outcome
+from dialgauge.formats.logs.fact_names import ID, TRIAL_NAME, TRIAL_WORDS, plain_key, says_outcome
 from dialgauge.formats.logs.fact_values import truth
 from dialgauge.formats.logs.facts import facts_of
 from dialgauge.formats.logs.folder_trials import is_trial
@@ -45,15 +45,8 @@ _MOST_TALKS = 5000
 _OBJECT: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 _COUNT = re.compile(r"[0-9]{1,3}")
 #: The trial in the name of a file or its folder.
-TRIAL_IN_NAME = re.compile(
-    r"[-_ .]?(?<![a-z])(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)[-_ =]?[0-9]{1,6}"
-    r"(?![0-9])",
-    re.IGNORECASE,
-)
-_NUMBERED = re.compile(
-    r"[-_ .#]{1,2}(?:trial|epoch|run|attempt|rollout|repeat|rep|seed|iteration|iter)?[-_ =]?([0-9]{1,6})\Z",
-    re.IGNORECASE,
-)
+TRIAL_IN_NAME = re.compile(rf"[-_ .]?(?<![a-z])(?:{TRIAL_WORDS})[-_ =]?[0-9]{{1,6}}(?![0-9])", re.IGNORECASE)
+_NUMBERED = re.compile(rf"[-_ .#]{{1,2}}(?:{TRIAL_WORDS})?[-_ =]?([0-9]{{1,6}})\Z", re.IGNORECASE)
 #: The columns that name the file of a conversation.
 _FILE = ("file", "filename", "path", "log", "transcript", "conversation_file", NAME, "conversation_id", "conversation")
 

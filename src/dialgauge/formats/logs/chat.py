@@ -8,8 +8,12 @@ stands beside the messages is read by ``facts``.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
@@ -28,8 +32,9 @@ from dialgauge.formats.logs.conversations import (
 )
 from dialgauge.formats.logs.fact_names import TRIAL_NAME
 from dialgauge.formats.logs.fact_values import message_costs, message_tokens
-from dialgauge.formats.logs.facts import CONTINUES, RECORD, RECORD_ID, VARIANT, facts_of
+from dialgauge.formats.logs.facts import CONTINUES, GROUP, RECORD, RECORD_ID, VARIANT, facts_of
 from dialgauge.formats.logs.file_conversations import conversations_of
+from dialgauge.formats.logs.folder_trials import agents_of_folders, is_trial
 from dialgauge.formats.logs.log_signs import (
     holds_conversations,
 )
@@ -71,11 +76,15 @@ class ChatMessages(DialogueFormat):
         alone, labels = labels_beside(parts, notes)
         talks, outcomes = (alone, {}) if labels else outcomes_beside(parts, notes)
         numbering, trials = Numbering(), trials_of_files(talks)
+        stems = Counter(map(stem_of, talks))
+        agents = agents_of_folders([f"{part.folder}{stem_of(part)}" for part in talks])
         for part in talks:
             folders = trials.get(part.name)
             beside = outcomes.get(part.name)
-            read = _dialogues(part, notes, numbering, folders, beside, labels, several=len(talks) > 1)
-            yield from ((part, dialogue) for dialogue in read)
+            place = f"{_folder_of(part)}/" if stems[stem_of(part)] > 1 and not is_trial(_folder_of(part)) else ""
+            read = _dialogues(part, notes, numbering, folders, beside, labels, several=len(talks) > 1, place=place)
+            agent = agents.get(f"{part.folder}{stem_of(part)}")
+            yield from ((part, _made_by(agent, dialogue) if agent else dialogue) for dialogue in read)
 
 
 class RunFolders(ChatMessages):
@@ -110,18 +119,22 @@ def _dialogues(
     *,
     found: Iterable[FoundConversation] | None = None,
     several: bool = False,
+    place: str = "",
 ) -> Iterator[Dialogue]:
+    """The conversations of a file; ``place`` is its folder where another one has the same name, and no trial is."""
     stem, whose = stem_of(part), TRIAL_IN_NAME.sub("*", part.name)
     said_before: set[tuple[str, int]] = set()
     beginnings = _Beginnings()
     for number, (conversation, alone) in enumerate(_with_last(found or conversations_of(part, notes)), start=1):
-        fallback = conversation.key or (stem if alone else f"{stem}-{number:04d}")
+        fallback = conversation.key or (stem if alone else f"{place}{stem}-{number:04d}")
         if beside and not alone:
             reason = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
             raise DialgaugeError(reason, file=part.name)
         try:
             said = labels.get(named_conversation(conversation.record) or conversation.key) if labels else beside
             facts = facts_of({**(said or {}), **conversation.record}, notes, conversation.used)
+            if place and GROUP in facts.details:
+                facts.details[GROUP] = f"{place}{facts.details[GROUP]}"
             messages = read_messages(conversation.messages, notes)
             if "tokens" not in facts.details and (
                 tokens := message_tokens(
@@ -168,6 +181,18 @@ def _dialogues(
             yield dialogue
         except DialgaugeError as error:
             notes.refuse(error.at(file=part.name, dialogue=fallback))
+
+
+def _made_by(agent: str, dialogue: Dialogue) -> Dialogue:
+    """A conversation of the agent that the folder of its file names, where nothing in it names another one."""
+    outcome = dialogue.outcome
+    if outcome is None or "agent" in outcome.details:
+        return dialogue
+    return replace(dialogue, outcome=replace(outcome, details={**outcome.details, "agent": agent}))
+
+
+def _folder_of(part: Part) -> str:
+    return re.split(r"[/\\!]", part.folder.rstrip("/\\!"))[-1]
 
 
 class _Beginnings:

@@ -17,7 +17,16 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, literal, rows_by_columns
 from dialgauge.formats.logs.fact_names import TRIAL_NAME, is_of_one, plain_key, says_outcome
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
-from dialgauge.formats.logs.record_fields import PROMPTFOO, as_of, has_trial, of_all, own_names, task_and_trial
+from dialgauge.formats.logs.record_fields import (
+    INNER_RUNS,
+    PROMPTFOO,
+    as_of,
+    has_trial,
+    is_inner_run,
+    of_all,
+    own_names,
+    task_and_trial,
+)
 from dialgauge.formats.logs.record_verdicts import says_success
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
@@ -28,7 +37,7 @@ WRAPPERS = ("conversations", "data", "dialogues", "dialogs", "chats", "results",
             "episodes", "trajectories", "rollouts", "items", "threads", "sessions", "simulations", "trials",
             "attempts", "tasks")  # fmt: skip
 #: What a conversation is asked to go on with, and how it went on.
-_BEGUN = ("input", "prompt", "request", "inputs", "question")
+_BEGUN = ("input", "prompt", "request", "inputs", "question", "user_input", "query")
 _ANSWERS = ("output", "completion", "response", "responses", "choices")
 _ENDED = (*_ANSWERS, "outputs", "actual_output", "actualOutput")
 #: Names under which a record has something that was said.
@@ -207,6 +216,8 @@ def without_messages(value: Any, notes: Notes) -> FoundConversation | None:
     """A conversation of which only is said whose it is and how it went, as where it crashed."""
     if not isinstance(value, dict) or not group_of(value) or not says_outcome(value) or is_message(value):
         return None
+    if is_inner_run(value):
+        return None
     notes.add(NO_MESSAGES)
     return FoundConversation(own_names(value, notes), (), ())
 
@@ -214,7 +225,8 @@ def without_messages(value: Any, notes: Notes) -> FoundConversation | None:
 def _table(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of a table by columns, one of which has the messages of each conversation; none where it is no table."""
     rows = rows_by_columns(value) if len(value) > 1 else []
-    return rows if rows and _are_messages(rows[0].get("messages")) else []
+    spoken = rows and (_are_messages(rows[0].get("messages")) or _exchange(rows[0], texts=says_outcome(rows[0])))
+    return rows if spoken else []
 
 
 def _of_message_list(messages: Sequence[Any]) -> Iterator[FoundConversation]:
@@ -250,8 +262,8 @@ def group_of(row: Mapping[str, Any]) -> str:
 
 
 def _conversation(record: Mapping[str, Any], notes: Notes) -> FoundConversation | None:
-    if _is_inner_run(record):
-        notes.add("runs inside of other runs left out")
+    if is_inner_run(record):
+        notes.add(INNER_RUNS)
         return None
     record = own_names(record, notes)
     key = messages_key(record)
@@ -464,8 +476,6 @@ def is_other(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_inner_run(record: Mapping[str, Any]) -> bool:
-    """Is it a step of a run, as LangSmith and Weave record them beside the whole?"""
-    return ("run_type" in record or "op_name" in record) and any(
-        record.get(key) for key in ("parent_run_id", "parent_id")
-    )
+def has_messages(record: Mapping[str, Any]) -> bool:
+    """Has a record messages under a usual name, or in what was asked and answered?"""
+    return bool(messages_key(record)) or _exchange(record) is not None

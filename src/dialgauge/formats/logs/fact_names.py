@@ -16,13 +16,13 @@ def _names(text: str) -> tuple[str, ...]:
 NESTED = frozenset(
     _names(
         "metadata meta info result results outcome evaluation eval extra stats summary task rewardinfo tags "
-        "requestmetadata agentresult"
+        "requestmetadata agentresult testresult"
     )
 )
 SCORES = frozenset(
     _names(
         "scores metrics rewards evaluation evaluations eval feedback labels annotations ratings grades judgement "
-        "judgment rubric feedbackstats assertions evaluationresults evalresults assessments"
+        "judgment rubric feedbackstats feedbackscores assertions evaluationresults evalresults assessments"
     )
 )
 JUDGES = frozenset(_names("judge grader judgement judgment"))
@@ -36,8 +36,8 @@ ID = _names(
 )
 TASK = _names(
     "taskid task taskname scenarioid problemid questionid exampleid caseid testid instanceid itemid promptid sampleid "
-    "scenario referenceexampleid testidx testcase case casename testname scenarioname benchmarktask taskindex taskidx "
-    "tasknumber"
+    "scenario referenceexampleid datasetitemid usertaskid testidx testcase case casename testname scenarioname "
+    "benchmarktask taskindex taskidx tasknumber"
 )
 #: What names a task beside another name, which then may be that of its domain; and what may name a mere row.
 NUMBERS_OF_TASKS = frozenset(_names("taskindex taskidx tasknumber problemid questionid scenarioid"))
@@ -54,8 +54,17 @@ TRIAL = (
     *_names("trial epoch trialid trialnumber"), *_TRIALS[2:], "sampleindex",
     *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")),
 )  # fmt: skip
-#: How trials are called, as names of folders, members or columns.
-TRIAL_NAME = re.compile(r"(?:trial|epoch|run|attempt|rollout|repeat|repetition)[-_ #]{0,2}([0-9]{1,6})", re.IGNORECASE)
+#: How trials are called, as names of folders, members or columns; and what they may be called where others say so, too.
+_TRIAL_WORDS = "trial|epoch|run|attempt|rollout|repeat|repetition"
+TRIAL_WORDS = f"{_TRIAL_WORDS}|rep|seed|iteration|iter"
+TRIAL_NAME = re.compile(rf"(?:{_TRIAL_WORDS})[-_ #]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
+#: How agents are called: families of models, or agents that are counted.
+MODELS = (
+    "(?:chat)?gpt|claude|sonnet|haiku|opus|llama|qwen|gemini|gemma|mistral|mixtral|deepseek|phi-?[0-9]|command-r|grok"
+    "|glm|kimi|vicuna|falcon"
+)
+COUNTED_AGENT = "(?:agent|model|system|assistant|bot|baseline)[-_ #]{0,2}(?:[0-9]{1,3}|[a-z])"
+AGENT_NAME = re.compile(rf"(?<![a-z])(?:{MODELS})(?![a-z])|\A{COUNTED_AGENT}\Z", re.IGNORECASE)
 SUCCESS = _names(
     "success successful succeeded tasksuccess issuccess passed pass ispassed resolved isresolved solved correct "
     "iscorrect goalachieved passfail taskcompleted goalcompleted callsuccessful successevaluation"
@@ -65,7 +74,7 @@ FAILED = _names("failed isfailed hasfailed taskfailed")
 #: What may be said of a run instead of the task.
 OF_RUNS = frozenset(("status", *FAILED))
 #: What says success in files of some benchmarks, and something else in others: read as a score, which is told.
-DONE = frozenset(_names("valid ok"))
+DONE = frozenset(_names("valid ok utility"))
 #: What a judge says, in an object of theirs; and words for an outcome.
 OF_JUDGES = frozenset({"verdict", *SUCCESS})
 VERDICTS = _names("verdict result outcome evaluation eval judgement judgment testresult status")
@@ -112,11 +121,13 @@ VARIANTS = frozenset(
         "agentname assistantid system systemname provider temperature config configname promptversion experiment "
         "policy checkpoint variant arm group branch runname condition method setting approach version agentversion "
         "modelversion commit tag suite promptid usermodel userllm usersimulator language lang locale build release "
-        "revision sha"
+        "revision sha injectiontaskid attacktype"
     )
 )
 #: Objects that describe what ran: models in them are the agent's, and their members tell agents apart, too.
-AGENTS = frozenset(_names("agent agentconfig agentinfo config configuration params parameters settings run system"))
+AGENTS = frozenset(
+    _names("agent agentargs agentconfig agentinfo config configuration params parameters settings run system")
+)
 #: How many tasks and trials of each were planned, as a file says of the whole or of what ran.
 PLANNED = {
     "planned_tasks": _names("numtasks ntasks totaltasks plannedtasks totalinstances"),

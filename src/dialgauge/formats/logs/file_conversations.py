@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,42 +24,43 @@ from dialgauge.formats.logs.conversations import (
     shared_by,
     without_messages,
 )
-from dialgauge.formats.logs.fact_names import plain_key
+from dialgauge.formats.logs.csv_tables import lines_above, table_rows
+from dialgauge.formats.logs.fact_names import ID, plain_key
 from dialgauge.formats.logs.fact_values import number_in
 from dialgauge.formats.logs.log_signs import (
     LOOKED_AT,
-    delimiter_of,
     event_name,
     first_row,
     is_event,
     is_heading,
     is_row,
+    is_table,
     is_text,
     is_written,
-    without_preamble,
 )
 from dialgauge.formats.logs.messages import (
     content_of,
     is_message,
     role_of,
 )
-from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plain_columns, task_and_trial
+from dialgauge.formats.logs.record_fields import has_trial, names_conversation, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, unclear_verdicts
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import NAME, TAKEN, is_flat_result, results_in, sums_up
-from dialgauge.formats.logs.sample_events import SPEC, is_sample_event, samples_of
+from dialgauge.formats.logs.sample_events import put_together
 from dialgauge.formats.logs.wide_tables import is_wide, of_row
 from dialgauge.formats.logs.written_values import value_in
+from dialgauge.formats.parquet import MAGIC, rows_in
 from dialgauge.formats.source import Part
 
 _LIST = msgspec.json.Decoder(list[Raw])
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
-#: A number as tables have it whose cells are parted by semicolons.
-_DECIMAL_COMMA = re.compile(r"\A(-?[0-9]{1,15}),([0-9]{1,15})\Z")
 #: How steps of one conversation are numbered, and what else than a trial tells conversations of a task apart.
 _STEPS, _EPISODES = ("step", "stepid", "stepidx", "stepindex", "stepnumber", "timestep"), ("episode", "episodeid")
+#: Ids that are those of something else beside an ``id``.
+_LESSER_IDS = frozenset(ID[ID.index("id") :])
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
 
@@ -77,23 +75,24 @@ def conversations_of(part: Part, notes: Notes) -> Iterator[FoundConversation]:
 
 def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     """One after another; JSON lines are read as they come."""
-    for _, line in part.lines(_LONGEST_LINE):
-        if not line.strip() or line.startswith((b"# ", b"sep=")):
+    if part.head(len(MAGIC)) == MAGIC:
+        yield from _of_records(enumerate(rows_in(part), start=1), part, notes)
+        return
+    above = len(lines_above(part.head().decode("utf-8", "replace")))
+    for number, line in part.lines(_LONGEST_LINE):
+        if not line.strip() or number <= above:
             continue
         if part.stem.endswith(".ipynb") and (written := value_in(part.text())):
             yield from _of_written(*written, part, notes)
         elif line.lstrip()[:1] == b"{" and _is_whole(line):
-            records = _json_lines(part)
-            if SPEC in line and any(is_sample_event(first_object(one)) for one in Peek(part).lines[:LOOKED_AT]):
-                notes.add("events of OpenAI's evals put together by their samples")
-                records = samples_of(records)
-            yield from _of_records(records, part, notes)
+            first = map(first_object, Peek(part).lines[:LOOKED_AT])
+            yield from _of_records(put_together(_json_lines(part), first, notes), part, notes)
         elif is_text(line) and (lines := _verdict_lines(part)):
             yield from _of_results(lines, notes)
         elif written := _written(part):
             yield from _of_written(*written, part, notes)
         elif line.lstrip()[:1] not in (b"{", b"[") and any(mark in line for mark in (b",", b";", b"\t")):
-            yield from _of_records(_table_rows(part, notes), part, notes)
+            yield from _of_records(table_rows(part, notes), part, notes)
         else:
             yield from _of_document(part, notes)
         return
@@ -133,44 +132,9 @@ def _json_lines(part: Part) -> Iterator[tuple[int, Any]]:
 def _verdict_lines(part: Part) -> list[dict[str, Any]]:
     """The verdicts of a text that is no table."""
     head = part.head()
-    if is_row(first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:LOOKED_AT]):
+    if is_table(first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:LOOKED_AT]):
         return []
     return in_lines(part.text().splitlines())
-
-
-def _table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
-    try:
-        text = part.text()
-    except DialgaugeError:
-        text = _of_windows(part)
-        notes.add("a table that is not UTF-8 read as Windows-1252, as Excel writes it")
-    text = without_preamble(text)
-    delimiter = delimiter_of(text.partition("\n")[0])
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                reason = "the row has another number of cells than the header"
-                raise DialgaugeError(reason, file=part.name, line=reader.line_num)
-            if all(key == value for key, value in row.items()):
-                notes.add("rows that repeat the heading passed over")
-                continue
-            cells = {key: value for key, value in row.items() if key and value}
-            if delimiter == ";" and any(map(_DECIMAL_COMMA.fullmatch, cells.values())):
-                notes.add("rows whose numbers have a decimal comma, as 0,5 for 0.5")
-                cells = {key: _DECIMAL_COMMA.sub(r"\1.\2", value) for key, value in cells.items()}
-            yield reader.line_num, plain_columns(cells)
-    except csv.Error as error:
-        raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
-
-
-def _of_windows(part: Part) -> str:
-    """A text in the code page of Windows; one that is in neither is refused as it would be without this."""
-    with part.open() as stream:
-        try:
-            return stream.read().decode("cp1252")
-        except UnicodeDecodeError:
-            return part.text()
 
 
 def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) -> Iterator[FoundConversation]:
@@ -182,10 +146,11 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
     header: list[str] = []
     counted: float | None = None
     lines, wide, bare = 0, False, True
+    is_whole = part.head(len(MAGIC)) == MAGIC or not is_text(part.head())
     for number, value in _without_summary(records, notes):
         lines += 1
         if wide := wide or (lines == 1 and is_wide(value)):
-            header = header or list(first_row(part.head()) if is_text(part.head()) else value)
+            header = header or list(value if is_whole else first_row(part.head()))
             trials = of_row(value, header)
             notes.add("rows of totals, or without a verdict, left out", not trials)
             yield from _of_results(trials, notes)
@@ -277,8 +242,11 @@ def _of_results(rows: Iterable[Mapping[str, Any]], notes: Notes) -> Iterator[Fou
         if taken := row.get(TAKEN):
             notes.add(taken)
         named = not task_and_trial(row)
+        name = str(row.get(NAME, "")) if named else ""
         record = {key: value for key, value in row.items() if key != TAKEN and not (named and key == NAME)}
-        yield FoundConversation(record, (), (), str(row.get(NAME, "")) if named else "")
+        if name:
+            record = {key: value for key, value in record.items() if plain_key(key) not in _LESSER_IDS}
+        yield FoundConversation(record, (), (), name)
 
 
 def _of_one(rows: Sequence[Mapping[str, Any]], notes: Notes) -> FoundConversation:
@@ -341,8 +309,14 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         if isinstance(first, list) and not kind_of(first) and (runs := results_in(decode(_ANY, content, part))):
             yield from _of_results(runs, notes)
             return
-        for number, raw in enumerate(entries, start=1):
-            yield from _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes)
+        decoded = (
+            (number, decode(_ANY, raw, part, dialogue=f"number {number}")) for number, raw in enumerate(entries, 1)
+        )
+        if is_wide(first):
+            yield from _of_records(decoded, part, notes)
+            return
+        for number, value in put_together(decoded, [first], notes):
+            yield from _entry(value, number, part, notes)
         return
     members = dict(members_of(content, part))
     wrapper = next((key for key in WRAPPERS if bytes(members.get(key, Raw(b""))).lstrip()[:1] == b"["), "")

@@ -8,19 +8,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from dialgauge.formats.logs.fact_names import TRIAL_NAME
+from dialgauge.formats.base import Notes
+from dialgauge.formats.logs.fact_names import AGENT_NAME, TRIAL_NAME, TRIAL_WORDS
+from dialgauge.text import some_of
 
-_WORDS = "trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter"
 #: Names that are a trial whatever lies around them; names that may be one, which the other folders say.
-_TRIAL = re.compile(rf"(?:{_WORDS})[-_ #=]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
+_TRIAL = re.compile(rf"(?:{TRIAL_WORDS})[-_ #=]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
 _MAY_BE_TRIAL = re.compile(r"(?:sample[-_ #=]{0,2})?([0-9]{1,6})", re.IGNORECASE)
 #: When a run began, in front of its name.
 _STAMP = re.compile(r"\A[0-9]{4}-?[0-9]{2}-?[0-9]{2}[-T_ ]?[0-9]{2}[-:_]?[0-9]{2}(?:[-:_]?[0-9]{2})?Z?[-_ ]{1,2}")
+_DATE = re.compile(r"\A[0-9]{4}-?[0-9]{2}-?[0-9]{2}[-_ ]")
 #: Names that hold both: a word and a number behind the task, a mere number, what tells apart runs of one name.
-_NUMBERED = re.compile(rf"[-_ .#]{{1,2}}(?:{_WORDS})[-_ =]?([0-9]{{1,6}})\Z", re.IGNORECASE)
+_NUMBERED = re.compile(rf"[-_ .#]{{1,2}}(?:{TRIAL_WORDS})[-_ =]?([0-9]{{1,6}})\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"[-_.#]([0-9]{1,6})\Z")
 _RANDOM = re.compile(r"__([A-Za-z0-9]{3,12})\Z")
 _DIGIT = re.compile(r"[0-9]")
+#: How AgentLab calls what an agent did; it may begin with the time.
+_ON_TASK = re.compile(r"(.{1,200}?)_on_(.{1,200})")
 
 
 def is_trial(name: str) -> bool:
@@ -35,6 +39,30 @@ def trials_in_folders(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
     if any(TRIAL_NAME.fullmatch(places[path][1]) for path in said) or len(said) == len(paths):
         return {path: (places[path][0], int(trial[1])) for path, trial in said.items()}
     return _in_grid(places) or _in_names({path: inner for path, (_, inner) in places.items()})
+
+
+def agents_of_folders(paths: Sequence[str], notes: Notes | None = None) -> dict[str, str]:
+    """The agents of folders with a conversation each, where names tell several: ``AGENT/TASK``, ``AGENT_on_TASK``.
+
+    Where the same names lie in several folders that are not called as agents, only that is told.
+    """
+    places = {path: ("", *re.split(r"[/\\!]", path.rstrip("/\\!")))[-2:] for path in paths}
+    on_task = {path: match for path, (_, inner) in places.items() if (match := _ON_TASK.fullmatch(inner))}
+    agents = {path: _DATE.sub("", _STAMP.sub("", match[1])) for path, match in on_task.items()}
+    if len(agents) == len(paths) and len(set(agents.values())) > 1:
+        return agents
+    around: dict[str, set[str]] = {}
+    for outer, inner in places.values():
+        around.setdefault(outer, set()).add(_STAMP.sub("", inner))
+    first, *others = around.values() or [set()]
+    if not others or any(map(is_trial, (*around, *first))) or not all(first & each for each in others):
+        return {}
+    if all(map(AGENT_NAME.search, around)):
+        return {path: outer for path, (outer, _) in places.items()}
+    if notes is not None:
+        told = f"the same conversations in several folders ({some_of(around, 4)}) taken for trials of one agent"
+        notes.add(f"{told}; score folders of several agents one by one")
+    return {}
 
 
 def _in_grid(places: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, int]]:

@@ -17,6 +17,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek
 from dialgauge.formats.logs.exchanges import ModelCall, ToolRecord, put_together, records_of
+from dialgauge.formats.logs.fact_names import TASK, TRIAL, plain_key
 from dialgauge.formats.logs.fact_values import named_scores, number_in, number_text
 from dialgauge.formats.logs.facts import Facts, facts_of
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
@@ -153,7 +154,8 @@ def _dialogue(name: str, session: _Session, numbering: Numbering, part: Part, no
     if not messages.messages:
         notes.add("conversation without content: neither its generations nor its traces have input and output")
     metadata = [record["metadata"] for record in (*rows, *traces) if isinstance(record.get("metadata"), dict)]
-    declared = facts_of({key: value for record in metadata for key, value in record.items()}, Notes())
+    named = [{key: value for key, value in trace.items() if plain_key(key) in (*TASK, *TRIAL)} for trace in traces]
+    declared = facts_of({key: value for record in (*named, *metadata) for key, value in record.items()}, Notes())
     facts = Facts(
         id=name,
         task=declared.task,

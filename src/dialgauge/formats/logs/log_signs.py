@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek, first_object
 from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, kind_of, of_value
+from dialgauge.formats.logs.csv_tables import first_rows
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
-from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, names_conversation, plain_columns
+from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, is_inner_run, names_conversation
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import are_results, is_flat_result, is_result, sums_up
+from dialgauge.formats.logs.sample_events import is_part
 from dialgauge.formats.logs.transcripts import is_judged_transcript
-from dialgauge.formats.logs.wide_tables import is_wide
+from dialgauge.formats.logs.wide_tables import has_verdict_columns, is_wide
 from dialgauge.formats.logs.written_values import TRANSCRIPTS, value_in
+from dialgauge.formats.parquet import rows_in
+from dialgauge.formats.source import Part
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
@@ -30,12 +32,17 @@ LOOKED_AT = 10
 _STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
 #: The keys of JSON, and what they are called in predictions and not in results.
 _KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
+#: Columns of dialogue data.
+_OF_DATA = frozenset({"record", "turns", "turn", "state", "predicted", "speaker"})
 _TURN = re.compile(r"(?<![\w-])turn(?:_?(?:id|idx|index|number|num))?(?![\w-])", re.IGNORECASE)
 _PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn(?!s\b)|dial(?:og|ogue)?_?id|output|generat", re.IGNORECASE)
 
 
 def holds_conversations(peek: Peek) -> bool:
     """Does a file begin with conversations, or with results that say task and verdict in rows of facts?"""
+    begun = peek.json if isinstance(peek.json, list) else map(first_object, peek.lines[:LOOKED_AT])
+    if any(map(is_part, islice(begun, LOOKED_AT))):
+        return True
     given = peek.json if peek.json is not None else _first_message(peek)
     if given is None:
         return _is_table(peek)
@@ -68,15 +75,31 @@ def holds_results(peek: Peek) -> bool:
     """Is it results without messages, in a file that no format recognises, and no predictions, which may look alike?"""
     if peek.json is None and (peek.shape == "text" or _STAMPED.match(peek.head)):
         first = first_row(peek.head)
-        if is_wide(first) or (not is_row(first) and in_lines(peek.lines)):
+        if is_wide(first) or (not is_table(first) and in_lines(peek.lines)):
             return True
         if are_results([first]):
             return _is_no_prediction(" ".join(first), peek)
         return is_written(peek.head) and not _are_predictions(peek)
     given = peek.json if peek.json is not None else _first_message(peek)
+    if isinstance(given, list) and given and is_wide(given[0]):
+        return True
     if not are_results([given] if peek.json is None or is_result(given) else given):
         return peek.json is None and is_written(peek.head) and not _are_predictions(peek)
     return _is_no_prediction(" ".join(key.decode("utf-8", "replace") for key in _KEYS.findall(peek.head)), peek)
+
+
+def are_log_rows(part: Part) -> bool:
+    """Are the rows of a Parquet table conversations of an agent, or results, and none of dialogue data?"""
+    try:
+        rows = list(rows_in(part, LOOKED_AT))
+    except DialgaugeError:  # said when it is read
+        return False
+    first = _judged(rows[0], rows) if rows else {}
+    if not _OF_DATA.isdisjoint(first):
+        return False
+    if is_message(first):
+        return bool(group_of(first))
+    return kind_of(first) == "conversation" or is_result(first) or is_wide(first)
 
 
 def is_written(head: bytes) -> bool:
@@ -101,7 +124,8 @@ def _is_no_prediction(keys: str, peek: Peek) -> bool:
 def _first_message(peek: Peek) -> dict[str, Any] | None:
     """The first line that holds a message or a conversation, after what a session notes of itself or a heading."""
     lines = (first_object(line) for line in peek.lines[:LOOKED_AT] if line.strip())
-    values = (value for value in lines if value is None or not is_event(value) or is_flat_result(value))
+    spoken = (value for value in lines if value is None or not is_inner_run(value))
+    values = (value for value in spoken if value is None or not is_event(value) or is_flat_result(value))
     first, second = [*islice(values, 2), None, None][:2]
     if is_heading(first):
         return second if second is not None and (kind_of(second) or is_result(second)) else first
@@ -147,21 +171,8 @@ def _is_table(peek: Peek) -> bool:
 
 def first_row(head: bytes) -> dict[str, str]:
     """The first row of a table, by its heading, or the first with a verdict; empty where it is none."""
-    text = without_preamble(head.decode("utf-8", "replace"))
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.partition("\n")[0]))
-        header, *cells = islice(reader, LOOKED_AT)
-    except (csv.Error, ValueError):
-        return {}
-    rows = [plain_columns(dict(zip_longest(header, row[: len(header)], fillvalue=""))) for row in cells]
+    rows = first_rows(head.decode("utf-8", "replace"))
     return _judged(rows[0], rows) if rows else {}
-
-
-def without_preamble(text: str) -> str:
-    """A table without the comments above its heading, and what Excel writes there."""
-    while text.startswith(("# ", "sep=")) and "\n" in text:
-        text = text.partition("\n")[2]
-    return text
 
 
 def is_row(first: Mapping[str, str]) -> bool:
@@ -171,9 +182,9 @@ def is_row(first: Mapping[str, str]) -> bool:
     return kind_of(first) == "conversation" or is_result(first)
 
 
-def delimiter_of(header: str) -> str:
-    """What parts the cells of a table, by its heading."""
-    return max(",;\t", key=header.count)
+def is_table(first: Mapping[str, str]) -> bool:
+    """Is it a row of a table, also of one whose columns do not say what their verdicts are of?"""
+    return is_row(first) or has_verdict_columns(first)
 
 
 def _is_unusual(given: Any) -> bool:

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 
-from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
+from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.logs.facts import Facts
 from dialgauge.formats.logs.messages import LogMessages
@@ -23,7 +23,7 @@ class Numbering:
     def __init__(self) -> None:
         self._tasks: dict[tuple[str, str], int] = {}
         self._domains: dict[str, str] = {}
-        self._places: dict[str, tuple[str, str]] = {}
+        self._places: dict[str, tuple[str, str, str]] = {}
 
     def take(self, facts: Facts, fallback: str, file: str) -> tuple[str, str, int]:
         """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
@@ -41,10 +41,10 @@ class Numbering:
         if domain and domain != first:  # another task, under the id of one
             name = f"{domain}/{name}"
         number = next((text for key, text in facts.details.items() if key.startswith(f"{NUMBER}[")), "")
-        if number and name in self._places:  # the task may be the domain of several
+        if number and dialogue_key(name) in self._places:  # the task may be the domain of several
             name = f"{task}/{number}#{trial}"
-        if name in self._places:
-            where, other = self._places[name]
+        if dialogue_key(name) in self._places:
+            where, other, first_task = self._places[dialogue_key(name)]
             how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
             if where != file:
                 how += (
@@ -58,11 +58,13 @@ class Numbering:
                     "error); else number them anew under 'trial', give tasks that differ ids of their own under "
                     "'task_id', or keep the conversations of each agent in a file of its own"
                 )
+            if task != first_task:
+                how = f"'{first_task}' and '{task}' differ only in case: write them alike if they are one task"
             if model != other:
                 how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
             reason = f"this id was already used in {where}; ids must be unique. {how}"
             raise DialgaugeError(reason, file=file, dialogue=name)
-        self._places[name] = (file, model)
+        self._places[dialogue_key(name)] = (file, model, task)
         return name, task, trial
 
 

@@ -23,8 +23,12 @@ PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
 _TRACE = frozenset({"id", "sessionId", "timestamp", "input", "output"})
 _TEST = ("description", "vars", "assert")
 _LONGEST_TEST, _CHECKSUM = 60, 6
-#: What columns of MLflow's runs begin with.
-_OF_RUNS = re.compile(r"\A(?:params|metrics)\.(?=\w)")
+#: What columns begin with that were members of an object, as those of MLflow's and AgentLab's runs.
+_OF_RUNS = re.compile(r"\A(?:params|metrics|env|agent|stats|metadata)\.(?=\w)")
+#: What is noted of steps of runs that are told beside these.
+INNER_RUNS = "runs inside of other runs left out"
+#: How Weave calls an evaluation, and the run of an example in it.
+_EVALUATION, _OF_EXAMPLE = "Evaluation.", "predict_and_score"
 #: How deep members lie that anybody looks at.
 _DEEPEST = 3
 #: A longer text is no object of facts.
@@ -42,6 +46,24 @@ def task_and_trial(row: Mapping[str, Any]) -> list[str]:
 def has_trial(row: Any) -> bool:
     """Does a record number its trial?"""
     return isinstance(row, dict) and trial_in({plain_key(key): value for key, value in row.items()}) is not None
+
+
+def is_inner_run(record: Mapping[str, Any]) -> bool:
+    """Is it a step of a run, as LangSmith, Weave and Braintrust record them beside the whole?
+
+    The whole of Weave is an evaluation, in which each example has a run of its own.
+    """
+    if is_span(record):
+        return bool(record.get("span_parents")) or record["root_span_id"] != record["span_id"]
+    operation = str(record.get("op_name") or "")
+    if _EVALUATION in operation:
+        return _OF_EXAMPLE not in operation
+    return ("run_type" in record or bool(operation)) and any(record.get(key) for key in ("parent_run_id", "parent_id"))
+
+
+def is_span(record: Any) -> bool:
+    """Is it a span of Braintrust, which names the whole that it is of?"""
+    return isinstance(record, dict) and record.keys() >= {"span_id", "root_span_id"}
 
 
 def names_conversation(record: Mapping[str, Any]) -> bool:

@@ -51,8 +51,8 @@ def says_verdict(record: Mapping[str, Any]) -> bool:
         if (name := plain_key(key)) in names.SUCCESS or name in names.DONE
         else failure_in({name: value}) is not None
         or (names.is_score(key) and score_in(value) is not None)
-        or (name in names.VERDICTS and isinstance(value, str) and truth(value) is not None
-            and (name != "status" or value.strip().lower() in _JUDGED))
+        or (name in names.VERDICTS and isinstance(value, str | bool) and truth(value) is not None
+            and (name != "status" or str(value).strip().lower() in _JUDGED))
         for key, value in fields_of(record, ())
     ) or deep_verdict(record, ()) is not None  # fmt: skip
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dialgauge.formats.logs.fact_names import TASK, TRIAL, VERDICTS, plain_key
+from dialgauge.formats.logs.fact_names import ID, TASK, TRIAL, VERDICTS, plain_key
 from dialgauge.formats.logs.fact_values import truth
-from dialgauge.formats.logs.results import NAME, REASON, TAKEN, ended_as
+from dialgauge.formats.logs.results import NAME, REASON, TAKEN, TRIAL_KEY, TRIAL_SHORT, ended_as
+from dialgauge.text import counted
 
 #: A line of text: when and how loud it was said, the verdicts in it, and what may stand around the name.
 _STAMP = re.compile(
@@ -36,6 +37,22 @@ _TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)
 _BANNER = re.compile(r"={3,200}(?:\s|\Z)|collect(?:ed|ing) [0-9]|(?:platform|rootdir|plugins|cachedir)[ :]")
 #: Where pytest says again what failed.
 _AGAIN = re.compile(r"={3,200} short test summary info")
+#: What a line sums others up by: a word for all of them, so many of so many, counts before the verdicts they are of.
+_ALL = "(?:grand )?total|overall|summary|aggregate|average|mean|all|(?:pass |success )?rate|accuracy"
+_OF_ALL = rf"{_ALL}|final|results?|verdict|outcome|status|score|tests|tasks|passed|failed"
+_SUMS_UP = re.compile(
+    rf"(?:(?:{_ALL}|final|results?|verdict)(?:\s(?:{_OF_ALL})){{0,3}}|(?:{_ALL})[\s:=(]{{1,4}}[0-9].{{0,40}}|suite:\s.{{1,60}}"
+    r"|[0-9]{1,9}\s?(?:/|of|out of)\s?[0-9]{1,9}(?:\s[a-z]{1,20}){0,2}"
+    r"|[0-9]{1,9}\s?\([0-9.]{1,6}\s?%\)?|[0-9]{1,9}(?:\s[a-z]{1,20})?\s(?:passed|failed|errors?|skipped|tests|tasks))",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"(?<![\w.-])[0-9]{1,9}\s(?:PASS|FAIL|PASSED|FAILED)(?![\w-])|(?<![\w-])(?:PASS|FAIL|PASSED|FAILED)\s?[:=]\s?[0-9]{1,9}(?![\w-])"
+)
+#: How many trials of a task were passed, before the word.
+_SHARE = re.compile(r".{0,200}[\s:=(][0-9]{1,9}\s?(?:/|of)\s?[0-9]{1,9}")
+#: What is noted of verdicts in one line.
+_BESIDE = "verdicts beside each other in a line taken for trials of its task"
 #: Lines of a text that may have no verdict: a heading, a summary.
 _OTHER_LINES = 0.34
 _LONGEST_LINE = 300
@@ -45,33 +62,62 @@ def in_lines(lines: Iterable[str]) -> list[dict[str, Any]]:
     """The verdicts in lines of text, each with the name that stands beside them; a name of a trial is kept in it."""
     rows: list[dict[str, Any]] = []
     others: list[str] = []
-    total = 0
+    sums: list[str] = []
+    total, heading = 0, ""
     for line in lines:
         if rows and _AGAIN.match(line):
             break
         if not line.strip() or _BANNER.match(line):
             continue
         total += 1
+        heading = heading if total > 1 else line
         words = _VERDICT.findall(line) if len(line) <= _LONGEST_LINE and not line.lstrip().startswith("|") else []
         name = _name_in(line) if words else ""
         task, trial = _TASK_SAID.search(name), _TRIAL_SAID.search(name)
         if task and trial and len(words) == 1:
             rows.append({**_further(line), "task_id": task[1], "trial": int(trial[1]), "success": truth(words[0])})
+        elif name and (_SUMS_UP.fullmatch(name) or (len(words) > 1 and len(_COUNTED.findall(line)) > 1)):
+            sums.append(line)
         elif not name or len(name.split()) > 6:
             others.append(line)
         else:
-            trials = {"task_id": name} if len(words) > 1 else {NAME: name}
+            trials = {"task_id": name, TAKEN: _BESIDE} if len(words) > 1 else {NAME: name}
             numbers = [{"trial": number} for number in range(len(words))] if len(words) > 1 else [{}]
             rows += [{**trials, **number, "success": truth(word)} for number, word in zip(numbers, words, strict=True)]
+    rows, counts = _without_counts(rows)
     unjudged = _unjudged_lines(others, rows)
     left = [line for line in others if line not in unjudged]
-    if len(rows) < 2 or len(left) > _OTHER_LINES * total:
+    if len(rows) < 2 or len(left) > _OTHER_LINES * total or _are_shares(rows) or _is_heading(heading, rows):
         return []
     rows += unjudged.values()
-    if left:
-        told = f"{len(left):,} lines without a verdict passed over, such as '{left[0].strip()[:60]}'"
-        rows[0] = {**rows[0], TAKEN: told.replace("1 lines", "1 line", 1) if len(left) == 1 else told}
+    told = {"without a verdict": left, "of totals": [*sums, *counts]}
+    for place, (what, passed_over) in enumerate((what, lines) for what, lines in told.items() if lines):
+        number = counted(len(passed_over), "line")
+        passed = f"{number} {what} passed over, such as '{passed_over[0].strip()[:60]}'"
+        rows[place] = {**rows[place], TAKEN: passed}
     return rows
+
+
+def _are_shares(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Do several lines say of how many trials a task was passed, instead of in which?"""
+    return sum(_SHARE.fullmatch(str(row.get(NAME, ""))) is not None for row in rows) > 1
+
+
+def _is_heading(line: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Does the first line name the columns of verdicts, and not as trials?"""
+    names = line.split()
+    columns = 1 + max(int(row.get("trial", 0)) for row in rows)
+    if columns < 2 or len(names) != columns + 1 or _VERDICT.search(line) or plain_key(names[0]) not in (*TASK, *ID):
+        return False
+    return not all(TRIAL_KEY.fullmatch(name) or TRIAL_SHORT.fullmatch(name) for name in names[1:])
+
+
+def _without_counts(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows without those of mere numbers among others that have names, which count: ``PASS: 2``."""
+    numbered = [row for row in rows if _NUMBERS.fullmatch(str(row.get(NAME, "")))]
+    if not numbered or 2 * len(numbered) > len(rows):
+        return rows, []
+    return [row for row in rows if row not in numbered], [str(row[NAME]) for row in numbered]
 
 
 def _further(line: str) -> dict[str, Any]:

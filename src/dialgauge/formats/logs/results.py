@@ -14,7 +14,7 @@ from typing import Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import rows_by_columns
 from dialgauge.formats.logs.conversations import SPOKEN, is_other
-from dialgauge.formats.logs.fact_names import TASK, is_fact, plain_key
+from dialgauge.formats.logs.fact_names import COUNTED_AGENT, MODELS, TASK, TRIAL_WORDS, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import is_unjudged, number_in, said_success, truth
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plan_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, says_verdict
@@ -34,15 +34,13 @@ _MOST_TRIALS = 1000
 #: A mere number, as the name of a trial.
 NUMBER = re.compile("([0-9]{1,3})")
 #: How a member is called that holds one trial of all tasks, or a trial of one.
-_TRIAL_KEY = re.compile(
-    r"(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter|round)[-_ #=]{0,2}([0-9]{1,6})",
-    re.IGNORECASE,
-)
+TRIAL_KEY = re.compile(rf"(?:{TRIAL_WORDS}|round|try)[-_ #=]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
+#: What a trial is called where a column, or a word, can be nothing else: ``1``, ``t1``, ``#1``.
+TRIAL_SHORT = re.compile(r"[trk#]?\s?([0-9]{1,3})", re.IGNORECASE)
 #: How agents are called: families of models, which a maker's name may stand before, or agents that are counted.
 _AGENT_KEY = re.compile(
-    r"(?:[\w.-]{1,40}[/:]){0,3}(?:(?:chat)?gpt|o[134](?:-mini|-preview)?\Z|claude|sonnet|haiku|opus|llama|qwen|gemini|"
-    r"gemma|mistral|mixtral|deepseek|phi-?[0-9]|command-r|grok|glm|kimi|vicuna|falcon)(?![a-z])[\w.:@-]{0,60}"
-    r"|(?:agent|model|system|assistant|bot|baseline)[-_ #]{0,2}(?:[0-9]{1,3}|[a-z])",
+    rf"(?:[\w.-]{{1,40}}[/:]){{0,3}}(?:o[134](?:-mini|-preview)?\Z|{MODELS})(?![a-z])[\w.:@-]{{0,60}}"
+    rf"|{COUNTED_AGENT}",
     re.IGNORECASE,
 )
 #: What reports call the list of their results.
@@ -241,7 +239,7 @@ def _outcomes(held: Any, depth: int = 0) -> list[dict[str, Any]]:
         return (
             [{"trial": n, **each[0]} for n, each in enumerate(listed)] if all(len(each) == 1 for each in listed) else []
         )
-    numbers = [match for key in held if (match := _TRIAL_KEY.fullmatch(key) or NUMBER.fullmatch(key))]
+    numbers = [match for key in held if (match := TRIAL_KEY.fullmatch(key) or NUMBER.fullmatch(key))]
     if len(numbers) == len(held):
         listed = [_outcome_or_none(member, depth) for member in held.values()]
         named = zip(numbers, listed, strict=True)
@@ -315,7 +313,7 @@ def _by_name(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     members = {name: _outcomes(held) for name, held in value.items()}
     counted = all(isinstance(held, int | float) and not isinstance(held, bool) for held in value.values())
     unsaid = all(row.get("success", True) is None for rows in members.values() for row in rows)
-    if not all(members.values()) or counted or unsaid or len(value) < 2 or all(map(_TRIAL_KEY.fullmatch, value)):
+    if not all(members.values()) or counted or unsaid or len(value) < 2 or all(map(TRIAL_KEY.fullmatch, value)):
         return []
     if 2 * len(agents := [name for name in value if _AGENT_KEY.fullmatch(name)]) >= max(len(value), 3):
         raise DialgaugeError(
@@ -330,7 +328,7 @@ def _by_name(value: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _by_trial(value: Mapping[str, Any], depth: int) -> list[dict[str, Any]]:
     """What became of all tasks in each trial: ``{"run_1": {"a": true, "b": false}, "run_2": ...}``, or by place."""
-    numbers = [int(match[1]) for key in value if (match := _TRIAL_KEY.fullmatch(key))]
+    numbers = [int(match[1]) for key in value if (match := TRIAL_KEY.fullmatch(key))]
     if len(numbers) < max(len(value), 2) or len(set(numbers)) < len(numbers):
         return []
     members = list(value.values())

@@ -20,7 +20,7 @@ from dialgauge.formats.base import Notes, Peek
 from dialgauge.formats.logs.conversations import kind_of
 from dialgauge.formats.logs.fact_names import JUDGING, TASK, is_score, plain_key
 from dialgauge.formats.logs.fact_values import said_success, score_in
-from dialgauge.formats.logs.folder_trials import trials_in_folders
+from dialgauge.formats.logs.folder_trials import agents_of_folders, trials_in_folders
 from dialgauge.formats.logs.log_signs import holds_conversations
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import members_inside, task_and_trial
@@ -83,7 +83,9 @@ def run_folders(parts: Sequence[Part], notes: Notes | None = None) -> list[Conve
     found = {part.folder for part in parts if part.name in facts and stems[part.stem] >= _FEWEST}
     if alone := _files_of_conversations([part for part in parts if part.name in judged and part.folder in found]):
         placed = trials_in_folders(list(alone))
-        return [_run_folder(path, [part], facts, judged, placed.get(path)) for path, part in alone.items()]
+        return _of_agents(
+            [_run_folder(path, [part], facts, judged, placed.get(path)) for path, part in alone.items()], notes
+        )
     paths = _conversation_folders(found)
     if len(paths) < _FEWEST:
         return []
@@ -97,7 +99,18 @@ def run_folders(parts: Sequence[Part], notes: Notes | None = None) -> list[Conve
         told = some_of((part.stem for part in passed_over), _NAMED)
         notes.add(f"files beside the folders of conversations passed over: {told}", len(passed_over))
     placed = trials_in_folders(paths)
-    return [_run_folder(path, held, facts, judged, placed.get(path)) for path, held in inside.items()]
+    return _of_agents(
+        [_run_folder(path, held, facts, judged, placed.get(path)) for path, held in inside.items()], notes
+    )
+
+
+def _of_agents(folders: list[ConversationFolder], notes: Notes | None) -> list[ConversationFolder]:
+    """The folders, with the agent of each where their names tell several."""
+    agents = agents_of_folders([folder.path for folder in folders], notes)
+    for folder in folders:
+        if folder.path in agents:
+            folder.record.setdefault("agent_model", agents[folder.path])
+    return folders
 
 
 def _files_of_conversations(judged: Sequence[Part]) -> dict[str, Part]:
@@ -156,7 +169,7 @@ def _run_folder(
             others.append(known)
     if not task_and_trial(record):
         tasks = {
-            str(value) for held in others for key, value in members_inside(held)
+            str(value) for held in (record, *others) for key, value in members_inside(held)
             if plain_key(key.rpartition(".")[2]) in TASK and isinstance(value, str | int)
         }  # fmt: skip
         record |= {"task_id": tasks.pop()} if len(tasks) == 1 else {}

@@ -6,16 +6,22 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dialgauge.formats.logs.fact_names import TRIAL, TRIAL_NAME, is_fact, plain_key
-from dialgauge.formats.logs.fact_values import said_success
+from dialgauge.formats.logs.fact_names import TRIAL, is_fact, plain_key
+from dialgauge.formats.logs.fact_values import said_success, truth
 from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.record_verdicts import says_verdict
-from dialgauge.formats.logs.results import NUMBER, TOTAL, is_other_word, outcome_of
+from dialgauge.formats.logs.results import TOTAL, TRIAL_KEY, TRIAL_SHORT, is_other_word, outcome_of
 
 
 def is_wide(row: Any) -> bool:
     """Does a row of a table hold several verdicts: a column a trial beside the task, or a column a task?"""
     return isinstance(row, dict) and bool(_trial_columns(row) or _task_columns(row))
+
+
+def has_verdict_columns(row: Mapping[str, str]) -> bool:
+    """Is it a row under a heading, with several verdicts in columns whose names do not say what they are?"""
+    held = [key for key, cell in row.items() if said_success(cell) is not None and plain_key(key) not in TRIAL]
+    return len(held) > 1 and all(key and truth(key) is None for key in row)
 
 
 def of_row(row: Mapping[str, Any], header: Iterable[str] = ()) -> list[dict[str, Any]]:
@@ -54,7 +60,7 @@ def _task_columns(row: Mapping[str, Any]) -> list[str]:
 
 
 def _trial_column(key: str) -> re.Match[str] | None:
-    return TRIAL_NAME.fullmatch(key.strip()) or NUMBER.fullmatch(key.strip())
+    return TRIAL_KEY.fullmatch(key.strip()) or TRIAL_SHORT.fullmatch(key.strip())
 
 
 def _columns_of_trials(header: Iterable[str]) -> dict[str, int]:

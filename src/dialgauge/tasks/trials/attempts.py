@@ -151,8 +151,8 @@ class Attempts:
             self._told.setdefault(key, {})[details[key]] = None
 
     def _with_scores(self, index: int, attempt: TaskAttempt) -> TaskAttempt:
-        numbers, labels = self.scores.numbers(index), self.scores.labels(index)
         success = attempt.success
+        numbers, labels = self.scores.numbers(index), self.scores.labels(index, judged=success is not None)
         if self.verdict_score in numbers:
             success = numbers[self.verdict_score] > 0
         is_judged = success is not None or (self._by_scores and bool(numbers or labels))
@@ -399,8 +399,8 @@ def _refuse_models(models: Counter[str]) -> None:
         listed = ", ".join(f"{model[:60]} {count:,}" for model, count in models.most_common(_NAMED))
         raise DialgaugeError(
             f"it has conversations of {len(models):,} models ({listed}), which are not trials of one agent; keep those "
-            "of each model in a file of its own and name all of these files. To score them as one agent, give all "
-            "conversations the same 'agent_model'"
+            "of each model in a file of its own, or a folder, and name all of these. To score them as one agent, give "
+            "all conversations the same 'agent_model'"
         )
 
 

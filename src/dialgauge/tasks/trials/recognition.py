@@ -69,12 +69,7 @@ def refuse_unreadable(file: str | Path) -> str:
         try:
             named = recognise(part, folders).name
             if named == "parquet" and not several and may_be_log(part):
-                reason = (
-                    "it is a Parquet table, in which results of agents are not read: write it as JSON lines, as with "
-                    f"pandas.read_parquet(FILE).to_json('{_MINE[:-6]}_rows.jsonl', orient='records', lines=True), and "
-                    "score those"
-                )
-                raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT))
+                raise _no_log(file, part)
             if is_document(part.stem) and not several and named == "document":
                 reason = "it is a document, such as Markdown, in which not exactly one table of results is found"
                 if part.stem.endswith(".ipynb"):
@@ -138,6 +133,8 @@ def _kinds_of(parts: Sequence[Part]) -> str:
 
 def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str, int]) -> DialgaugeError:
     """All files of a folder with logs in which nothing is found, so that they are taken away at once."""
+    from dialgauge.formats import is_judged
+
     unread: dict[str, Sequence[str]] = {}
     for part in parts:
         try:
@@ -148,18 +145,22 @@ def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str
             unread[part.name] = error.names
         except DialgaugeError:
             unread[part.name] = ()
+    talk = next((part for part in parts if part.name not in unread and not is_judged(part)), None)
     first, *others = unread
-    more = (
-        f"; the same holds of {some_of(('/'.join(name.split('/')[-2:]) for name in others), _NAMED)}" if others else ""
-    )
+    more = f"; the same holds of {some_of(map(_short, others), _NAMED)}" if others else ""
     refusal = DialgaugeError(
         f"it has no messages and no verdict (keys seen: {', '.join(unread[first]) or 'none'}), as other files of the "
         "folder have; "
-        f"put what it says of a conversation beside its messages, as below, or take it away{more}",
+        f"put what it says of a conversation beside its messages, as below, or take it away{more}"
+        + (f"; conversations of {_short(talk.name)} do not say how they went: this is needed, too" if talk else ""),
         file=first,
-        example=_EXAMPLE,
+        example="" if talk else _EXAMPLE,
     )
-    return led_on(file, refusal)
+    return led_on(file, refusal, talk)
+
+
+def _short(name: str) -> str:
+    return "/".join(name.split("/")[-2:])
 
 
 def _no_log(file: str | Path, part: Part, seen: str = "") -> DialgaugeError:

@@ -47,7 +47,7 @@ def trial_notes(
         "verdict": _verdict_source(attempts, reading),
         MIXED_TRIALS: _mixed_trials(attempts),
         "trial_fields": _trial_fields(attempts, reading),
-        "trial_ids": _trials_in_ids(attempts),
+        "trial_ids": [*_trials_in_ids(attempts), *_alike_tasks(attempts)],
         "instructions": _instructions(attempts),
         "contradicted": _contradicted(attempts),
         "unknown": _unknown(attempts),
@@ -261,6 +261,16 @@ def _trials_in_ids(attempts: Attempts) -> list[str]:
             repeated = f"ids repeat but for their numbers ('{attempts.attempts[0].id}'): if the rest names the task"
         return [f"each conversation counts as a task of its own, and {repeated}, call it 'task_id'"]
     return []
+
+
+def _alike_tasks(attempts: Attempts) -> list[str]:
+    """Tasks that differ only in case, and may be one."""
+    spellings: dict[str, list[str]] = {}
+    for task in attempts.tasks:
+        spellings.setdefault(task.casefold(), []).append(task)
+    alike = [" and ".join(f"'{task}'" for task in tasks) for tasks in spellings.values() if len(tasks) > 1]
+    told = f"tasks that differ only in case count as several ({some_of(alike, _NAMED)}); if they are one, write them"
+    return [f"{told} alike"] if alike else []
 
 
 def _unknown(attempts: Attempts) -> list[str]:

@@ -124,7 +124,7 @@ def trial_tables(runs: Sequence[Run]) -> list[Table]:
     tables = [
         _side_by_side("Success and consistency", runs, sorted(done, key=_order)),
         _side_by_side("Scores", runs, [name for name in names if name.startswith(f"{SCORE}[")], per="task"),
-        _side_by_side("Labels", runs, [name for name in names if name.startswith(f"{LABEL}[")]),
+        _side_by_side("Labels", runs, [name for name in names if name.startswith(f"{LABEL}[")], per="task"),
         *_amount_tables(runs, took),
         *(_reported(run, several=len(runs) > 1) for run in runs if run.details.get("reported")),
         *(_ends(run, several=len(runs) > 1) for run in runs),
@@ -161,7 +161,8 @@ def _side_by_side(
     """Scores with a column for each run; of one run with the spread of its amounts beside them."""
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
-    heading = f"{title} (percent)" if shares else f"{title} (mean per {per})"
+    weighed = f"percent{', mean per task' if per == 'task' else ''}" if shares else f"mean per {per}"
+    heading = f"{title} ({weighed})"
     titles = {}
     for name, unit in units.items():
         facts = [
@@ -190,12 +191,16 @@ def _rests_on(runs: Sequence[Run], name: str) -> str:
 
 
 def _share(run: Run, name: str) -> str:
-    """``3 of 4`` of the scored conversations, ``4`` of all of them, and nothing of a run that does not say it."""
+    """``3 of 4`` of the scored conversations, ``4`` of all of them, and nothing of a run that does not say it.
+
+    Scores and labels of the log are also taken of conversations that are not judged.
+    """
     number = run.details.get("conversations", {}).get(name)
     if number is None:
         return ""
     scored: int = run.details["scored"]
-    return f"{number:,}" if number == scored else f"{number:,} of {scored:,}"
+    every: int = run.details["finished"] if name.startswith((SCORE, LABEL)) else scored
+    return f"{number:,}" if number == scored == every else f"{number:,} of {every:,}"
 
 
 def _partial(runs: Sequence[Run], names: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -51,7 +51,7 @@ _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
 #: Further names of a true or false of which true is good.
-_IS_DONE = re.compile(r"succe|achiev|accomplish|fulfil|(?:^|_)(?:ok|done|valid)(?:_|$)", re.IGNORECASE)
+_IS_DONE = re.compile(r"succe|achiev|accomplish|fulfil|(?:^|_)(?:ok|done|valid|utility)(?:_|$)", re.IGNORECASE)
 #: Names of numbers that judge nothing, whatever else they say: ``goal_id``, ``pass_number``.
 _NUMBERS = re.compile(
     r"(?:^|[_.])(?:n|nr|no|num|number|count|total|id|idx|index|version|seed)(?:[_.]|$)|(?:Id|Idx|Index|Count|Number)$"
@@ -67,6 +67,8 @@ _SUCCESS = (
 _PAIRS = ((0.0, 1.0), (0.0, 100.0), (-1.0, 1.0))
 _SAYS_SUCCESS = _SUCCESS[: _SUCCESS.index("reward")]
 _UNDECIDED = frozenset({*_SAYS_SUCCESS, "correct", "iscorrect", "verdict"})
+#: The label of a verdict that is yes or no.
+_DECIDED = "yes or no"
 #: A status that says success of all conversations but so many of them is how runs ended, where something else judges.
 _NEARLY_ALL = 0.1
 #: Labels of one score that get a share of their own; more of them are texts.
@@ -292,9 +294,11 @@ class LogScores:
         texts = self._texts[conversation]
         return {name: float(score_number(texts[name]) or 0.0) for name in self.numeric if name in texts}
 
-    def labels(self, conversation: int) -> dict[str, str]:
+    def labels(self, conversation: int, *, judged: bool = False) -> dict[str, str]:
+        """The labels of a conversation; a yes or no is one beside the other words that stand in its place elsewhere."""
         texts = self._texts[conversation]
-        return {name: texts[name] for name in self.labelled if name in texts}
+        decided = {name: _DECIDED for name in self.labelled if judged and _plain(name) in _UNDECIDED}
+        return {**decided, **{name: texts[name] for name in self.labelled if name in texts}}
 
     def _values(self, name: str) -> Iterable[str]:
         return (each[name] for each in self._texts if name in each)
