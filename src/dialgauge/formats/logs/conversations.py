@@ -17,7 +17,15 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, literal, rows_by_columns
 from dialgauge.formats.logs.fact_names import TRIAL_NAME, is_of_one, plain_key, says_outcome
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
-from dialgauge.formats.logs.record_fields import PROMPTFOO, as_of, has_trial, of_all, own_names, task_and_trial
+from dialgauge.formats.logs.record_fields import (
+    PROMPTFOO,
+    as_of,
+    has_trial,
+    of_all,
+    own_names,
+    task_and_trial,
+    usage_inside,
+)
 from dialgauge.formats.logs.record_verdicts import says_success
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
@@ -60,7 +68,7 @@ _OF_MESSAGES = frozenset(
 )
 _TRIALS = ("trials", "attempts", "rollouts")
 #: Lists whose entries bear the names of their tasks.
-_CASES = frozenset({"testcases", "testresults"})
+_CASES = frozenset({"testcases", "testresults", "conversationaltestcases"})
 _CONVERSATIONS = ("conversation", "messages", "wrapped")
 #: What is noted of a conversation of which only is said how it went.
 NO_MESSAGES = "a conversation has no messages, and counts by what is said of it"
@@ -263,7 +271,9 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> FoundConversation 
         others = {name: member for name, member in record.items() if name not in talk.used}
         own = says_success(others) or plain_key(talk.used[0]) in _SENT
         beside = as_of(talk.used[0], talk.beside) if own else talk.beside
-        return FoundConversation({**beside, **others}, (), talk.messages)
+        spent = list(usage_inside(record.get(name) for name in talk.used if name in _ENDED))
+        usage = {"usage": spent[0]} if len(spent) == 1 and "usage" not in others else {}
+        return FoundConversation({**beside, **others, **usage}, (), talk.messages)
     messages = list(_opened(record[key]))
     for name in _ANSWERS:
         answer = record.get(name)

@@ -22,14 +22,16 @@ NESTED = frozenset(
 SCORES = frozenset(
     _names(
         "scores metrics rewards evaluation evaluations eval feedback labels annotations ratings grades judgement "
-        "judgment rubric feedbackstats assertions evaluationresults evalresults assessments"
+        "judgment rubric feedbackstats assertions evaluationresults evalresults assessments metricsdata"
     )
 )
 JUDGES = frozenset(_names("judge grader judgement judgment"))
 #: What an object is called in which somebody says how it went, wherever it lies.
 JUDGING = re.compile(r"eval|judg|grad|verdict|result|outcome|metric|analysis|assess|review|feedback|score|report", re.I)
 EVALUATIONS = frozenset(_names("eval evaluation"))
-USAGE = frozenset(_names("usage tokenusage modelusage usagemetadata"))
+USAGE = frozenset(_names("usage tokenusage modelusage modelsusage usagemetadata accumulatedtokenusage"))
+#: Objects of what a conversation took, in which the tokens of a judge do not lie.
+TAKEN = frozenset(_names("metrics stats metadata meta info extra summary"))
 JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evaluator|judgement|judgment){1,3}verdict")
 ID = _names(
     "conversationid dialogueid dialogid chatid sessionid threadid id uuid traceid convid senderid customid nodeid"
@@ -85,12 +87,12 @@ AMOUNTS = {
     "agent_cost": ("agentcost",),
     "user_cost": ("usercost",),
     "duration": _names("duration durations latency elapsed totaltime elapsedseconds durationseconds"),
-    "tokens": _names("totaltokens tokens numtokens tokencount ntokens"),
+    "tokens": _names("totaltokens tokens numtokens tokencount ntokens totaltokencount"),
 }
 AMOUNT = tuple(name for several in AMOUNTS.values() for name in several)
 TOTALS = frozenset(_names("total totalcost totaltokens usd"))
-INPUT_TOKENS = _names("inputtokens prompttokens totalinputtokens ninputtokens")
-OUTPUT_TOKENS = _names("outputtokens completiontokens totaloutputtokens noutputtokens")
+INPUT_TOKENS = _names("inputtokens prompttokens totalinputtokens ninputtokens prompttokencount")
+OUTPUT_TOKENS = _names("outputtokens completiontokens totaloutputtokens noutputtokens candidatestokencount")
 TEXTS = {
     "agent": _names("agentmodel model modelname modelid llm agentllm agent"),
     "user": _names("usermodel userllm usersimulator simulator"),

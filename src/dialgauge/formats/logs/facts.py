@@ -217,7 +217,8 @@ def _nested_model(record: Mapping[str, Any]) -> str:
 
 def _is_read_inside(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
     """Is an object read that lies in one that holds facts? Only some are: facts are not looked for in it."""
-    return plain_key(key) not in names.OUTSIDE and _is_read(key, value, facts, read)
+    plain = plain_key(key)
+    return plain in names.USAGE or (plain not in names.OUTSIDE and _is_read(key, value, facts, read))
 
 
 def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from dialgauge.formats.base import Notes, literal
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
-from dialgauge.formats.logs.fact_values import number_in, said_success
+from dialgauge.formats.logs.fact_values import number_in, said_success, usage
 from dialgauge.formats.tau_messages import as_text
 
 #: How the details are called that keep what else names the task: ``task_number[task_index]``, ``task_row[sample_id]``.
@@ -113,7 +113,9 @@ def fields_of(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tupl
         elif isinstance(value, dict) and plain_key(key) in names.TASK and (name := _own_id(value)) is not None:
             yield "task_id", name
             inner.append({key: member for key, member in value.items() if member is not name})
-        elif isinstance(value, dict) and plain_key(key) in names.NESTED | names.USAGE:
+        elif isinstance(value, dict) and plain_key(key) in names.USAGE:
+            inner.append(usage(value))
+        elif isinstance(value, dict) and plain_key(key) in names.NESTED:
             inner.append(value)
         elif isinstance(value, dict) and plain_key(key) in names.JUDGES:
             inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) in names.OF_JUDGES})
@@ -123,8 +125,17 @@ def fields_of(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tupl
             yield key, value
             if isinstance(value, dict) and plain_key(key) in names.SCORES:
                 inner.append({name: held for name, held in value.items() if plain_key(name) in names.AMONG_SCORES})
+    inner += map(usage, usage_inside(value for key, value in record.items() if plain_key(key) in names.TAKEN))
     for held in inner:
         yield from held.items()
+
+
+def usage_inside(holders: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """The objects of tokens that others hold, as ``metrics`` and ``response`` do."""
+    for holder in holders:
+        for key, held in holder.items() if isinstance(holder, dict) else ():
+            if isinstance(held, dict) and plain_key(key) in names.USAGE:
+                yield held
 
 
 def opened(record: Mapping[str, Any]) -> Mapping[str, Any]:
