@@ -50,7 +50,7 @@ CHAT = {**AGENT, "gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 8
 @pytest.mark.parametrize(
     ("value", "tokens"),
     [
-        ({"results": [PROMPTFOO]}, "12"),
+        ({"evalId": "e", "results": {"version": 3, "results": [PROMPTFOO]}}, "12"),
         ([{"task": "a", "messages": AUTOGEN, "success": True}], "12"),
         ([{"task": "a", "contents": TALK, "success": True,
            "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": 14}}], "14"),
