@@ -21,12 +21,14 @@ from dialgauge.formats.logs.record_fields import (
     PROMPTFOO,
     as_of,
     has_trial,
+    is_weave_example,
     of_all,
     own_names,
+    plain_columns,
     task_and_trial,
     usage_inside,
 )
-from dialgauge.formats.logs.record_verdicts import says_success
+from dialgauge.formats.logs.record_verdicts import says_done, says_success
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
 _MESSAGES = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat", "chat_history", "history",
@@ -221,8 +223,9 @@ def without_messages(value: Any, notes: Notes) -> FoundConversation | None:
 
 def _table(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of a table by columns, one of which has the messages of each conversation; none where it is no table."""
-    rows = rows_by_columns(value) if len(value) > 1 else []
-    return rows if rows and _are_messages(rows[0].get("messages")) else []
+    rows = list(map(plain_columns, rows_by_columns(value))) if len(value) > 1 else []
+    said = bool(rows) and (_are_messages(rows[0].get("messages")) or ("columns" in value and _exchange(rows[0])))
+    return rows if said else []
 
 
 def _of_message_list(messages: Sequence[Any]) -> Iterator[FoundConversation]:
@@ -300,7 +303,7 @@ def messages_key(record: Mapping[str, Any]) -> str:
             return key
         if given and is_message(given[0]) and (key != "turns" or has_role(given[0])):
             return key
-        if given and is_talk(given[0]) and says_outcome(record) and not _is_framed(record):
+        if given and is_talk(given[0]) and (says_outcome(record) or says_done(record)) and not _is_framed(record):
             return key
     return ""
 
@@ -476,6 +479,5 @@ def is_other(record: Mapping[str, Any]) -> bool:
 
 def _is_inner_run(record: Mapping[str, Any]) -> bool:
     """Is it a step of a run, as LangSmith and Weave record them beside the whole?"""
-    return ("run_type" in record or "op_name" in record) and any(
-        record.get(key) for key in ("parent_run_id", "parent_id")
-    )
+    inside = any(record.get(key) for key in ("parent_run_id", "parent_id"))
+    return inside and ("run_type" in record or ("op_name" in record and not is_weave_example(record)))

@@ -146,6 +146,7 @@ _FAULT = re.compile(
     re.IGNORECASE,
 )
 _SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
+_WHY = re.compile(r"_(?:rationale|justification|explanation|reasoning)$")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SEPARATORS = re.compile(r"[- ./]")
 _PUNCTUATION = re.compile(r"[^a-z0-9]")
@@ -178,7 +179,8 @@ def plain_key(key: str) -> str:
 @lru_cache(maxsize=1 << 12)
 def is_score(key: str) -> bool:
     """Does a key name a score, such as ``judge_score`` or ``finalReward``?"""
-    return _SCORE.search(_SEPARATORS.sub("_", _CAMEL.sub("_", key).lower())) is not None
+    words = _SEPARATORS.sub("_", _CAMEL.sub("_", key).lower())
+    return _SCORE.search(words) is not None and _WHY.search(words) is None
 
 
 def names_fault(key: str) -> bool:

@@ -46,11 +46,17 @@ from dialgauge.formats.logs.messages import (
     is_message,
     role_of,
 )
-from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plain_columns, task_and_trial
+from dialgauge.formats.logs.record_fields import (
+    has_trial,
+    is_weave_example,
+    names_conversation,
+    plain_columns,
+    task_and_trial,
+)
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, unclear_verdicts
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import NAME, TAKEN, is_flat_result, results_in, sums_up
-from dialgauge.formats.logs.sample_events import SPEC, is_sample_event, samples_of
+from dialgauge.formats.logs.sample_events import SPEC, is_sample_event, samples_of, weave_examples
 from dialgauge.formats.logs.wide_tables import is_wide, of_row
 from dialgauge.formats.logs.written_values import value_in
 from dialgauge.formats.source import Part
@@ -84,9 +90,12 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
             yield from _of_written(*written, part, notes)
         elif line.lstrip()[:1] == b"{" and _is_whole(line):
             records = _json_lines(part)
-            if SPEC in line and any(is_sample_event(first_object(one)) for one in Peek(part).lines[:LOOKED_AT]):
+            first = [first_object(one) for one in Peek(part).lines[:LOOKED_AT]]
+            if SPEC in line and any(map(is_sample_event, first)):
                 notes.add("events of OpenAI's evals put together by their samples")
                 records = samples_of(records)
+            elif any(map(is_weave_example, first)):
+                records = weave_examples(records, notes)
             yield from _of_records(records, part, notes)
         elif is_text(line) and (lines := _verdict_lines(part)):
             yield from _of_results(lines, notes)

@@ -128,7 +128,7 @@ def is_event(value: Any) -> bool:
 
 def event_name(value: Mapping[str, Any]) -> str:
     """What kind of a thing a line says that it is; empty where it does not."""
-    return next((value[key][:40] for key in ("type", "event") if isinstance(value.get(key), str)), "")
+    return next((value[key][:40] for key in ("type", "event", "op_name") if isinstance(value.get(key), str)), "")
 
 
 def is_text(line: bytes) -> bool:

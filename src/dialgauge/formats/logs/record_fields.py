@@ -22,9 +22,11 @@ PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
 #: What traces of Langfuse have, whose session may be that of several conversations.
 _TRACE = frozenset({"id", "sessionId", "timestamp", "input", "output"})
 _TEST = ("description", "vars", "assert")
+#: What evaluations of Weave call what they do with each example, and where a call says what it was.
+_WEAVE, _OF_CALL = "predict_and_score", ("inputs", "output", "summary")
 _LONGEST_TEST, _CHECKSUM = 60, 6
-#: What columns of MLflow's runs begin with.
-_OF_RUNS = re.compile(r"\A(?:params|metrics)\.(?=\w)")
+#: What columns of MLflow's runs begin with, and those of its evaluations end in.
+_OF_RUNS = re.compile(r"\A(?:params|metrics)\.(?=\w)|(?<=\w)/value\Z")
 #: How deep members lie that anybody looks at.
 _DEEPEST = 3
 #: A longer text is no object of facts.
@@ -54,7 +56,41 @@ def own_names(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
     """A record with the names that are its own, where a program writes others beside them that it shares."""
     if record.keys() >= _TRACE and record["id"]:
         return {f"trace.{key}" if key == "sessionId" else key: value for key, value in record.items()}
-    return _of_test(record, notes)
+    return _of_weave(record) if is_weave_example(record) else _of_test(record, notes)
+
+
+def is_weave_example(record: Any) -> bool:
+    """Is it a call of Weave in which an agent did an example of an evaluation and was scored?"""
+    if not isinstance(record, dict):
+        return False
+    name, output = record.get("op_name"), record.get("output")
+    return isinstance(name, str) and _WEAVE in name and isinstance(output, dict) and "scores" in output
+
+
+def _of_weave(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Such a call as a record of what it says in its inputs, its output and its summary."""
+    inputs, output, summary = (held if isinstance(held := record.get(key), dict) else {} for key in _OF_CALL)
+    example, said = inputs.get("example"), output.get("output")
+    known = {plain_key(key): value for key, value in example.items()} if isinstance(example, dict) else {}
+    name = identifier_in(known, ("id", *names.TASK))
+    spent = list(summary["usage"].values()) if isinstance(summary.get("usage"), dict) else []
+    return {
+        **({"task_id": name} if name else {"id": record.get("id")}),
+        **({key: example[key] for key in example if plain_key(key) in names.INSTRUCTION} if name else {}),
+        **(said if isinstance(said, dict) else {"output": said}),
+        "scores": output["scores"],
+        "latency": output.get("model_latency"),
+        "usage": spent[0] if len(spent) == 1 else {},
+        **({"cost": sum(costs)} if (costs := list(_weave_costs(summary))) else {}),
+        "error": record.get("exception"),
+    }
+
+
+def _weave_costs(summary: Mapping[str, Any]) -> Iterator[float]:
+    """What each model cost: for what it was sent, and for what it answered."""
+    for path, value in members_inside({"weave": summary.get("weave")}):
+        if path.startswith("weave.costs.") and path.endswith("_total_cost") and (cost := number_in(value)) is not None:
+            yield cost
 
 
 def _of_test(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:

@@ -35,7 +35,7 @@ _TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)
 #: Lines of a test runner around its verdicts.
 _BANNER = re.compile(r"={3,200}(?:\s|\Z)|collect(?:ed|ing) [0-9]|(?:platform|rootdir|plugins|cachedir)[ :]")
 #: Where pytest says again what failed.
-_AGAIN = re.compile(r"={3,200} short test summary info")
+_AGAIN = re.compile(r"={3,200} (?:short test summary info|FAILURES|ERRORS)(?: |\Z)")
 #: Lines of a text that may have no verdict: a heading, a summary.
 _OTHER_LINES = 0.34
 _LONGEST_LINE = 300

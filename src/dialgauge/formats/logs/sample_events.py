@@ -1,9 +1,15 @@
-"""Events of OpenAI's evals: lines that each tell of one thing that happened to a sample, as records of the samples."""
+"""Events of OpenAI's evals: lines that each tell of one thing that happened to a sample, as records of the samples.
+
+Of the calls that Weave records, those in which an example was done and scored are such records themselves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from dialgauge.formats.base import Notes
+from dialgauge.formats.logs.record_fields import is_weave_example
 
 _EVENT = frozenset({"event_id", "sample_id", "type", "data"})
 #: What all of such a file begins with.
@@ -28,6 +34,15 @@ def samples_of(events: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         else:
             sample.update({key: value for key, value in data.items() if key not in ("expected", "picked", "sampled")})
     yield from samples.values()
+
+
+def weave_examples(calls: Iterable[tuple[int, Any]], notes: Notes) -> Iterator[tuple[int, Any]]:
+    """The calls that are examples, without those around and inside of them."""
+    for number, call in calls:
+        if is_weave_example(call):
+            yield number, call
+        else:
+            notes.add("calls of Weave around and inside of those that were scored left out")
 
 
 def _said(given: Any, role: str) -> list[Any]:

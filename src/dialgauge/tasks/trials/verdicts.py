@@ -46,7 +46,10 @@ _TRUTHS = {"true": 1.0, "false": 0.0}
 #: How graders write correct and incorrect, where they write nothing else.
 _LETTERS = {"C": "true", "I": "false"}
 #: The same in words, under names that judge.
-_GRADES = {"pass": "true", "passed": "true", "fail": "false", "failed": "false", "t": "true", "f": "false"}
+_GRADES = {
+    **dict.fromkeys(("pass", "passed", "t", "yes"), "true"),
+    **dict.fromkeys(("fail", "failed", "f", "no"), "false"),
+}
 _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
