@@ -74,3 +74,17 @@ def test_deepeval_names_tasks_and_scores(tmp_path: Path) -> None:
     first, second = written({"testCases": [], "conversationalTestCases": [case, case]}, tmp_path)
     assert first["score[Task Completion]"] == "0.6"
     assert [(each["task"], each["trial"]) for each in (first, second)] == [("buy", "0"), ("buy", "1")]
+
+
+def test_what_a_judge_says_is_scored_or_named(tmp_path: Path) -> None:
+    rows = [
+        {"task_id": task, "trial": n, "judge": {"rating": 5 - 3 * n, "passed": "false" if n else "true", "tokens": 90}}
+        for task in "ab"
+        for n in range(2)
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    corpus = read(tmp_path / "log.jsonl")
+    outcomes = [dialogue.outcome for dialogue in corpus if dialogue.outcome]
+    assert [outcome.details["score[judge.rating]"] for outcome in outcomes] == ["5", "2", "5", "2"]
+    assert [outcome.success for outcome in outcomes] == [True, False, True, False]
+    assert list(corpus.notes.unread.values()) == ["judge.tokens"]

@@ -193,6 +193,11 @@ def is_scores(key: str) -> bool:
     return plain_key(key) in SCORES or is_score(key)
 
 
+def is_of_judge(owner: str, key: str) -> bool:
+    """Is it a verdict or a score in an object of a judge? Those of one that is called as scores are read as such."""
+    return plain_key(key) in OF_JUDGES or (plain_key(owner) not in SCORES and is_score(key))
+
+
 def is_of_one(key: str) -> bool:
     """Does a key say how a conversation went, or what it took?"""
     return plain_key(key) in _OF_ONE or is_score(key)

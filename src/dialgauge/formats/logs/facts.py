@@ -163,6 +163,10 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             for name, inner in value.items():
                 if isinstance(inner, dict) and inner and not _is_read_inside(name, inner, facts, read):
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
+        elif isinstance(value, dict) and plain_key(key) in names.JUDGES - names.SCORES and key not in used:
+            for name, inner in value.items():
+                if isinstance(inner, int | float) and not names.is_of_judge(key, name):
+                    notes.add_unread(f"{key[:60]}.{name[:60]}")
     if success is not None or "status" in known:  # one that is no word for success says nothing of what judges
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in names.EVALUATIONS}
         facts.details |= beside_verdict(
@@ -240,7 +244,8 @@ def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
 def _read_keys(facts: Facts) -> frozenset[str]:
     """Keys that are read of this record, beside those that always are."""
     groups = names.GROUP if GROUP in facts.details else ()
-    return frozenset((*groups, *map(plain_key, facts.scores)))
+    owners = (name.partition(".")[0] for name in facts.scores)
+    return frozenset((*groups, *map(plain_key, facts.scores), *map(plain_key, owners)))
 
 
 def _reason(known: Mapping[str, Any]) -> str:

@@ -70,13 +70,13 @@ def is_weave_example(record: Any) -> bool:
 def _of_weave(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Such a call as a record of what it says in its inputs, its output and its summary."""
     inputs, output, summary = (held if isinstance(held := record.get(key), dict) else {} for key in _OF_CALL)
-    example, said = inputs.get("example"), output.get("output")
-    known = {plain_key(key): value for key, value in example.items()} if isinstance(example, dict) else {}
-    name = identifier_in(known, ("id", *names.TASK))
+    example = held if isinstance(held := inputs.get("example"), dict) else {}
+    said = output.get("output")
+    name = identifier_in({plain_key(key): value for key, value in example.items()}, ("id", *names.TASK))
     spent = list(summary["usage"].values()) if isinstance(summary.get("usage"), dict) else []
     return {
         **({"task_id": name} if name else {"id": record.get("id")}),
-        **({key: example[key] for key in example if plain_key(key) in names.INSTRUCTION} if name else {}),
+        **{key: value for key, value in example.items() if plain_key(key) in names.INSTRUCTION},
         **(said if isinstance(said, dict) else {"output": said}),
         "scores": output["scores"],
         "latency": output.get("model_latency"),
@@ -154,7 +154,7 @@ def fields_of(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tupl
         elif isinstance(value, dict) and plain_key(key) in names.NESTED:
             inner.append(value)
         elif isinstance(value, dict) and plain_key(key) in names.JUDGES:
-            inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) in names.OF_JUDGES})
+            inner.append({f"{key}.{name}": one for name, one in value.items() if names.is_of_judge(key, name)})
         elif key == "config" and isinstance(value, dict) and isinstance(value.get("configurable"), dict):
             inner.append(value["configurable"])  # whose thread a checkpoint of LangGraph is
         else:

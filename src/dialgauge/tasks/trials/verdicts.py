@@ -55,6 +55,8 @@ _JUDGES = re.compile(
 )
 #: Further names of a true or false of which true is good.
 _IS_DONE = re.compile(r"succe|achiev|accomplish|fulfil|(?:^|_)(?:ok|done|valid)(?:_|$)", re.IGNORECASE)
+#: Further names of scores of which more is better.
+_QUALITY = re.compile(r"quality|helpful|faithful|factual|relevan|similar|coheren|rating|satisf|f1", re.IGNORECASE)
 #: Names of numbers that judge nothing, whatever else they say: ``goal_id``, ``pass_number``.
 _NUMBERS = re.compile(
     r"(?:^|[_.])(?:n|nr|no|num|number|count|total|id|idx|index|version|seed)(?:[_.]|$)|(?:Id|Idx|Index|Count|Number)$"
@@ -321,6 +323,12 @@ class LogScores:
 
 def _name_judges(name: str) -> bool:
     return any(names.search(name) for names in (_JUDGES, _IS_DONE))
+
+
+def is_quality(name: str) -> bool:
+    """Does the name of a score say that more is better?"""
+    good = _name_judges(name) or _QUALITY.search(name) is not None
+    return good and not names_fault(name) and not _NUMBERS.search(name)
 
 
 def _rank(name: str) -> int | None:
