@@ -11,6 +11,7 @@ import pytest
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.tasks import score_results
+from support.commands import dialgauge
 
 TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 CALL = '{"name": "look", "arguments": {"order": "7"}}'
@@ -117,3 +118,14 @@ def test_what_pytest_prints(tmp_path: Path) -> None:
     (tmp_path / "pytest.txt").write_text(text)
     [run] = score_results([tmp_path / "pytest.txt"], resamples=0).runs
     assert (run["pass^1"].value, round(float(run["pass^2"]), 3)) == (0.5, 0.333)
+
+
+def test_examples_in_refusals_keep_roles_ids_and_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "f"}}]}
+    said = [{"role": "system", "content": "Be kind."}, *TALK[:1], call, *TALK[1:]]
+    rows = [{"spec": {"name": "shop"}}, *({"id": f"order-{n}", "one": said, "other": TALK} for n in (7, 8))]
+    (tmp_path / "log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "log.jsonl")
+    shown = [json.loads(line) for line in done.err.splitlines() if line.lstrip().startswith("{")]
+    assert [line["task_id"] for line in shown] == ["order-7", "order-8"]
+    assert all(line["messages"] == [said[0], *TALK] for line in shown)
