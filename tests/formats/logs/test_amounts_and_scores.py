@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
+from dialgauge.tasks import score_results
 
 TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 PROMPTFOO = {
@@ -88,3 +90,52 @@ def test_what_a_judge_says_is_scored_or_named(tmp_path: Path) -> None:
     assert [outcome.details["score[judge.rating]"] for outcome in outcomes] == ["5", "2", "5", "2"]
     assert [outcome.success for outcome in outcomes] == [True, False, True, False]
     assert list(corpus.notes.unread.values()) == ["judge.tokens"]
+
+
+def scored(name: str, text: str, folder: Path) -> Any:
+    (folder / name).write_text(text)
+    [run] = score_results([folder / name], resamples=0).runs
+    return run
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("counts.md", "# Runs\n\n| task | passed |\n|---|---|\n| buy | 1/2 |\n| sell | 2/2 |\n| swap | 0/2 |\n"),
+        ("rate.csv", "task,trials,success_rate\nbuy,2,0.5\nsell,2,100%\nswap,2,0\n"),
+        ("pct.csv", "task,trial,score\nbuy,0,100\nbuy,1,0\nsell,0,100\nsell,1,100\nswap,0,0\nswap,1,0\n"),
+        ("neg.csv", "task,trial,reward\nbuy,0,1\nbuy,1,-1\nsell,0,1\nsell,1,1\nswap,0,-1\nswap,1,-1\n"),
+    ],
+)
+def test_counts_rates_and_other_pairs_of_numbers(name: str, text: str, tmp_path: Path) -> None:
+    run = scored(name, text, tmp_path)
+    assert [round(float(run[f"pass^{k}"]), 3) for k in (1, 2)] == [0.5, 0.333]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("checks.md", "| task | passed |\n|---|---|\n| buy | 1/2 |\n| sell | 3/5 |\n"),
+        ("rate.csv", "task,trials,success_rate\nbuy,3,0.5\nsell,3,1\n"),
+    ],
+)
+def test_counts_that_may_be_of_checks_are_refused(name: str, text: str, tmp_path: Path) -> None:
+    with pytest.raises(DialgaugeError):
+        scored(name, text, tmp_path)
+
+
+def test_costs_in_cents(tmp_path: Path) -> None:
+    run = scored("cents.csv", "task,success,Cost (cents)\nbuy,yes,250\nsell,no,350\n", tmp_path)
+    assert run["Cost"].value == 3.0
+    assert any("costs in cents" in note for note in run.notes)
+
+
+def test_terminal_bench_counts_what_timed_out_as_failed(tmp_path: Path) -> None:
+    results = [
+        {"id": f"{task}{n}", "task_id": task, "is_resolved": said, "failure_mode": "unset" if said else "agent_timeout"}
+        for task in "ab"
+        for n, said in enumerate((True, None))
+    ]
+    run = scored("results.json", json.dumps({"results": results}), tmp_path)
+    assert run["pass^1"].value == 0.5
+    assert any("as in Terminal-Bench's own accuracy" in note for note in run.notes)

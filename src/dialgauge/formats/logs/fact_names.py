@@ -89,6 +89,8 @@ AMOUNTS = {
     "duration": _names("duration durations latency elapsed totaltime elapsedseconds durationseconds"),
     "tokens": _names("totaltokens tokens numtokens tokencount ntokens totaltokencount"),
 }
+#: Costs in hundredths of a dollar.
+CENTS = _names("costcents costincents costuscents totalcostcents")
 AMOUNT = tuple(name for several in AMOUNTS.values() for name in several)
 TOTALS = frozenset(_names("total totalcost totaltokens usd"))
 INPUT_TOKENS = _names("inputtokens prompttokens totalinputtokens ninputtokens prompttokencount")
@@ -166,7 +168,7 @@ NOT_SCORES = frozenset((*AMONG_SCORES, *ID, *TRIAL, *MAXIMA, "start", "end", "st
 READ = frozenset(
     (*AMOUNT, *(name for several in TEXTS.values() for name in several), *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS,
      *PLAN, *INSTRUCTION, *KNOWLEDGE, *REASON, *DOMAIN, *ERROR, *INPUT_TOKENS, *OUTPUT_TOKENS, *NESTED, *SCORES, *USAGE,
-     *PASSED_OVER, *MAXIMA)
+     *PASSED_OVER, *MAXIMA, *CENTS)
 )  # fmt: skip
 
 

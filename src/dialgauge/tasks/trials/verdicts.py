@@ -313,7 +313,7 @@ class LogScores:
         numbers = {score_number(text) for text in self._values(name)}
         if numbers <= {*_PAIRS[0]}:
             return _PAIRS[0]
-        return next((pair for pair in _PAIRS if numbers == {*pair} and _plain(name) in _SAYS_SUCCESS), None)
+        return next((pair for pair in _PAIRS if numbers == {*pair} and _plain(name) in (*_SUCCESS, "score")), None)
 
     def undecided(self, conversation: int) -> dict[str, str]:
         """What a conversation has under names that say success, and is neither yes nor no."""
