@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score
-from dialgauge.presentation import amount, listed
+from dialgauge.presentation import amount, is_of_part, listed
 from dialgauge.stats import holm
 from dialgauge.text import counted, plain
 
@@ -171,7 +171,7 @@ def verdict_of(comparison: Comparison) -> Verdict:
     """The verdict by all measures that have a better direction; those of parts count only where there are no others."""
     known = {measure: comparison.scores.run_score(measure) for measure in comparison.measures}
     directed = [name for name, score in known.items() if score is None or score.higher_is_better is not None]
-    measures = [measure for measure in directed if not measure.endswith("]")] or directed
+    measures = [measure for measure in directed if not is_of_part(measure, known)] or directed
     kinds = dict.fromkeys(run.kind for run in comparison.runs.values())
     headlines = [name for kind in kinds for name in kind_named(kind).headline if name in measures]
     measures.sort(key=lambda measure: measure not in headlines[:1])

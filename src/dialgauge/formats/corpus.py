@@ -192,7 +192,9 @@ def read(
         hint = (
             f"; a file called {name} is taken for a document: call it .csv, .json or .txt" if is_document(name) else ""
         )
-        raise DialgaugeError(f"it holds no dialogues or predictions{hint}", file=os.fspath(source))
+        left_out = [note for note in corpus.notes.counts if note.endswith("left out")]
+        reason = f"nothing is left of it: {left_out[0]}" if left_out else f"it holds no dialogues or predictions{hint}"
+        raise DialgaugeError(reason, file=os.fspath(source))
     return corpus
 
 

@@ -235,3 +235,18 @@ def test_identical_conversations_and_trials_beyond_the_plan_are_told() -> None:
     integrity = check_integrity(log, [ANN])
     assert integrity.identical == (("1#0", "1#1", "1#2"),)
     assert integrity.beyond_plan == {"1": 3}
+
+
+def test_identifiers_of_tasks_that_name_none_cannot_tell() -> None:
+    """A domain whose tasks leave the order to the user: its calls fit no task, and contradict none."""
+    silent = [ToolTask(id=name, instruction=f"You want {name}.") for name in ("1", "2")]
+    made = [conversation(task, ("look", {"order_id": f"W{task}{trial}"}, "{}")) for task in "12" for trial in "01"]
+    log = AgentLog(file="log", benchmark="tau", domain="", tasks=(), conversations=tuple(made))
+    integrity = check_integrity(log, silent)
+    assert integrity.counts == {"belongs": 0, "unknown": 4, "foreign": 0}
+    assert integrity.per_task_stands
+    assert "it cannot be told" in integrity_sentences("log", integrity)[0]
+    stray = conversation("1", ("look", {"order_id": "#W123"}, "{}"))
+    named = [*silent, structs.replace(ANN, id="3")]
+    integrity = check_integrity(structs.replace(log, conversations=(*made, stray)), named)
+    assert [filing.fits for filing in integrity.foreign] == ["3"], "what is of another task still is"

@@ -17,6 +17,8 @@ from dialgauge.tasks import Settling, score_results, settling
 from support.agent_results import tau2_file, tau_file
 from support.commands import dialgauge
 
+TALK = [{"role": "user", "content": "hi"}]
+
 
 def runs_of(folder: Path, **files: Mapping[str, str]) -> list[Run]:
     return score_results([tau_file(folder / f"{name}.json", tasks) for name, tasks in files.items()], resamples=0).runs
@@ -330,3 +332,19 @@ def test_trials_with_other_instructions_than_their_task_are_named_everywhere(
     assert dialgauge(capsys, "data", "check", whole).code == 0
     compared = dialgauge(capsys, "compare", whole, odd, "--resamples", 100)
     assert "1 task left out, as it has different goals or instructions under the same id: b." in compared.out
+
+
+@pytest.mark.parametrize(("score", "leads"), [("TaskCompletion", True), ("toxicity", False)])
+def test_scores_that_say_their_direction_lead_the_verdict(score: str, leads: bool, tmp_path: Path) -> None:
+    """Logs without a verdict: quality comes before what it cost, and counts among the measures corrected for."""
+    for name, best in (("a", 0.9), ("b", 0.2)):
+        rows = [
+            {"task_id": str(n), "messages": TALK, "scores": {score: best - n % 2 / 10}, "cost": 0.1 + n}
+            for n in range(12)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    runs = score_results([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], resamples=0).runs
+    comparison = compare_runs(runs, resamples=1000)
+    assert comparison.measures == (f"Score[{score}]", "Cost", "Turns")
+    sentence = str(comparison.verdict)
+    assert sentence.startswith(f"a is ahead of b by 0.70 points in Score[{score}]" if leads else "Cost has the same")

@@ -65,3 +65,26 @@ def test_names_of_files_are_ids(tmp_path: Path) -> None:
         (tmp_path / f"{task}_trial{trial}.json").write_text(json.dumps({"messages": TALK, "success": success}))
     [run] = score_results([tmp_path]).runs
     assert (run["pass^1"].value, run["pass^2"].value) == (0.75, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("ids", "tasks"),
+    [
+        ([f"{task}__t{n}" for task in ("buy", "sell", "swap") for n in (1, 2)], {"buy", "sell", "swap"}),
+        ([f"{task}_s{n}" for task in ("buy", "sell", "swap") for n in (0, 1)], {"buy", "sell", "swap"}),
+        ([f"{task}-{n}" for task in ("lost_bag", "new_seat", "gift_card") for n in (0, 1)],
+         {"lost_bag", "new_seat", "gift_card"}),
+        (["buy__t1", "buy__t2", "sell__t1", "sell__t2"], None),
+        (["buy__t1", "buy__t2", "sell__t1", "sell__t2", "swap__t1"], None),
+        ([f"{task}_t{n}" for task in ("buy", "sell", "swap") for n in (4, 5)], None),
+        ([f"{task}_task_{n}" for task in ("air", "shop", "bank") for n in (0, 1)], None),
+        ([f"{task}_task-{n}" for task in ("air", "shop", "bank") for n in (0, 1)], None),
+        ([f"lost_bag-{n}" for n in range(6)], None),
+    ],
+)  # fmt: skip
+def test_letters_and_numbers_behind_names(ids: list[str], tasks: set[str] | None, tmp_path: Path) -> None:
+    for name in ids:
+        (tmp_path / f"{name}.json").write_text(json.dumps({"messages": TALK, "success": name == ids[0]}))
+    [run] = score_results([tmp_path], resamples=0).runs
+    assert set(run.table("trials")["task"]) == (tasks or set(ids))
+    assert any(note.startswith("tasks and trials are taken from the ids") for note in run.notes) == bool(tasks)

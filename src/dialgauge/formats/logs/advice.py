@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Peek
+from dialgauge.formats.base import Notes, Peek
 from dialgauge.formats.logs.conversations import group_of
 from dialgauge.formats.logs.fact_names import (
     FAILED,
@@ -26,8 +27,8 @@ from dialgauge.formats.logs.fact_names import (
     plain_key,
 )
 from dialgauge.formats.logs.fact_values import number_in, said_success, score_in
-from dialgauge.formats.logs.messages import is_message
-from dialgauge.formats.logs.record_fields import members_inside, task_and_trial
+from dialgauge.formats.logs.messages import is_message, read_messages
+from dialgauge.formats.logs.record_fields import identifier_in, members_inside, task_and_trial
 from dialgauge.formats.logs.written_values import value_in
 from dialgauge.formats.parquet import MAGIC, rows_in
 from dialgauge.formats.predictions.free_form import sample
@@ -41,6 +42,8 @@ _LACKING = (
 _DEEPEST, _SHOWN, _LONGEST = 5, 6, 40
 #: How many records an example is made of, and what a task is called in it that has no name.
 _LINES, _TASK = 3, "t1"
+#: Ids that a program drew, and how many records and messages are looked at for an example.
+_DRAWN, _MOST_READ = re.compile(r"[0-9a-f-]{8,}|[0-9]{1,20}", re.IGNORECASE), 20
 #: What a text looks like in which nothing is found, and what to do about it.
 _LOOKS = (
     (re.compile(r"\s{0,99}<(?:\?xml|test|html|!DOCTYPE|\w)", re.I), "it is XML: write a line for each test case"),
@@ -88,7 +91,8 @@ def log_advice(part: Part) -> tuple[str, str]:
             lacking,
         )
     rows = value if isinstance(value, list) else max(dict(_lists(_first_record(value))).values(), key=len, default=[])
-    records = [_advice([row])[1] for row in rows[:_LINES] if isinstance(row, dict)]
+    made = [_advice([row])[1] for row in _alike(rows)[:_MOST_READ]]
+    records = ([record for record in made if "messages" in record] or made)[:_LINES]
     if not records or (isinstance(value, dict) and records[0].keys() != first.keys()):
         records = [first]  # what is lacking is not of these rows
     lines = (msgspec.json.encode(record).decode() for record in _told_apart(records))
@@ -110,6 +114,13 @@ def _written(part: Part) -> tuple[str, Any]:
     return ("", plain_value) if plain_value else value_in(peek.head.decode("utf-8", "replace")) or ("", None)
 
 
+def _alike(rows: Sequence[Any]) -> list[dict[str, Any]]:
+    """The records that have the keys of most, without what describes the file before or after them."""
+    records = [row for row in rows if isinstance(row, dict)]
+    most = Counter(map(frozenset, records)).most_common(1)
+    return [row for row in records if row.keys() == most[0][0]] if most and most[0][1] > 1 else records
+
+
 def _told_apart(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Records in which no task has one trial twice; made-up tasks are counted."""
     trials: dict[str, set[int]] = {}
@@ -129,7 +140,7 @@ def _advice(written: Any) -> tuple[str, dict[str, Any]]:
     record = _first_record(written)
     lists = dict(_lists(record))
     spoken = [path for path, entries in lists.items() if any(map(is_message, entries[:_SHOWN]))]
-    task = next(iter(task_and_trial(record)), "") or _TASK
+    task = _own_name(record)
     if is_message(record) and not group_of(record):
         shown = {key: value for key, value in list(record.items())[:_SHOWN] if isinstance(value, str | int)}
         advice = "its rows are messages, and no column says whose: add 'conversation_id', or 'task_id' and 'trial'"
@@ -207,6 +218,14 @@ def _may_judge(key: str, value: Any) -> bool:
     if _COUNTS.search(key) and not _JUDGES.search(key):
         return False
     return number_in(value) is None or isinstance(value, bool) or names_fault(key) or _JUDGES.search(key) is not None
+
+
+def _own_name(record: Mapping[str, Any]) -> tuple[str, int]:
+    """The task and the trial that a record names, or its own id, unless a program drew that."""
+    if said := task_and_trial(record):
+        return said[0], int(number_in(said[1]) or 0)
+    own = identifier_in({plain_key(key): value for key, value in record.items()}, ID)
+    return (own if own and not _DRAWN.fullmatch(own) else _TASK), 0
 
 
 def _task_and_trial(record: Mapping[str, Any], others: Collection[str] = ()) -> tuple[str, int]:
@@ -302,8 +321,24 @@ def _text(entry: Any) -> str:
     return max(texts, key=len, default="")
 
 
-def _example(task: str, entries: Sequence[Any]) -> dict[str, Any]:
+def _example(named: tuple[str, int], entries: Sequence[Any]) -> dict[str, Any]:
+    messages = _own_messages(entries) or _guessed_messages(entries)
+    return {"task_id": named[0][:_LONGEST], "trial": named[1], "messages": messages, "success": True}
+
+
+def _own_messages(entries: Sequence[Any]) -> list[dict[str, str]]:
+    """The first two messages with words beside the prompt, under the roles that they have; none where one has none."""
+    try:
+        said = [message for message in read_messages(entries[:_MOST_READ], Notes()).messages if message.content]
+    except DialgaugeError:
+        return []
+    shown = [message for message in said if message.role == "system"][:1]
+    shown += [message for message in said if message.role in ("user", "assistant")][:2]
+    return [{"role": message.role, "content": plain(message.content or "")[:_LONGEST]} for message in shown]
+
+
+def _guessed_messages(entries: Sequence[Any]) -> list[dict[str, str]]:
+    """The first two texts of entries that nothing is known of."""
     texts = [plain(text)[:_LONGEST] for entry in entries if (text := _text(entry))][:2]
     asked, answered = texts if len(texts) == 2 else ("hi", "hello")
-    messages = [{"role": "user", "content": asked}, {"role": "assistant", "content": answered}]
-    return {"task_id": task[:_LONGEST], "trial": 0, "messages": messages, "success": True}
+    return [{"role": "user", "content": asked}, {"role": "assistant", "content": answered}]

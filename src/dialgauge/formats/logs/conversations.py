@@ -25,9 +25,11 @@ from dialgauge.formats.logs.record_fields import (
     is_inner_run,
     of_all,
     own_names,
+    plain_columns,
     task_and_trial,
+    usage_inside,
 )
-from dialgauge.formats.logs.record_verdicts import says_success
+from dialgauge.formats.logs.record_verdicts import says_done, says_success
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
 _MESSAGES = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat", "chat_history", "history",
@@ -69,7 +71,7 @@ _OF_MESSAGES = frozenset(
 )
 _TRIALS = ("trials", "attempts", "rollouts")
 #: Lists whose entries bear the names of their tasks.
-_CASES = frozenset({"testcases", "testresults"})
+_CASES = frozenset({"testcases", "testresults", "conversationaltestcases"})
 _CONVERSATIONS = ("conversation", "messages", "wrapped")
 #: What is noted of a conversation of which only is said how it went.
 NO_MESSAGES = "a conversation has no messages, and counts by what is said of it"
@@ -224,8 +226,12 @@ def without_messages(value: Any, notes: Notes) -> FoundConversation | None:
 
 def _table(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of a table by columns, one of which has the messages of each conversation; none where it is no table."""
-    rows = rows_by_columns(value) if len(value) > 1 else []
-    spoken = rows and (_are_messages(rows[0].get("messages")) or _exchange(rows[0], texts=says_outcome(rows[0])))
+    rows = list(map(plain_columns, rows_by_columns(value))) if len(value) > 1 else []
+    spoken = rows and (
+        _are_messages(rows[0].get("messages"))
+        or _exchange(rows[0], texts=says_outcome(rows[0]))
+        or ("columns" in value and _exchange(rows[0]))
+    )
     return rows if spoken else []
 
 
@@ -275,7 +281,9 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> FoundConversation 
         others = {name: member for name, member in record.items() if name not in talk.used}
         own = says_success(others) or plain_key(talk.used[0]) in _SENT
         beside = as_of(talk.used[0], talk.beside) if own else talk.beside
-        return FoundConversation({**beside, **others}, (), talk.messages)
+        spent = list(usage_inside(record.get(name) for name in talk.used if name in _ENDED))
+        usage = {"usage": spent[0]} if len(spent) == 1 and "usage" not in others else {}
+        return FoundConversation({**beside, **others, **usage}, (), talk.messages)
     messages = list(_opened(record[key]))
     for name in _ANSWERS:
         answer = record.get(name)
@@ -302,7 +310,7 @@ def messages_key(record: Mapping[str, Any]) -> str:
             return key
         if given and is_message(given[0]) and (key != "turns" or has_role(given[0])):
             return key
-        if given and is_talk(given[0]) and says_outcome(record) and not _is_framed(record):
+        if given and is_talk(given[0]) and (says_outcome(record) or says_done(record)) and not _is_framed(record):
             return key
     return ""
 

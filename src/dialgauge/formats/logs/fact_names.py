@@ -22,14 +22,17 @@ NESTED = frozenset(
 SCORES = frozenset(
     _names(
         "scores metrics rewards evaluation evaluations eval feedback labels annotations ratings grades judgement "
-        "judgment rubric feedbackstats feedbackscores assertions evaluationresults evalresults assessments"
+        "judgment rubric feedbackstats feedbackscores assertions evaluationresults evalresults assessments "
+        "metricsdata"
     )
 )
 JUDGES = frozenset(_names("judge grader judgement judgment"))
 #: What an object is called in which somebody says how it went, wherever it lies.
 JUDGING = re.compile(r"eval|judg|grad|verdict|result|outcome|metric|analysis|assess|review|feedback|score|report", re.I)
 EVALUATIONS = frozenset(_names("eval evaluation"))
-USAGE = frozenset(_names("usage tokenusage modelusage usagemetadata"))
+USAGE = frozenset(_names("usage tokenusage modelusage modelsusage usagemetadata accumulatedtokenusage"))
+#: Objects of what a conversation took, in which the tokens of a judge do not lie.
+TAKEN = frozenset(_names("metrics stats metadata meta info extra summary"))
 JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evaluator|judgement|judgment){1,3}verdict")
 ID = _names(
     "conversationid dialogueid dialogid chatid sessionid threadid id uuid traceid convid senderid customid nodeid"
@@ -94,12 +97,14 @@ AMOUNTS = {
     "agent_cost": ("agentcost",),
     "user_cost": ("usercost",),
     "duration": _names("duration durations latency elapsed totaltime elapsedseconds durationseconds"),
-    "tokens": _names("totaltokens tokens numtokens tokencount ntokens"),
+    "tokens": _names("totaltokens tokens numtokens tokencount ntokens totaltokencount"),
 }
+#: Costs in hundredths of a dollar.
+CENTS = _names("costcents costincents costuscents totalcostcents")
 AMOUNT = tuple(name for several in AMOUNTS.values() for name in several)
 TOTALS = frozenset(_names("total totalcost totaltokens usd"))
-INPUT_TOKENS = _names("inputtokens prompttokens totalinputtokens ninputtokens")
-OUTPUT_TOKENS = _names("outputtokens completiontokens totaloutputtokens noutputtokens")
+INPUT_TOKENS = _names("inputtokens prompttokens totalinputtokens ninputtokens prompttokencount")
+OUTPUT_TOKENS = _names("outputtokens completiontokens totaloutputtokens noutputtokens candidatestokencount")
 TEXTS = {
     "agent": _names("agentmodel model modelname modelid llm agentllm agent"),
     "user": _names("usermodel userllm usersimulator simulator"),
@@ -155,6 +160,7 @@ _FAULT = re.compile(
     re.IGNORECASE,
 )
 _SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
+_WHY = re.compile(r"_(?:rationale|justification|explanation|reasoning)$")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SEPARATORS = re.compile(r"[- ./]")
 _PUNCTUATION = re.compile(r"[^a-z0-9]")
@@ -174,7 +180,7 @@ NOT_SCORES = frozenset((*AMONG_SCORES, *ID, *TRIAL, *MAXIMA, "start", "end", "st
 READ = frozenset(
     (*AMOUNT, *(name for several in TEXTS.values() for name in several), *ID, *TASK, *TRIAL, *SUCCESS, *VERDICTS,
      *PLAN, *INSTRUCTION, *KNOWLEDGE, *REASON, *DOMAIN, *ERROR, *INPUT_TOKENS, *OUTPUT_TOKENS, *NESTED, *SCORES, *USAGE,
-     *PASSED_OVER, *MAXIMA)
+     *PASSED_OVER, *MAXIMA, *CENTS)
 )  # fmt: skip
 
 
@@ -187,7 +193,8 @@ def plain_key(key: str) -> str:
 @lru_cache(maxsize=1 << 12)
 def is_score(key: str) -> bool:
     """Does a key name a score, such as ``judge_score`` or ``finalReward``?"""
-    return _SCORE.search(_SEPARATORS.sub("_", _CAMEL.sub("_", key).lower())) is not None
+    words = _SEPARATORS.sub("_", _CAMEL.sub("_", key).lower())
+    return _SCORE.search(words) is not None and _WHY.search(words) is None
 
 
 def names_fault(key: str) -> bool:
@@ -198,6 +205,11 @@ def names_fault(key: str) -> bool:
 def is_scores(key: str) -> bool:
     """Does a key name a score, or several?"""
     return plain_key(key) in SCORES or is_score(key)
+
+
+def is_of_judge(owner: str, key: str) -> bool:
+    """Is it a verdict or a score in an object of a judge? Those of one that is called as scores are read as such."""
+    return plain_key(key) in OF_JUDGES or (plain_key(owner) not in SCORES and is_score(key))
 
 
 def is_of_one(key: str) -> bool:

@@ -112,6 +112,15 @@ def number_text(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
+def usage(held: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of an object of tokens, whose total is one of tokens."""
+    return {"total_tokens" if _counts_tokens(key, value) else key: value for key, value in held.items()}
+
+
+def _counts_tokens(key: str, value: Any) -> bool:
+    return plain_key(key) == "total" and isinstance(value, int)
+
+
 def token_sum(known: Mapping[str, Any]) -> float:
     """The tokens of both directions together."""
     sides = (
@@ -130,7 +139,7 @@ def message_tokens(messages: Iterable[Any]) -> str:
                 spent = (message.get("id"), held)
                 if spent[0] is None or spent not in used[-1:]:  # a message in pieces, as Claude Code writes it
                     used.append(spent)
-    counts = [{plain_key(key): value for key, value in held.items()} for _, held in used]
+    counts = [{plain_key(key): value for key, value in usage(held).items()} for _, held in used]
     total = sum(number_in(held.get("totaltokens")) or token_sum(held) for held in counts)
     return number_text(total) if total else ""
 

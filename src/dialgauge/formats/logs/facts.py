@@ -119,12 +119,17 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         notes.add(f"whether it passed is read from '{source}'")
     if success is None and (failure := failure_in(known)) is not None:
         source, success = failure
+    if success is None and _is_terminal_bench(known):
+        how = known["failuremode"][:LONGEST_LABEL]
+        notes.add(f"'is_resolved' null with failure_mode '{how}' counts as failed, as in Terminal-Bench's own accuracy")
+        source, success = "isresolved", False
     stated = {f"{STATED}[{source}]": "no" if source in names.FAILED else "success"} if source in names.OF_RUNS else {}
     unclear = unclear_verdicts(fields) if success is None else {}
     judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
     if deep is not None:
         judges = {source, source.rpartition(".")[0]}
     notes.judged_by |= judges | {key.partition(".")[0] for key in judges}
+    notes.add("costs in cents, of which 100 are a dollar", any(name in known for name in names.CENTS))
     task = identifier_in(known, names.TASK)
     identifier = identifier_in(known, names.ID)
     groups = () if task else names.GROUP if identifier else (*names.GROUP, *names.COUNTS)
@@ -163,6 +168,10 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             for name, inner in value.items():
                 if isinstance(inner, dict) and inner and not _is_read_inside(name, inner, facts, read):
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
+        elif isinstance(value, dict) and plain_key(key) in names.JUDGES - names.SCORES and key not in used:
+            for name, inner in value.items():
+                if isinstance(inner, int | float) and not names.is_of_judge(key, name):
+                    notes.add_unread(f"{key[:60]}.{name[:60]}")
     if success is not None or "status" in known:  # one that is no word for success says nothing of what judges
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in names.EVALUATIONS}
         facts.details |= beside_verdict(
@@ -175,6 +184,11 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         for path, text in _short_texts({key: record[key] for key in (*unread, *passed_over)}):
             notes.unread_values.add(task, path, text)
     return facts
+
+
+def _is_terminal_bench(known: Mapping[str, Any]) -> bool:
+    """Is it a trial of Terminal-Bench that came to no result, of those that its accuracy counts as not resolved?"""
+    return "isresolved" in known and known["isresolved"] is None and isinstance(known.get("failuremode"), str)
 
 
 def _short_texts(members: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -217,7 +231,8 @@ def _nested_model(record: Mapping[str, Any]) -> str:
 
 def _is_read_inside(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
     """Is an object read that lies in one that holds facts? Only some are: facts are not looked for in it."""
-    return plain_key(key) not in names.OUTSIDE and _is_read(key, value, facts, read)
+    plain = plain_key(key)
+    return plain in names.USAGE or (plain not in names.OUTSIDE and _is_read(key, value, facts, read))
 
 
 def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
@@ -239,7 +254,8 @@ def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
 def _read_keys(facts: Facts) -> frozenset[str]:
     """Keys that are read of this record, beside those that always are."""
     groups = names.GROUP if GROUP in facts.details else ()
-    return frozenset((*groups, *map(plain_key, facts.scores)))
+    owners = (name.partition(".")[0] for name in facts.scores)
+    return frozenset((*groups, *map(plain_key, facts.scores), *map(plain_key, owners)))
 
 
 def _reason(known: Mapping[str, Any]) -> str:
@@ -271,6 +287,9 @@ def _details(known: Mapping[str, Any]) -> dict[str, str]:
             known[name] for name in called if isinstance(known.get(name), str) and not is_unjudged(known[name])
         ]:
             details[f"{UNREAD}[{detail}]"] = texts[0].strip()[:_LONGEST_KEPT]
+    cents = next((amount for name in names.CENTS if (amount := amount_in(known.get(name))) is not None), None)
+    if cents is not None and "cost" not in details:
+        details["cost"] = number_text(cents / 100)
     if "tokens" not in details and (tokens := token_sum(known)):
         details["tokens"] = number_text(tokens)
     for detail, called in names.TEXTS.items():

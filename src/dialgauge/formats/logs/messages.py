@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.base import Notes
+from dialgauge.formats.base import Notes, literal
 from dialgauge.formats.tau_messages import TauMessage, ToolResult, WrittenToolCall, as_text, turns_of
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -33,8 +33,14 @@ ROLES: dict[str, Role] = {
 #: Under which keys a message says who speaks, and what.
 _OTHER_ROLE_KEYS = ("source", "event", "direction", "kind")  # which other things than messages have, too
 _ROLE_KEYS = ("role", "from", "speaker", "sender", "author", "type", *_OTHER_ROLE_KEYS)
+#: Who speaks where a call, or what came of it, is a message of its own, as LLaMA-Factory writes them.
+_CALLED: dict[str, Role] = {
+    **dict.fromkeys(("function_call", "tool_call"), "assistant"),
+    **dict.fromkeys(("tool_result", "tool_response", "function_response"), "tool"),
+}
 #: Keys with words of their own for who speaks.
 _SIDES: dict[str, dict[str, Role]] = {
+    **{key: {**ROLES, **_CALLED} for key in ("role", "from")},
     "direction": {
         **dict.fromkeys(("incoming", "inbound"), "user"),
         **dict.fromkeys(("outgoing", "outbound", "outbound-api", "outbound-reply"), "assistant"),
@@ -129,15 +135,18 @@ def is_talk(value: Any) -> bool:
     return is_message(value) and {"speaker"} < value.keys() <= {"speaker", "utterance", "text", *_BESIDE}
 
 
-def _speakers(value: Any) -> list[tuple[str, Any]]:
+def _speakers(value: Any, roles: Mapping[str, Role] = ROLES) -> list[tuple[str, Any]]:
     """Who says what in an object whose keys are speakers, or in a pair; nothing where it is neither."""
     if isinstance(value, list):
-        pair = len(value) == 2 and all(isinstance(text, str) for text in value) and value[0].lower() in ROLES
+        pair = len(value) == 2 and all(isinstance(text, str) for text in value) and value[0].lower() in roles
         return [(value[0].lower(), value[1])] if pair else []
     if not isinstance(value, dict):
         return []
     spoken = [(_SAYS.sub("", key.lower()), text) for key, text in value.items() if key.lower() not in _BESIDE]
-    fits = all(role in ROLES and (text is None or isinstance(text, str)) for role, text in spoken)
+    fits = all(
+        role in roles and (text is None or isinstance(text, str) or (role in _CALLED and isinstance(text, dict)))
+        for role, text in spoken
+    )
     return spoken if fits else []
 
 
@@ -258,7 +267,7 @@ def _goes_on(last: TauMessage, message: TauMessage) -> bool:
 
 
 def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
-    if spoken := _speakers(raw):
+    if spoken := _speakers(raw, _SIDES["role"]):
         for speaker, text in spoken:
             if text:
                 yield from _messages({"role": speaker, "content": text}, number, notes)
@@ -289,8 +298,9 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
         notes.add(f"messages of the name '{raw['name'][:40]}' have the role '{written[:40]}', which counts")
     if key == "direction":
         notes.add(f"the direction {written[:40]} taken for messages of the {'user' if role == 'user' else 'agent'}")
-    parts = _parts(content_of(raw), notes)
-    parts.calls += _calls(raw)
+    called = _called(content_of(raw)) if role == "assistant" and written.strip().lower() in _CALLED else []
+    parts = _parts(None if called else content_of(raw), notes)
+    parts.calls += [*called, *_calls(raw)]
     if isinstance(seen := raw.get("observation"), dict) and isinstance(seen.get("results"), list):  # of Harbor's steps
         parts.results += [_result(result, notes) for result in seen["results"] if isinstance(result, dict)]
     if role == "tool" and not parts.results:
@@ -419,6 +429,25 @@ def _told(error: Any) -> str:
     if isinstance(error, dict):
         return str(error.get("message") or as_text(error))
     return error if isinstance(error, str) else ""
+
+
+def _called(content: Any) -> list[WrittenToolCall]:
+    """The calls that are all of a message, as objects or as JSON; none where it is no call."""
+    given = literal(content) if isinstance(content, str) else content
+    calls = given if isinstance(given, list) else [given]
+    if not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in calls):
+        return []
+    return [
+        _call(call)
+        if "arguments" in call
+        else _call(
+            {
+                "name": call["name"],
+                "arguments": {key: value for key, value in call.items() if key not in ("name", "id")},
+            }
+        )
+        for call in calls
+    ]
 
 
 def _calls(raw: Mapping[str, Any]) -> Iterable[WrittenToolCall]:

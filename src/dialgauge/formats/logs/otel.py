@@ -206,7 +206,7 @@ def _dialogue(
         for span in spans
         if (model := span.known.get("gen_ai.response.model") or span.known.get("gen_ai.request.model"))
     )
-    tokens = sum(number_in(span.known.get(key)) or 0.0 for span in of_models for key in _TOKENS)
+    tokens = next(filter(None, map(_tokens, (of_models, [span for span in spans if span.root], _agents(spans)))), 0.0)
     paid = [
         sum(cost for span in those if (cost := amount_in(span.known.get(_COST))) is not None)
         for those in ([span for span in spans if span.root], of_models)
@@ -229,6 +229,16 @@ def _dialogue(
         instruction=declared.instruction,
     )
     return logged_dialogue("otel", messages, facts, numbering.take(facts, name, part.name), {})
+
+
+def _tokens(spans: Sequence[_Kept]) -> float:
+    return sum(number_in(span.known.get(key)) or 0.0 for span in spans for key in _TOKENS)
+
+
+def _agents(spans: Sequence[_Kept]) -> list[_Kept]:
+    """The only span of an agent; of several, one may be inside of another."""
+    agents = [span for span in spans if span.known.get(_OPERATION) == "invoke_agent"]
+    return agents if len(agents) == 1 else []
 
 
 def _own_name(key: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from dialgauge.formats.base import Notes, literal
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
-from dialgauge.formats.logs.fact_values import number_in, said_success
+from dialgauge.formats.logs.fact_values import number_in, said_success, usage
 from dialgauge.formats.tau_messages import as_text
 
 #: How the details are called that keep what else names the task: ``task_number[task_index]``, ``task_row[sample_id]``.
@@ -22,13 +22,16 @@ PROMPTFOO = frozenset({"promptIdx", "testIdx", "success"})
 #: What traces of Langfuse have, whose session may be that of several conversations.
 _TRACE = frozenset({"id", "sessionId", "timestamp", "input", "output"})
 _TEST = ("description", "vars", "assert")
+#: What evaluations of Weave call what they do with each example, and where a call says what it was.
+_WEAVE, _OF_CALL = "predict_and_score", ("inputs", "output", "summary")
 _LONGEST_TEST, _CHECKSUM = 60, 6
-#: What columns begin with that were members of an object, as those of MLflow's and AgentLab's runs.
-_OF_RUNS = re.compile(r"\A(?:params|metrics|env|agent|stats|metadata)\.(?=\w)")
+#: What columns begin with that were members of an object, as those of MLflow's and AgentLab's runs, and those
+#: of MLflow's evaluations end in.
+_OF_RUNS = re.compile(r"\A(?:params|metrics|env|agent|stats|metadata)\.(?=\w)|(?<=\w)/value\Z")
 #: What is noted of steps of runs that are told beside these.
 INNER_RUNS = "runs inside of other runs left out"
-#: How Weave calls an evaluation, and the run of an example in it.
-_EVALUATION, _OF_EXAMPLE = "Evaluation.", "predict_and_score"
+#: How Weave calls an evaluation as a whole.
+_EVALUATION = "Evaluation."
 #: How deep members lie that anybody looks at.
 _DEEPEST = 3
 #: A longer text is no object of facts.
@@ -55,9 +58,11 @@ def is_inner_run(record: Mapping[str, Any]) -> bool:
     """
     if is_span(record):
         return bool(record.get("span_parents")) or record["root_span_id"] != record["span_id"]
+    if is_weave_example(record):
+        return False
     operation = str(record.get("op_name") or "")
     if _EVALUATION in operation:
-        return _OF_EXAMPLE not in operation
+        return _WEAVE not in operation
     return ("run_type" in record or bool(operation)) and any(record.get(key) for key in ("parent_run_id", "parent_id"))
 
 
@@ -76,7 +81,41 @@ def own_names(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
     """A record with the names that are its own, where a program writes others beside them that it shares."""
     if record.keys() >= _TRACE and record["id"]:
         return {f"trace.{key}" if key == "sessionId" else key: value for key, value in record.items()}
-    return _of_test(record, notes)
+    return _of_weave(record) if is_weave_example(record) else _of_test(record, notes)
+
+
+def is_weave_example(record: Any) -> bool:
+    """Is it a call of Weave in which an agent did an example of an evaluation and was scored?"""
+    if not isinstance(record, dict):
+        return False
+    name, output = record.get("op_name"), record.get("output")
+    return isinstance(name, str) and _WEAVE in name and isinstance(output, dict) and "scores" in output
+
+
+def _of_weave(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Such a call as a record of what it says in its inputs, its output and its summary."""
+    inputs, output, summary = (held if isinstance(held := record.get(key), dict) else {} for key in _OF_CALL)
+    example = held if isinstance(held := inputs.get("example"), dict) else {}
+    said = output.get("output")
+    name = identifier_in({plain_key(key): value for key, value in example.items()}, ("id", *names.TASK))
+    spent = list(summary["usage"].values()) if isinstance(summary.get("usage"), dict) else []
+    return {
+        **({"task_id": name} if name else {"id": record.get("id")}),
+        **{key: value for key, value in example.items() if plain_key(key) in names.INSTRUCTION},
+        **(said if isinstance(said, dict) else {"output": said}),
+        "scores": output["scores"],
+        "latency": output.get("model_latency"),
+        "usage": spent[0] if len(spent) == 1 else {},
+        **({"cost": sum(costs)} if (costs := list(_weave_costs(summary))) else {}),
+        "error": record.get("exception"),
+    }
+
+
+def _weave_costs(summary: Mapping[str, Any]) -> Iterator[float]:
+    """What each model cost: for what it was sent, and for what it answered."""
+    for path, value in members_inside({"weave": summary.get("weave")}):
+        if path.startswith("weave.costs.") and path.endswith("_total_cost") and (cost := number_in(value)) is not None:
+            yield cost
 
 
 def _of_test(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
@@ -135,18 +174,29 @@ def fields_of(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tupl
         elif isinstance(value, dict) and plain_key(key) in names.TASK and (name := _own_id(value)) is not None:
             yield "task_id", name
             inner.append({key: member for key, member in value.items() if member is not name})
-        elif isinstance(value, dict) and plain_key(key) in names.NESTED | names.USAGE:
+        elif isinstance(value, dict) and plain_key(key) in names.USAGE:
+            inner.append(usage(value))
+        elif isinstance(value, dict) and plain_key(key) in names.NESTED:
             inner.append(value)
         elif isinstance(value, dict) and plain_key(key) in names.JUDGES:
-            inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) in names.OF_JUDGES})
+            inner.append({f"{key}.{name}": one for name, one in value.items() if names.is_of_judge(key, name)})
         elif key == "config" and isinstance(value, dict) and isinstance(value.get("configurable"), dict):
             inner.append(value["configurable"])  # whose thread a checkpoint of LangGraph is
         else:
             yield key, value
             if isinstance(value, dict) and plain_key(key) in names.SCORES:
                 inner.append({name: held for name, held in value.items() if plain_key(name) in names.AMONG_SCORES})
+    inner += map(usage, usage_inside(value for key, value in record.items() if plain_key(key) in names.TAKEN))
     for held in inner:
         yield from held.items()
+
+
+def usage_inside(holders: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """The objects of tokens that others hold, as ``metrics`` and ``response`` do."""
+    for holder in holders:
+        for key, held in holder.items() if isinstance(holder, dict) else ():
+            if isinstance(held, dict) and plain_key(key) in names.USAGE:
+                yield held
 
 
 def opened(record: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -44,6 +44,11 @@ def says_success(record: Mapping[str, Any]) -> bool:
     return any(plain_key(key) in names.SUCCESS or names.is_scores(key) for key, _ in fields_of(record, ()))
 
 
+def says_done(record: Mapping[str, Any]) -> bool:
+    """Does a record say yes or no under a name that is a success in files of some?"""
+    return any(plain_key(key) in names.DONE and isinstance(value, bool) for key, value in record.items())
+
+
 def says_verdict(record: Mapping[str, Any]) -> bool:
     """Does a record say yes or no under a name that says success, or in a word for an outcome, or have a score?"""
     return any(

@@ -36,7 +36,7 @@ _TRIAL_SAID = re.compile(r"(?<![\w-])(?:trial|run|attempt|epoch|repeat|rep|seed)
 #: Lines of a test runner around its verdicts.
 _BANNER = re.compile(r"={3,200}(?:\s|\Z)|collect(?:ed|ing) [0-9]|(?:platform|rootdir|plugins|cachedir)[ :]")
 #: Where pytest says again what failed.
-_AGAIN = re.compile(r"={3,200} short test summary info")
+_AGAIN = re.compile(r"={3,200} (?:short test summary info|FAILURES|ERRORS)(?: |\Z)")
 #: What a line sums others up by: a word for all of them, so many of so many, counts before the verdicts they are of.
 _ALL = "(?:grand )?total|overall|summary|aggregate|average|mean|all|(?:pass |success )?rate|accuracy"
 _OF_ALL = rf"{_ALL}|final|results?|verdict|outcome|status|score|tests|tasks|passed|failed"

@@ -14,8 +14,8 @@ from typing import Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import rows_by_columns
 from dialgauge.formats.logs.conversations import SPOKEN, is_other
-from dialgauge.formats.logs.fact_names import COUNTED_AGENT, MODELS, TASK, TRIAL_WORDS, is_fact, plain_key
-from dialgauge.formats.logs.fact_values import is_unjudged, number_in, said_success, truth
+from dialgauge.formats.logs.fact_names import COUNTED_AGENT, MODELS, SUCCESS, TASK, TRIAL_WORDS, is_fact, plain_key
+from dialgauge.formats.logs.fact_values import is_unjudged, number_in, said_success, score_in, truth
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plan_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, says_verdict
 from dialgauge.text import some_of
@@ -28,6 +28,9 @@ REASON = "termination_reason"
 TAKEN = "\0taken"
 _PASSED = ("passed", "passes", "successes", "numpassed", "npassed", "successcount", "passcount", "numsuccess")
 _ALL = ("trials", "numtrials", "ntrials", "totaltrials", "attempts", "runs", "nruns", "totalruns")
+_RATES = ("successrate", "passrate", "rate")
+#: How many of how many, and how far off a number of trials may be that a rate in hundredths says.
+_COUNT, _ROUNDED = re.compile(r"([0-9]{1,3})\s?(?:/|of)\s?([0-9]{1,3})"), 0.05
 #: What may count trials, or anything else.
 _ANY = "total"
 _MOST_TRIALS = 1000
@@ -207,8 +210,8 @@ def _counted(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     known = {
         plain_key(key): (key, int(number)) for key, member in value.items() if (number := _whole(member)) is not None
     }
-    passed = next((known[name] for name in _PASSED if name in known), None)
     total = next((known[name] for name in (*_ALL, _ANY) if name in known), None)
+    passed = next((known[name] for name in _PASSED if name in known), None) or _by_rate(value, total)
     if has_trial(value) or not passed or not total or not passed[1] <= total[1] <= _MOST_TRIALS or total[1] < 2:
         return []
     if plain_key(total[0]) == _ANY:
@@ -219,6 +222,32 @@ def _counted(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     shared = {key: member for key, member in value.items() if key not in (passed[0], total[0])}
     taken = {TAKEN: f"trials that '{passed[0]}' and '{total[0]}' only count, passed ones first"}
     return [{**shared, **taken, "trial": number, "success": number < passed[1]} for number in range(total[1])]
+
+
+def _by_rate(value: Mapping[str, Any], total: tuple[str, int] | None) -> tuple[str, int] | None:
+    """How many of so many trials a rate says that were passed, rounded to hundredths as it may be."""
+    for key, member in value.items():
+        rate = score_in(member) if plain_key(key) in _RATES and total and plain_key(total[0]) != _ANY else None
+        if rate is not None and total and 0 <= rate <= 1 and abs(rate * total[1] - round(rate * total[1])) <= _ROUNDED:
+            return key, round(rate * total[1])
+    return None
+
+
+def with_counts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows in whose only column of counts all have as many trials, 2/3, with these as numbers; others as they are."""
+    keys = list(rows[0]) if rows else []
+    counts = [(key, [_COUNT.fullmatch(str(row.get(key, "")).strip()) for row in rows]) for key in keys]
+    found = [(key, cells) for key, cells in counts if all(cells)]
+    if len(found) != 1 or len(rows) < 2 or plain_key(found[0][0]) not in (*_PASSED, *SUCCESS, *_RATES):
+        return rows
+    key, cells = found[0]
+    if len({cell[2] for cell in cells if cell}) > 1 or "trials" in rows[0]:
+        return rows
+    numbers = [{"passed": cell[1], "trials": cell[2]} for cell in cells if cell]
+    return [
+        {**{name: held for name, held in row.items() if name != key}, **number}
+        for row, number in zip(rows, numbers, strict=True)
+    ]
 
 
 def _whole(value: Any) -> float | None:

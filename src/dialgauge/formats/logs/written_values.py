@@ -14,7 +14,7 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import python_literal
-from dialgauge.formats.logs.results import NAME, is_result
+from dialgauge.formats.logs.results import NAME, is_result, with_counts
 from dialgauge.formats.logs.transcripts import transcripts_in
 from dialgauge.formats.logs.wide_tables import is_wide
 
@@ -148,7 +148,7 @@ def _only_table(tables: Sequence[Sequence[Sequence[str]]]) -> list[dict[str, Any
         header, *rows = [[" ".join(cell.split()) for cell in row] for row in table] or [[]]
         alike = [row for row in rows if len(row) == len(header)]
         if len(header) >= _FEWEST and alike and len(alike) == len(rows) and len(set(header)) == len(header):
-            found.append([dict(zip(header, row, strict=True)) for row in rows])
+            found.append(with_counts([dict(zip(header, row, strict=True)) for row in rows]))
     results = [rows for rows in found if is_result(rows[0]) or is_wide(rows[0])]
     only = results or found
     return only[0] if len(only) == 1 else None

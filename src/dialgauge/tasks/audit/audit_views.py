@@ -55,7 +55,7 @@ def belonging_answer(integrity: Integrity) -> str:
     """Whether conversations belong to their tasks, in a sentence."""
     total, foreign = counted(integrity.conversations, "conversation"), integrity.foreign
     if integrity.counts["unknown"] == integrity.conversations:
-        return "Whether conversations belong to their tasks cannot be told: they name no ids, and expect no calls."
+        return "Whether conversations belong to their tasks cannot be told: no call names an id of one or is expected."
     if not foreign:
         untold = "; the rest cannot be told" if integrity.counts["unknown"] else ""
         return f"{integrity.counts['belongs']:,} of {total} belong to their tasks{untold}."

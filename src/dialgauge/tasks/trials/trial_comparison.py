@@ -131,9 +131,9 @@ class TrialsView(ComparisonView):
         return True
 
     def headlines(self, measures: Sequence[str]) -> Sequence[str]:
-        """pass^k, rewards, cost and turns of both sides together."""
-        chosen = [name for name in measures if name.startswith(_HEADLINES) and "(" not in name]
-        return chosen or measures
+        """pass^k, rewards and scores, then cost and turns of both sides together."""
+        chosen = [name for begun in _HEADLINES for name in measures if name.startswith(begun)]
+        return [name for name in chosen if "(" not in name.partition("[")[0]] or measures
 
     def trials(self, run: Run) -> Mapping[str, str]:
         return dict(run.table(TRIALS).select("dialogue", "task").rows())

@@ -1,9 +1,10 @@
 """Tasks and trials that only the ids of conversations tell: ``task_3-1``, ``task3_run2``, files such as ``t3_trial0``.
 
 They are taken from the ids where all end in the same way and several tasks have several trials: in a word for trials
-and a number (or begin with these: ``run2/task_3``; how it went may follow: ``t3_trial0_pass``), or in a mere number, if
-every task then has a number of its own and the same trials, fewer than there are tasks. ``airline-0`` and ``retail-0``
-are tasks, and so are dates.
+and a number (or begin with these: ``run2/task_3``; how it went may follow: ``t3_trial0_pass``); in a letter for them
+(``refund__t1``) or a mere number, if every task then has the same trials, fewer than there are tasks, and for a mere
+number one of its own, or words that something else joins (``lost_luggage-1``). ``airline-0`` and ``retail-0`` are
+tasks, as are ``airline_task_0`` and dates.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ _FIRST = re.compile(rf"\A{_TRIAL}[-_ /.:#](?=[a-z])", re.IGNORECASE)
 _VERDICT = re.compile(
     r"[-_ .](?:pass|passed|fail|failed|success|failure|error|errored|timeout|crashed|skipped)\Z", re.IGNORECASE
 )
+_LETTER = re.compile(r"[-_/.:#]{1,2}[trs](0|[1-9][0-9]?)\Z")
 _NUMBER = re.compile(r"[-_/.:#](0|[1-9][0-9]?)\Z")
+#: Words that are joined, and those that stand before the number of a task.
+_WORDS = re.compile(r"[^\W\d_]{1,40}([-_ ])[^\W\d_]{1,40}(?:\1[^\W\d_]{1,40}){0,9}")
+_OF_TASKS = re.compile(r"(?:task|case|test|scenario|problem|question|example|sample)\Z", re.IGNORECASE)
 #: The parameters of a test of pytest: a trial of so many, as pytest-repeat writes it, a case and its trial in either
 #: order, or a trial alone.
 _OF_PYTEST = (
@@ -43,7 +48,8 @@ class TrialIds(Struct, frozen=True):
 def trials_in_ids(ids: Sequence[str]) -> TrialIds:
     """What ids tell of tasks and trials."""
     bare = [_VERDICT.sub("", name) for name in ids]
-    for pattern, names in ((_WORD, bare), (_FIRST, bare), *((pattern, ids) for pattern in _OF_PYTEST), (_NUMBER, ids)):
+    numbered = (*_OF_PYTEST, _LETTER, _NUMBER)
+    for pattern, names in ((_WORD, bare), (_FIRST, bare), *((pattern, ids) for pattern in numbered)):
         ends = [pattern.search(name) for name in names]
         pairs = [
             (name[: end.start()] + name[end.end() :], int(end[1])) for name, end in zip(names, ends, strict=True) if end
@@ -56,9 +62,11 @@ def trials_in_ids(ids: Sequence[str]) -> TrialIds:
         for task, trial in pairs:
             trials.setdefault(task, set()).add(trial)
         several = max(map(len, trials.values()), default=0) > 1 and len(trials) > 1
-        if pattern in _OF_PYTEST and not (several and len(set(pairs)) == len(pairs) and _are_counted(trials)):
+        if pattern in (*_OF_PYTEST, _LETTER) and not (
+            several and len(set(pairs)) == len(pairs) and _are_counted(trials)
+        ):
             continue
-        if several and (pattern is not _NUMBER or _are_trials(trials)):
+        if several and (pattern is not _NUMBER or _are_trials(trials, mark=ids[-1][len(pairs[-1][0])])):
             return TrialIds(tuple(pairs), ids[-1])
         if several:
             return TrialIds(example=ids[-1])
@@ -76,9 +84,11 @@ def grid_example(tasks: Sequence[str]) -> str:
     return tasks[-1] if len(trials) > 1 and len(tasks) > len(trials) and _are_counted(trials) else ""
 
 
-def _are_trials(trials: dict[str, set[int]]) -> bool:
-    """Are mere numbers trials: the same of every task, counted up, and is the number of the task beside them?"""
-    return _are_counted(trials) and all(_DIGITS.search(task) and not _DATE.search(task) for task in trials)
+def _are_trials(trials: dict[str, set[int]], mark: str) -> bool:
+    """Are mere numbers behind a mark trials: the same of every task, counted up, beside its number or its words?"""
+    numbers = all(_DIGITS.search(task) and not _DATE.search(task) for task in trials)
+    named = all((words := _WORDS.fullmatch(task)) and words[1] != mark for task in trials)
+    return _are_counted(trials) and (numbers or (named and not any(map(_OF_TASKS.search, trials))))
 
 
 def _are_counted(trials: dict[str, set[int]]) -> bool:

@@ -63,7 +63,7 @@ from dialgauge.tasks.trials.reward_measures import (
 )
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
 from dialgauge.tasks.trials.trial_notes import trial_notes
-from dialgauge.tasks.trials.verdicts import reported_number
+from dialgauge.tasks.trials.verdicts import is_quality, reported_number
 from dialgauge.text import Note
 from dialgauge.worlds.tools import Integrity, check_log
 
@@ -304,7 +304,7 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None, *,
     if names and left_out:
         name, why = next(iter(left_out.items()))
         raise DialgaugeError(f"{name} cannot be computed: {why}")
-    possible = [measure for measure in asked if str(measure) not in left_out]
+    possible = [_directed(measure) for measure in asked if str(measure) not in left_out]
     system = SystemEvidence(
         evidence=evidence,
         measures=possible,
@@ -318,6 +318,13 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None, *,
         return scores
     [made] = intervals([(evidence.by_task(), possible)], how)
     return scores.with_intervals(without_noise(possible, made), how)
+
+
+def _directed(measure: Measure[Any]) -> Measure[Any]:
+    """A measure, and of a score whose name says that more is better, one that says so."""
+    if measure.card.name != SCORE or not is_quality(measure.part or ""):
+        return measure
+    return replace(measure, card=replace(measure.card, higher_is_better=True))
 
 
 def _without_tasks(asked: Sequence[Measure[Any]], named: bool) -> list[Measure[Any]]:

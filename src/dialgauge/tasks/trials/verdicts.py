@@ -46,12 +46,17 @@ _TRUTHS = {"true": 1.0, "false": 0.0}
 #: How graders write correct and incorrect, where they write nothing else.
 _LETTERS = {"C": "true", "I": "false"}
 #: The same in words, under names that judge.
-_GRADES = {"pass": "true", "passed": "true", "fail": "false", "failed": "false", "t": "true", "f": "false"}
+_GRADES = {
+    **dict.fromkeys(("pass", "passed", "t", "yes"), "true"),
+    **dict.fromkeys(("fail", "failed", "f", "no"), "false"),
+}
 _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
 #: Further names of a true or false of which true is good.
 _IS_DONE = re.compile(r"succe|achiev|accomplish|fulfil|(?:^|_)(?:ok|done|valid|utility)(?:_|$)", re.IGNORECASE)
+#: Further names of scores of which more is better.
+_QUALITY = re.compile(r"quality|helpful|faithful|factual|relevan|similar|coheren|rating|satisf|f1", re.IGNORECASE)
 #: Names of numbers that judge nothing, whatever else they say: ``goal_id``, ``pass_number``.
 _NUMBERS = re.compile(
     r"(?:^|[_.])(?:n|nr|no|num|number|count|total|id|idx|index|version|seed)(?:[_.]|$)|(?:Id|Idx|Index|Count|Number)$"
@@ -312,7 +317,7 @@ class LogScores:
         numbers = {score_number(text) for text in self._values(name)}
         if numbers <= {*_PAIRS[0]}:
             return _PAIRS[0]
-        return next((pair for pair in _PAIRS if numbers == {*pair} and _plain(name) in _SAYS_SUCCESS), None)
+        return next((pair for pair in _PAIRS if numbers == {*pair} and _plain(name) in (*_SUCCESS, "score")), None)
 
     def undecided(self, conversation: int) -> dict[str, str]:
         """What a conversation has under names that say success, and is neither yes nor no."""
@@ -322,6 +327,12 @@ class LogScores:
 
 def _name_judges(name: str) -> bool:
     return any(names.search(name) for names in (_JUDGES, _IS_DONE))
+
+
+def is_quality(name: str) -> bool:
+    """Does the name of a score say that more is better?"""
+    good = _name_judges(name) or _QUALITY.search(name) is not None
+    return good and not names_fault(name) and not _NUMBERS.search(name)
 
 
 def _rank(name: str) -> int | None:

@@ -1,10 +1,10 @@
 """Does a conversation belong to the task it is filed under?
 
 Three kinds of evidence: the expected actions that the log stores with the verdict, against those of the task; the
-identifiers (of users, orders, bookings) in successful calls, against the task's instruction and expected actions; and,
-where τ-bench stores the task with the conversation, an instruction that is another task's. None needs a world. A
-conversation is *foreign* if one contradicts, *belongs* if actions or identifiers support and none contradicts, and is
-*unknown* otherwise.
+identifiers (of users, orders, bookings) in successful calls, against the task's instruction and expected actions, where
+the task names any or they are another task's; and, where τ-bench stores the task with the conversation, an instruction
+that is another task's. None needs a world. A conversation is *foreign* if one contradicts, *belongs* if actions or
+identifiers support and none contradicts, and is *unknown* otherwise.
 """
 
 from __future__ import annotations
@@ -172,11 +172,18 @@ def check_integrity(log: AgentLog, given: Sequence[ToolTask] | None = None) -> I
     cards = {task.id: _TaskCard(task) for task in tasks_of_log(log, given)}
     identifiers = [identifiers_of(conversation) for conversation in log.conversations]
     share = _others_hit(log.conversations, identifiers, cards)
+    naming = _naming(identifiers, cards)
     use_identifiers = share is None or share < SAME_FOR_ALL
     names = conversation_names(log.conversations)
     instructions = Counter(card.told for card in cards.values() if card.told)
     filings = [
-        _filing(conversation, name, named if use_identifiers else (), cards, instructions)
+        _filing(
+            conversation,
+            name,
+            named if use_identifiers and _can_tell(conversation.task, named, cards, naming) else (),
+            cards,
+            instructions,
+        )
         for conversation, name, named in zip(log.conversations, names, identifiers, strict=True)
     ]
     counts = Counter(filing.belonging for filing in filings)
@@ -268,6 +275,12 @@ class _TaskCard:
             for call in gold
             if isinstance(call.arguments, dict) and {"first_name", "last_name"} <= call.arguments.keys()
         }
+
+    @cached_property
+    def names_identifiers(self) -> bool:
+        """Whether its expected actions name a user, an order or a booking."""
+        arguments = [call.arguments for gold in self.task.golds for call in gold]
+        return any(isinstance(given, dict) and not _ARGUMENTS.isdisjoint(given) for given in arguments)
 
     @cached_property
     def golds(self) -> set[str]:
@@ -370,6 +383,20 @@ def _fitting(
         )
     ]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def _naming(identifiers: Iterable[tuple[str, ...]], cards: Mapping[str, _TaskCard]) -> set[str]:
+    """The tasks that name identifiers: in their expected actions, or one that occurs in a call of the log."""
+    called = {identifier for named in identifiers for identifier in named}
+    return {name for name, card in cards.items() if card.names_identifiers or card.hit(called)}
+
+
+def _can_tell(task: str, identifiers: Iterable[str], cards: Mapping[str, _TaskCard], naming: set[str]) -> bool:
+    """Whether identifiers say something of a task: it names some itself, or they are those of another task.
+
+    Where a task leaves it to the user which order it is, calls for one that nobody named contradict nothing.
+    """
+    return task in naming or any(card.hit(identifiers) for card in cards.values())
 
 
 def _others_hit(
