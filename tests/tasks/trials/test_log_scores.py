@@ -1118,3 +1118,26 @@ def test_labels_are_shares_of_the_conversations_that_say_how_it_went(
     assert run[name].value == pytest.approx(share) and run.details["conversations"][name] == number
     outcome = command(capsys, "tasks", "score", tmp_path / "log.jsonl")
     assert f"{name} (n = {number} of 8)" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        (("gpt-4o.jsonl", "claude-sonnet-4.jsonl"), 1),
+        (("claude-3.jsonl", "claude-4.jsonl"), 1),
+        (("before.jsonl", "after.jsonl"), 1),
+        (("retail.jsonl", "airline.jsonl"), 1),
+        (("v1.jsonl", "v2.jsonl"), 1),
+        (("run_1.jsonl", "run_2.jsonl"), 0),
+        (("2026-11-01.jsonl", "2026-11-02.jsonl"), 0),
+        (("gpt-4o.run1.jsonl", "gpt-4o.run2.jsonl"), 0),
+    ],
+)
+def test_files_with_one_trial_of_each_task_are_trials_by_their_names(
+    names: tuple[str, str], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, success in zip(names, (True, False), strict=True):
+        rows = [{"task_id": f"t{number}", "success": success} for number in range(3)]
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outcome = command(capsys, "tasks", "score", tmp_path, "--resamples", 0)
+    assert (outcome.code, outcome.err.count("CHECK THE TRIALS")) == (code, code)

@@ -18,7 +18,7 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, first_object
 from dialgauge.formats.logs.conversations import kind_of, of_value
-from dialgauge.formats.logs.fact_names import ID, TRIAL_NAME, TRIAL_WORDS, plain_key, says_outcome
+from dialgauge.formats.logs.fact_names import AGENT_NAME, ID, TRIAL_NAME, TRIAL_WORDS, plain_key, says_outcome
 from dialgauge.formats.logs.fact_values import truth
 from dialgauge.formats.logs.facts import facts_of
 from dialgauge.formats.logs.folder_trials import is_trial
@@ -44,11 +44,18 @@ _FEW = 20
 _MOST_TALKS = 5000
 _OBJECT: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 _COUNT = re.compile(r"[0-9]{1,3}")
-#: The trial in the name of a file or its folder.
-TRIAL_IN_NAME = re.compile(rf"[-_ .]?(?<![a-z])(?:{TRIAL_WORDS})[-_ =]?[0-9]{{1,6}}(?![0-9])", re.IGNORECASE)
+#: The trial in the name of a file or its folder, and numbers that may be one: no version is.
+_TRIAL_IN_NAME = re.compile(rf"[-_ .]?(?<![a-z])(?:{TRIAL_WORDS})[-_ =]?[0-9]{{1,6}}(?![0-9])", re.IGNORECASE)
+_MERE_NUMBER = re.compile(r"(?<![0-9v])[0-9]{1,20}(?![0-9])", re.IGNORECASE)
 _NUMBERED = re.compile(rf"[-_ .#]{{1,2}}(?:{TRIAL_WORDS})?[-_ =]?([0-9]{{1,6}})\Z", re.IGNORECASE)
 #: The columns that name the file of a conversation.
 _FILE = ("file", "filename", "path", "log", "transcript", "conversation_file", NAME, "conversation_id", "conversation")
+
+
+def without_trial(name: str) -> str:
+    """The name of a file without the number of its trial; numbers of a model stay."""
+    named = _TRIAL_IN_NAME.sub("*", name)
+    return named if AGENT_NAME.search(named) else _MERE_NUMBER.sub("*", named)
 
 
 def outcome_beside(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | None:

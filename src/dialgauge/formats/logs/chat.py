@@ -19,12 +19,12 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek
 from dialgauge.formats.logs.beside import (
-    TRIAL_IN_NAME,
     labels_beside,
     named_conversation,
     outcomes_beside,
     stem_of,
     trials_of_files,
+    without_trial,
 )
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
@@ -77,7 +77,7 @@ class ChatMessages(DialogueFormat):
         talks, outcomes = (alone, {}) if labels else outcomes_beside(parts, notes)
         numbering, trials = Numbering(), trials_of_files(talks)
         stems = Counter(map(stem_of, talks))
-        agents = agents_of_folders([f"{part.folder}{stem_of(part)}" for part in talks])
+        agents = agents_of_folders([f"{part.folder}{stem_of(part)}" for part in talks], notes)
         for part in talks:
             folders = trials.get(part.name)
             beside = outcomes.get(part.name)
@@ -122,7 +122,7 @@ def _dialogues(
     place: str = "",
 ) -> Iterator[Dialogue]:
     """The conversations of a file; ``place`` is its folder where another one has the same name, and no trial is."""
-    stem, whose = stem_of(part), TRIAL_IN_NAME.sub("*", part.name)
+    stem, file = stem_of(part), "/".join(filter(None, (_folder_of(part), re.split(r"[/\\!]", part.name)[-1])))
     said_before: set[tuple[str, int]] = set()
     beginnings = _Beginnings()
     for number, (conversation, alone) in enumerate(_with_last(found or conversations_of(part, notes)), start=1):
@@ -163,9 +163,8 @@ def _dialogues(
                 facts.task = conversation.key  # other files may have other trials of it
             if several and facts.trial is None:
                 if not folders:
-                    facts.details[f"{VARIANT}[file]"] = part.name
-                if whose != part.name:
-                    facts.details[f"{VARIANT}[name of the file]"] = whose
+                    facts.details[f"{VARIANT}[file]"] = file
+                facts.details[f"{VARIANT}[name of the file]"] = without_trial(file)
             named = numbering.take(facts, fallback, part.name)
             if facts.task and (begun := beginnings.of(facts.task, named[0], messages)):
                 facts.details[CONTINUES] = begun

@@ -25,6 +25,8 @@ _OF_FILE = {
 }  # fmt: skip
 #: Logs whose conversations each name the one model that they are of.
 _OF_ONE_MODEL = frozenset({"chat", "inspect"})
+#: The variants that are a file, and what is left of its name without the number of a trial.
+FILE_VARIANTS = ("file", "name of the file")
 #: Logs in which a conversation that names no task is one by its id.
 _OF_ANY_TASK = frozenset({"chat", "otel", "langfuse"})
 #: Of so many conversations one must be the beginning of another to be taken for a state of it.
@@ -405,16 +407,23 @@ def _refuse_models(models: Counter[str]) -> None:
 
 
 def _several_variants(made: Sequence[TaskAttempt], given: Sequence[Mapping[str, str]]) -> dict[str, Counter[str]]:
-    """Fields of which most tasks with several trials have several values, and several trials of one."""
+    """Fields of which most tasks with several trials have several values, and several trials of one.
+
+    Files that hold several tasks each are told apart by their names where each has one trial of them, too.
+    """
     found: dict[str, Counter[str]] = {}
     for name in dict.fromkeys(name for each in given for name in each):
         tasks: dict[str, Counter[str]] = {}
         for one, each in zip(made, given, strict=True):
             tasks.setdefault(one.task, Counter())[each.get(name, "")] += 1
         repeated = [counts for counts in tasks.values() if counts.total() > 1]
-        mixed = [counts for counts in repeated if len(counts) > 1 and max(counts.values()) > 1]
+        spread = Counter(value for counts in tasks.values() for value in counts)
+        shared = name == FILE_VARIANTS[1] and min(spread.values()) > 1
+        mixed = [counts for counts in repeated if len(counts) > 1 and (shared or max(counts.values()) > 1)]
         if 2 * len(mixed) > len(repeated):
             found[name] = sum(tasks.values(), Counter())
+    if len({len(found.get(name, ())) for name in FILE_VARIANTS}) == 1:
+        found.pop(FILE_VARIANTS[1], None)
     return found
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dialgauge.dialogue import contradicted_sentence, differing_instructions, differing_sentence
 from dialgauge.formats import Notes, contradicts_parts
 from dialgauge.tasks.judges.graded_runs import GradedLog
-from dialgauge.tasks.trials.attempts import Attempts
+from dialgauge.tasks.trials.attempts import FILE_VARIANTS, Attempts
 from dialgauge.tasks.trials.own_tasks import ID
 from dialgauge.tasks.trials.reward_measures import MEAN_REWARD
 from dialgauge.tasks.trials.verdicts import MIXED_TRIALS, LogScores
@@ -179,6 +179,13 @@ def _why_no_verdict(scores: LogScores) -> str:
     )
 
 
+_AGENTS_APART = "keep those of each agent in a file of its own, and score these one by one"
+_FILES_APART = (
+    "score files of several agents one by one; trials of one agent are known by names such as run_1 and run_2, and "
+    "tasks of several domains by ids of their own"
+)
+
+
 def _mixed_trials(attempts: Attempts) -> list[str]:
     """What may tell trials of several agents apart, or be one conversation several times."""
     snapshots = []
@@ -195,7 +202,7 @@ def _mixed_trials(attempts: Attempts) -> list[str]:
         )
     return snapshots + [
         f"CHECK THE TRIALS: '{name}' differs between conversations of one task that are counted as its trials "
-        f"({_shares(values)}); keep those of each agent in a file of its own, and score these one by one"
+        f"({_shares(values)}); {_FILES_APART if name in FILE_VARIANTS else _AGENTS_APART}"
         for name, values in attempts.variants.items()
     ]
 
