@@ -9,6 +9,8 @@ from itertools import pairwise
 
 #: The code of notes that have none, and of those that name options of the command line, which pages leave out.
 REMARK, OPTIONS = "remark", "options"
+#: Where a word begins in a name like ``firstName``.
+CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Note(str):

@@ -16,14 +16,14 @@ from msgspec.structs import replace
 from dialgauge.agents.protocol import NO_USAGE, Reply, SystemContext, Usage
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import NO_RESULT, SILENCE, Line, Point, Ranker, ReplyModel, checked_scores
+from dialgauge.formats import NO_RESULT, SILENCE
+from dialgauge.rankers import NO_ANSWER, Line, Point, Ranker, ReplyModel, checked_scores
 from dialgauge.text import without_secrets
 from dialgauge.worlds.domain import Domain, DomainBackend
 
 if TYPE_CHECKING:
     from dialgauge.agents.llm import Desk
 
-NO_ANSWER = "(no answer)"
 #: What a bot says to words that mean nothing to it. It is off the record: the dialog goes on as if nothing was said.
 NOT_UNDERSTOOD = "sorry i did not understand that could you say it in other words"
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from dialgauge import data, formats, lab, rankers, report
 from dialgauge.cli import common
 from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
-from dialgauge.cli.choices import words
+from dialgauge.cli.choices import names_of
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, WholeNumber, application
 from dialgauge.cli.screen import err, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError
@@ -34,7 +34,7 @@ def simulate(
     splits: Annotated[
         str,
         Option(
-            known=words("trn dev tst tst-OOV", several=True),
+            known=names_of("rankers", "SPLITS", several=True),
             help="Splits of trn,dev,tst,tst-OOV. Default: all that the world has.",
         ),
     ] = "",

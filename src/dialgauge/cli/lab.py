@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge import data, engine, lab, runs
+from dialgauge import agents as talkers, data, engine, lab, runs
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput, typed_command
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
@@ -37,7 +37,6 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.worlds import domain, tools
 
 app = application("Let systems and simulated users talk, and score the task, the tracker and the user.", parts=__name__)
-_MODELS = ("llm-system", "llm-user")
 
 
 class LanguageModel(Struct, frozen=True):
@@ -92,7 +91,7 @@ class LabOfTools(Struct, frozen=True):
         for side in ("system", "user"):
             name, given = agents.given(side)
             name = self._partner(agents.system) if (side, name) == ("user", "agenda") else name
-            general = {key: text for key, text in asked.items() if text} if name in _MODELS else {}
+            general = {key: text for key, text in asked.items() if text} if name in talkers.LANGUAGE_MODELS else {}
             sides[side] = (name, {**general, **named_settings(given, f"--{side}-set")})
         err.print(f"the user is {sides['user'][0]}")
         with progress_bar("conversations", len(tasks) * self.trials) as advance:

@@ -29,7 +29,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.beside_runs import kept_beside
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import pages_of
-from dialgauge.runs import Run, Store, Survey
+from dialgauge.runs import MANIFEST, Run, Store, Survey
 
 T = TypeVar("T")
 
@@ -40,7 +40,6 @@ _MOST_THINGS = 64
 _MOST_FACTS = 10_000
 #: Dialogues of a run from which on it is too slow to try whether a comparison is refused.
 _LARGE = 20_000
-_MANIFEST = "run.json"
 #: What is computed under each key, in words for whoever waits.
 _WORK = {
     "comparison": "comparing the runs, dialogue by dialogue, with tests and intervals",
@@ -111,7 +110,7 @@ class Library:
     def _known(self, run: Run) -> Run:
         """The run as it was opened before, unless its manifest was written anew."""
         try:
-            written = (run.path / _MANIFEST).stat().st_mtime_ns
+            written = (run.path / MANIFEST).stat().st_mtime_ns
         except OSError:
             raise MissingRun(f"the run '{run.id}' has been removed") from None
         if self._opened.get(run.id, (0,))[0] != written:

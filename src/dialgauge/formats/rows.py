@@ -36,7 +36,7 @@ _NAMES = {
 }
 _SPEAKERS = {"usr": "user", "sys": "system", "assistant": "system", "agent": "system"}
 _OF_TURN = frozenset(Turn.__struct_fields__)
-_OF_DIALOGUE = ("goal", "domains", "outcome")
+OF_DIALOGUE = ("domains", "goal", "outcome")
 _FAULTS = (msgspec.DecodeError, TypeError, ValueError, RecursionError)
 
 _DECODER = msgspec.json.Decoder(Dialogue)
@@ -136,7 +136,7 @@ class RowsOfDialogues:
                 yield dialogue
 
     def _from_dialogues(self, rows: Iterable[Row]) -> Iterator[Dialogue]:
-        self._note_unknown(set(self._columns) - {self._id, "turns", *_OF_DIALOGUE})
+        self._note_unknown(set(self._columns) - {self._id, "turns", *OF_DIALOGUE})
         for row in rows:
             identifier = self._own(row)
             try:
@@ -148,7 +148,7 @@ class RowsOfDialogues:
                 yield dialogue
 
     def _from_turns(self, rows: Rows) -> Iterator[Dialogue]:
-        known = {self._id, self._number, "record", *_OF_DIALOGUE}
+        known = {self._id, self._number, "record", *OF_DIALOGUE}
         self._note_unknown({name for name in self._columns if _NAMES.get(name, name) not in _OF_TURN} - known)
         numbering = self._numbering(rows)
         seen: set[str] = set()
@@ -208,7 +208,7 @@ class RowsOfDialogues:
             self._notes.add(f"column {name} dropped")
 
     def _dialogue(self, row: Row, identifier: str, turns: list[dict[str, Any]]) -> Dialogue:
-        known = {name: _parsed(row[name]) for name in _OF_DIALOGUE if not _absent(row.get(name))}
+        known = {name: _parsed(row[name]) for name in OF_DIALOGUE if not _absent(row.get(name))}
         if isinstance(known.get("outcome"), dict):
             known["outcome"].setdefault("success", None)
         return msgspec.convert({**known, "id": identifier, "turns": turns}, Dialogue)

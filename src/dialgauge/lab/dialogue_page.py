@@ -13,7 +13,7 @@ from dialgauge.agents import END_WORDS, EXPLANATION
 from dialgauge.dialogue import Act
 from dialgauge.intents import OFFERING
 from dialgauge.lab.blame.blame_views import blame_rows
-from dialgauge.lab.facets import BLAME, CONVERSATIONS, LOOP, OUTCOME_RULES, OUTCOMES
+from dialgauge.lab.facets import BLAME, OUTCOME_RULES
 from dialgauge.presentation import (
     Badge,
     DialogueView,
@@ -25,7 +25,7 @@ from dialgauge.presentation import (
     TurnView,
     capitalised,
 )
-from dialgauge.tasks import ALIKE, REASONS, paired_items, reason_texts
+from dialgauge.tasks import ALIKE, CONVERSATIONS, LOOP, OUTCOMES, REASONS, paired_items, reason_texts
 from dialgauge.values import canonical
 from dialgauge.worlds.town import TOWN
 

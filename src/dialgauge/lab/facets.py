@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 
 from dialgauge.agents import END_WORDS
 from dialgauge.presentation import READ_FIRST, Facet
-from dialgauge.tasks import REASONS, reason_pairs
+from dialgauge.tasks import CALLS, CONVERSATIONS, LOOP, OUTCOMES, REASONS, reason_pairs
 
 if TYPE_CHECKING:
     import polars
 
 #: What makes a conversation worth reading first.
 ONLY_USER, BOTH, LUCKY = "failed, only the user erred", "failed, both erred", "done although somebody erred"
-OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
 BLAME, SIDES = "blame", "blame_sides"
 OUTCOME_RULES = ("strict", "compat")
-#: From so many user turns in a row with the same acts on, a conversation is in a loop.
-LOOP = 3
 
 
 def _verdict(rules: str, frame: polars.DataFrame) -> polars.DataFrame:

@@ -23,6 +23,7 @@ from dialgauge.agents import (
     ALARM,
     BUILT_IN,
     EXPLANATION,
+    RULE_AGENTS,
     Agent,
     Level,
     Limits,
@@ -199,14 +200,14 @@ class LabWork(engine.Work[_WorkerState, list[_Planned]]):
         return with_states(held, room.search.domain)
 
 
-#: Agents that hold thousands of conversations a second at the level of acts, and how many are over before what is
-#: finished is worth keeping.
-_INSTANT, _FEW = frozenset({"agenda", "agenda-baseline", "rule-system", "rule-baseline"}), 5_000
+#: Agents that go by rules hold thousands of conversations a second at the level of acts: so many are over before what
+#: is finished is worth keeping.
+_FEW = 5_000
 
 
 def held_at_once(goals: Sequence[DomainGoal], sitting: LabConfig) -> bool:
     """Does it take longer to keep what is finished than to hold the conversations once more?"""
-    instant = sitting.level == "act" and {sitting.user.name, sitting.system.name} <= _INSTANT
+    instant = sitting.level == "act" and {sitting.user.name, sitting.system.name} <= RULE_AGENTS
     return instant and len(goals) * sitting.trials <= _FEW
 
 

@@ -50,7 +50,7 @@ from dialgauge.tasks import (
     uneven_trials,
 )
 from dialgauge.text import Note, counted
-from dialgauge.tracking import PreparedInputs, chosen_measures, state_scores
+from dialgauge.tracking import DEFAULT_MEASURES, PreparedInputs, chosen_measures, state_scores
 from dialgauge.users import UserOptions, domain_profile, user_scores
 from dialgauge.values import profile_named
 from dialgauge.worlds.domain import Domain
@@ -58,8 +58,6 @@ from dialgauge.worlds.domain import Domain
 LAB_KIND = "lab"
 #: The profile under which states of the lab are compared: both sides write values alike.
 _PROFILE = "verbatim"
-#: The measures of a tracker.
-TRACKED = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
 _FAILED = ("agent_failed", "ended because an agent failed")
 #: Ends that a reader is told of: the kind of the note, and what happened.
 _TOLD_ENDS = {
@@ -300,7 +298,7 @@ def tracking_scores(held: Sequence[Dialogue], loaded: LoadedDomain, *, resamples
     # A turn after which the system shows no state is no turn that it got right.
     study = PreparedInputs(held, {"system": held}, coverage="empty", ontology=loaded.search.tracked)
     resampling = Resampling(resamples, seed) if resamples else None
-    [scores] = state_scores(study, chosen_measures(TRACKED), profile_named(_PROFILE), resampling=resampling)
+    [scores] = state_scores(study, chosen_measures(DEFAULT_MEASURES), profile_named(_PROFILE), resampling=resampling)
     return scores
 
 

@@ -14,14 +14,10 @@ from dialgauge.lab.dialogue_page import cause_words, dialogue_view
 from dialgauge.lab.facets import (
     BLAME,
     BOTH,
-    CONVERSATIONS,
-    HEARD,
     LAB_FACETS,
-    LOOP,
     LUCKY,
     ONLY_USER,
     OUTCOME_RULES,
-    OUTCOMES,
     SIDES,
 )
 from dialgauge.lab.study import study_figure, study_sentences, study_tables
@@ -45,6 +41,10 @@ from dialgauge.presentation import (
 )
 from dialgauge.report import Column, Table, plain
 from dialgauge.tasks import (
+    CONVERSATIONS,
+    HEARD,
+    LOOP,
+    OUTCOMES,
     REASONS,
     dialogue_reasons,
     frequent_reasons,

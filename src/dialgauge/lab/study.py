@@ -17,17 +17,19 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dialgauge.agents.town import ERROR_KINDS
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.domain_source import LoadedDomain
 from dialgauge.lab.lab_config import AgentSpec, LabConfig, check_setting, hold_conversations
-from dialgauge.lab.lab_run import TRACKED, lab_signature, lab_workbench, outcome_of, tracking_scores
+from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
 from dialgauge.report import LINES, Cell, Column, Table, altair as chart_library, data, styled
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.stats import ratio_intervals, share_interval
 from dialgauge.text import counted
+from dialgauge.tracking import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
     import altair
@@ -35,8 +37,7 @@ if TYPE_CHECKING:
 
 STUDY_KIND = "study"
 SUCCESS = "Success(rules=strict)"
-#: What is heard wrongly, and how often.
-ERRORS = ("drop", "value", "relabel", "insert")
+#: How often something is heard wrongly.
 RATES = (0.02, 0.05, 0.1, 0.2, 0.4)
 #: Scores closer than this differ in their last bits only.
 _SAME = 1e-12
@@ -50,7 +51,7 @@ class Condition(Struct, frozen=True):
 
 
 def channel_conditions(
-    system: AgentSpec, errors: Sequence[str] = ERRORS, rates: Sequence[float] = RATES
+    system: AgentSpec, errors: Sequence[str] = ERROR_KINDS, rates: Sequence[float] = RATES
 ) -> list[Condition]:
     """A system that hears everything, and the same one with each kind of error at each rate."""
     heard = [Condition("clean", system)]
@@ -90,7 +91,7 @@ def _studied(
     resamples: int,
     on_condition: Callable[[int], None] | None,
 ) -> Run:
-    tables: dict[str, list[Floats]] = {name: [] for name in (SUCCESS, *TRACKED)}
+    tables: dict[str, list[Floats]] = {name: [] for name in (SUCCESS, *DEFAULT_MEASURES)}
     for number, condition in enumerate(conditions):
         chosen = replace(sitting, system=condition.system, trials=1)
         done = Parts(folder / f"condition-{number}") if folder is not None else None
@@ -131,9 +132,9 @@ def _rows(held: Sequence[Dialogue], loaded: LoadedDomain) -> dict[str, Floats]:
     if not any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
         raise DialgaugeError("the system shows no states, so there is no tracker to score; choose one that does")
     places = {dialogue.id: index for index, dialogue in enumerate(held)}
-    rows = {name: np.full(len(held), np.nan) for name in TRACKED}
+    rows = {name: np.full(len(held), np.nan) for name in DEFAULT_MEASURES}
     scores = tracking_scores(held, loaded)
-    for name in (name for name in TRACKED if name in scores.sums):  # some need slots that somebody filled
+    for name in (name for name in DEFAULT_MEASURES if name in scores.sums):  # some need slots that somebody filled
         above, below = scores.sums[name]
         at = [places[dialogue] for dialogue in scores.dialogues]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -258,7 +259,7 @@ def study_figure(run: Run) -> altair.FacetChart:
     of_success = rule.encode(x=alt.X("score:Q", **across), y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     of_score = rule.encode(x=alt.X("score_low:Q", **across), x2=alt.X2("score_high:Q"), y=y)
     panel = alt.layer(of_score, of_success, points, data=data(rows)).properties(width=170, height=150)
-    facets = panel.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
+    facets = panel.facet(alt.Facet("measure:N", sort=list(DEFAULT_MEASURES), title=None), columns=3)
     held = f"{counted(goals, 'goal')} in each of {counted(len(conditions), 'condition')}"
     note = f"{held}; whiskers: 95% intervals over goals"
     if any(math.isnan(low) for low, _ in score_ends):
@@ -272,7 +273,7 @@ def study_figure(run: Run) -> altair.FacetChart:
 def _by_measure(conditions: polars.DataFrame) -> list[dict[str, Any]]:
     """A row for each measure and condition, measure by measure."""
     return conditions.unpivot(
-        index=["condition", "error", "success"], on=list(TRACKED), variable_name="measure", value_name="score"
+        index=["condition", "error", "success"], on=list(DEFAULT_MEASURES), variable_name="measure", value_name="score"
     ).to_dicts()
 
 
@@ -282,7 +283,7 @@ def _score_ends(run: Run) -> list[tuple[float, float]]:
     frame = run.table("conversations")
     conditions = run.table("conditions")["condition"].to_list()
     parts = frame.partition_by("condition", as_dict=True)
-    rows = [parts[(condition,)][name].to_numpy() for name in TRACKED for condition in conditions]
+    rows = [parts[(condition,)][name].to_numpy() for name in DEFAULT_MEASURES for condition in conditions]
     values = np.stack(rows).astype(np.float64)
     known = ~np.isnan(values)
     ends = ratio_intervals(np.where(known, values, 0.0), known.astype(np.float64), bounds=(0.0, 1.0))

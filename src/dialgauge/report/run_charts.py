@@ -17,7 +17,7 @@ from dialgauge.measures import Resampling, Score, Signature, parse_measure
 from dialgauge.report.charts import domain_bars
 from dialgauge.report.figures import SHADES
 from dialgauge.report.interval_panels import interval_plot
-from dialgauge.report.runs import SHARE, system_labels
+from dialgauge.report.runs import MEASURE_PART, SHARE, system_labels
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 #: The table with what each dialogue adds to each measure.
 _SUMS = "dialogue_scores"
-_PART = re.compile(r"(.+)\[([^\[\]]+)\]")
 #: ``Success(rules=grounded)``: name and settings.
 _SETTINGS = re.compile(r"([^()]+)\((.+)\)")
 #: Settings that are read more easily as words than as ``name: value``.
@@ -168,7 +167,7 @@ def _rows(label: str, run: Run) -> Iterator[_Row]:
     cases = _cases(run)
     for name, score in run.scores.items():
         if score.value is not None:
-            parted = _PART.fullmatch(name)
+            parted = MEASURE_PART.fullmatch(name)
             measure, part = (parted[1], parted[2]) if parted else (name, "")
             yield _Row(label, measure, part, score, score.value, cases.get(name))
 

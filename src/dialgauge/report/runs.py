@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 #: The unit of scores that people read in percent.
 SHARE = "share"
+#: Scores of a run that a list of runs shows.
+SCORES_IN_LIST = 3
+#: A measure and its part: ``JGA[hotel]``.
+MEASURE_PART = re.compile(r"(.+)\[([^\[\]]+)\]")
 #: The title of the table of what single scores depend on.
 _OWN_SETTINGS = "Settings of each score beyond the run's signature"
 

@@ -10,7 +10,6 @@ A family derives a class of its own where it has more to say than scores; ``RunS
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +19,7 @@ from dialgauge.errors import DialgaugeError, UnknownNameError, missing_extra, ne
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score, Signature
 from dialgauge.report.notebook import notebook_html
-from dialgauge.report.runs import SHARE, numbered, score_column
+from dialgauge.report.runs import MEASURE_PART, SHARE, numbered, score_column
 from dialgauge.report.table import Cell, Column, Table, percent_note, render_tables
 from dialgauge.runs import Run, Store, worst_first
 from dialgauge.text import some_of
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 #: How the parts are called that measures name in brackets, and the brackets.
 PART = "part"
-_PART = re.compile(r"(.+)\[([^\[\]]+)\]")
 
 
 class Display(list["Table | str"]):
@@ -201,7 +199,7 @@ class RunSet(Presented, Mapping[str, Run]):
             (name, measure, match)
             for name, run in self.items()
             for measure in run.scores
-            if (match := _PART.fullmatch(measure))
+            if (match := MEASURE_PART.fullmatch(measure))
         ]
         if not bracketed:
             raise DialgaugeError(f"no measure has parts: {some_of(self.measures)}")

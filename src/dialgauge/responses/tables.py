@@ -12,8 +12,9 @@ import msgspec
 
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import SILENCE
 from dialgauge.measures import Signature
-from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
+from dialgauge.rankers import LOGS, RankingTask, tokens
 from dialgauge.report import (
     INTERVALS,
     Cell as TableCell,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.sql import select, too_large
+from dialgauge.runs.sql import THREADS, select, too_large
 from dialgauge.text import encodable
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ _LARGEST_ANSWER = 20 * 2**20
 #: Bytes beyond the agreed memory that libraries need around a query, or set aside without using them.
 _HEADROOM = 2**30
 _LEAST_MEMORY = 2**29
-#: Threads that compute at once: each second of theirs counts.
-_THREADS = 2
 #: Linux's number of the signal for a process past its computing time.
 _SIGXCPU = 24
 
@@ -187,7 +185,7 @@ def _confine(question: _Question) -> None:
 
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
         _lower(resource.RLIMIT_DATA, pages * resource.getpagesize() + question.memory + _HEADROOM)
-        _lower(resource.RLIMIT_CPU, math.ceil(question.seconds * _THREADS) + 1)
+        _lower(resource.RLIMIT_CPU, math.ceil(question.seconds * THREADS) + 1)
         _lower(resource.RLIMIT_CORE, 0)
 
 

@@ -20,7 +20,7 @@ from dialgauge.report import Column, Table
 from dialgauge.text import OPTIONS, Note, counted, some_of
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Codes
-from dialgauge.tracking.tables import SLOT_ERRORS, TURN_SCORES
+from dialgauge.tracking.tables import KIND_WORDS, SLOT_ERRORS, TURN_SCORES
 from dialgauge.values import Pair
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 #: Dialogues of a group that are named.
 _LISTED = 20
-_KINDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
 
 
 class Episodes(Struct, frozen=True, eq=False):
@@ -144,7 +143,7 @@ class Faults:
         table = []
         for number, pair in enumerate(self.pairs):
             mine = all_episodes.slot == number
-            wrong, missed, spurious = (int((all_episodes.kind[mine] == kind).sum()) for kind in _KINDS)
+            wrong, missed, spurious = (int((all_episodes.kind[mine] == kind).sum()) for kind in KIND_WORDS)
             table.append(
                 SlotFaults(
                     pair,
@@ -213,7 +212,7 @@ def fault_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
         [
             "slot",
             "episodes",
-            *_KINDS.values(),
+            *KIND_WORDS.values(),
             Column("mean origin (user turn)", digits=1),
             Column("mean length (user turns)", digits=1),
             Column("recovered %", digits=1, percent=True),

@@ -34,8 +34,8 @@ INTERVALS_MADE = "Intervals:"
 #: The table in which runs keep what other profiles do to a score.
 SENSITIVITY = "sensitivity"
 
-#: Up to this many systems stand side by side, measures below each other with their intervals.
-_SIDE_BY_SIDE = 4
+#: Up to this many systems stand side by side, more of them below each other.
+SIDE_BY_SIDE = 4
 
 
 class TrackingRuns(RunSet):
@@ -210,7 +210,7 @@ class TrackingRuns(RunSet):
 
     def table(self, *, compact: bool = False) -> Table:
         """Systems down, measures across, in percent; ``compact``: measures down and systems across while that fits."""
-        if compact and len(self) <= _SIDE_BY_SIDE and all(self._shares.values()):
+        if compact and len(self) <= SIDE_BY_SIDE and all(self._shares.values()):
             return self._side_by_side()
         lead = [Column("system"), *([Column("profile")] if self.several_profiles else [])]
         lead += [Column("dialogues", drop=1), Column("turns", drop=2)]

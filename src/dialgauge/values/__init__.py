@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dialgauge.values.reply_bindings import BoundReply as BoundReply
     from dialgauge.values.reply_text import ReplyText as ReplyText, phrase_of as phrase_of
     from dialgauge.values.rules import (
+        DAYS as DAYS,
         Drop as Drop,
         Pair as Pair,
         Replace as Replace,

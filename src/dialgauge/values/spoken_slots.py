@@ -8,7 +8,8 @@ from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from dialgauge.values.reply_text import ReplyText, ends_in_filler, has_fillers, phrase_of
-from dialgauge.values.spoken_numbers import DAYS, Place, word_set
+from dialgauge.values.rules import DAYS
+from dialgauge.values.spoken_numbers import Place, word_set
 
 Kind: TypeAlias = Literal["number", "time", "day", "yes-no", "list", "code", "text"]
 #: What a value is where nobody knows it.

@@ -16,8 +16,8 @@ from dialgauge.agents.llm.chat import clean_text
 from dialgauge.agents.speech import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.values import NO_CONSTRAINT, ReplyText, phrase_of
-from dialgauge.worlds.domain import DAYS, FEW, DomainBackend, Entity, SearchSlot, Service, SlotType, comparable
+from dialgauge.values import DAYS, NO_CONSTRAINT, ReplyText, phrase_of
+from dialgauge.worlds.domain import FEW, DomainBackend, Entity, SearchSlot, Service, SlotType, comparable
 
 #: Characters of an argument; no value of a domain is longer.
 _LONGEST = 200

@@ -38,8 +38,8 @@ WITHIN_DOMAIN = "domain"
 #: How a value is misheard: not at all (``none``), in part, or as another value of its slot.
 Mishearing: TypeAlias = Literal["none", "part", "other"]
 _KIND = re.compile(r"(\w+-\w+)\(([^()]*)\)(?:=(.+))?")
-#: Rates that are the same for all acts, as the name of a channel.
-_RATES = ("drop", "relabel", "value", "insert")
+#: What can be heard wrongly; a channel may be named by rates that are the same for all acts.
+ERROR_KINDS = ("drop", "value", "relabel", "insert")
 _RATE = r"\w+=(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 _ALIKE = re.compile(rf"{_RATE}(?:,{_RATE})*")
 #: Where nothing can be heard instead.
@@ -282,8 +282,8 @@ def _alike(text: str) -> ChannelRates:
     given: dict[str, float] = {}
     for part in text.split(","):
         what, _, rate = part.partition("=")
-        if what not in _RATES:
-            raise DialgaugeError(f"a channel has no rate '{what}'.{nearest(what, _RATES)}")
+        if what not in ERROR_KINDS:
+            raise DialgaugeError(f"a channel has no rate '{what}'.{nearest(what, ERROR_KINDS)}")
         given[what] = float(rate)
     damage = Damage(
         drop=given.get("drop", 0.0),

@@ -33,7 +33,7 @@ from dialgauge.formats.logs.file_conversations import conversations_of
 from dialgauge.formats.logs.log_signs import (
     holds_conversations,
 )
-from dialgauge.formats.logs.logged import Numbering, checksum, logged_dialogue
+from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.logs.messages import (
     LogMessages,
     read_messages,
@@ -42,7 +42,7 @@ from dialgauge.formats.logs.messages import (
 from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.run_folders import run_folders
 from dialgauge.formats.source import Part
-from dialgauge.formats.tau_messages import as_text
+from dialgauge.formats.tau_messages import as_text, checksum
 
 #: What hardly two conversations have alike, and what is noted where they do.
 _MEASURED = frozenset({"cost", "agent_cost", "duration", "tokens"})

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from dialgauge.text import CAMEL_CASE
+
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split())
@@ -144,7 +146,6 @@ _FAULT = re.compile(
     re.IGNORECASE,
 )
 _SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SEPARATORS = re.compile(r"[- ./]")
 _PUNCTUATION = re.compile(r"[^a-z0-9]")
 #: How a heading says what its cells may be: ``Outcome (pass/fail)``.
@@ -176,7 +177,7 @@ def plain_key(key: str) -> str:
 @lru_cache(maxsize=1 << 12)
 def is_score(key: str) -> bool:
     """Does a key name a score, such as ``judge_score`` or ``finalReward``?"""
-    return _SCORE.search(_SEPARATORS.sub("_", _CAMEL.sub("_", key).lower())) is not None
+    return _SCORE.search(_SEPARATORS.sub("_", CAMEL_CASE.sub("_", key).lower())) is not None
 
 
 def names_fault(key: str) -> bool:

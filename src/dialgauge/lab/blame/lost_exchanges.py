@@ -8,8 +8,8 @@ from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.intents import INFORM, NO_OFFER, REFUSING, REQUEST
 from dialgauge.lab.blame.broken_links import Cause
 from dialgauge.values import constrains, same_value
+from dialgauge.worlds.domain import GENERAL
 
-_GENERAL = "general"
 _BOOKING = "booking"
 
 
@@ -219,7 +219,7 @@ def _last(domain: str, slot: str, turns: Iterable[tuple[Act, ...] | None]) -> st
 
 
 def _matter(acts: tuple[Act, ...] | None) -> list[Act]:
-    return [act for act in acts or () if act.domain != _GENERAL]
+    return [act for act in acts or () if act.domain != GENERAL]
 
 
 def _domains(acts: tuple[Act, ...] | None) -> set[str]:

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.rankers.episode import NO_RESULT, Line, Point
+from dialgauge.formats import NO_RESULT
+from dialgauge.rankers.episode import Line, Point
 
 NAME = "name"
 _PLAIN = ("present", "latest", "of named", "listed", "offered", "open")

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from dialgauge.rankers.episode import NO_RESULT, SILENCE, Episode, Line
+from dialgauge.formats import NO_RESULT, SILENCE
+from dialgauge.rankers.episode import Episode, Line
 from dialgauge.rankers.templates.inventory import NAME, Inventory, Slot, is_number
 
 #: Words that users say for a value, such as ``center`` for ``centre``.

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import NO_RESULT, Episode
+from dialgauge.formats import NO_RESULT
+from dialgauge.rankers.episode import Episode
 
 Ints = NDArray[np.int64]
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.tasks.recordings.conversation_tracker import said
+from dialgauge.values import DAYS
 from dialgauge.worlds.town import ASKED, TownDatabase, is_reference
 
 #: Slots that can count as told.
@@ -48,7 +49,6 @@ _PHONE, _DIGIT, _TRAIN_ID = re.compile(r"\d{11}"), re.compile(r"\d"), re.compile
 _ROW_NUMBER = re.compile(r"\d{8}")
 _AREAS = frozenset({"centre", "east", "south", "west", "north"})
 _PRICES = frozenset({"cheap", "expensive", "moderate", "free"})
-_DAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 #: Slots that were misheard so often that their missing values were read as yes.
 _YES_OR_NO = ("internet", "parking")
 _ENDS = ("departure", "destination")
@@ -329,7 +329,7 @@ def looks_right(domain: str, slot: str, value: str) -> bool:
         case "arriveBy" | "leaveAt":
             return _TIME.fullmatch(value) is not None
         case "day":
-            return value.lower() in _DAYS
+            return value.lower() in DAYS
         case "duration":
             return "minute" in value
         case "internet" | "parking":

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
     LAST_RESORT,
+    LOGS,
     DialogueFormat,
     Part,
     UnknownFormat,
@@ -18,8 +19,6 @@ from dialgauge.formats import (
 )
 from dialgauge.text import counted, some_of
 
-#: Formats whose files are results of agents; native ones are where they were made of such.
-FORMATS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
 #: A line of a log that can be read.
 _EXAMPLE = (
     '{"task_id":"t1","trial":0,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}],'
@@ -39,7 +38,7 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
 
     With ``native``, files of our own format may be results: the conversations in them say it.
     """
-    known = FORMATS | ({"native"} if native else set())
+    known = LOGS | ({"native"} if native else set())
     if not files or _format(files[0]) not in known:
         return False
     for other in files[1:]:
@@ -62,7 +61,7 @@ def refuse_unreadable(file: str | Path) -> str:
         reason = "it is an Excel workbook: save the sheet as CSV, with a row for each conversation"
         raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT), parts[0])
     several = len(parts) > 1
-    logs = several and _format(file, tolerant=True) in FORMATS
+    logs = several and _format(file, tolerant=True) in LOGS
     folders = Counter(part.folder for part in parts)
     named = ""
     for part in parts:

@@ -15,9 +15,8 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act
 from dialgauge.intents import service_of
-from dialgauge.values import clock, same_value
+from dialgauge.values import DAYS, clock, same_value
 from dialgauge.worlds.domain.matching import (
-    DAYS,
     ORDERED,
     Match,
     comparable,
