@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from dialgauge.data.folder import sha256_of
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import writing
+from dialgauge.files import sha256_of, writing
 from dialgauge.retry import TryAgain, is_temporary, retry_after, retrying
 
 if TYPE_CHECKING:

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.logs.fact_names import names_fault as names_fault
     from dialgauge.formats.logs.facts import KNOWS as KNOWS
     from dialgauge.formats.logs.mixed_files import LOGS as LOGS, logs_among as logs_among
+    from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
     from dialgauge.formats.predictions.advice import states_example as states_example
     from dialgauge.formats.predictions.columns import dialogue_named as dialogue_named
@@ -106,7 +107,7 @@ if TYPE_CHECKING:
         system_names as system_names,
     )
     from dialgauge.formats.tau import planned_results as planned_results
-    from dialgauge.formats.tau_messages import OUT_OF_SCOPE as OUT_OF_SCOPE, checksum as checksum
+    from dialgauge.formats.tau_messages import OUT_OF_SCOPE as OUT_OF_SCOPE, as_text as as_text, checksum as checksum
 
 
 if not TYPE_CHECKING:

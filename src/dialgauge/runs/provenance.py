@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import sha256_of
 from dialgauge.formats import is_url
 from dialgauge.plugins import installed_versions
 from dialgauge.runs.manifest import MOST_SEED, Input, Manifest, plain
@@ -138,12 +139,6 @@ def _digest(lines: str) -> str:
     return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _input_digest(path: Path) -> str:
     """The same of an input, which is read once as long as it stays as it is: compared systems share their gold."""
     now = path.stat()
@@ -152,7 +147,7 @@ def _input_digest(path: Path) -> str:
 
 @lru_cache(maxsize=1 << 10)
 def _known_digest(path: Path, *state: int) -> str:
-    return sha256(path)
+    return sha256_of(path)
 
 
 def _files(text: str, path: Path) -> tuple[Path, list[Path]]:

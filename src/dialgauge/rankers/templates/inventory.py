@@ -21,6 +21,7 @@ from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import NO_RESULT
 from dialgauge.rankers.episode import Episode
+from dialgauge.rankers.features import is_number
 
 Ints = NDArray[np.int64]
 
@@ -112,11 +113,6 @@ def learn_lexicon(facts: Iterable[Fact], dialogs: Iterable[Episode], texts: Sequ
     return _with_analogies(
         EntityLexicon(fields, {field: tuple(listed) for field, listed in values.items()}, about), texts
     )
-
-
-def is_number(text: str) -> bool:
-    """Is it a number, such as a rating? Those are compared, not named."""
-    return text.removeprefix("-").replace(".", "", 1).isdecimal()
 
 
 def _shown(dialogs: Iterable[Episode]) -> Iterator[tuple[str, str, str]]:
