@@ -280,8 +280,7 @@ def contradicted_sentence(odd: Sequence[str], conversations: int, most: int = 3)
 
 def differing_sentence(tasks: Sequence[str]) -> str:
     """What is said of such tasks, without the full stop."""
-    named = ", ".join(tasks[:_NAMED]) + (", …" if len(tasks) > _NAMED else "")
     return (
-        f"the trials of {counted(len(tasks), 'task')} have different instructions ({named}): are conversations filed "
-        "under another task?"
+        f"the trials of {counted(len(tasks), 'task')} have different instructions ({some_of(tasks, _NAMED)}): are "
+        "conversations filed under another task?"
     )

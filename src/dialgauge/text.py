@@ -65,6 +65,11 @@ def some_of(names: Iterable[str], most: int = 3) -> str:
     return f"{', '.join(listed[:most])}{more}"
 
 
+def upper_first(text: str) -> str:
+    """The text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
 def split_at_commas(text: str) -> list[str]:
     """The pieces between commas that stand outside parentheses and brackets, which belong to the name of a measure.
 

@@ -217,7 +217,7 @@ def test_calls_stand_beside_the_turn_that_made_them() -> None:
     seen = held(Turn(speaker="system", text="ok", acts=(), calls=calls))
     shown = seen.turns[0].cell.calls
     assert [(call.name, call.outcome.text, call.outcome.tone, call.rows) for call in shown] == [
-        ("search hotel", "12 found", "plain", "rows 0, 1, 2, 3, 4, 5, 6, 7, …"),
+        ("search hotel", "12 found", "plain", "rows 0, 1, 2, 3, 4, 5, 6, 7 and 4 more"),
         ("book hotel", "refused", "bad", ""),
         ("book hotel", "booked", "good", "row 4"),
         ("search train", "0 found", "warn", ""),

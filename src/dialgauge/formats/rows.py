@@ -20,7 +20,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, present
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
 from dialgauge.formats.predictions.loose import NO_SLOT, NO_VALUE, Seen, loose_state
-from dialgauge.text import encodable
+from dialgauge.text import encodable, some_of
 
 Row: TypeAlias = Mapping[str, Any]
 #: Gives the rows of a table, with the columns that are named, as often as it is called.
@@ -114,10 +114,9 @@ class RowsOfDialogues:
         return map(self._own, rows([self._id]))
 
     def _unfit(self) -> DialgaugeError:
-        shown = ", ".join(self._columns[:8]) + (", ..." if len(self._columns) > 8 else "")
         return DialgaugeError(
             "the table holds no dialogues: it needs the columns id and record, id and turns, or dialogue and turn; "
-            f"it has {shown or 'none'}",
+            f"it has {some_of(self._columns, 8) or 'none'}",
             file=self._place,
         )
 

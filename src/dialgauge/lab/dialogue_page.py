@@ -26,6 +26,7 @@ from dialgauge.presentation import (
     capitalised,
 )
 from dialgauge.tasks import ALIKE, CONVERSATIONS, LOOP, OUTCOMES, REASONS, paired_items, reason_texts
+from dialgauge.text import some_of
 from dialgauge.values import canonical
 from dialgauge.worlds.town import TOWN
 
@@ -173,13 +174,11 @@ def _turn_marks(cell: LabCell) -> Iterator[Badge]:
 
 
 def _call(call: Call) -> CallView:
-    listed = ", ".join(map(str, call.rows[:_MOST_ROWS]))
-    more = ", …" if len(call.rows) > _MOST_ROWS else ""
     return CallView(
         f"{call.name} {call.domain}".strip(),
         Badge(call.outcome or "no outcome recorded", _CALL_TONES.get(call.outcome, "plain")),
         call.arguments,
-        f"{'row' if len(call.rows) == 1 else 'rows'} {listed}{more}" if call.rows else "",
+        f"{'row' if len(call.rows) == 1 else 'rows'} {some_of(map(str, call.rows), _MOST_ROWS)}" if call.rows else "",
         call.result,
     )
 

@@ -18,7 +18,7 @@ from dialgauge.report.charts import domain_bars
 from dialgauge.report.figures import SHADES
 from dialgauge.report.interval_panels import interval_plot
 from dialgauge.report.runs import MEASURE_PART, SHARE, system_labels
-from dialgauge.text import counted
+from dialgauge.text import counted, upper_first
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -254,7 +254,7 @@ def _parts_of_several(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
     cases = f"{_cases_note(rows)}, in the order of the bars" if differ else _cases_note(rows)
     return domain_bars(
         bars,
-        title=f"{_capital(scored.words(measure))} by {what}",
+        title=f"{upper_first(scored.words(measure))} by {what}",
         value=_short(measure),
         percent=True,
         counts=sizes,
@@ -322,10 +322,6 @@ def _title(name: str, own: str) -> str:
         return ""
     same = _letters(_CUTOFF.sub("", title)) == _letters(_CUTOFF.sub("", own))
     return "" if same and not _JOINED.search(own) else title
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _letters(text: str) -> str:

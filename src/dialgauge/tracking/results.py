@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
-from dialgauge.text import Note, counted, note_kind
+from dialgauge.text import Note, counted, note_kind, some_of, upper_first
 from dialgauge.tracking.details import ceiling_sentence, tracking_details
 from dialgauge.tracking.guard_findings import SHOWN
 from dialgauge.tracking.tracked_system import KIND, TrackedSystem
@@ -244,8 +244,7 @@ class TrackingRuns(RunSet):
     def _captioned(self, *facts: str) -> str:
         """For a paper: these facts, and the profile where no column has it."""
         named = [] if self.several_profiles else [f"profile {self.systems[0].profile}"]
-        caption = ", ".join([*facts, *named])
-        return caption[:1].upper() + caption[1:]
+        return upper_first(", ".join([*facts, *named]))
 
     def _noted(self, table: Table) -> Table:
         """The table with all notes; those about intervals only where it shows some."""
@@ -331,7 +330,7 @@ class TrackingRuns(RunSet):
         for system in self.systems:
             evidence, unknown = system.details.evidence, system.details.counts.get("off_ontology", 0)
             renamed, outside = evidence.slots_renamed, evidence.slots_out_of_scope
-            named = _first_three(outside)
+            named = some_of(outside)
             facts = {
                 f"{counted(renamed, 'slot name')} unified": renamed,
                 f"{counted(len(outside), 'slot name')} out of scope ({named})": outside,
@@ -378,16 +377,12 @@ def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
     """What to say of predicted values of slots that the inventory does not have."""
     if not values:
         return []
-    which = f" ({_first_three(slots)})" if slots else ""
+    which = f" ({some_of(slots)})" if slots else ""
     sentence = (
         f"{counted(values, 'predicted value')} in slots that the inventory lacks{which}, counted as spurious unless "
         "gold fills the same slot"
     )
     return [Note("outside_inventory", sentence)]
-
-
-def _first_three(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def _mean_over_slots(system: TrackedSystem) -> list[str]:

@@ -16,6 +16,7 @@ from dialgauge.agents.llm.chat import clean_text
 from dialgauge.agents.speech import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.text import some_of
 from dialgauge.values import DAYS, NO_CONSTRAINT, ReplyText, phrase_of
 from dialgauge.worlds.domain import FEW, DomainBackend, Entity, SearchSlot, Service, SlotType, comparable
 
@@ -173,9 +174,8 @@ def _missing(words: ServiceVocabulary, slot: str, value: str) -> str:
     wish = words.service.wishes[slot]
     if wish.match not in ("same", "contains") or comparable(value) in map(comparable, wish.values):
         return ""
-    known = sorted(wish.values)
-    more = f" and {len(known) - _MOST_VALUES} more" if len(known) > _MOST_VALUES else ""
-    return f"No {words.noun} has {words.label(slot)} '{value}'. Values are: {', '.join(known[:_MOST_VALUES])}{more}."
+    known = some_of(sorted(wish.values), _MOST_VALUES)
+    return f"No {words.noun} has {words.label(slot)} '{value}'. Values are: {known}."
 
 
 def _signed(reply: ReplyText) -> str:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Call
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.text import upper_first
 from dialgauge.worlds.domain.goals import DomainGoal
 from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.search import DomainSearch, Entity, Found
@@ -50,7 +51,7 @@ class Booking(Struct, frozen=True):
         listed = ", ".join(map(service.declared, self.slots))
         if self.outcome == "booked":
             given = ", ".join(f"{service.declared(slot)}: {value}" for slot, value in self.gives.items())
-            return f"Booked. {given[:1].upper()}{given[1:]}" if given else "Booked."
+            return f"Booked. {upper_first(given)}" if given else "Booked."
         if self.outcome == "incomplete":
             return f"Not booked: {listed} is missing." if len(self.slots) == 1 else f"Not booked: {listed} are missing."
         if self.outcome == "ill-typed":

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act
 from dialgauge.intents import service_of
+from dialgauge.text import upper_first
 from dialgauge.values import DAYS, clock, same_value
 from dialgauge.worlds.domain.matching import (
     ORDERED,
@@ -322,7 +323,7 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def prefix(self) -> str:
         """What the names of its acts begin with."""
-        return self.name[:1].upper() + self.name[1:]
+        return upper_first(self.name)
 
     def act_name(self, role: Role) -> str:
         """The name of an act of this service, such as ``Car-Offer``; empty where it has none of that role."""
