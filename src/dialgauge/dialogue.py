@@ -15,6 +15,7 @@ States
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -196,8 +197,6 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         return f"Dialogue({', '.join([repr(self.id), counted(len(self.turns), 'turn'), *self.domains])})"
 
     def _repr_html_(self) -> str:
-        from importlib import import_module
-
         html: str = import_module("dialgauge.report").dialogue_html(self)  # by name, as that room stands above this one
         return html
 

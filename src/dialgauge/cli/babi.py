@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
+from msgspec import to_builtins
+
 from dialgauge import data, formats, lab, rankers, report
 from dialgauge.cli import common
 from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
@@ -62,8 +64,6 @@ def simulate(
     A folder holds one world with one seed. Another simulation in it is refused unless --force replaces it; files that
     no simulation wrote are never touched.
     """
-    from msgspec import to_builtins
-
     loaded = restaurant.load_world(world)
     numbers = sorted(task_numbers(tasks, most=5))
     named = tuple(dict.fromkeys(split.strip() for split in splits.split(",")))

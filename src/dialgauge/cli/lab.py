@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
@@ -220,8 +221,6 @@ def show_goals(
     output: TableOutput,
 ) -> None:
     """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
-    import msgspec
-
     loaded = town.open(count, failures)
     output.show([lab.one_goal_table(loaded, goal)] if goal is not None else lab.goal_tables(loaded))
     if output.json is not None:
@@ -234,8 +233,6 @@ def _write_goals(loaded: lab.LoadedDomain, town: Town, folder: Path) -> None:
     from dialgauge.worlds.town import TownSearch, generate_goals, write_town
 
     if not isinstance(loaded.search, TownSearch):
-        import msgspec
-
         from dialgauge.files import atomic
 
         lines = [domain.declared_goal(loaded.search.domain, goal) for goal in loaded.goals]

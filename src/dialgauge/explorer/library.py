@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import polars as pl
+from polars.exceptions import PolarsError
 
 from dialgauge.comparison import (
     RESAMPLES,
@@ -65,8 +66,6 @@ class MissingRun(DialgaugeError):
 @contextmanager
 def stored_as_expected() -> Iterator[None]:
     """Whatever fails on the content of a run's tables is an error that says so: somebody may have changed its files."""
-    from polars.exceptions import PolarsError
-
     try:
         yield
     except (*_ODD_CONTENT, PolarsError) as error:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -272,8 +273,6 @@ def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Iterator[tuple
 
 def _trials(library: RunTables, run: Run, conversation: Mapping[str, Any]) -> list[OtherTrial]:
     """The conversations about the same goal, where there are several."""
-    import polars as pl
-
     goal = conversation.get("goal")
     if not goal:
         return []

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -33,7 +34,6 @@ from dialgauge.tracking import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
     import altair
-    import polars
 
 STUDY_KIND = "study"
 SUCCESS = "Success(rules=strict)"
@@ -198,7 +198,7 @@ def study_sentences(run: Run) -> Iterator[str]:
         yield f"Not told apart from it: {', '.join(level)}"
 
 
-def _nothing_to_predict(success: polars.Series) -> list[str]:
+def _nothing_to_predict(success: pl.Series) -> list[str]:
     """Why no measure predicts anything, where all conversations ended alike."""
     if success.n_unique() > 1:
         return []
@@ -270,7 +270,7 @@ def study_figure(run: Run) -> altair.FacetChart:
     return figure
 
 
-def _by_measure(conditions: polars.DataFrame) -> list[dict[str, Any]]:
+def _by_measure(conditions: pl.DataFrame) -> list[dict[str, Any]]:
     """A row for each measure and condition, measure by measure."""
     return conditions.unpivot(
         index=["condition", "error", "success"], on=list(DEFAULT_MEASURES), variable_name="measure", value_name="score"
@@ -299,9 +299,7 @@ def _dot(row: dict[str, Any], goals: int, ends: tuple[float, float]) -> dict[str
     return {**row, **bounds, "error": _MISHEARD.get(row["error"], row["error"])}
 
 
-def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]) -> polars.DataFrame:
-    import polars as pl
-
+def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "condition": [condition.name for condition in conditions],
@@ -321,9 +319,7 @@ def _means(rows: Floats) -> Floats:
 
 def _conversation_frame(
     loaded: LoadedDomain, conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]
-) -> polars.DataFrame:
-    import polars as pl
-
+) -> pl.DataFrame:
     goals = [goal.id for goal in loaded.goals]
     return pl.DataFrame(
         {
@@ -335,9 +331,7 @@ def _conversation_frame(
     )
 
 
-def _predictor_frame(fitted: Sequence[Predictor]) -> polars.DataFrame:
-    import polars as pl
-
+def _predictor_frame(fitted: Sequence[Predictor]) -> pl.DataFrame:
     rows = []
     for predictor in fitted:
         row: dict[str, Any] = {"measure": predictor.measure}

@@ -11,10 +11,12 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from os import PathLike, fspath
 from pathlib import Path
+from platform import python_version
 from typing import Any, TypeAlias
 
 import msgspec
 
+from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import sha256_of
 from dialgauge.formats import is_url
@@ -82,10 +84,6 @@ def versions() -> dict[str, str]:
 @cache
 def _versions() -> dict[str, str]:
     """Looked up once: all folders that Python imports from are listed for it."""
-    from platform import python_version
-
-    from dialgauge._version import __version__
-
     installed = installed_versions()
     known = {"dialgauge": __version__, "python": python_version()}
     return known | {package: installed[package] for package in KEY_PACKAGES if package in installed}

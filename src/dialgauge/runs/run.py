@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -240,8 +241,6 @@ class Run:
         return f"<Run {self.kind} '{self.name}' ({where}): {some_of(shown) or 'no scores'}>"
 
     def _repr_html_(self) -> str:
-        from importlib import import_module
-
         html: str = import_module("dialgauge.report").run_html(self)  # by name, as that room stands above this one
         return html
 

@@ -14,6 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.fuzz import ratio
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.tasks.reasons import TaskFailure
@@ -411,9 +413,6 @@ def _alike(answer: str, value: str) -> bool:
 
     That is how the library did it that ConvLab-2 uses. Later ones try every part, and find more alike.
     """
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.fuzz import ratio
-
     short, long = sorted((answer, value), key=len)
     blocks = Levenshtein.editops(short, long).as_matching_blocks()
     starts = {max(0, block.b - block.a) for block in blocks}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+import polars as pl
 
 from dialgauge.measures import Score, Signature
 from dialgauge.presentation import END_REASONS
@@ -315,8 +316,6 @@ def _intervals(run: Run) -> bool:
 
 
 def _ends(run: Run, *, several: bool) -> Table:
-    import polars as pl
-
     table = Table(
         f"How conversations ended{f': {run.name}' if several else ''}",
         ["reason", "counts as", Column("conversations", align="right"), Column("passed", align="right")],
