@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from dialgauge import data, measures, report, users
+from dialgauge import data, formats, measures, report, users
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import split_at_commas
 
@@ -81,9 +81,11 @@ def measures_of(*chosen: str, check: Sequence[str] | None = None, several: bool 
 
 
 def _writable() -> list[str]:
-    from dialgauge.formats import DialogueFormat, formats
-
-    return [name for name, format_ in formats().items() if isinstance(format_, DialogueFormat) and format_.writes]
+    return [
+        name
+        for name, format_ in formats.formats().items()
+        if isinstance(format_, formats.DialogueFormat) and format_.writes
+    ]
 
 
 AGENTS = names_of("agents", "agent_names", closed=False)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge import agents as talkers, data, engine, lab, runs
+from dialgauge import agents as talkers, data, engine, lab, runs, tasks
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput, typed_command
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
@@ -81,13 +81,10 @@ class LabOfTools(Struct, frozen=True):
 
     def run(self, agents: Agents, asked: Mapping[str, str], output: Output, gates: Gates) -> int:
         """Hold, score and store them; the exit code."""
-        from dialgauge.agents import Limits
-        from dialgauge.tasks import coverage_sentences
-
         gate = gates.gate(output.store, kinds=("trials",))
         load = partial(tools.load_tool_domain, self.domain, root=data.data_folder().root)
         loaded = load()
-        tasks = list(loaded.tasks)[: self.count]
+        chosen = list(loaded.tasks)[: self.count]
         sides = {}
         for side in ("system", "user"):
             name, given = agents.given(side)
@@ -95,15 +92,15 @@ class LabOfTools(Struct, frozen=True):
             general = {key: text for key, text in asked.items() if text} if name in talkers.LANGUAGE_MODELS else {}
             sides[side] = (name, {**general, **named_settings(given, f"--{side}-set")})
         err.print(f"the user is {sides['user'][0]}")
-        with progress_bar("conversations", len(tasks) * self.trials) as advance:
+        with progress_bar("conversations", len(chosen) * self.trials) as advance:
             results = lab.run_tool_domain(
                 loaded,
                 system=sides["system"],
                 user=sides["user"],
-                tasks=tasks,
+                tasks=chosen,
                 trials=self.trials,
                 seed=self.seed,
-                limits=Limits(exchanges=self.exchanges, seconds=self.seconds),
+                limits=talkers.Limits(exchanges=self.exchanges, seconds=self.seconds),
                 resamples=self.resamples,
                 advance=advance,
                 workers=self.place,
@@ -111,7 +108,7 @@ class LabOfTools(Struct, frozen=True):
                 store=runs.Store(output.store),
             )
         screen = out if output.on_screen else err
-        for sentence in coverage_sentences(results.runs):
+        for sentence in tasks.coverage_sentences(results.runs):
             screen.print(sentence)
         checks = gate.check(results.runs)
         output.present(results, "tasks-trials", tables=results.tables(), checks=checks, verdict=True)

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from dialgauge import formats
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import sha256_of
@@ -124,11 +125,9 @@ def input_of_files(path: str, role: str, files: Mapping[str, tuple[str, int]]) -
 
 
 def _fingerprint_of_url(text: str, role: str) -> Input:
-    from dialgauge.formats import list_shards, on_this_machine
-
     files: dict[str, tuple[str, int]] = {}
-    for shard in list_shards([text]):
-        with on_this_machine(shard) as (_, digest):
+    for shard in formats.list_shards([text]):
+        with formats.on_this_machine(shard) as (_, digest):
             files[shard.inside] = digest, shard.size
     return input_of_files(text, role, files)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
+from dialgauge import measures
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.files import parquet_bytes
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.columns import GivenTable
-    from dialgauge.measures import Scores
     from dialgauge.runs.corpora import EncodedCorpus
 
 #: A table, or a function that makes it when it is first asked for.
@@ -249,7 +249,7 @@ def new_run(
     *,
     kind: str,
     name: str,
-    scores: Scores | None = None,
+    scores: measures.Scores | None = None,
     tables: Mapping[str, Frame] | None = None,
     corpus: CorpusSource | None = None,
     config: Mapping[str, Any] | None = None,
@@ -264,9 +264,7 @@ def new_run(
 
     ``dialogue_scores`` is for scores whose sums were put down in pieces, and are not in ``scores``.
     """
-    from dialgauge.measures import Scores
-
-    result = scores or Scores(dialogues=(), sums={}, scores={})
+    result = scores or measures.Scores(dialogues=(), sums={}, scores={})
     facts = draft(kind=kind, name=name, config=config, seeds=seeds, signature=signature)
     facts = msgspec.structs.replace(
         facts,

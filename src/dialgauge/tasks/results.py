@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from dialgauge import report
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.report import Column, Display, RunSet, Table, score_cell, score_column, system_labels, talk_table
@@ -66,9 +67,7 @@ class TaskRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The scores with their intervals."""
-        from dialgauge.report import run_figures
-
-        return run_figures(**figure_look(self.runs))
+        return report.run_figures(**figure_look(self.runs))
 
 
 def score_tables(runs: Sequence[Run]) -> list[Table]:

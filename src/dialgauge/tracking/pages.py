@@ -41,7 +41,7 @@ from dialgauge.report import Table, error_onset, plain
 from dialgauge.runs import Run
 from dialgauge.text import counted
 from dialgauge.tracking.tables import KIND_WORDS
-from dialgauge.values import Profile
+from dialgauge.values import Profile, profile_named
 
 _ERRORS, _TURNS, _PREDICTIONS, _REWORDINGS = "slot_errors", "turn_scores", "predictions", "slot_rewordings"
 
@@ -182,8 +182,6 @@ def _by_turn(rows: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Mapping[s
 
 def _profile_of(run: Run) -> Profile | None:
     """The profile under which the run was scored; None where this program does not have the very same one."""
-    from dialgauge.values import profile_named
-
     try:
         label = Signature.parse(run.signature).get("profile", "")
         profile = profile_named(label.partition("@")[0])

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from dialgauge import formats
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
     LAST_RESORT,
@@ -53,8 +54,6 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
 
 def refuse_unreadable(file: str | Path) -> str:
     """Say what is wrong with a file that is not there, or that nothing can be made of; of others, the format."""
-    from dialgauge.formats import may_be_log  # with the readers of free texts, which comparisons do without
-
     _refuse_nothing(file)
     parts = resolve(file)
     if any(part.name.endswith(_WORKBOOK) for part in parts):
@@ -67,7 +66,7 @@ def refuse_unreadable(file: str | Path) -> str:
     for part in parts:
         try:
             named = recognise(part, folders).name
-            if named == "parquet" and not several and may_be_log(part):
+            if named == "parquet" and not several and formats.may_be_log(part):
                 reason = (
                     "it is a Parquet table, in which results of agents are not read: write it as JSON lines, as with "
                     f"pandas.read_parquet(FILE).to_json('{_MINE[:-6]}_rows.jsonl', orient='records', lines=True), and "
@@ -83,7 +82,7 @@ def refuse_unreadable(file: str | Path) -> str:
                     )
                     raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT))
                 raise led_on(file, DialgaugeError(reason, file=str(file)))
-            if named == LAST_RESORT and not logs and may_be_log(part):
+            if named == LAST_RESORT and not logs and formats.may_be_log(part):
                 raise _no_log(file, part)
         except UnknownFormat as error:
             if error.fault:
@@ -99,8 +98,6 @@ def refuse_unreadable(file: str | Path) -> str:
 
 def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) -> DialgaugeError:
     """A refusal that says what was seen, what to write instead, made of the first records, and what to do with it."""
-    from dialgauge.formats import log_advice  # the readers of free texts, for a file that is refused
-
     if _MINE in error.message:
         return error
     parts = resolve(source)
@@ -110,7 +107,7 @@ def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) 
     reason = (
         f"no known format of agents' logs fits it{error.fault}" if isinstance(error, UnknownFormat) else error.message
     )
-    example = error.example if error.example.startswith("{") and not unknown else log_advice(shown)[1]
+    example = error.example if error.example.startswith("{") and not unknown else formats.log_advice(shown)[1]
     new = DialgaugeError(
         f"{reason}{seen}. Lines as below, one for each conversation, in a file such as {_MINE} will do: its "
         "task, the number of the trial, whether it succeeded (the lines below may have that wrong: write what "
@@ -162,9 +159,7 @@ def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str
 
 
 def _no_log(file: str | Path, part: Part, seen: str = "") -> DialgaugeError:
-    from dialgauge.formats import log_advice  # the readers of free texts, for a file that is refused
-
-    lacking, example = log_advice(part)
+    lacking, example = formats.log_advice(part)
     reason = f"no known format of agents' logs fits it{seen}; {lacking} (to score responses, give the gold file, too)"
     error = DialgaugeError(reason, file=part.name, example=example)
     return led_on(file, error, part)
@@ -209,7 +204,5 @@ def _format(file: str | Path, *, tolerant: bool = False) -> str:
 
 def _format_among(parts: Sequence[Part]) -> str:
     """The format of the logs between other files; empty where there are none that can be told from these."""
-    from dialgauge.formats import logs_among
-
-    found = (format_ for _, format_ in (logs_among(parts) if len(parts) > 1 else ()))
+    found = (format_ for _, format_ in (formats.logs_among(parts) if len(parts) > 1 else ()))
     return next((format_.name for format_ in found if isinstance(format_, DialogueFormat)), "")
