@@ -61,7 +61,7 @@ def fetch_file(
         for again in (True, False):
             resumed = download.run(patience or Patience())
             checksum = sha256_of(download.part)
-            wrong = download.fault(checksum, sha256)
+            wrong = download.problem(checksum, sha256)
             if wrong is None:
                 download.part.replace(target)
                 download.forget()
@@ -181,7 +181,7 @@ class _Download:
             known = "its known size is" if self.size is not None else "the limit is"
             raise DialgaugeError(f"the server sends {size:,} bytes or more, but {known} {most:,} bytes", file=self.url)
 
-    def fault(self, checksum: str, expected: str | None) -> str | None:
+    def problem(self, checksum: str, expected: str | None) -> str | None:
         """What is wrong with the finished part, if anything."""
         if self.size is not None and self._here() != self.size:
             return f"the file has {self._here():,} bytes, but {self.size:,} were expected"

@@ -37,7 +37,7 @@ _NAMES = {
 _SPEAKERS = {"usr": "user", "sys": "system", "assistant": "system", "agent": "system"}
 _OF_TURN = frozenset(Turn.__struct_fields__)
 OF_DIALOGUE = ("domains", "goal", "outcome")
-_FAULTS = (msgspec.DecodeError, TypeError, ValueError, RecursionError)
+_READING_ERRORS = (msgspec.DecodeError, TypeError, ValueError, RecursionError)
 
 _DECODER = msgspec.json.Decoder(Dialogue)
 _LOOK_AT = 200
@@ -129,7 +129,7 @@ class RowsOfDialogues:
         for number, row in enumerate(rows):
             try:
                 dialogue = _DECODER.decode(str(row["record"]))
-            except (*_FAULTS, UnicodeError) as error:
+            except (*_READING_ERRORS, UnicodeError) as error:
                 self._refuse(error, f"row {number}")
             else:
                 yield dialogue
@@ -141,7 +141,7 @@ class RowsOfDialogues:
             try:
                 made = [self._turn(raw, identifier, index) for index, raw in enumerate(_listed(row["turns"]))]
                 dialogue = self._dialogue(row, identifier, made)
-            except (*_FAULTS, DialgaugeError) as error:
+            except (*_READING_ERRORS, DialgaugeError) as error:
                 self._refuse(error, identifier)
             else:
                 yield dialogue
@@ -158,7 +158,7 @@ class RowsOfDialogues:
                     raise DialgaugeError("its rows are not together; sort the table by dialogue and turn")
                 seen.add(identifier)
                 dialogue = self._numbered(identifier, held, numbering)
-            except (*_FAULTS, DialgaugeError) as error:
+            except (*_READING_ERRORS, DialgaugeError) as error:
                 self._refuse(error, identifier)
             else:
                 yield dialogue

@@ -49,7 +49,7 @@ class _Question(msgspec.Struct, frozen=True):
     memory: int
 
 
-class _Fault(msgspec.Struct, frozen=True):
+class _SentError(msgspec.Struct, frozen=True):
     """A DialgaugeError on its way from one process to the other."""
 
     message: str
@@ -59,7 +59,7 @@ class _Fault(msgspec.Struct, frozen=True):
     line: int | None = None
 
     @classmethod
-    def of(cls, error: DialgaugeError) -> _Fault:
+    def of(cls, error: DialgaugeError) -> _SentError:
         file = None if error.file is None else encodable(error.file)
         dialogue = None if error.dialogue is None else encodable(error.dialogue)
         return cls(encodable(error.message), file, dialogue, error.turn, error.line)
@@ -71,8 +71,8 @@ class _Fault(msgspec.Struct, frozen=True):
 class _Reply(msgspec.Struct, frozen=True):
     """What comes in a line before the table."""
 
-    problems: list[_Fault] = []
-    fault: _Fault | None = None
+    problems: list[_SentError] = []
+    error: _SentError | None = None
     cut: bool = False
 
 
@@ -95,8 +95,8 @@ def ask(
     reply, table = _exchange(store, _Question(query, seconds, rows, memory or usual_memory()))
     for problem in reply.problems:
         tell(problem.error())
-    if reply.fault is not None:
-        raise reply.fault.error()
+    if reply.error is not None:
+        raise reply.error.error()
     return LimitedAnswer(polars.read_ipc_stream(io.BytesIO(table)), reply.cut)
 
 
@@ -142,11 +142,11 @@ def main() -> None:
         answer = _answer(Path(sys.argv[1]), question, problems)
         table = _encoded(answer.frame)
     except DialgaugeError as error:
-        _reply(_Reply([_Fault.of(problem) for problem in problems], _Fault.of(error)))
+        _reply(_Reply([_SentError.of(problem) for problem in problems], _SentError.of(error)))
     except MemoryError:
-        _reply(_Reply(fault=_Fault.of(too_large(question.memory))))
+        _reply(_Reply(error=_SentError.of(too_large(question.memory))))
     else:
-        _reply(_Reply([_Fault.of(problem) for problem in problems], cut=answer.cut), table)
+        _reply(_Reply([_SentError.of(problem) for problem in problems], cut=answer.cut), table)
 
 
 def _answer(store: Path, question: _Question, problems: list[DialgaugeError]) -> LimitedAnswer:

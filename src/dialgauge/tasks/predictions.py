@@ -281,11 +281,11 @@ def _unreadable_state(entries: Sequence[_Entry], states: Mapping[bytes, TaskStat
         try:
             _ = states[content]
         except msgspec.DecodeError as error:
-            return number, _fault(content) or f"the state cannot be read ({error})"
+            return number, _problem(content) or f"the state cannot be read ({error})"
     raise ValueError("all states can be read")
 
 
-def _fault(content: bytes) -> str | None:
+def _problem(content: bytes) -> str | None:
     try:
         state = _STATE.decode(content)
     except msgspec.DecodeError:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dialgauge.runs import Run
-    from dialgauge.tracking.faults import Faults
     from dialgauge.tracking.rated import RatedSystems
     from dialgauge.tracking.sensitivity import Sensitivity
+    from dialgauge.tracking.slot_errors import SlotErrors
     from dialgauge.tracking.views import View
 
 #: How a sentence begins that says how intervals were made.
@@ -95,7 +95,7 @@ class TrackingRuns(RunSet):
         self.require_turns("λ by domain")
         return own_rates(self.systems, rates)
 
-    def faults(self) -> dict[str, Faults]:
+    def faults(self) -> dict[str, SlotErrors]:
         """Where each system goes wrong: episodes, confused values, first errors."""
         self.require_turns("faults")
         return {label: system.faults for label, system in zip(self, self.systems, strict=True)}
@@ -359,9 +359,9 @@ class TrackingRuns(RunSet):
 
             tables.append(own_rates_table(self.systems, rates))
         if faults:
-            from dialgauge.tracking.faults import fault_tables
+            from dialgauge.tracking.slot_errors import slot_error_tables
 
-            tables += [table for system in self.systems for table in fault_tables(system)]
+            tables += [table for system in self.systems for table in slot_error_tables(system)]
         if self.sensitivity:
             from dialgauge.tracking.sensitivity import sensitivity_tables
 

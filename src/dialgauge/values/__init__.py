@@ -11,9 +11,9 @@ if TYPE_CHECKING:
         SPECIAL as SPECIAL,
         Candidates as Candidates,
         CanonicalMap as CanonicalMap,
-        MapFault as MapFault,
+        MapProblem as MapProblem,
         ValueTable as ValueTable,
-        map_faults as map_faults,
+        map_problems as map_problems,
         sorted_tokens as sorted_tokens,
     )
     from dialgauge.values.profile import (

@@ -87,7 +87,7 @@ def _blame(
     for task in sorted(goal.tasks, key=lambda task: bool(task.links)):
         outcome = verdict.tasks[task.domain]
         chain = Chain(task, verdict.tasks, talk, domains)
-        links = [link for fault in outcome.faults if traceable for link in _of_fault(chain, fault, technical)]
+        links = [link for failure in outcome.failures if traceable for link in _of_failure(chain, failure, technical)]
         unnoticed = list(chain.unnoticed()) if traceable and technical is None else []
         if read:
             links, unnoticed = ([_of_the_lab(link) for link in some] for some in (links, unnoticed))
@@ -145,10 +145,10 @@ def _of_the_lab(link: BrokenLink) -> BrokenLink:
     return replace(link, cause="not_understood") if link.side == "user" else link
 
 
-def _of_fault(chain: Chain, fault: TaskFailure, technical: BrokenLink | None) -> Iterator[BrokenLink]:
-    """The links behind one fault. What a technical failure cut short is its own, unless it was settled wrongly."""
-    if technical is None or fault.reason in _SETTLED:
-        yield from chain.of_fault(fault)
+def _of_failure(chain: Chain, failure: TaskFailure, technical: BrokenLink | None) -> Iterator[BrokenLink]:
+    """The links behind one failure. What a technical failure cut short is its own, unless it was settled wrongly."""
+    if technical is None or failure.reason in _SETTLED:
+        yield from chain.of_failure(failure)
     else:
         yield technical
 

@@ -72,7 +72,7 @@ class CompatVerdict(Struct, frozen=True, gc=False):
     #: By domain, without the look at the database.
     domains: dict[str, bool]
     #: Why domains failed.
-    faults: dict[str, tuple[TaskFailure, ...]]
+    failures: dict[str, tuple[TaskFailure, ...]]
 
 
 class _Heard(Struct, gc=False):
@@ -133,17 +133,17 @@ class CompatRules:
         }
         book = sum(rates.values()) / len(rates) if rates else None
         satisfiable = {domain: self._satisfiable(domain, task, heard) for domain, task in goal.tasks.items()}
-        domains, faults = {}, {}
+        domains, failures = {}, {}
         for domain in goal.tasks:
             domain_recall = _rates(*counts[domain])[1]
             domains[domain] = _both(rates.get(domain), domain_recall)
             if not (domains[domain] and satisfiable[domain]):
-                faults[domain] = tuple(
-                    _faults(domain, goal.tasks[domain], heard, rates.get(domain), satisfiable=satisfiable[domain])
+                failures[domain] = tuple(
+                    _failures(domain, goal.tasks[domain], heard, rates.get(domain), satisfiable=satisfiable[domain])
                 )
         whole = sum(satisfiable.values()) / len(satisfiable) if satisfiable else 1.0
         success = _both(book, recall) and whole == 1.0
-        return CompatVerdict(success, precision, recall, f1, book, whole, domains, faults)
+        return CompatVerdict(success, precision, recall, f1, book, whole, domains, failures)
 
     # Hearing
 
@@ -280,7 +280,9 @@ class CompatRules:
         return known
 
 
-def _faults(domain: str, task: Task, heard: _Heard, rate: float | None, *, satisfiable: bool) -> Iterator[TaskFailure]:
+def _failures(
+    domain: str, task: Task, heard: _Heard, rate: float | None, *, satisfiable: bool
+) -> Iterator[TaskFailure]:
     missing = [slot for slot in task.requests if slot not in heard.told.get(domain, ())]
     if rate == 0 and domain not in heard.booked:
         yield TaskFailure(reason="no_booking_heard")

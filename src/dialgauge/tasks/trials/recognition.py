@@ -85,7 +85,7 @@ def refuse_unreadable(file: str | Path) -> str:
             if named == LAST_RESORT and not logs and formats.may_be_log(part):
                 raise _no_log(file, part)
         except UnknownFormat as error:
-            if error.fault:
+            if error.damage:
                 raise led_on(file, error, part) from error
             seen = f"; keys seen: {', '.join(error.names)}" if error.names else ""
             if not logs:
@@ -105,7 +105,7 @@ def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) 
     shown = part or next((each for each in parts if each.name == error.file), parts[0])
     unknown = isinstance(error, UnknownFormat)
     reason = (
-        f"no known format of agents' logs fits it{error.fault}" if isinstance(error, UnknownFormat) else error.message
+        f"no known format of agents' logs fits it{error.damage}" if isinstance(error, UnknownFormat) else error.message
     )
     example = error.example if error.example.startswith("{") and not unknown else formats.log_advice(shown)[1]
     new = DialgaugeError(
@@ -139,7 +139,7 @@ def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str
         try:
             recognise(part, folders)
         except UnknownFormat as error:
-            if error.fault and part.stem.endswith((".json", ".jsonl")):  # it was to be a log
+            if error.damage and part.stem.endswith((".json", ".jsonl")):  # it was to be a log
                 return led_on(file, error, part)
             unread[part.name] = error.names
         except DialgaugeError:
