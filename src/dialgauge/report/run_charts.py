@@ -17,7 +17,7 @@ from dialgauge.measures import Resampling, Score, Signature, parse_measure
 from dialgauge.report.charts import domain_bars
 from dialgauge.report.figures import SHADES
 from dialgauge.report.interval_panels import interval_plot
-from dialgauge.report.runs import MEASURE_PART, SHARE, system_labels
+from dialgauge.report.runs import SHARE, measure_and_part, system_labels
 from dialgauge.text import counted, upper_first
 
 if TYPE_CHECKING:
@@ -167,9 +167,7 @@ def _rows(label: str, run: Run) -> Iterator[_Row]:
     cases = _cases(run)
     for name, score in run.scores.items():
         if score.value is not None:
-            parted = MEASURE_PART.fullmatch(name)
-            measure, part = (parted[1], parted[2]) if parted else (name, "")
-            yield _Row(label, measure, part, score, score.value, cases.get(name))
+            yield _Row(label, *measure_and_part(name), score, score.value, cases.get(name))
 
 
 def _cases(run: Run) -> dict[str, int]:

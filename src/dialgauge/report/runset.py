@@ -19,7 +19,7 @@ from dialgauge.errors import DialgaugeError, UnknownNameError, missing_extra, ne
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score, Signature
 from dialgauge.report.notebook import notebook_html
-from dialgauge.report.runs import MEASURE_PART, SHARE, numbered, score_column
+from dialgauge.report.runs import SHARE, measure_and_part, numbered, score_column
 from dialgauge.report.table import Cell, Column, Table, percent_note, render_tables
 from dialgauge.runs import Run, Store, worst_first
 from dialgauge.text import some_of
@@ -196,16 +196,16 @@ class RunSet(Presented, Mapping[str, Run]):
         if by != PART:
             raise UnknownNameError(f"these scores are not split by '{by}'; the parts of measures are by='{PART}'")
         bracketed = [
-            (name, measure, match)
+            (name, measure, parted)
             for name, run in self.items()
             for measure in run.scores
-            if (match := MEASURE_PART.fullmatch(measure))
+            if (parted := measure_and_part(measure))[1]
         ]
         if not bracketed:
             raise DialgaugeError(f"no measure has parts: {some_of(self.measures)}")
-        for name, measure, match in bracketed:
+        for name, measure, parted in bracketed:
             score = self[name].scores[measure]
-            yield {"system": name, PART: match[2], "measure": match[1], "value": score.value} | {
+            yield {"system": name, PART: parted[1], "measure": parted[0], "value": score.value} | {
                 end: getattr(score, end) for end in ("low", "high", "n")
             }
 
