@@ -157,7 +157,7 @@ def run(
         return held.run(agents, model.asked(), output, gates)
     gate = gates.gate(output.store, kinds=("lab",))
     loaded = town.open(count, failures)
-    sitting = lab_config_from(
+    config = lab_config_from(
         user=agents.given("user"),
         system=agents.given("system"),
         channel=channel,
@@ -170,7 +170,7 @@ def run(
     )
     store, where = runs.Store(output.store), placement.place
     results = lab.converse(
-        sitting,
+        config,
         goals=loaded,
         broken=broken or "",
         resamples=resamples,

@@ -64,16 +64,16 @@ def study(
     store = runs.Store(stored.store)
     store.check_writable()
     loaded = town.open(count)
-    sitting = lab_config_from(
+    config = lab_config_from(
         user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, trials=1,
         seed=seed, mask=False, exchanges=exchanges, seconds=300.0,
     )  # fmt: skip
-    conditions = lab.channel_conditions(sitting.system, _kinds(errors), _shares(rates))
+    conditions = lab.channel_conditions(config.system, _kinds(errors), _shares(rates))
     for condition in conditions:
         condition.system.make()
     with progress_bar("conditions", len(conditions)) as advance:
         made = lab.study_run(
-            loaded, sitting, conditions, store=store, workers=workers, resamples=resamples, on_condition=advance
+            loaded, config, conditions, store=store, workers=workers, resamples=resamples, on_condition=advance
         )
     tables = lab.study_tables(made)
     output.show(tables)

@@ -148,13 +148,13 @@ def live_in_town(demo: Demo) -> Answer:
     count = min(TOWN_GOALS, 2 * demo.dialogs)
     demo.tell(f"rule-system and agenda run {count} errands in a town, over a noisy line")
     loaded = lab.open_town(count=count, seed=demo.seed)
-    sitting = lab.LabConfig(
+    config = lab.LabConfig(
         user=lab.AgentSpec("agenda", {"channel": "mild"}),
         system=lab.AgentSpec("rule-system", {"channel": "mild"}),
         level="text",
         seed=demo.seed,
     )
-    run = lab.run_lab(loaded, sitting, store=demo.store)
+    run = lab.run_lab(loaded, config, store=demo.store)
     return Answer(
         question="What does a whole system get done?",
         runs=(run,),

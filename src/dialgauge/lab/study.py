@@ -64,7 +64,7 @@ def channel_conditions(
 
 def study_run(
     loaded: LoadedDomain,
-    sitting: LabConfig,
+    config: LabConfig,
     conditions: Sequence[Condition],
     *,
     store: Store | None = None,
@@ -74,17 +74,17 @@ def study_run(
 ) -> Run:
     """Hold the conversations of all conditions and say which measure predicts success. With a store the run is stored,
     and what is finished outlives the process until it is."""
-    check_setting(sitting, loaded.search.domain)
+    check_setting(config, loaded.search.domain)
     if store is None:
-        return _studied(loaded, sitting, conditions, None, workers, resamples, on_condition)
+        return _studied(loaded, config, conditions, None, workers, resamples, on_condition)
     listed = msgspec.to_builtins(list(conditions))
-    with lab_workbench(store, STUDY_KIND, loaded, sitting, conditions=listed) as folder:
-        return store.add(_studied(loaded, sitting, conditions, folder, workers, resamples, on_condition))
+    with lab_workbench(store, STUDY_KIND, loaded, config, conditions=listed) as folder:
+        return store.add(_studied(loaded, config, conditions, folder, workers, resamples, on_condition))
 
 
 def _studied(
     loaded: LoadedDomain,
-    sitting: LabConfig,
+    config: LabConfig,
     conditions: Sequence[Condition],
     folder: Path | None,
     workers: Workers,
@@ -93,7 +93,7 @@ def _studied(
 ) -> Run:
     tables: dict[str, list[Floats]] = {name: [] for name in (SUCCESS, *DEFAULT_MEASURES)}
     for number, condition in enumerate(conditions):
-        chosen = replace(sitting, system=condition.system, trials=1)
+        chosen = replace(config, system=condition.system, trials=1)
         done = Parts(folder / f"condition-{number}") if folder is not None else None
         held = list(hold_conversations(loaded.again, loaded.goals, chosen, workers=workers, done=done))
         for name, row in _rows(held, loaded).items():
@@ -102,26 +102,26 @@ def _studied(
             on_condition(1)
     arrays = {name: np.array(rows) for name, rows in tables.items()}
     success = arrays.pop(SUCCESS)
-    fitted = predictors(success, arrays, resamples=resamples, seed=sitting.seed)
+    fitted = predictors(success, arrays, resamples=resamples, seed=config.seed)
     return new_run(
         kind=STUDY_KIND,
-        name=f"study-{sitting.system.name}-{sitting.user.name}",
+        name=f"study-{config.system.name}-{config.user.name}",
         tables={
             "conditions": lambda: _condition_frame(conditions, success, arrays),
             "conversations": lambda: _conversation_frame(loaded, conditions, success, arrays),
             "predictors": lambda: _predictor_frame(fitted),
         },
         config={
-            "system": str(sitting.system),
-            "user": str(sitting.user),
-            "level": sitting.level,
+            "system": str(config.system),
+            "user": str(config.user),
+            "level": config.level,
             "goals": loaded.name,
             "conditions": [condition.name for condition in conditions],
             "resamples": resamples,
         },
         inputs=loaded.files,
-        seeds=sitting.seed,
-        signature=lab_signature(loaded, sitting).with_(
+        seeds=config.seed,
+        signature=lab_signature(loaded, config).with_(
             conditions=",".join(condition.name for condition in conditions), trials=""
         ),
     )

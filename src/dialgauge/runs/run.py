@@ -368,7 +368,7 @@ class _MadeTables(Mapping[str, TableInfo]):
         return len(self._names)
 
 
-class _Parcel(msgspec.Struct):
+class _PackedRun(msgspec.Struct):
     manifest: Manifest
     tables: dict[str, bytes]
     #: The dialogues; None where the run has no corpus.
@@ -379,7 +379,7 @@ def packed_run(run: Run) -> bytes:
     """A run as bytes; the same run gives the same bytes."""
     tables = {name: _table_bytes(run, name) for name in run.tables if name not in CORPUS_TABLES}
     corpus = list(run.dialogues()) if run.has_corpus else None
-    return msgspec.msgpack.encode(_Parcel(run.manifest, tables, corpus))
+    return msgspec.msgpack.encode(_PackedRun(run.manifest, tables, corpus))
 
 
 def _table_bytes(run: Run, name: str) -> bytes:
@@ -391,7 +391,7 @@ def _table_bytes(run: Run, name: str) -> bytes:
 
 def unpacked_run(content: bytes) -> Run:
     """The run in memory, as it was packed, by the command of this process."""
-    parcel = msgspec.msgpack.decode(content, type=_Parcel)
-    frames: dict[str, Frame] = {name: TableParts([table]) for name, table in parcel.tables.items()}
-    manifest = msgspec.structs.replace(parcel.manifest, command=plain(this_command()))  # not the worker's
-    return run_in_memory(manifest, frames, parcel.corpus)
+    packed = msgspec.msgpack.decode(content, type=_PackedRun)
+    frames: dict[str, Frame] = {name: TableParts([table]) for name, table in packed.tables.items()}
+    manifest = msgspec.structs.replace(packed.manifest, command=plain(this_command()))  # not the worker's
+    return run_in_memory(manifest, frames, packed.corpus)

@@ -197,17 +197,17 @@ _RULES: tuple[tuple[ErrorKind, Callable[[Folded], object]], ...] = (
 
 def _errors(said: Sequence[Folded], heard: Sequence[Folded]) -> Iterator[tuple[ErrorKind, int | None, int | None]]:
     """Each error with the places of the act that was said and of the one that was heard for it."""
-    unheard, unsaid = _left_over(said, heard)
+    missed, invented = _left_over(said, heard)
     for fault, key in _RULES:
-        for index in list(unheard) if unsaid else ():
-            match = next((other for other in unsaid if key(heard[other]) == key(said[index])), None)
+        for index in list(missed) if invented else ():
+            match = next((other for other in invented if key(heard[other]) == key(said[index])), None)
             if match is not None:
-                unheard.remove(index)
-                unsaid.remove(match)
+                missed.remove(index)
+                invented.remove(match)
                 yield fault, index, match
-    for index in unheard:
+    for index in missed:
         yield "missed", index, None
-    for index in unsaid:
+    for index in invented:
         yield "invented", None, index
 
 
@@ -216,13 +216,13 @@ def _left_over(said: Sequence[Folded], heard: Sequence[Folded]) -> tuple[list[in
     places: dict[Folded, list[int]] = {}
     for place in range(len(heard) - 1, -1, -1):
         places.setdefault(heard[place], []).append(place)
-    unheard = []
+    missed = []
     for place, act in enumerate(said):
         if same := places.get(act):
             same.pop()
         else:
-            unheard.append(place)
-    return unheard, sorted(chain.from_iterable(places.values()))
+            missed.append(place)
+    return missed, sorted(chain.from_iterable(places.values()))
 
 
 def describe(act: Act, with_value: bool = False) -> str:

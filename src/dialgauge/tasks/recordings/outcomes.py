@@ -1,6 +1,6 @@
 """What became of each task of a recorded conversation, by the strict rules, and why it failed.
 
-A task succeeds if what the user ended up with (``spoken_of.py`` says what that is) satisfies every constraint, every
+A task succeeds if what the user ended up with (see ``conversation_tracker.py``) satisfies every constraint, every
 request was answered with the truth about it and nothing else, and where it was to be booked it is booked, with every
 slot as wanted, and the user was told the booking's own reference. What has no rows must have been sent or
 booked, with every slot as wanted; one that is "the hotel" is the one the user settled on, by its name.

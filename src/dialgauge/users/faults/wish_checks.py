@@ -19,7 +19,7 @@ from dialgauge.users.faults.conversation_view import ConversationView, RecordedE
 from dialgauge.users.faults.entities import FLIGHT
 from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
 from dialgauge.users.faults.told_checks import REACTIVE
-from dialgauge.users.faults.withheld_items import kept_back, things_named
+from dialgauge.users.faults.withheld_items import secret_items, things_named
 
 #: What an action is called where people speak of it, by a word of the tool's name.
 _SPOKEN = {
@@ -130,7 +130,7 @@ def _stops_instead(view: ConversationView, last: RecordedExchange) -> str:
     asks = _DIRECT_QUESTION.search(asked) or (
         _OPEN_QUESTION.search(question) and not _LEFT_TO_THE_USER.search(question) and not _REFUSED.search(asked)
     )
-    if not asks or things_named(question) & kept_back(view.instruction) or _ENDS_WHEN_ASKED.search(view.instruction):
+    if not asks or things_named(question) & secret_items(view.instruction) or _ENDS_WHEN_ASKED.search(view.instruction):
         return ""
     return "stops_when_asked"
 
