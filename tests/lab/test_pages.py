@@ -18,6 +18,7 @@ from dialgauge.lab.facets import OUTCOME_RULES
 from dialgauge.presentation import DialogueView, pages_of
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks import REASON_GROUPS, reason_texts
+from support.family_pages import dialogues_with
 from support.pages import (
     HOSTILE,
     assert_harmless,
@@ -55,8 +56,7 @@ def view(library: Library, run: Run, name: str) -> DialogueView:
 
 
 def found(run: Run, **facets: str) -> set[str]:
-    listed = DialogueList(Library(runs=[run]), run)
-    return {listed.ids[place] for place in listed.order(DialogueQuery(facets=facets)).tolist()}
+    return set(dialogues_with(run, **facets))
 
 
 def held(*turns: Turn, goal: Goal | None = None) -> DialogueView:
