@@ -199,7 +199,7 @@ def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], pola
 
 
 def _hint(error: Exception, tables: Iterable[str], left_out: Sequence[DialgaugeError]) -> str:
-    """For a table that is not there: the damage because of which it may not be, else names like it."""
+    """For an unknown table: the damage that may be the reason, else similar names."""
     missing = re.search(r"Table with name (\S+) does not exist", str(error))
     if missing is None:
         return ""

@@ -275,7 +275,7 @@ def _durations(reply: ReplyText) -> Iterator[Place[float]]:
 
 
 def same_told(value: str, truth: str, kind: Kind) -> bool:
-    """Is what was said the value? Times said with two meanings are, if either is."""
+    """Is what was said the value? A time with two meanings is, if either of them is."""
     if kind == "time":
         minutes = {sorted(time.value)[0] for time in ReplyText(truth).times} or set()
         wanted = _clock(truth)

@@ -101,7 +101,7 @@ class ChatClient:
         return answer
 
     def _most(self, request: dict[str, Any]) -> Cost:
-        """What a call can cost: no tokenizer makes more tokens than there are bytes."""
+        """The most that a call can cost: a text has at most as many tokens as bytes."""
         tokens_in, tokens_out = len(json.dumps(request).encode()), self.settings.max_tokens
         return Cost(tokens_in + tokens_out, self.settings.cost(tokens_in, tokens_out))
 

@@ -328,7 +328,7 @@ class AgendaUser:
             self._let_go()
 
     def _let_go(self) -> None:
-        """Nothing comes of it: on to the next."""
+        """Give up the active task and go on with the next."""
         self._standstill = 0
         left = self._left()
         if left:

@@ -117,7 +117,7 @@ class Renderer:
 
 
 def _model_file(name: str) -> str:
-    """The name of a model's file, once it was seen to be one: better now than in every conversation."""
+    """The name of a model's file, checked by loading it now, not in every conversation."""
     if name:
         NluModel.load(name)
     return name
@@ -223,7 +223,7 @@ class TownSystem(_Pipeline):
 
 @lru_cache(1 << 14)
 def _wordless(side: Speaker, acts: tuple[Act, ...]) -> Turn:
-    """A turn of acts. Simulated speakers say the same over and over: such turns share what follows from the acts."""
+    """A turn of acts without text; cached, as simulated speakers repeat themselves."""
     return Turn(speaker=side, acts=acts, requested=requested(acts) if side == "user" else None)
 
 

@@ -113,7 +113,7 @@ def repeats(turns: Sequence[Turn], domain: str = "") -> Iterator[tuple[int, Caus
 
 
 def _why_repeated(acts: list[Act], before: Mapping[Act, int], turns: Sequence[Turn], position: int) -> Cause:
-    """What was not heard, or not answered, comes before the user's own doing."""
+    """Why the user repeated itself: not heard, not answered, answered wrongly; else its own choice."""
     if any(act not in (turns[before[act]].heard or ()) for act in acts if turns[before[act]].heard is not None):
         return "said_not_heard"
     replies = [before[act] + 1 for act in acts] + [position - 1]
@@ -135,7 +135,7 @@ def nothing_heard(turn: Turn) -> bool:
 
 
 def _beside(turns: Sequence[Turn], position: int) -> Cause | None:
-    """What made a system's turn deal with another domain, or refuse what was not asked for. None: it did not."""
+    """Why a system's turn is about another domain, or refuses something that was not asked for; None if neither."""
     reply, asked = turns[position], turns[position - 1]
     spoken, called = _domains(asked.acts), {call.domain for call in reply.calls or ()}
     if not spoken:

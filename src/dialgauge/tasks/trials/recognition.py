@@ -53,7 +53,7 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
 
 
 def refuse_unreadable(file: str | Path) -> str:
-    """Say what is wrong with a file that is not there, or that nothing can be made of; of others, the format."""
+    """The format of a file; a file that is absent or cannot be read is refused with the reason."""
     _refuse_nothing(file)
     parts = resolve(file)
     if any(part.name.endswith(_WORKBOOK) for part in parts):
@@ -97,7 +97,7 @@ def refuse_unreadable(file: str | Path) -> str:
 
 
 def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) -> DialgaugeError:
-    """A refusal that says what was seen, what to write instead, made of the first records, and what to do with it."""
+    """The error with what was seen, an example made of the first records, and the command to run next."""
     if _MINE in error.message:
         return error
     parts = resolve(source)
@@ -133,7 +133,7 @@ def _kinds_of(parts: Sequence[Part]) -> str:
 
 
 def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str, int]) -> DialgaugeError:
-    """All files of a folder with logs in which nothing is found, so that they are taken away at once."""
+    """The error for files of a folder of logs that hold no conversation; it names them all."""
     unread: dict[str, Sequence[str]] = {}
     for part in parts:
         try:
