@@ -258,7 +258,7 @@ def dialogue_key(identifier: str) -> str:
 
 
 def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
-    """Tasks whose trials tell their users different things, of dialogues each with its task; what is not told is not.
+    """Tasks whose trials give the user different instructions; trials without any are left out.
 
     >>> told = [Dialogue(id=text, turns=(), goal=Goal(message=(text,))) for text in ("Book.", "Cancel.")]
     >>> differing_instructions([("1", told[0]), ("1", told[1]), ("2", told[1])])
@@ -272,13 +272,13 @@ def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
 
 
 def contradicted_sentence(odd: Sequence[str], conversations: int, most: int = 3) -> str:
-    """What is said of conversations whose reward is not what the file stores beside it, without the full stop."""
+    """A sentence about conversations whose reward contradicts its parts, without the full stop."""
     which = f"{len(odd):,} of {counted(conversations, 'conversation')} ({some_of(odd, most)})"
     return f"the recorded reward is not what the parts stored with it give in {which}"
 
 
 def differing_sentence(tasks: Sequence[str]) -> str:
-    """What is said of such tasks, without the full stop."""
+    """A sentence about such tasks, without the full stop."""
     return (
         f"the trials of {counted(len(tasks), 'task')} have different instructions ({some_of(tasks, _NAMED)}): are "
         "conversations filed under another task?"

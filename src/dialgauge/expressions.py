@@ -134,7 +134,7 @@ def _that_can_fail(items: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 class _Ambiguous(Exception):
-    """Found: no need to look further."""
+    """Raised to stop the search when an ambiguity is found."""
 
 
 def _walk(items: _Items, taken: frozenset[str]) -> frozenset[str]:

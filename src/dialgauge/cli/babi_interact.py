@@ -87,7 +87,7 @@ def _record(run: runs.Run) -> dict[str, Any]:
 
 
 def _task(folder: Path | None, given: int | None) -> int:
-    """The task to meet users of."""
+    """The number of the task whose users are simulated."""
     number = task_of(folder, given, 5)
     if number == REAL_CALLS:
         raise DialgaugeError(
@@ -134,7 +134,7 @@ def system_named(
 
 
 def _is_agent(name: str) -> bool:
-    """Agents and models share one list of names."""
+    """Is it the name of an agent and not of a model? An unknown name is an error."""
     if name in agents.BUILT_IN:
         return True
     models, others = rankers.ranker_names(), agents.agent_names()

@@ -60,12 +60,12 @@ _ODD_CONTENT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueEr
 
 
 class MissingRun(DialgaugeError):
-    """A run that an address names is not there, or not there any more."""
+    """The run that an address names does not exist, or was removed."""
 
 
 @contextmanager
 def stored_as_expected() -> Iterator[None]:
-    """Whatever fails on the content of a run's tables is an error that says so: somebody may have changed its files."""
+    """Turn any failure on the content of a run's tables into an error that says so: files may have been changed."""
     try:
         yield
     except (*_ODD_CONTENT, PolarsError) as error:

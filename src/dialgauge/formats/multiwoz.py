@@ -180,7 +180,7 @@ class _Reader:
         )
 
     def _constraints(self, raw: dict[str, str | bool]) -> dict[str, str]:
-        """Without the flags ``invalid`` and ``pre_invalid``, which belong to the tool that made the goals."""
+        """The constraints without the flags ``invalid`` and ``pre_invalid`` of the tool that made the goals."""
         kept = {slot: value for slot, value in raw.items() if isinstance(value, str)}
         self._notes.add("goal flag dropped (invalid, pre_invalid)", len(raw) - len(kept))
         return kept

@@ -281,7 +281,7 @@ def _told(results: _Results, part: Part) -> _Told:
 
 
 def is_results(peek: Peek) -> bool:
-    """Does an object say how it came about, by the words of tau2-bench, or has it tasks and simulations as there?"""
+    """Does an object look like results of tau2-bench, by its info, tasks or simulations?"""
     given = peek.json if isinstance(peek.json, dict) else {}
     info = given.get("info")
     known = info.keys() if isinstance(info, dict) else set[str]()
@@ -290,13 +290,13 @@ def is_results(peek: Peek) -> bool:
 
 
 def _is_simulation(peek: Peek) -> bool:
-    """A simulation in a file of its own; which of its members come early is tau2-bench's order."""
+    """Is a file one simulation? It is told by the members that tau2-bench writes first."""
     given = peek.json
     return isinstance(given, dict) and {"id", "task_id", "termination_reason"} <= given.keys() and "traj" not in given
 
 
 def _are_simulations(peek: Peek) -> bool:
-    """Simulations alone, in a list or a line each."""
+    """Does a file hold only simulations, in a list or one per line?"""
     first = _first(peek.json) if isinstance(peek.json, list) else peek.first_line
     return _is_judged(first) if first is not None and not isinstance(peek.json, dict) else False
 

@@ -196,7 +196,7 @@ def _code(agent: str, given: Mapping[str, str]) -> str:
 
 
 def _checksum(domain: ToolDomain) -> str:
-    """Of the records, the policy and the code of a domain."""
+    """The checksum of the records, the policy and the code of a domain."""
     digest = hashlib.sha256(msgspec.json.encode([domain.name, domain.policy, domain.records]))
     for file in sorted(domain.folder.glob("*.py")):
         digest.update(file.read_bytes())

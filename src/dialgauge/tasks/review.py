@@ -112,7 +112,7 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def per_task_stands(self) -> bool:
-        """Whether what is said by task may be said."""
+        """Whether figures by task can be trusted."""
         return self.audit is None or self.audit.integrity.per_task_stands
 
     @property
@@ -254,7 +254,7 @@ def _unfair(audit: LogAudit) -> Iterator[tuple[str, list[str]]]:
 
 
 def _fairness(review: Review) -> Iterator[str]:
-    """Tasks by what they are, whichever conversations are filed under them, and by how these went if they belong."""
+    """Sentences about unfair tasks and, if conversations belong to their tasks, about those that no trial passes."""
     if review.audit is None:
         return
     parts = [f"{words} ({_some(tasks)})" for words, tasks in _unfair(review.audit)]
@@ -273,7 +273,7 @@ def _some(tasks: Sequence[str]) -> str:
 
 
 def _faults(review: Review) -> Iterator[str]:
-    """What users got wrong, where there is no more to go by."""
+    """What users got wrong, for a log that cannot be audited or blamed."""
     erred = {name for name, faults in review.faults.items() if faults}
     if not erred:
         return

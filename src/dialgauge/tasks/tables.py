@@ -44,7 +44,7 @@ def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
     written: dict[int, dict[str, Values]] = {}
 
     def as_state(state: TaskState) -> State:
-        """Turns share the slots of a domain that did not change, and what was written of them."""
+        """The state in the data model; turns share what did not change."""
         for slots in state.values():
             if id(slots) not in written:
                 written[id(slots)] = {slot: (value,) for slot, value in slots.items()}

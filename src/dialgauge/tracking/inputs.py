@@ -299,7 +299,7 @@ def _are_rows(name: object, value: object) -> bool:
 
 
 def _is_frame(sources: object) -> bool:
-    """Is it a frame or a dataset? One of several splits is a mapping too; what is told at a glance loads nothing."""
+    """Is it a frame or a dataset? A dataset with several splits is a mapping, too; plain types import nothing."""
     if isinstance(sources, str | Path | Corpus) or type(sources) in (dict, list, tuple):
         return False
     return formats.is_frame(sources)

@@ -313,7 +313,7 @@ def score_prepared(
 def state_scores(
     study: PreparedInputs, measures: Sequence[Measure[Any]], profile: Profile, *, resampling: Resampling | None
 ) -> list[Scores]:
-    """The scores of every system of a study, for who needs no run of them."""
+    """The scores of every system, without making runs."""
     return score_systems([_prepared(study, name, profile, measures, ()).evidence for name in study.systems], resampling)
 
 

@@ -78,7 +78,7 @@ class Echo:
     name = "echo"
 
     def start(self, context: Context) -> None:
-        """Which side it is on."""
+        """Note which side it is on."""
         self._speaker: Speaker = "user" if isinstance(context, UserContext) else "system"
 
     def respond(self, turn: Turn | None) -> Reply:

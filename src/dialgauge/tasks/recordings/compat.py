@@ -377,7 +377,7 @@ def _rates(hits: int, false: int, missed: int) -> tuple[float | None, float | No
 
 
 def _both(book: float | None, recall: float | None) -> bool:
-    """Each complete or not asked for, and one of them asked for."""
+    """Is each of the two complete or not asked for, and at least one asked for?"""
     return (book is not None or recall is not None) and book in (None, 1.0) and recall in (None, 1.0)
 
 
@@ -389,7 +389,7 @@ def _digits(value: str) -> int | None:
 
 
 def _in_time(slot: str, wanted: str, has: str) -> bool:
-    """Not before, or not after; what is no time always fits."""
+    """Is a time not before, or not after, another? What is no time always fits."""
     limit, time = _digits(wanted), _digits(has)
     return limit is None or time is None or (time - limit) * _TIMES[slot] >= 0
 
