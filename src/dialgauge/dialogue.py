@@ -15,6 +15,7 @@ States
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -196,8 +197,6 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         return f"Dialogue({', '.join([repr(self.id), counted(len(self.turns), 'turn'), *self.domains])})"
 
     def _repr_html_(self) -> str:
-        from importlib import import_module
-
         html: str = import_module("dialgauge.report").dialogue_html(self)  # by name, as that room stands above this one
         return html
 
@@ -259,7 +258,7 @@ def dialogue_key(identifier: str) -> str:
 
 
 def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
-    """Tasks whose trials tell their users different things, of dialogues each with its task; what is not told is not.
+    """Tasks whose trials give the user different instructions; trials without any are left out.
 
     >>> told = [Dialogue(id=text, turns=(), goal=Goal(message=(text,))) for text in ("Book.", "Cancel.")]
     >>> differing_instructions([("1", told[0]), ("1", told[1]), ("2", told[1])])
@@ -273,15 +272,14 @@ def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
 
 
 def contradicted_sentence(odd: Sequence[str], conversations: int, most: int = 3) -> str:
-    """What is said of conversations whose reward is not what the file stores beside it, without the full stop."""
+    """A sentence about conversations whose reward contradicts its parts, without the full stop."""
     which = f"{len(odd):,} of {counted(conversations, 'conversation')} ({some_of(odd, most)})"
     return f"the recorded reward is not what the parts stored with it give in {which}"
 
 
 def differing_sentence(tasks: Sequence[str]) -> str:
-    """What is said of such tasks, without the full stop."""
-    named = ", ".join(tasks[:_NAMED]) + (", …" if len(tasks) > _NAMED else "")
+    """A sentence about such tasks, without the full stop."""
     return (
-        f"the trials of {counted(len(tasks), 'task')} have different instructions ({named}): are conversations filed "
-        "under another task?"
+        f"the trials of {counted(len(tasks), 'task')} have different instructions ({some_of(tasks, _NAMED)}): are "
+        "conversations filed under another task?"
     )

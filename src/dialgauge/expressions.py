@@ -10,6 +10,7 @@ meant to take at worst a time that grows with the square of the length, which :d
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from re import _constants as sre, _parser  # type: ignore[attr-defined]
 from typing import Any, TypeAlias
@@ -45,8 +46,6 @@ def compiled(expression: str, what: str) -> re.Pattern[str]:
 
     Python's own limits show as errors of several kinds: of numbers, of nesting, of the size of the machine it builds.
     """
-    import warnings
-
     shown = expression if len(expression) <= 80 else f"{expression[:80]}…"
     try:
         with warnings.catch_warnings():  # what may come to mean something else one day; today it has a meaning
@@ -135,7 +134,7 @@ def _that_can_fail(items: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 class _Ambiguous(Exception):
-    """Found: no need to look further."""
+    """Raised to stop the search when an ambiguity is found."""
 
 
 def _walk(items: _Items, taken: frozenset[str]) -> frozenset[str]:

@@ -7,6 +7,7 @@ writer lives; what a killed process left behind is removed by the next one that 
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import math
 import os
@@ -297,8 +298,14 @@ def probe(folder: Path) -> None:
             pass
 
 
+def sha256_of(path: Path) -> str:
+    """The checksum of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path, what: str = "it", advice: str = "") -> Iterator[None]:
     """Whatever the operating system reports while a file is written becomes one sentence."""
     try:
         yield
@@ -306,7 +313,7 @@ def writing(path: Path) -> Iterator[None]:
         raise
     except Exception as error:
         if system_error(error) is not None:
-            raise DialgaugeError(f"it cannot be written ({reason(error)})", file=str(path)) from error
+            raise DialgaugeError(f"{what} cannot be written ({reason(error)}){advice}", file=str(path)) from error
         if not (isinstance(error, ValueError) and "\0" in str(path)):
             raise
         raise DialgaugeError("it cannot be written (a name cannot hold the character 0)", file=str(path)) from error

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from dialgauge.text import CAMEL_CASE
+
 
 class PersonalField(NamedTuple):
     """A value that a member's name says is personal."""
@@ -39,7 +41,6 @@ _IN_ADDRESS = ("address1", "street", "zip", "postcode", "postal_code")
 _OF_A_PERSON = frozenset({"birth date", "e-mail", "user id"})
 _MEANS = re.compile(r"payment_methods?|payment_sources?|cards?")
 _LAST_DIGITS = frozenset({"last_four", "last4", "last_4", "card_last_four"})
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 #: What cannot stand for a person.
 _NOTHING = frozenset({"", "none", "null", "n/a", "unknown", "true", "false", "?"})
 
@@ -117,7 +118,7 @@ def _named(name: str) -> str:
 
 def _plain(key: str) -> str:
     """A member's name in small letters with underscores, however it is written."""
-    return re.sub(r"[\s.-]+", "_", _HUMP.sub("_", key.strip())).lower() if len(key) <= 60 else ""
+    return re.sub(r"[\s.-]+", "_", CAMEL_CASE.sub("_", key.strip())).lower() if len(key) <= 60 else ""
 
 
 def _json_in(text: str) -> Any:

@@ -9,6 +9,8 @@ from itertools import pairwise
 
 #: The code of notes that have none, and of those that name options of the command line, which pages leave out.
 REMARK, OPTIONS = "remark", "options"
+#: Where a word begins in a name like ``firstName``.
+CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Note(str):
@@ -61,6 +63,11 @@ def some_of(names: Iterable[str], most: int = 3) -> str:
     listed = list(names)
     more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
     return f"{', '.join(listed[:most])}{more}"
+
+
+def upper_first(text: str) -> str:
+    """The text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
 
 
 def split_at_commas(text: str) -> list[str]:

@@ -9,8 +9,9 @@ import pytest
 from dialgauge.agents import AgentReplier, Reply, RuleAgent, Rules, SystemContext
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import NO_RESULT
 from dialgauge.lab import move_to
-from dialgauge.rankers import LOGS, NO_RESULT, Point, RankingTask, load_ranker, points_of, save_ranker
+from dialgauge.rankers import LOGS, Point, RankingTask, load_ranker, points_of, save_ranker
 from dialgauge.responses import evaluate
 from dialgauge.worlds.restaurant import FactDatabase
 from support.tiny_world import TINY, point, tiny_task

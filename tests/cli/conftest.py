@@ -19,3 +19,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are stored in the folder of the test."""
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+
+
+@pytest.fixture
+def own_folder(own_store: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test works in its own folder, too."""
+    monkeypatch.chdir(tmp_path)

@@ -17,14 +17,9 @@ from support.tiny_world import tiny_release
 from support.trackers import gold_dialogues, tracker
 
 Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("own_folder")
 SHARE = Score(value=0.5, unit="share", higher_is_better=True)
 POINTS = Score(value=12.0, unit="points", higher_is_better=True)
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
 
 
 @pytest.fixture

@@ -23,12 +23,7 @@ from support.agent_results import tau_file, tau_result
 from support.commands import dialgauge
 
 Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_pictures: None) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+pytestmark = pytest.mark.usefixtures("own_folder", "without_pictures")
 
 
 def desk_log(path: Path, script: str, trials: int = 3) -> Path:

@@ -15,13 +15,8 @@ from support.town import responses, write_town
 from support.trackers import gold_dialogues, tracker
 
 Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("own_folder")
 Words = list[object]
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
 
 
 def _trackers(folder: Path) -> Words:

@@ -15,25 +15,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from dialgauge.data import unpack_archive
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
+from support.archives import tarred, zipped
 from support.examples import EXAMPLES
 from support.soak import examples
-
-
-def zipped(path: Path, members: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return path
-
-
-def tarred(path: Path, members: dict[str, bytes]) -> Path:
-    with tarfile.open(path, "w:gz") as archive:
-        for name, content in members.items():
-            item = tarfile.TarInfo(name)
-            item.size = len(content)
-            archive.addfile(item, io.BytesIO(content))
-    return path
-
 
 PACKERS = [zipped, tarred]
 Packer = Callable[[Path, dict[str, bytes]], Path]

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tarfile
 import time
-import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +14,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, Part, read, resolve, system_names
+from support.archives import tarred, zipped
 from support.examples import EXAMPLES
 
 LINE = EXAMPLES["native"]
@@ -23,22 +23,6 @@ OTHER = LINE.replace(b'"d1"', b'"d2"')
 
 def contents(source: object, **options: int) -> dict[str, bytes]:
     return {part.stem: part.read() for part in resolve(str(source), **options)}
-
-
-def zipped(path: Path, members: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return path
-
-
-def tarred(path: Path, members: dict[str, bytes], mode: str = "w:gz") -> Path:
-    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return path
 
 
 def test_plain_and_gzipped_files_give_the_same_bytes_whatever_their_name(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from dialgauge.lab.facets import OUTCOME_RULES
 from dialgauge.presentation import DialogueView, pages_of
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks import REASON_GROUPS, reason_texts
+from support.family_pages import dialogues_with
 from support.pages import (
     HOSTILE,
     assert_harmless,
@@ -55,8 +56,7 @@ def view(library: Library, run: Run, name: str) -> DialogueView:
 
 
 def found(run: Run, **facets: str) -> set[str]:
-    listed = DialogueList(Library(runs=[run]), run)
-    return {listed.ids[place] for place in listed.order(DialogueQuery(facets=facets)).tolist()}
+    return set(dialogues_with(run, **facets))
 
 
 def held(*turns: Turn, goal: Goal | None = None) -> DialogueView:
@@ -217,7 +217,7 @@ def test_calls_stand_beside_the_turn_that_made_them() -> None:
     seen = held(Turn(speaker="system", text="ok", acts=(), calls=calls))
     shown = seen.turns[0].cell.calls
     assert [(call.name, call.outcome.text, call.outcome.tone, call.rows) for call in shown] == [
-        ("search hotel", "12 found", "plain", "rows 0, 1, 2, 3, 4, 5, 6, 7, …"),
+        ("search hotel", "12 found", "plain", "rows 0, 1, 2, 3, 4, 5, 6, 7 and 4 more"),
         ("book hotel", "refused", "bad", ""),
         ("book hotel", "booked", "good", "row 4"),
         ("search train", "0 found", "warn", ""),

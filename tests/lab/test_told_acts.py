@@ -100,7 +100,7 @@ def altered(words: Any, search: DomainSearch, outcome: str, text: str, **further
 
 def reasons(tally: Any) -> set[str]:
     judged = [one.strict for one in tally.verdicts.values()]
-    return {fault.reason for verdict in judged for task in verdict.tasks.values() for fault in task.faults}
+    return {failure.reason for verdict in judged for task in verdict.tasks.values() for failure in task.failures}
 
 
 @pytest.mark.parametrize(

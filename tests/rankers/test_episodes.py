@@ -4,7 +4,8 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import NO_RESULT, SILENCE, Episode, Line, episodes
+from dialgauge.formats import NO_RESULT, SILENCE
+from dialgauge.rankers import Episode, Line, episodes
 from dialgauge.responses import reply_classes
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import NO_RESULT
 from dialgauge.lab import move_to
 from dialgauge.rankers import (
-    NO_RESULT,
     Episode,
     Line,
     NearestNeighbour,

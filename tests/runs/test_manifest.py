@@ -29,6 +29,7 @@ MANIFEST = Manifest(
     scores={"JGA": Score(value=0.5, unit="share", higher_is_better=True, lower=0.0, signature="measure:JGA|version:1")},
     details={"profile": "canon"},
     notes=["careful"],
+    note_kinds=["remark"],
     tables={"dialogue_scores": TableInfo(1, {"dialogue": "String"}, 10, "cd")},
 )
 JSON = st.recursive(
@@ -119,6 +120,7 @@ def test_fields_of_a_later_minor_change_do_not_hurt(tmp_path: Path) -> None:
         (raw(tables={"t": {"rows": "many"}}), "cannot be understood"),
         (raw(corpus="../../secret"), "no corpus can be called"),
         (raw(scores={"JGA": 0.5}), "cannot be understood"),
+        (raw(note_kinds=[]), "cannot be understood"),
         (raw(id="20261115-104500-tracking-other-3f2a"), "belongs to '20261115-104500-tracking-other-3f2a'"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from dialgauge.stats import (
     Floats,
-    SeveralSums,
+    VectorSums,
     bootstrap_several,
     bootstrap_weights,
     paired_bootstrap,
@@ -39,7 +39,7 @@ def shares() -> tuple[Floats, Floats]:
 
 def test_a_ratio_is_tested_as_ratios_are(shares: tuple[Floats, Floats]) -> None:
     expected = paired_randomisation(*shares, resamples=RESAMPLES, seed=SEED, level=LEVEL)
-    several = SeveralSums(np.concatenate(shares, axis=1), ratio)
+    several = VectorSums(np.concatenate(shares, axis=1), ratio)
     tested = randomise_several(several, resamples=RESAMPLES, seed=SEED, level=LEVEL)
     assert tested.pairs == expected.pairs
     for part in ("difference", "p", "adjusted", "low", "high", "error", "reach"):
@@ -50,14 +50,14 @@ def test_a_ratio_is_tested_as_ratios_are(shares: tuple[Floats, Floats]) -> None:
 
 
 @pytest.fixture
-def several() -> SeveralSums:
+def several() -> VectorSums:
     chance = np.random.default_rng(2)
     below = chance.integers(5, 20, (2, 40)).astype(np.float64)
     above = np.stack([np.floor(below[0] * chance.random(40)), np.floor(below[1] * chance.random(40) ** 0.6)])
-    return SeveralSums(np.stack([above + 1, below, chance.random((2, 40))], axis=1), curved)
+    return VectorSums(np.stack([above + 1, below, chance.random((2, 40))], axis=1), curved)
 
 
-def test_swaps_and_draws_are_those_of_a_plain_loop(several: SeveralSums) -> None:
+def test_swaps_and_draws_are_those_of_a_plain_loop(several: VectorSums) -> None:
     first, second = several.sums
     observed = curved(first.sum(axis=1)) - curved(second.sum(axis=1))
     extreme = 0
@@ -75,14 +75,14 @@ def test_swaps_and_draws_are_those_of_a_plain_loop(several: SeveralSums) -> None
     np.testing.assert_allclose(intervals, np.quantile(drawn, [0.025, 0.975], axis=0).T, atol=1e-12)
 
 
-def test_intervals_agree_with_verdicts(several: SeveralSums) -> None:
+def test_intervals_agree_with_verdicts(several: VectorSums) -> None:
     for level in (0.5, 0.9, 0.95, 0.99, 0.999):
         tested = randomise_several(several, resamples=RESAMPLES, seed=SEED, level=level)
         significant = tested.adjusted < round(1 - level, 12)
         assert (((tested.low > 0) | (tested.high < 0)) == significant).all()
 
 
-def test_blocks_do_not_change_the_numbers(several: SeveralSums, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_change_the_numbers(several: VectorSums, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = randomise_several(several, resamples=RESAMPLES, seed=SEED, level=LEVEL)
     for module in ("randomisation", "vector_sums"):
         monkeypatch.setattr(f"dialgauge.stats.{module}.CELLS", 70)
@@ -91,7 +91,7 @@ def test_blocks_do_not_change_the_numbers(several: SeveralSums, monkeypatch: pyt
         np.testing.assert_allclose(getattr(parts, part), getattr(whole, part), rtol=1e-12)
 
 
-def test_dialogues_that_are_not_there(several: SeveralSums) -> None:
+def test_dialogues_that_are_not_there(several: VectorSums) -> None:
     fewer = several.without([0, 5])
     rest = [place for place in range(40) if place not in (0, 5)]
     np.testing.assert_allclose(fewer.values, several.at(rest).values, atol=1e-12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dialgauge.explorer import Library, PageLinks, templates
+from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks, templates
 from dialgauge.presentation import DialogueView, pages_of
 from dialgauge.runs import Run, new_run
 from support import pages
@@ -24,6 +24,12 @@ def view_of_dialogue(run: Run, dialogue: str) -> DialogueView:
     """A dialogue of a run as its family shows it."""
     library = Library(runs=[run])
     return pages_of(run.kind).dialogue(library, run, library.dialogue(run, dialogue))
+
+
+def dialogues_with(run: Run, **facets: str) -> list[str]:
+    """The ids of the dialogues of a run that these filters leave."""
+    listed = DialogueList(Library(runs=[run]), run)
+    return [listed.ids[int(place)] for place in listed.order(DialogueQuery(facets=facets))]
 
 
 def dialogue_html(run: Run, dialogue: str) -> str:

@@ -173,7 +173,7 @@ def test_an_unknown_code_is_its_own_word() -> None:
 
 def test_codes_that_no_other_test_brings_about(tmp_path: Path) -> None:
     idle = compat(conversation({"hotel": Task(info={"area": "north"})}, user("general-greet"), system("general-greet")))
-    assert idle.faults == {"hotel": (TaskFailure(reason="nothing_to_do"),)}
+    assert idle.failures == {"hotel": (TaskFailure(reason="nothing_to_do"),)}
     dialogues: dict[str, Any] = responses()
     dialogues["mul0001"][1]["response"] = "[phone] [address] [postcode] [reference]"
     evaluation = TaskEvaluation(small_gold(tmp_path), town(), options=TaskOptions(resamples=0))

@@ -14,13 +14,13 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
 from dialgauge.tracking import (
-    Faults,
     PreparedInputs,
+    SlotErrors,
     TrackedSystem,
     TrackingRuns,
-    fault_tables,
     layout,
     profile_sensitivity,
+    slot_error_tables,
     slots_per_dialogue,
     worst_ranking,
 )
@@ -195,7 +195,7 @@ def test_a_domains_slots_do_not_depend_on_other_systems() -> None:
 
 
 def test_episodes() -> None:
-    faults = Faults(scored())
+    faults = SlotErrors(scored())
     found = {entry.pair: entry for entry in faults.by_slot()}
     area = found["hotel", "area"]
     assert (area.episodes, area.wrong_value, area.mean_origin, area.mean_turns, area.recovered) == (1, 1, 1.0, 2.0, 1)
@@ -210,13 +210,13 @@ def test_episodes() -> None:
 
 
 def test_first_errors_and_recovery() -> None:
-    first = Faults(scored()).first_errors()
+    first = SlotErrors(scored()).first_errors()
     assert first.turn == {"A": 1, "C": 0}
     assert first.position == {"A": 0.25, "C": 0.0}
     assert first.recovering == ["C"]
     assert sum(first.histogram()) == 2
     assert slots_per_dialogue(scored().counts).tolist() == [2, 1, 1]
-    assert Faults(scored()).as_dict()["slots_per_dialogue"] == [0, 2, 1]
+    assert SlotErrors(scored()).as_dict()["slots_per_dialogue"] == [0, 2, 1]
 
 
 def first_wrong_at(turn: int, turns: int) -> tuple[Dialogue, Dialogue]:
@@ -238,7 +238,7 @@ def test_first_errors_are_counted_by_an_integer_rule() -> None:
     ).systems[0]
     wanted = [sum(10 * turn // turns == part for turn, turns in EVERY_PLACE) for part in range(10)]
     assert system.faults.first_errors().histogram() == wanted
-    table = fault_tables(system)[-1]
+    table = slot_error_tables(system)[-1]
     assert [row[1].value for row in table.cells] == wanted
 
 
@@ -249,13 +249,13 @@ def test_the_figure_of_first_errors_has_the_numbers_of_the_table() -> None:
     compared = compare([gold for gold, _ in pairs], systems, measures="JGA", resamples=10)
     chart = comparison_figures(compared)["error_onset_1_a"]().to_dict()
     drawn = chart["layer"][0]["data"]["values"]
-    table = fault_tables(TrackedSystem(compared.runs["a"]))[-1]
+    table = slot_error_tables(TrackedSystem(compared.runs["a"]))[-1]
     assert [row["n"] for row in drawn] == [row[1].value for row in table.cells]
 
 
 def test_no_faults_at_all() -> None:
     gold, theirs = pair_of_dialogues(SECOND)
-    faults = Faults(score([gold], [theirs], intervals=False).systems[0])
+    faults = SlotErrors(score([gold], [theirs], intervals=False).systems[0])
     assert len(faults.episodes) == 0
     assert faults.by_slot() == []
     assert faults.confusions() == []
@@ -304,7 +304,7 @@ def test_the_first_error_counted_from_either_end_of_its_turn() -> None:
     north: dict[str, str] = {"hotel-area": "north"}
     right, wrong = (north, north), (north, dict[str, str]())
     gold, theirs = pair_of_dialogues([right, right, wrong, wrong], "D")
-    found = Faults(score([gold], [theirs], intervals=False).systems[0]).first_errors()
+    found = SlotErrors(score([gold], [theirs], intervals=False).systems[0]).first_errors()
     assert (found.turn, found.position, found.position_after) == ({"D": 2}, {"D": 0.5}, {"D": 0.75})
 
 
@@ -314,7 +314,7 @@ def test_dialogues_that_end_wrong_are_listed_in_two_groups() -> None:
     talks = {"stays": [right, wrong, wrong], "again": [wrong, right, wrong], "ends well": [wrong, wrong, right]}
     pairs = [pair_of_dialogues([(right, state) for state in states], name) for name, states in talks.items()]
     system = score([gold for gold, _ in pairs], {"it": [theirs for _, theirs in pairs]}, intervals=False).systems[0]
-    table = fault_tables(system)[2]
+    table = slot_error_tables(system)[2]
     assert [[cell.value for cell in row] for row in table.cells] == [
         ["wrong to the end", 1, "stays (user turn 1)"],
         ["exact again", 1, "again (user turn 0)"],

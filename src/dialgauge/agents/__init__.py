@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     )
     from dialgauge.agents.registry import (
         BUILT_IN as BUILT_IN,
+        LANGUAGE_MODELS as LANGUAGE_MODELS,
+        RULE_AGENTS as RULE_AGENTS,
         agent_names as agent_names,
         converted_options as converted_options,
         deciding_options as deciding_options,

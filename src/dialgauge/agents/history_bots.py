@@ -8,22 +8,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from dialgauge.agents import llm
 from dialgauge.agents.protocol import NO_USAGE, Reply, SystemContext, Usage
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import NO_RESULT, SILENCE, Line, Point, Ranker, ReplyModel, checked_scores
+from dialgauge.formats import NO_RESULT, SILENCE
+from dialgauge.rankers import NO_ANSWER, Line, Point, Ranker, ReplyModel, checked_scores
 from dialgauge.text import without_secrets
 from dialgauge.worlds.domain import Domain, DomainBackend
 
-if TYPE_CHECKING:
-    from dialgauge.agents.llm import Desk
-
-NO_ANSWER = "(no answer)"
 #: What a bot says to words that mean nothing to it. It is off the record: the dialog goes on as if nothing was said.
 NOT_UNDERSTOOD = "sorry i did not understand that could you say it in other words"
 
@@ -169,26 +167,22 @@ class HttpBot(HistoryBot):
     def start(self, context: SystemContext) -> None:
         super().start(context)
         self._acts: list[list[str]] | None = None
-        self._desk: Desk | None = None
+        self._desk: llm.Desk | None = None
         self._in_lab = context.office is not None and context.level == "text"
         self._domain: Domain | None = None
         self._most_acts, self._longest = context.limits.acts, context.limits.characters
         if isinstance(context.office, DomainBackend):
-            from dialgauge.agents.llm import Desk
-
-            self._desk, self._domain = Desk(context.office), context.office.domain
+            self._desk, self._domain = llm.Desk(context.office), context.office.domain
 
     def respond(self, turn: Turn | None) -> Reply:
         reply = super().respond(turn)
         if not self._in_lab or reply.turn is None:
             return reply
-        from dialgauge.agents.llm import clean_text, reported_acts
-
-        text = clean_text(reply.turn.text)
+        text = llm.clean_text(reply.turn.text)
         usage = self._usage + Usage(empty=int(not text), cut=int(len(text) > self._longest))
         acts = None
         if self._acts is not None and self._domain is not None:
-            acts = reported_acts(self._acts, self._domain.acts("system"), self._most_acts)
+            acts = llm.reported_acts(self._acts, self._domain.acts("system"), self._most_acts)
         spoken_turn = Turn(speaker="system", text=text[: self._longest], acts=acts)
         return replace(reply, turn=spoken_turn, state=self._desk.state if self._desk else None, usage=usage)
 

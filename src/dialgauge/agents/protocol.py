@@ -133,7 +133,7 @@ class Database(Protocol):
 
 
 class NoDatabase:
-    """Of a world without facts to look up by text."""
+    """The database of a world without facts to look up by text."""
 
     facts: Sequence[Fact] = ()
 

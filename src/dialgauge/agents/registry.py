@@ -33,13 +33,13 @@ BUILT_IN = {
     "rules": "dialgauge.agents.rules:RuleAgent",
     "silent": "dialgauge.agents.town.corpus_agents:Silent",
 }
-
-
+#: Agents of ours that go by rules, and so hear through a channel; and those that are language models.
+RULE_AGENTS = frozenset({"agenda", "agenda-baseline", "rule-system", "rule-baseline"})
+LANGUAGE_MODELS = ("llm-system", "llm-user")
 #: Agents that reach out, with the settings that change how, and never what is said: no part of a signature.
 _REACHING_OUT = {
     "http": frozenset({"timeout"}),
-    "llm-system": FETCHING,
-    "llm-user": FETCHING,
+    **dict.fromkeys(LANGUAGE_MODELS, FETCHING),
 }
 _YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 

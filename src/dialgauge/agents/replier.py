@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from dialgauge.agents.protocol import Agent, Overrulable, SystemContext
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import NO_RESULT, Line, Point, code_of
+from dialgauge.formats import NO_RESULT
+from dialgauge.rankers import Line, Point, code_of
 
 
 class AgentReplier:

@@ -304,9 +304,9 @@ def _respond(
         reply = agent.respond(message)
     except (Exception, SystemExit) as error:
         raise _Failure(speaker, _sentence(agent, error), error) from error
-    fault = _fault(reply, message, speaker, limits)
-    if fault:
-        raise _Failure(speaker, f"{_name(agent)} {fault}")
+    problem = _problem(reply, message, speaker, limits)
+    if problem:
+        raise _Failure(speaker, f"{_name(agent)} {problem}")
     if reply.turn is not None and not reply.turn.text.isascii():
         reply = replace(reply, turn=_writable(reply.turn))
     if turns and (reply.heard is not None or reply.state is not None):
@@ -323,7 +323,7 @@ def _writable(turn: Turn) -> Turn:
     return turn if text == turn.text else replace(turn, text=text)
 
 
-def _fault(reply: object, message: Turn | None, speaker: Speaker, limits: Limits) -> str:
+def _problem(reply: object, message: Turn | None, speaker: Speaker, limits: Limits) -> str:
     """What is wrong with a reply, as the end of a sentence; empty where nothing is."""
     if not isinstance(reply, Reply):
         return f"returned {type(reply).__name__} instead of a Reply"

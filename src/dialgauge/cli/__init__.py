@@ -15,6 +15,7 @@ import sys
 from io import TextIOWrapper
 
 from dialgauge._lazy import lazy
+from dialgauge._version import __version__
 from dialgauge.errors import Terminated, terminate
 
 TYPE_CHECKING = False
@@ -223,8 +224,6 @@ def _run(arguments: list[str]) -> int:
         sys.stdout.write(overview() + "\n")
         return 0
     if arguments[0] in ("--version", "-V"):
-        from dialgauge._version import __version__
-
         sys.stdout.write(f"dialgauge {__version__}\n")
         return 0
     gc.set_threshold(500_000, 20, 20)  # what a command makes is hardly ever garbage; looking takes 5%

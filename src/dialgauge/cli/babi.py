@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal
+
+from msgspec import to_builtins
 
 from dialgauge import data, formats, lab, rankers, report
 from dialgauge.cli import common
 from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
-from dialgauge.cli.choices import words
+from dialgauge.cli.choices import names_of
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, WholeNumber, application
 from dialgauge.cli.screen import err, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of
 from dialgauge.worlds import restaurant
 
 app = application(
@@ -34,7 +35,7 @@ def simulate(
     splits: Annotated[
         str,
         Option(
-            known=words("trn dev tst tst-OOV", several=True),
+            known=names_of("rankers", "SPLITS", several=True),
             help="Splits of trn,dev,tst,tst-OOV. Default: all that the world has.",
         ),
     ] = "",
@@ -63,8 +64,6 @@ def simulate(
     A folder holds one world with one seed. Another simulation in it is refused unless --force replaces it; files that
     no simulation wrote are never touched.
     """
-    from msgspec import to_builtins
-
     loaded = restaurant.load_world(world)
     numbers = sorted(task_numbers(tasks, most=5))
     named = tuple(dict.fromkeys(split.strip() for split in splits.split(",")))
@@ -180,22 +179,17 @@ def anonymise(
     for kind, count in anonymiser.counts().items():
         replacements.add(f"<{kind}>", count)
     left = anonymiser.suspects
+    kept = some_of((word for word, _ in left.most_common()), 8)
     replacements.notes += [
         "Not detected: names that are on no list, nicknames, misspelt names, and people identifiable from the content. "
         "Read a sample before you share it, and add what must stay private to a list (--gazetteer).",
-        *([f"Kept, but capitalised like names: {_sample(left)}"] if left else []),
+        *([f"Kept, but capitalised like names: {kept}"] if left else []),
     ]
     output.show([replacements])
     for note, count in sorted((corpus.notes.counts + notes.counts).items()):
         err.print(f"{note}: {count}")
     counts = {"replaced": anonymiser.counts(), "left_like_names": len(left)}
     output.document("babi-anonymise", {"conversations": len(dialogues), **counts})
-
-
-def _sample(words: Counter[str], most: int = 8) -> str:
-    """The most frequent words, and how many others there are."""
-    shown = ", ".join(word for word, _ in words.most_common(most))
-    return f"{shown} and {len(words) - most} more" if len(words) > most else shown
 
 
 def _ranges(text: str, option: str) -> dict[int, restaurant.Range]:

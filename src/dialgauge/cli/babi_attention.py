@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
+
 from dialgauge import rankers, report, responses, runs
 from dialgauge.cli.babi_options import DeviceOption, Replies, tell
 from dialgauge.cli.common import DrawnOutput, LimitOption, RunOption, StoreOption
@@ -35,8 +37,6 @@ def attention(
     output: DrawnOutput,
 ) -> None:
     """Show the memories of a dialog with their weights in every hop, and the model's reply. Figures are heat maps."""
-    import msgspec
-
     task = replies.task(None, rankers.seed_of(folder), folder=folder, splits=(split,))
     ranker = rankers.load_ranker(folder, task=task, options={} if device is None else {"device": device})
     chosen = _dialog(task, split, dialogue)

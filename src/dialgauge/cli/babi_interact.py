@@ -59,8 +59,6 @@ def interact(
     The world is generated from the seed; a model gets its candidates and knowledge base without retraining. The exit
     code is 1 if conversations ended because an agent failed.
     """
-    from dialgauge.runs import Store
-
     number = _task(folder, task)
     if folder is None:
         _refuse_training(model, url, data)
@@ -69,19 +67,17 @@ def interact(
     parameters = restaurant.Parameters(seed=seed, accept=accept, min_results=least_results(min_results))
     if isinstance(system, rankers.ReplyModel):
         lab.move_to(system, loaded, seed)
-    runs = []
+    store, talks = runs.Store(stored.store), []
     for name in half or [halve.name for halve in loaded.halves]:
         tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
-        runs.append(
-            Store(stored.store).add(lab.interact(system, loaded, number, name, dialogs, parameters, source=world))
-        )
+        talks.append(store.add(lab.interact(system, loaded, number, name, dialogs, parameters, source=world)))
     title = f"{system.name} in conversation: {loaded.title}, seed {seed}"
-    output.show([lab.interaction_table(runs, title)])
-    for run in runs:
+    output.show([lab.interaction_table(talks, title)])
+    for run in talks:
         tell(f"stored as run {run.id}")
-    output.document("babi-interact", {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
-    output.draw_scores(runs)
-    return EXIT_INCOMPLETE if any(lab.failed(run) for run in runs) else 0
+    output.document("babi-interact", {"world": world, "seed": seed, "systems": [_record(run) for run in talks]})
+    output.draw_scores(talks)
+    return EXIT_INCOMPLETE if any(lab.failed(run) for run in talks) else 0
 
 
 def _record(run: runs.Run) -> dict[str, Any]:
@@ -91,7 +87,7 @@ def _record(run: runs.Run) -> dict[str, Any]:
 
 
 def _task(folder: Path | None, given: int | None) -> int:
-    """The task to meet users of."""
+    """The number of the task whose users are simulated."""
     number = task_of(folder, given, 5)
     if number == REAL_CALLS:
         raise DialgaugeError(
@@ -138,12 +134,10 @@ def system_named(
 
 
 def _is_agent(name: str) -> bool:
-    """Agents and models share one list of names."""
-    from dialgauge.agents import BUILT_IN, agent_names
-
-    if name in BUILT_IN:
+    """Is it the name of an agent and not of a model? An unknown name is an error."""
+    if name in agents.BUILT_IN:
         return True
-    models, agents = rankers.ranker_names(), agent_names()
-    if name not in models and name not in agents:
-        raise DialgaugeError(f"unknown model or agent '{name}'.{nearest(name, {*models, *agents})}")
+    models, others = rankers.ranker_names(), agents.agent_names()
+    if name not in models and name not in others:
+        raise DialgaugeError(f"unknown model or agent '{name}'.{nearest(name, {*models, *others})}")
     return name not in models

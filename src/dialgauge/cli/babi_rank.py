@@ -22,7 +22,7 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.choices import WORLDS, measures_of, names_of, words
+from dialgauge.cli.choices import WORLDS, measures_of, names_of
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Option, OutputFolder, WholeNumber, command
 from dialgauge.cli.screen import err, out, progress_bar
@@ -225,7 +225,7 @@ def table(
     ] = "rules,tfidf,tfidf-type,nearest",
     tasks: Annotated[str, Option(help="Tasks from 1 to 6, for example 1-5 or 1,3.")] = "1-6",
     splits: Annotated[
-        str, Option(known=words("dev tst tst-OOV", several=True), help="Splits, comma-separated.")
+        str, Option(known=names_of("rankers", "EVALUATED", several=True), help="Splits, comma-separated.")
     ] = "dev,tst,tst-OOV",
     seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Seeds per model that uses random numbers.")] = 1,
     fresh: Annotated[bool, Option(help="Recompute everything, including stored results.")] = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge import rankers, responses
+from dialgauge import rankers, responses, runs
 from dialgauge.cli.babi_options import Replies, TrainingSettings, fresh_ranker, tell
 from dialgauge.cli.choices import MODELS
 from dialgauge.cli.common import AlwaysStored, TableOutput
@@ -32,17 +32,15 @@ def train(
     Rerun an interrupted command to resume after the last finished epoch. A folder with another model or checkpoint is
     refused; --force replaces a model. The training log is always stored as a run.
     """
-    from dialgauge.runs import Store
-
     loaded = replies.task(task, seed, splits=("trn", "dev"))
     ranker = fresh_ranker(model, seed, training.options())
     ranker.checkpoint = rankers.claim_folder(folder, ranker, loaded, force=force)
-    runs = Store(stored.store)
-    runs.check_writable()
+    store = runs.Store(stored.store)
+    store.check_writable()
     rankers.fit_model(ranker, loaded, tell)
     rankers.save_ranker(ranker, folder, loaded.number)
     tell(f"model saved in {folder}")
-    run = runs.add(responses.training_run(ranker, loaded))
+    run = store.add(responses.training_run(ranker, loaded))
     output.show([responses.log_table(run)])
     tell(f"log stored as run {run.id}")
     epochs = run.table("epochs").to_dicts() if "epochs" in run.tables else []

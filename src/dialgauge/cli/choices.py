@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from dialgauge import data, measures, report, users
+from dialgauge import data, formats, measures, report, users
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import split_at_commas
 
@@ -64,12 +64,12 @@ def names_of(module: str, name: str, *, check: str = "", closed: bool = True, se
 
 
 def words(text: str, *, closed: bool = True, several: bool = False) -> KnownNames:
-    """The words of a text; where they are all there is, a ``Literal`` type says it better."""
+    """The words of a text as known names; for a closed list a ``Literal`` type is better."""
     return KnownNames(text.split, closed, several)
 
 
 def measures_of(*chosen: str, check: Sequence[str] | None = None, several: bool = True, ending: str = "") -> KnownNames:
-    """The measures of some families; with ``check``, only those of the first one or of these lists may be named."""
+    """The measures of some families; with ``check``, a name must be a measure of the first family or one of these."""
 
     def names() -> list[str]:
         return list(dict.fromkeys(name for family in chosen or measures.families() for name in measures.cards(family)))
@@ -81,9 +81,11 @@ def measures_of(*chosen: str, check: Sequence[str] | None = None, several: bool 
 
 
 def _writable() -> list[str]:
-    from dialgauge.formats import DialogueFormat, formats
-
-    return [name for name, format_ in formats().items() if isinstance(format_, DialogueFormat) and format_.writes]
+    return [
+        name
+        for name, format_ in formats.formats().items()
+        if isinstance(format_, formats.DialogueFormat) and format_.writes
+    ]
 
 
 AGENTS = names_of("agents", "agent_names", closed=False)

@@ -7,9 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from dialgauge import engine, formats, report, runs
@@ -68,8 +70,6 @@ def _json(value: Any) -> bytes:
     try:
         return orjson.dumps(value, option=options) + b"\n"
     except orjson.JSONEncodeError:  # a name that is no UTF-8, or a number of more than 64 bits
-        import msgspec
-
         return msgspec.json.format(msgspec.json.encode(runs.plain(value)), indent=2) + b"\n"
 
 
@@ -437,8 +437,6 @@ def frame_table(title: str, frame: polars.DataFrame) -> report.Table:
 
 def _shown(cell: Any) -> report.Value:
     """SQL's sums of integers are decimals; people read them as integers. Lists of texts are joined by commas."""
-    from decimal import Decimal
-
     if isinstance(cell, Decimal):
         return int(cell) if cell == cell.to_integral_value() else float(cell)
     if isinstance(cell, list) and all(isinstance(item, str) for item in cell):

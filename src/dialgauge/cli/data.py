@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
+
 from dialgauge import data, formats, report
 from dialgauge.cli import common
 from dialgauge.cli.choices import DATASETS, FORMATS, WRITABLE_FORMATS
@@ -273,8 +275,6 @@ def _write_check(
     checked: Mapping[str, tools.Integrity],
 ) -> None:
     if path is not None:
-        import msgspec
-
         integrity = [{"file": file, **tools.integrity_document(each)} for file, each in checked.items()]
         content = {"domains": msgspec.to_builtins(domains), "integrity": integrity}
         common.write_document(path, "data-check", {**msgspec.to_builtins(report), **content})
@@ -283,8 +283,6 @@ def _write_check(
 def _write_record(path: Path | None, schema: str, record: object, name: str = "") -> None:
     """A record as a document, or a list of records under a name."""
     if path is not None:
-        import msgspec
-
         content = msgspec.to_builtins(record)
         common.write_document(path, schema, {name: content} if name else content)
 

@@ -47,7 +47,7 @@ def demo(
 
 
 def _next_commands(folder: Path) -> list[str]:
-    """What goes on from here: look at the runs, review a log, then check and score files of one's own.
+    """Commands to try next: look at the runs, review a log, then check and score files of one's own.
 
     Before what is not installed stands the line that installs it.
     """

@@ -100,12 +100,12 @@ def _is_to_score(name: str, store: Path | None) -> bool:
     """Whether a baseline is a file or folder with what is to be scored, rather than a stored run."""
     path = Path(name)
     return path.is_file() or (
-        path.is_dir() and not (path / "run.json").is_file() and not (runs.Store(store).folder / name).is_dir()
+        path.is_dir() and not (path / runs.MANIFEST).is_file() and not (runs.Store(store).folder / name).is_dir()
     )
 
 
 def _baseline(name: str, store: Path | None, kinds: Sequence[str]) -> runs.Run:
-    run = runs.Run.load(Path(name)) if (Path(name) / "run.json").is_file() else runs.Store(store).open(name)
+    run = runs.Run.load(Path(name)) if (Path(name) / runs.MANIFEST).is_file() else runs.Store(store).open(name)
     if run.kind not in kinds:
         raise DialgaugeError(
             f"--fail-on-drop: {run.id} is a run of kind {run.kind}, and this command makes runs of kind "

@@ -83,7 +83,7 @@ def _paragraphs(command: Callable[..., object]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Without the marks that the documentation shows as type."""
+    """The text without the marks of Markdown."""
     return text.replace("**", "").replace("`", "'")
 
 

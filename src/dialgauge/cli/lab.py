@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge import data, engine, lab, runs
+from dialgauge import agents as talkers, data, engine, lab, runs, tasks
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput, typed_command
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
@@ -37,7 +38,6 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.worlds import domain, tools
 
 app = application("Let systems and simulated users talk, and score the task, the tracker and the user.", parts=__name__)
-_MODELS = ("llm-system", "llm-user")
 
 
 class LanguageModel(Struct, frozen=True):
@@ -81,29 +81,26 @@ class LabOfTools(Struct, frozen=True):
 
     def run(self, agents: Agents, asked: Mapping[str, str], output: Output, gates: Gates) -> int:
         """Hold, score and store them; the exit code."""
-        from dialgauge.agents import Limits
-        from dialgauge.tasks import coverage_sentences
-
         gate = gates.gate(output.store, kinds=("trials",))
         load = partial(tools.load_tool_domain, self.domain, root=data.data_folder().root)
         loaded = load()
-        tasks = list(loaded.tasks)[: self.count]
+        chosen = list(loaded.tasks)[: self.count]
         sides = {}
         for side in ("system", "user"):
             name, given = agents.given(side)
             name = self._partner(agents.system) if (side, name) == ("user", "agenda") else name
-            general = {key: text for key, text in asked.items() if text} if name in _MODELS else {}
+            general = {key: text for key, text in asked.items() if text} if name in talkers.LANGUAGE_MODELS else {}
             sides[side] = (name, {**general, **named_settings(given, f"--{side}-set")})
         err.print(f"the user is {sides['user'][0]}")
-        with progress_bar("conversations", len(tasks) * self.trials) as advance:
+        with progress_bar("conversations", len(chosen) * self.trials) as advance:
             results = lab.run_tool_domain(
                 loaded,
                 system=sides["system"],
                 user=sides["user"],
-                tasks=tasks,
+                tasks=chosen,
                 trials=self.trials,
                 seed=self.seed,
-                limits=Limits(exchanges=self.exchanges, seconds=self.seconds),
+                limits=talkers.Limits(exchanges=self.exchanges, seconds=self.seconds),
                 resamples=self.resamples,
                 advance=advance,
                 workers=self.place,
@@ -111,7 +108,7 @@ class LabOfTools(Struct, frozen=True):
                 store=runs.Store(output.store),
             )
         screen = out if output.on_screen else err
-        for sentence in coverage_sentences(results.runs):
+        for sentence in tasks.coverage_sentences(results.runs):
             screen.print(sentence)
         checks = gate.check(results.runs)
         output.present(results, "tasks-trials", tables=results.tables(), checks=checks, verdict=True)
@@ -160,7 +157,7 @@ def run(
         return held.run(agents, model.asked(), output, gates)
     gate = gates.gate(output.store, kinds=("lab",))
     loaded = town.open(count, failures)
-    sitting = lab_config_from(
+    config = lab_config_from(
         user=agents.given("user"),
         system=agents.given("system"),
         channel=channel,
@@ -173,7 +170,7 @@ def run(
     )
     store, where = runs.Store(output.store), placement.place
     results = lab.converse(
-        sitting,
+        config,
         goals=loaded,
         broken=broken or "",
         resamples=resamples,
@@ -221,8 +218,6 @@ def show_goals(
     output: TableOutput,
 ) -> None:
     """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
-    import msgspec
-
     loaded = town.open(count, failures)
     output.show([lab.one_goal_table(loaded, goal)] if goal is not None else lab.goal_tables(loaded))
     if output.json is not None:
@@ -235,8 +230,6 @@ def _write_goals(loaded: lab.LoadedDomain, town: Town, folder: Path) -> None:
     from dialgauge.worlds.town import TownSearch, generate_goals, write_town
 
     if not isinstance(loaded.search, TownSearch):
-        import msgspec
-
         from dialgauge.files import atomic
 
         lines = [domain.declared_goal(loaded.search.domain, goal) for goal in loaded.goals]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
+
 from dialgauge import data, report
 from dialgauge.cli.choices import TOOL_DOMAINS
 from dialgauge.cli.common import TableOutput
@@ -80,8 +82,6 @@ def call(
 
 
 def _shown(value: Any, most: int | None) -> str | None:
-    import msgspec
-
     return None if value is None else _short(msgspec.json.encode(value).decode(), most)
 
 

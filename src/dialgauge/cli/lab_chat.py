@@ -42,24 +42,24 @@ def chat(
 
     loaded = town.open()
     chosen = lab.goal_named(loaded, goal) if goal else loaded.goals[0]
-    sitting = lab.LabConfig(
+    config = lab.LabConfig(
         user=agent_spec(*agents.given("user"), "user", channel),
         system=agent_spec(*agents.given("system"), "system", channel),
         level="text",
         seed=seed,
         limits=Limits(exchanges=_ENDLESS),
     )
-    lab.check_setting(sitting, loaded.search.domain)
-    scenario = lab.lab_scenario(loaded.search, chosen, sitting, ontology=loaded.search.tracked)
+    lab.check_setting(config, loaded.search.domain)
+    scenario = lab.lab_scenario(loaded.search, chosen, config, ontology=loaded.search.tracked)
     ask = line_reader("you> ")
     if me == "user":
         out.print(lab.one_goal_table(loaded, chosen.id).render("terminal"))
         out.print("Say what you want, in your own words; 'exit' to stop.")
-        system = _SystemThatAsks(sitting.system.make(), loaded.search.domain)
+        system = _SystemThatAsks(config.system.make(), loaded.search.domain)
         held = converse(KeyboardUser(ask, out.print, raw=True), system, scenario)
     else:
         out.print("Answer the user; 'exit' to stop.")
-        held = converse(sitting.user.make(), KeyboardSystem(ask, out.print), scenario)
+        held = converse(config.user.make(), KeyboardSystem(ask, out.print), scenario)
     _tell_calls(held)
     if held.outcome is not None and held.outcome.reason == AGENT_ERROR:
         raise DialgaugeError(held.outcome.details[EXPLANATION])

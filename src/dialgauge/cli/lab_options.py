@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge import lab
-from dialgauge.cli.choices import AGENTS, words
+from dialgauge import agents, lab
+from dialgauge.agents import town as town_agents
+from dialgauge.cli.choices import AGENTS, KnownNames
 from dialgauge.cli.options import Option, WholeNumber
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
@@ -64,7 +65,7 @@ ChannelOption = Annotated[
     str,
     Option(
         metavar="NAME|FILE",
-        known=words("clean mild paper2021", closed=False),
+        known=KnownNames(lambda: [_CLEAN, *town_agents.SHIPPED], closed=False),
         help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file.",
     ),
 ]
@@ -83,9 +84,6 @@ LabSeedOption = Annotated[int, Option(min=0, help="Random seed for conversations
 TownSeedOption = Annotated[int, Option(min=0, help="Random seed for the synthetic town and for drawn goals.")]
 
 _CLEAN = "clean"
-#: Language models, and agents of ours that have a use for a channel.
-_MODELS = ("llm-user", "llm-system")
-_HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
 
 
 class Town(Struct, frozen=True):
@@ -149,7 +147,7 @@ def lab_config_from(
 
 def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, lab.AgentSpec]) -> None:
     named = [name for name, text in (asked or {}).items() if text]
-    if named and not any(spec.name in _MODELS for spec in specs.values()):
+    if named and not any(spec.name in agents.LANGUAGE_MODELS for spec in specs.values()):
         option = named[0].replace("_", "-")
         raise DialgaugeError(
             f"--{option} only applies to language models; choose --user llm-user or --system llm-system"
@@ -161,9 +159,9 @@ def agent_spec(
 ) -> lab.AgentSpec:
     """An agent with its settings; ``asked`` are those of language models on either side that were not set for one."""
     options = named_settings(given, f"--{side}-set")
-    if name in _MODELS:
+    if name in agents.LANGUAGE_MODELS:
         options = {**{setting: text for setting, text in (asked or {}).items() if text}, **options}
-    if name in _HEARING and channel != _CLEAN:
+    if name in agents.RULE_AGENTS and channel != _CLEAN:
         options.setdefault("channel", channel)
     return lab.AgentSpec(name, options)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from dialgauge import lab, runs
-from dialgauge.cli.choices import AGENTS, words
+from dialgauge.agents import town as town_agents
+from dialgauge.cli.choices import AGENTS, names_of
 from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
 from dialgauge.cli.lab_options import Agents, ExchangesOption, LabSeedOption, LevelOption, Town, lab_config_from
 from dialgauge.cli.options import Option, WholeNumber, command
@@ -31,7 +32,7 @@ def study(
         str,
         Option(
             metavar="KINDS",
-            known=words("drop value relabel insert", several=True),
+            known=names_of("agents.town", "ERROR_KINDS", several=True),
             help="Kinds of NLU error, comma-separated: drop, value, relabel, insert.",
         ),
     ] = "drop,value,relabel,insert",
@@ -63,16 +64,16 @@ def study(
     store = runs.Store(stored.store)
     store.check_writable()
     loaded = town.open(count)
-    sitting = lab_config_from(
+    config = lab_config_from(
         user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, trials=1,
         seed=seed, mask=False, exchanges=exchanges, seconds=300.0,
     )  # fmt: skip
-    conditions = lab.channel_conditions(sitting.system, _kinds(errors), _shares(rates))
+    conditions = lab.channel_conditions(config.system, _kinds(errors), _shares(rates))
     for condition in conditions:
         condition.system.make()
     with progress_bar("conditions", len(conditions)) as advance:
         made = lab.study_run(
-            loaded, sitting, conditions, store=store, workers=workers, resamples=resamples, on_condition=advance
+            loaded, config, conditions, store=store, workers=workers, resamples=resamples, on_condition=advance
         )
     tables = lab.study_tables(made)
     output.show(tables)
@@ -83,9 +84,11 @@ def study(
 
 def _kinds(text: str) -> list[str]:
     kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
-    unknown = next((kind for kind in kinds if kind not in lab.ERRORS), None)
+    unknown = next((kind for kind in kinds if kind not in town_agents.ERROR_KINDS), None)
     if unknown is not None or not kinds:
-        raise DialgaugeError(f"--errors must be one or more of {', '.join(lab.ERRORS)} (got '{unknown or text}')")
+        raise DialgaugeError(
+            f"--errors must be one or more of {', '.join(town_agents.ERROR_KINDS)} (got '{unknown or text}')"
+        )
     return list(dict.fromkeys(kinds))
 
 

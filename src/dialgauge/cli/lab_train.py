@@ -14,6 +14,7 @@ from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, com
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
+from dialgauge.worlds import town
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Speaker
@@ -41,12 +42,10 @@ def train(
     Use it with 'dialgauge lab run --user-set nlu=FILE --system-set nlu=FILE'. The same dialogues always give the same
     model.
     """
-    from dialgauge.worlds.town import load_town, spoken_ontology, town_beside
-
     if test is None and (output.json or output.table):
         raise DialgaugeError("--json and --table hold the evaluation; add --test FILE to evaluate")
-    town = load_town(database) if database else town_beside(dialogues[0])
-    ontology = spoken_ontology(town)
+    rows = town.load_town(database) if database else town.town_beside(dialogues[0])
+    ontology = town.spoken_ontology(rows)
     learned = [dialogue for file in dialogues for dialogue in formats.read(file).dialogues]
     samples = list(speech.human_samples(learned))
     if not any(sample.acts for sample in samples):

@@ -14,13 +14,12 @@ from dialgauge.cli.options import Argument, Option, OutputFolder, application
 from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
-from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, score_column
+from dialgauge.report import SCORES_IN_LIST, SHARE, Column, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Annotations, Manifest, Run, Store, plain as as_json
 from dialgauge.text import counted
 
 app = application("The run store: one folder per stored measurement, with run.json and Parquet tables.", parts=__name__)
 
-_SCORES_IN_LIST = 3
 #: Facts about a run that are not shown in a table, where they would be folded.
 _WHOLE = ("command", "folder")
 #: Letters of a text before it is cut.
@@ -234,7 +233,7 @@ def _list_table(store: Store, manifests: list[Manifest], annotated: _Annotated) 
     table = Table(f"Runs in {store.folder}", columns)
     for manifest in manifests:
         numbers = [_score(name, score) for name, score in manifest.scores.items() if score.value is not None]
-        more = ", ".join([*numbers[1:_SCORES_IN_LIST], *(["..."] if len(numbers) > _SCORES_IN_LIST else [])])
+        more = ", ".join([*numbers[1:SCORES_IN_LIST], *(["..."] if len(numbers) > SCORES_IN_LIST else [])])
         tags = [", ".join(annotated[manifest.id].tags) or None] if tagged else []
         first = f"{next(iter(numbers), '')} {_incomplete(manifest.coverage)}".strip()
         table.add(manifest.id, manifest.name, _scored(manifest.coverage), first, more, *tags)

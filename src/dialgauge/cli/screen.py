@@ -107,7 +107,7 @@ class Screen:
         return self.console.status(Text(_harmless(what)))
 
     def input(self, prompt: str) -> str:
-        """A line from the keyboard; its end where there is none."""
+        """A line from the keyboard; EOFError where there is none."""
         if sys.stdin is None:
             raise EOFError
         return self.console.input(prompt, markup=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
@@ -321,8 +322,6 @@ def _grade_again(
     files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: Output
 ) -> int:
     """``dialgauge tasks score RESULTS --tasks FILE``: recorded logs under another version of their tasks."""
-    import msgspec
-
     from dialgauge.tasks import regrade, regrading_sentences, regrading_table
 
     if not files:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge import formats
+from dialgauge import formats, users
 from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
 from dialgauge.cli.options import Argument, Option, command
 from dialgauge.cli.users_options import Scoring
@@ -22,15 +22,13 @@ def likeness(
     output: TableOutput,
 ) -> None:
     """Compare users with people: acts turn by turn, distributions of acts and lengths, and GCDF1."""
-    from dialgauge.users import likeness as measured, likeness_document, likeness_table
-
-    users = measured(
+    compared = users.likeness(
         corpus,
         formats.named_files(conversations),
         scoring.options(),
         resamples=resamples,
         seed=seed,
     )
-    output.show([likeness_table(users, corpus.name)])
+    output.show([users.likeness_table(compared, corpus.name)])
     if output.json is not None:
-        output.document("users-likeness", likeness_document(users, str(corpus)))
+        output.document("users-likeness", users.likeness_document(compared, str(corpus)))

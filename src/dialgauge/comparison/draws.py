@@ -12,7 +12,7 @@ from dialgauge.comparison.scores import PairedScores
 from dialgauge.runs import Run
 from dialgauge.stats import Floats, PairedRandomisation
 
-_PARTS = ("difference", "p", "adjusted", "low", "high", "error", "reach")
+_PARTS = PairedRandomisation.__struct_fields__[1:]
 
 
 class ComparisonDraws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -11,7 +11,7 @@ from dialgauge.comparison.scores import PairedScores
 from dialgauge.comparison.views import view_of_runs
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import score_column
-from dialgauge.text import Note, counted
+from dialgauge.text import Note, counted, some_of
 
 if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison
@@ -142,5 +142,4 @@ def _moved(comparison: Comparison) -> str:
             changes.append(f"{comparison.systems[row]} {old} -> {new}")
     if not changes:
         return ""
-    more = f", and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""
-    return f", which moves {measure}: {', '.join(changes[:_NAMED])}{more}"
+    return f", which moves {measure}: {some_of(changes, _NAMED)}"

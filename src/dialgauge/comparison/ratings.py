@@ -20,7 +20,7 @@ from dialgauge.comparison.scores import PairedScores
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Column, Table
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of
 
 COLUMNS = ("dialogue", "rater", "rating")
 _RESAMPLES, _LEVEL = 1000, 0.95
@@ -116,10 +116,9 @@ def rated_places(ratings: Ratings, dialogues: Sequence[str]) -> list[int]:
     places = {dialogue_key(name): index for index, name in enumerate(dialogues)}
     unknown = [name for name in ratings.dialogues if dialogue_key(name) not in places]
     if unknown:
-        shown = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
         raise DialgaugeError(
-            f"{len(unknown)} rated {'dialogue was' if len(unknown) == 1 else 'dialogues were'} not scored ({shown}); "
-            "ratings must be of dialogues that all systems were scored on"
+            f"{len(unknown)} rated {'dialogue was' if len(unknown) == 1 else 'dialogues were'} not scored "
+            f"({some_of(unknown)}); ratings must be of dialogues that all systems were scored on"
         )
     return [places[dialogue_key(name)] for name in ratings.dialogues]
 

@@ -20,7 +20,7 @@ from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature, measure_of_kind
 from dialgauge.runs import Run, Store
-from dialgauge.stats import Floats, SeveralSums
+from dialgauge.stats import Floats, VectorSums
 from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _paired(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: Com
     no_ratios = not any(table.height for table in frames.values())
     frames = dict(zip(runs, map(without_scores, sums), strict=True)) if no_ratios else frames
     scores = paired_scores(frames, known)
-    several = several_sums(scores.dialogues, sums, next(iter(runs.values())).kind)
+    several = vector_sums(scores.dialogues, sums, next(iter(runs.values())).kind)
     together = scores.joined(several)
     unlike = [name for name in sums[0]["measure"].unique(maintain_order=True) if name not in several]
     message = "not every run stores the sums that this version needs; left out"
@@ -250,7 +250,7 @@ def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
     return list(notes)
 
 
-def several_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame], kind: str) -> dict[str, SeveralSums]:
+def vector_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame], kind: str) -> dict[str, VectorSums]:
     """The measures that all tables ``dialogue_sums`` have and that this dialgauge knows, over these dialogues."""
     first, *others = frames
     by_measure = {}
@@ -262,7 +262,7 @@ def several_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame], k
         if of is not None and all(measure in other["measure"] for other in others):
             sums = [_sums(frame, measure, dialogues) for frame in frames]
             if len({part.shape for part in sums}) == 1:
-                by_measure[measure] = SeveralSums(np.stack(sums), of)
+                by_measure[measure] = VectorSums(np.stack(sums), of)
     return by_measure
 
 

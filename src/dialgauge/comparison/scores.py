@@ -19,7 +19,7 @@ from dialgauge.columns import GivenTable, coded_texts
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score, Signature
-from dialgauge.stats import Floats, SeveralSums, divide
+from dialgauge.stats import Floats, VectorSums, divide
 from dialgauge.text import Note
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class PairedScores:
     #: Dialogues that are left out because the systems were scored on different turns of them.
     unlike_turns: int = 0
     #: The measures whose values come from several sums.
-    several: Mapping[str, SeveralSums] = field(default_factory=dict)
+    several: Mapping[str, VectorSums] = field(default_factory=dict)
 
     @property
     def values(self) -> Floats:
@@ -130,7 +130,7 @@ class PairedScores:
             several[measure] = several[measure].without(places)
         return replace(self, num=num, den=den, several=several)
 
-    def joined(self, several: Mapping[str, SeveralSums]) -> PairedScores:
+    def joined(self, several: Mapping[str, VectorSums]) -> PairedScores:
         """These scores and measures of several sums, over the same dialogues; parts stay last."""
         nothing = np.zeros((len(self.systems), len(several), len(self.dialogues)))
         together = replace(

@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import ArrayLike
 
+from dialgauge import report
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
@@ -200,8 +201,6 @@ def spread_figure(table: SystemTable) -> Any:
 
 def values_figure(measures: Sequence[str], values: Floats, is_share: Callable[[Spread], bool]) -> Any:
     """The same of (systems, measures) values; ``is_share`` says of a measure whether it is one."""
-    from dialgauge.report import mean_spread
-
     shares = all(is_share(spread) for spread in spreads(measures, values) if spread.mean is not None)
     known = {name: column[~np.isnan(column)].tolist() for name, column in zip(measures, values.T, strict=True)}
-    return mean_spread(known, percent=shares, note=f"{len(values)} systems, population standard deviation")
+    return report.mean_spread(known, percent=shares, note=f"{len(values)} systems, population standard deviation")

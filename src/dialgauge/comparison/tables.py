@@ -15,7 +15,7 @@ from dialgauge.comparison.standing import Standing, order, standings
 from dialgauge.measures import Signature
 from dialgauge.report import BOLD, INTERVALS, SHARE, Cell, Column, Table, mark_best, percent_note, score_column
 from dialgauge.stats import discriminative_power
-from dialgauge.text import Note, counted, note_kind, some_of
+from dialgauge.text import Note, counted, note_kind, some_of, upper_first
 
 #: Up to so many systems stand beside each other where there are more measures than systems.
 _BESIDE = 3
@@ -164,7 +164,7 @@ def _add_score_notes(table: Table, comparison: Comparison, shown: Sequence[str])
         *_scale_note(comparison, shown),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         *(
-            Note(note_kind(note), note[:1].upper() + note[1:].removesuffix(".") + ".")
+            Note(note_kind(note), upper_first(note).removesuffix(".") + ".")
             for note in (*comparison.scores.notes, *comparison.end_notes)
         ),
     ]
@@ -339,7 +339,6 @@ def rank_table(comparison: Comparison) -> Table:
         if a < b and swaps[a][b]
     )
     if contrary:
-        shown = ", ".join(text for _, text in contrary[:_CONTRARY])
-        more = f", and {len(contrary) - _CONTRARY} more" if len(contrary) > _CONTRARY else ""
-        table.notes.append(f"These measures order some of the {pairs} system pairs oppositely: {shown}{more}.")
+        shown = some_of((text for _, text in contrary), _CONTRARY)
+        table.notes.append(f"These measures order some of the {pairs} system pairs oppositely: {shown}.")
     return table

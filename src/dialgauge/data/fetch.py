@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from dialgauge.data.folder import sha256_of
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import writing
+from dialgauge.files import sha256_of, writing
 from dialgauge.retry import TryAgain, is_temporary, retry_after, retrying
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def fetch_file(
         for again in (True, False):
             resumed = download.run(patience or Patience())
             checksum = sha256_of(download.part)
-            wrong = download.fault(checksum, sha256)
+            wrong = download.problem(checksum, sha256)
             if wrong is None:
                 download.part.replace(target)
                 download.forget()
@@ -182,7 +181,7 @@ class _Download:
             known = "its known size is" if self.size is not None else "the limit is"
             raise DialgaugeError(f"the server sends {size:,} bytes or more, but {known} {most:,} bytes", file=self.url)
 
-    def fault(self, checksum: str, expected: str | None) -> str | None:
+    def problem(self, checksum: str, expected: str | None) -> str | None:
         """What is wrong with the finished part, if anything."""
         if self.size is not None and self._here() != self.size:
             return f"the file has {self._here():,} bytes, but {self.size:,} were expected"

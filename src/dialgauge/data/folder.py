@@ -10,7 +10,6 @@ gzipped one by one.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -101,12 +100,6 @@ def data_folder() -> Folder:
     import platformdirs
 
     return Folder(Path(platformdirs.user_data_dir("dialgauge", appauthor=False)) / "datasets")
-
-
-def sha256_of(path: Path) -> str:
-    """The checksum of a file's bytes."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def dataset_folder(dataset: Dataset, folder: Folder) -> Path:

@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from dialgauge.data.datasets import Dataset, Remote
 from dialgauge.data.fetch import Patience, TransferProgress, fetch_file
-from dialgauge.data.folder import RECEIPT, Entry, Folder, Receipt, sha256_of
+from dialgauge.data.folder import RECEIPT, Entry, Folder, Receipt
 from dialgauge.data.unpack import unpack_archive
 from dialgauge.data.verification import verify
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import locked, try_lock, writing
+from dialgauge.files import locked, sha256_of, try_lock, writing
 
 OFFLINE_VARIABLE = "DIALGAUGE_OFFLINE"
 

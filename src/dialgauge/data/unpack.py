@@ -56,7 +56,7 @@ def unpack_archive(
     """
     written: list[Path] = []
     left = limit
-    with _faults(archive), closing(_members(archive)) as members:
+    with _unpacking_errors(archive), closing(_members(archive)) as members:
         for name, stream in members:
             if len(written) >= MOST_MEMBERS:
                 raise DialgaugeError(f"the archive holds more than {MOST_MEMBERS:,} files", file=str(archive))
@@ -73,7 +73,7 @@ def unpack_archive(
 
 
 @contextmanager
-def _faults(archive: Path) -> Iterator[None]:
+def _unpacking_errors(archive: Path) -> Iterator[None]:
     try:
         yield
     except _BROKEN as error:

@@ -12,8 +12,9 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.data.datasets import Catalogue, Dataset
-from dialgauge.data.folder import RECEIPT, Folder, dataset_folder, sha256_of
+from dialgauge.data.folder import RECEIPT, Folder, dataset_folder
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import sha256_of
 from dialgauge.report import Column, Table
 
 State: TypeAlias = Literal["right", "changed", "missing", "added", "unreadable"]

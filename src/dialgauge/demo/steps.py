@@ -14,7 +14,7 @@ from dialgauge.agents import make_agent
 from dialgauge.comparison import Comparison, compare_runs, divergences as diverging_dialogues
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.formats import read, write
-from dialgauge.rankers import load_task, ranker_class
+from dialgauge.rankers import SPLITS, load_task, ranker_class
 from dialgauge.responses import jobs_of, run_jobs
 from dialgauge.runs import Run, Store
 from dialgauge.tasks import audit_logs, score_results, write_scripted_log
@@ -24,7 +24,6 @@ from dialgauge.worlds.tools import load_tool_domain
 
 TASKS = (1, 3, 5)
 MODELS = ("rules", "nearest", "tfidf")
-SPLITS = ("trn", "dev", "tst", "tst-OOV")
 #: The trackers, as a reader of the answer has to know them.
 TRACKERS = {"latest": "latest (it follows changes of mind)", "stubborn": "stubborn (it does not)"}
 #: How their values are compared: as they stand, over the slots that the dialogs fill.
@@ -149,13 +148,13 @@ def live_in_town(demo: Demo) -> Answer:
     count = min(TOWN_GOALS, 2 * demo.dialogs)
     demo.tell(f"rule-system and agenda run {count} errands in a town, over a noisy line")
     loaded = lab.open_town(count=count, seed=demo.seed)
-    sitting = lab.LabConfig(
+    config = lab.LabConfig(
         user=lab.AgentSpec("agenda", {"channel": "mild"}),
         system=lab.AgentSpec("rule-system", {"channel": "mild"}),
         level="text",
         seed=demo.seed,
     )
-    run = lab.run_lab(loaded, sitting, store=demo.store)
+    run = lab.run_lab(loaded, config, store=demo.store)
     return Answer(
         question="What does a whole system get done?",
         runs=(run,),

@@ -120,7 +120,7 @@ class RayEngine(Engine):
 
     @contextmanager
     def _breakdowns(self) -> Iterator[None]:
-        """What Ray itself reports of its parts, when not a worker but one of these is gone, is one sentence."""
+        """Turn what Ray reports of its own failed parts into one sentence."""
         try:
             yield
         except ray_module().exceptions.RayError as error:
@@ -148,7 +148,7 @@ class RayEngine(Engine):
         return [hand for hand in self._hands if hand.ready and not hand.batch]
 
     def _answered(self, timeout: float) -> list[_Hand]:
-        """Those that have answered or died."""
+        """The workers that have answered or died."""
         asked = {hand.answer: hand for hand in self._hands if hand.batch or not hand.ready}
         if not asked:
             time.sleep(timeout)
@@ -230,7 +230,7 @@ class RayEngine(Engine):
         self._require_a_well_node()
 
     def _require_a_well_node(self) -> None:
-        """Asked again and again: that a well node died may show long after another one fell sick."""
+        """Raise an error if no healthy node is left; checked repeatedly, as the death of a node may show late."""
         nodes = [node for node in ray_module().nodes() if node["Alive"] and node["Resources"].get("CPU")]
         if self._sick and all(node["NodeID"] in self._sick for node in nodes):
             why = ", ".join(sorted(set(self._sick.values())))

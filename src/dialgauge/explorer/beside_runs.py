@@ -75,7 +75,7 @@ def kept_beside(runs: Sequence[Run], what: str, form: Any, make: Callable[[], T]
 
 
 def _path(runs: Sequence[Run], what: str) -> Path | None:
-    """Where it would lie; nowhere where a run is in memory or a file of it is gone."""
+    """The file for it; None if a run is only in memory or one of its files is gone."""
     if not all(run.stored for run in runs):
         return None
     digest = sha256(f"{_code()}\0{what}".encode())
@@ -101,7 +101,7 @@ def _read(path: Path, form: Any) -> Any:
 
 
 def _write(path: Path, made: Any) -> None:
-    """A store that cannot be written to, or content that has no such form, is left alone."""
+    """Keep it in the file; does nothing if the store cannot be written or the content cannot be encoded."""
     with suppress(OSError, DialgaugeError, msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         content = msgspec.msgpack.encode(made, enc_hook=_plain)
         if len(content) > _MOST_BYTES or path.is_symlink() or not path.parent.is_dir():
@@ -122,7 +122,7 @@ def _plain(value: Any) -> Any:
 
 @cache
 def _code() -> str:
-    """Which code computes: whoever changes a file of it gets new numbers, whatever the version says."""
+    """A checksum of our code, so that results are computed again after any change to it."""
     digest = sha256(__version__.encode())
     root = Path(str(files("dialgauge")))
     for path in sorted(root.rglob("*.py")):

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import polars as pl
+from polars.exceptions import PolarsError
 
 from dialgauge.comparison import (
     RESAMPLES,
@@ -29,7 +30,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.beside_runs import kept_beside
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import pages_of
-from dialgauge.runs import Run, Store, Survey
+from dialgauge.runs import MANIFEST, Run, Store, Survey
 
 T = TypeVar("T")
 
@@ -40,7 +41,6 @@ _MOST_THINGS = 64
 _MOST_FACTS = 10_000
 #: Dialogues of a run from which on it is too slow to try whether a comparison is refused.
 _LARGE = 20_000
-_MANIFEST = "run.json"
 #: What is computed under each key, in words for whoever waits.
 _WORK = {
     "comparison": "comparing the runs, dialogue by dialogue, with tests and intervals",
@@ -60,14 +60,12 @@ _ODD_CONTENT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueEr
 
 
 class MissingRun(DialgaugeError):
-    """A run that an address names is not there, or not there any more."""
+    """The run that an address names does not exist, or was removed."""
 
 
 @contextmanager
 def stored_as_expected() -> Iterator[None]:
-    """Whatever fails on the content of a run's tables is an error that says so: somebody may have changed its files."""
-    from polars.exceptions import PolarsError
-
+    """Turn any failure on the content of a run's tables into an error that says so: files may have been changed."""
     try:
         yield
     except (*_ODD_CONTENT, PolarsError) as error:
@@ -111,7 +109,7 @@ class Library:
     def _known(self, run: Run) -> Run:
         """The run as it was opened before, unless its manifest was written anew."""
         try:
-            written = (run.path / _MANIFEST).stat().st_mtime_ns
+            written = (run.path / MANIFEST).stat().st_mtime_ns
         except OSError:
             raise MissingRun(f"the run '{run.id}' has been removed") from None
         if self._opened.get(run.id, (0,))[0] != written:

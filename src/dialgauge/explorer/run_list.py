@@ -11,14 +11,13 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.run_names import distinct_names, shared_words
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import pages_of
+from dialgauge.report import SCORES_IN_LIST
 from dialgauge.runs import Annotations
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
     from dialgauge.measures import Coverage, Score
     from dialgauge.runs import Run
-
-_SCORES_IN_LIST = 3
 
 
 class RunRow(Struct, frozen=True):
@@ -100,7 +99,7 @@ def _row(run: Run, label: str, notes: Annotations) -> RunRow:
         scored(run.coverage),
         headline,
         run.scores.get(headline),
-        known[:_SCORES_IN_LIST],
+        known[:SCORES_IN_LIST],
         notes.tags,
         notes.note,
     )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         read_agent_log as read_agent_log,
     )
     from dialgauge.formats.babi import (
+        NO_RESULT as NO_RESULT,
         SILENCE as SILENCE,
         BabiCandidates as BabiCandidates,
         BabiKnowledgeBase as BabiKnowledgeBase,
@@ -74,7 +75,8 @@ if TYPE_CHECKING:
     from dialgauge.formats.logs.beside import is_judged as is_judged
     from dialgauge.formats.logs.fact_names import names_fault as names_fault
     from dialgauge.formats.logs.facts import KNOWS as KNOWS
-    from dialgauge.formats.logs.mixed_files import logs_among as logs_among
+    from dialgauge.formats.logs.mixed_files import LOGS as LOGS, logs_among as logs_among
+    from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
     from dialgauge.formats.predictions.advice import states_example as states_example
     from dialgauge.formats.predictions.columns import dialogue_named as dialogue_named
@@ -106,6 +108,7 @@ if TYPE_CHECKING:
         system_names as system_names,
     )
     from dialgauge.formats.tau import planned_results as planned_results
+    from dialgauge.formats.tau_messages import OUT_OF_SCOPE as OUT_OF_SCOPE, as_text as as_text, checksum as checksum
 
 
 if not TYPE_CHECKING:

@@ -8,7 +8,9 @@ turns a part into dialogues.
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -490,9 +492,6 @@ def literal(text: str, longest: int = 1 << 30) -> Any:
 
 def python_literal(text: str) -> Any:
     """What Python means by a text; None where it is no literal."""
-    import ast
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a model wrote may look like a bad escape
         try:

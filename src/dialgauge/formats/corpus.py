@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast, overload
@@ -115,8 +116,6 @@ class Corpus(Struct, kw_only=True, dict=True):
         return table_of(self.dialogues, rows)
 
     def _repr_html_(self) -> str:
-        from importlib import import_module
-
         html: str = import_module("dialgauge.report").corpus_html(self)  # by name, as that room stands above this one
         return html
 

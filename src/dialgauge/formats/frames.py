@@ -16,7 +16,7 @@ from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.formats.base import Notes
 from dialgauge.formats.parquet import read_frame
-from dialgauge.formats.rows import Row, Rows, is_turn_table, pruned, read_table
+from dialgauge.formats.rows import OF_DIALOGUE, Row, Rows, is_turn_table, pruned, read_table
 
 if TYPE_CHECKING:
     import datasets
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 RowKind: TypeAlias = Literal["turns", "dialogues"]
 ROW_KINDS: tuple[RowKind, ...] = ("turns", "dialogues")
 
-_OF_DIALOGUE = ("domains", "goal", "outcome")
 _OF_TURN = Turn.__struct_fields__
 #: Columns that are no texts.
 _WHOLE_NUMBERS = ("turn", "source")
@@ -229,7 +228,7 @@ def table_of(dialogues: Iterable[Dialogue], rows: str = "turns") -> WrittenTable
         name for dialogue in held for turn in dialogue.turns for name in _OF_TURN if getattr(turn, name) is not None
     }
     fields = tuple(name for name in _OF_TURN if name in recorded or name in ("speaker", "text"))
-    own = [name for name in _OF_DIALOGUE if any(getattr(dialogue, name) for dialogue in held)]
+    own = [name for name in OF_DIALOGUE if any(getattr(dialogue, name) for dialogue in held)]
     if rows == "dialogues":
         columns: dict[str, list[Any]] = {"id": [dialogue.id for dialogue in held]}
         columns |= {name: [_written(getattr(dialogue, name) or None) for dialogue in held] for name in own}

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.packed import faults, too_big
+from dialgauge.formats.packed import reading_errors, too_big
 from dialgauge.formats.source import Part, decode_utf8
 
 #: Bytes that are read at a time.
@@ -147,7 +147,7 @@ class _Text:
         rest = self._held[self._at :]
         if len(rest) > self._part.limit:
             raise too_big(self._part.name, self._part.limit)
-        with faults(self._part.name):
+        with reading_errors(self._part.name):
             block = self._stream.read(max(_BLOCK, len(rest)))
         self._held, self._at = rest + block, 0
         return bool(block)

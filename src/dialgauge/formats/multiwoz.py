@@ -41,7 +41,7 @@ class _Dialogue(Struct, gc=False):
     goal: dict[str, Raw] = {}
 
 
-class _Domain(Struct, gc=False):
+class DomainMetadata(Struct, gc=False):
     """The state of one domain: what was asked for, and the booking (``booked`` is what the wizard did)."""
 
     semi: dict[str, str | list[str]] = {}
@@ -57,7 +57,7 @@ class _Task(Struct, gc=False):
 
 
 _FILE = Keyed(_Dialogue)
-_DOMAIN = msgspec.json.Decoder(_Domain)
+_DOMAIN = msgspec.json.Decoder(DomainMetadata)
 _TASK = msgspec.json.Decoder(_Task)
 _MESSAGE = msgspec.json.Decoder(list[str] | str)
 
@@ -180,7 +180,7 @@ class _Reader:
         )
 
     def _constraints(self, raw: dict[str, str | bool]) -> dict[str, str]:
-        """Without the flags ``invalid`` and ``pre_invalid``, which belong to the tool that made the goals."""
+        """The constraints without the flags ``invalid`` and ``pre_invalid`` of the tool that made the goals."""
         kept = {slot: value for slot, value in raw.items() if isinstance(value, str)}
         self._notes.add("goal flag dropped (invalid, pre_invalid)", len(raw) - len(kept))
         return kept

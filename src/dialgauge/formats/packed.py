@@ -28,7 +28,7 @@ _SPOOL_BYTES = 64 << 20
 
 
 @contextmanager
-def faults(name: str) -> Iterator[None]:
+def reading_errors(name: str) -> Iterator[None]:
     """Whatever the operating system or a decompressor reports becomes one sentence."""
     try:
         yield
@@ -77,7 +77,7 @@ class Limited(io.RawIOBase):
 
     def readinto(self, buffer: object) -> int:
         view = memoryview(buffer)  # type: ignore[arg-type]
-        with faults(self._name):
+        with reading_errors(self._name):
             chunk = self._inner.read(len(view))
         self._left -= len(chunk)
         if self._left < 0:
@@ -211,9 +211,9 @@ def zip_member(archive: zipfile.ZipFile, raw: IO[bytes], member: zipfile.ZipInfo
     """The content of a member of a zip archive, also where it is compressed with zstandard."""
     shown, most = f"{name}!{member.filename}", sensible_limit(limit, member.compress_size)
     if member.compress_type != _ZSTANDARD:
-        with faults(shown), archive.open(member) as held:
+        with reading_errors(shown), archive.open(member) as held:
             return read_all(io.BufferedReader(Limited(held, shown, most), CHUNK))
-    with faults(shown):
+    with reading_errors(shown):
         raw.seek(member.header_offset)
         header = raw.read(_LOCAL_HEADER)
         lengths = (int.from_bytes(header[start : start + 2], "little") for start in (26, 28))

@@ -15,7 +15,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
 from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek
-from dialgauge.formats.packed import faults
+from dialgauge.formats.packed import reading_errors
 from dialgauge.formats.rows import Rows, RowsOfDialogues, read_table
 from dialgauge.formats.source import Part
 
@@ -104,7 +104,7 @@ def _present(value: Any) -> Any:
 def _frame(part: Part, most: int | None = None) -> polars.DataFrame:
     import polars
 
-    with part.open() as stream, faults(part.name):
+    with part.open() as stream, reading_errors(part.name):
         try:
             return polars.read_parquet(stream, n_rows=most, use_pyarrow=False)
         except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:

@@ -213,10 +213,10 @@ def _attributes(made: AnyFormat) -> tuple[str, ...]:
 
 
 class UnknownFormat(DialgaugeError):
-    """No format fits a file, in which these names were seen; ``fault`` is what is wrong with the whole."""
+    """No format fits a file, in which these names were seen; ``damage`` is what is wrong with the whole."""
 
-    def __init__(self, names: Sequence[str], fault: str, message: str, *, file: str, example: str) -> None:
-        self.names, self.fault = tuple(names), fault
+    def __init__(self, names: Sequence[str], damage: str, message: str, *, file: str, example: str) -> None:
+        self.names, self.damage = tuple(names), damage
         super().__init__(message, file=file, example=example)
 
 
@@ -237,8 +237,8 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
         peek = Peek(part)
     if not peek.head.strip():
         raise DialgaugeError("the file is empty", file=part.name)
-    faults: list[str] = []
-    matching = _matching_own(peek) or list(_matching_plugins(peek, faults))
+    untried: list[str] = []
+    matching = _matching_own(peek) or list(_matching_plugins(peek, untried))
     if len(matching) == 1:
         return _of_rows(matching[0], part)
     if matching:
@@ -248,7 +248,7 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
         )
     from dialgauge.formats.logs.log_signs import holds_results
     from dialgauge.formats.predictions.advice import advice, names_in
-    from dialgauge.formats.predictions.free_form import fault_in, problem
+    from dialgauge.formats.predictions.free_form import json_problem, problem
 
     if holds_results(peek):
         return _own("messages")
@@ -261,12 +261,12 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
         if tells_of_others(part, folders):
             return _own("messages")
     seen, example = advice(peek, obstacle)
-    fault = fault_in(peek, part)
+    damage = json_problem(peek, part)
     raise UnknownFormat(
         names_in(peek),
-        fault or _mistaken(peek),
-        f"no known format fits it{_why(peek)}{fault}{seen}; 'dialgauge data formats' lists them, --help says how to "
-        "name one" + "".join(f"; not tried: {untried}" for untried in faults),
+        damage or _mistaken(peek),
+        f"no known format fits it{_why(peek)}{damage}{seen}; 'dialgauge data formats' lists them, --help says how to "
+        "name one" + "".join(f"; not tried: {reason}" for reason in untried),
         file=part.name,
         example=example,
     )
@@ -299,18 +299,18 @@ def _matching_own(peek: Peek) -> list[AnyFormat]:
     return []
 
 
-def _matching_plugins(peek: Peek, faults: list[str]) -> Iterator[AnyFormat]:
-    """Formats of other packages that recognise the file; one that cannot be asked is a fault and stops nothing."""
+def _matching_plugins(peek: Peek, untried: list[str]) -> Iterator[AnyFormat]:
+    """Formats of other packages that recognise the file; one that cannot be asked is told and stops nothing."""
     for plugin in format_listing():
         if plugin.package == "dialgauge":
             continue
         if plugin.content is None:
-            faults.append(plugin.reason or plugin.name)
+            untried.append(plugin.reason or plugin.name)
             continue
         try:
             fits = plugin.content.recognise(peek)
         except Exception as error:  # whatever a stranger's code does
-            faults.append(
+            untried.append(
                 f"the format '{plugin.name}' of the package {plugin.package} ({type(error).__name__}: {error})"
             )
         else:

@@ -23,7 +23,7 @@ def is_url(name: str) -> bool:
 
 def expand_url(name: str) -> list[str]:
     """The files a name stands for, in name order: itself, those below a folder (hidden ones apart), of a pattern."""
-    with _faults(name):
+    with _reading_errors(name):
         system, path = _found(name)
         if _PATTERN.search(path):
             names = [each for each in system.glob(path) if system.isfile(each)]
@@ -39,7 +39,7 @@ def expand_url(name: str) -> list[str]:
 
 def open_url(name: str) -> IO[bytes]:
     """The bytes of one file, as a stream that can be entered anywhere."""
-    with _faults(name):
+    with _reading_errors(name):
         system, path = _found(name)
         stream: IO[bytes] = system.open(path, "rb")
         return stream
@@ -47,7 +47,7 @@ def open_url(name: str) -> IO[bytes]:
 
 def state_of_url(name: str) -> tuple[int, str]:
     """The size of one file, and a text that changes when its content does."""
-    with _faults(name):
+    with _reading_errors(name):
         system, path = _found(name)
         size = system.size(path)
         return int(size or 0), str(system.ukey(path))
@@ -67,7 +67,7 @@ def _hidden(name: str, folder: str) -> bool:
 
 
 @contextmanager
-def _faults(name: str) -> Iterator[None]:
+def _reading_errors(name: str) -> Iterator[None]:
     """Whatever a file system reports becomes one sentence; none of it is worth a traceback."""
     try:
         yield

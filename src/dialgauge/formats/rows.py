@@ -20,7 +20,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, present
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
 from dialgauge.formats.predictions.loose import NO_SLOT, NO_VALUE, Seen, loose_state
-from dialgauge.text import encodable
+from dialgauge.text import encodable, some_of
 
 Row: TypeAlias = Mapping[str, Any]
 #: Gives the rows of a table, with the columns that are named, as often as it is called.
@@ -36,8 +36,8 @@ _NAMES = {
 }
 _SPEAKERS = {"usr": "user", "sys": "system", "assistant": "system", "agent": "system"}
 _OF_TURN = frozenset(Turn.__struct_fields__)
-_OF_DIALOGUE = ("goal", "domains", "outcome")
-_FAULTS = (msgspec.DecodeError, TypeError, ValueError, RecursionError)
+OF_DIALOGUE = ("domains", "goal", "outcome")
+_READING_ERRORS = (msgspec.DecodeError, TypeError, ValueError, RecursionError)
 
 _DECODER = msgspec.json.Decoder(Dialogue)
 _LOOK_AT = 200
@@ -114,10 +114,9 @@ class RowsOfDialogues:
         return map(self._own, rows([self._id]))
 
     def _unfit(self) -> DialgaugeError:
-        shown = ", ".join(self._columns[:8]) + (", ..." if len(self._columns) > 8 else "")
         return DialgaugeError(
             "the table holds no dialogues: it needs the columns id and record, id and turns, or dialogue and turn; "
-            f"it has {shown or 'none'}",
+            f"it has {some_of(self._columns, 8) or 'none'}",
             file=self._place,
         )
 
@@ -130,25 +129,25 @@ class RowsOfDialogues:
         for number, row in enumerate(rows):
             try:
                 dialogue = _DECODER.decode(str(row["record"]))
-            except (*_FAULTS, UnicodeError) as error:
+            except (*_READING_ERRORS, UnicodeError) as error:
                 self._refuse(error, f"row {number}")
             else:
                 yield dialogue
 
     def _from_dialogues(self, rows: Iterable[Row]) -> Iterator[Dialogue]:
-        self._note_unknown(set(self._columns) - {self._id, "turns", *_OF_DIALOGUE})
+        self._note_unknown(set(self._columns) - {self._id, "turns", *OF_DIALOGUE})
         for row in rows:
             identifier = self._own(row)
             try:
                 made = [self._turn(raw, identifier, index) for index, raw in enumerate(_listed(row["turns"]))]
                 dialogue = self._dialogue(row, identifier, made)
-            except (*_FAULTS, DialgaugeError) as error:
+            except (*_READING_ERRORS, DialgaugeError) as error:
                 self._refuse(error, identifier)
             else:
                 yield dialogue
 
     def _from_turns(self, rows: Rows) -> Iterator[Dialogue]:
-        known = {self._id, self._number, "record", *_OF_DIALOGUE}
+        known = {self._id, self._number, "record", *OF_DIALOGUE}
         self._note_unknown({name for name in self._columns if _NAMES.get(name, name) not in _OF_TURN} - known)
         numbering = self._numbering(rows)
         seen: set[str] = set()
@@ -159,7 +158,7 @@ class RowsOfDialogues:
                     raise DialgaugeError("its rows are not together; sort the table by dialogue and turn")
                 seen.add(identifier)
                 dialogue = self._numbered(identifier, held, numbering)
-            except (*_FAULTS, DialgaugeError) as error:
+            except (*_READING_ERRORS, DialgaugeError) as error:
                 self._refuse(error, identifier)
             else:
                 yield dialogue
@@ -208,7 +207,7 @@ class RowsOfDialogues:
             self._notes.add(f"column {name} dropped")
 
     def _dialogue(self, row: Row, identifier: str, turns: list[dict[str, Any]]) -> Dialogue:
-        known = {name: _parsed(row[name]) for name in _OF_DIALOGUE if not _absent(row.get(name))}
+        known = {name: _parsed(row[name]) for name in OF_DIALOGUE if not _absent(row.get(name))}
         if isinstance(known.get("outcome"), dict):
             known["outcome"].setdefault("success", None)
         return msgspec.convert({**known, "id": identifier, "turns": turns}, Dialogue)

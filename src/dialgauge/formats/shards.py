@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.document import is_document
-from dialgauge.formats.packed import CHUNK, faults
+from dialgauge.formats.packed import CHUNK, reading_errors
 from dialgauge.formats.remote import is_url, open_url, state_of_url
 from dialgauge.formats.source import expand
 
@@ -45,7 +45,7 @@ def list_shards(sources: Iterable[str]) -> list[Shard]:
 def _shard(name: str, inside: str) -> Shard:
     if is_url(name):
         return Shard(name, inside, *state_of_url(name))
-    with faults(name):
+    with reading_errors(name):
         facts = Path(name).stat()
         return Shard(name, inside, facts.st_size, f"{facts.st_mtime_ns}-{facts.st_ctime_ns}-{facts.st_ino}")
 
@@ -63,11 +63,11 @@ def _inside(names: list[str]) -> list[str]:
 def on_this_machine(shard: Shard) -> Iterator[tuple[Path, str]]:
     """A path to the file here and the SHA-256 of its bytes; a file that lies elsewhere is fetched for the while."""
     if not is_url(shard.name):
-        with faults(shard.name), Path(shard.name).open("rb") as stream:
+        with reading_errors(shard.name), Path(shard.name).open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         yield Path(shard.name), digest
         return
-    # Not within faults(): a full disk here is this machine's fault, which the engine must see.
+    # Not within reading_errors(): a full disk here is this machine's fault, which the engine must see.
     with tempfile.TemporaryDirectory(prefix="dialgauge-") as folder:
         copy = Path(folder, shard.name.rsplit("/", 1)[-1])
         digest = _fetched(shard.name, copy)

@@ -27,10 +27,10 @@ from dialgauge.formats.packed import (
     HEAD,
     Limited,
     broken,
-    faults,
     is_packed,
     kept,
     read_all,
+    reading_errors,
     sensible_limit,
     size_of,
     too_big,
@@ -84,10 +84,10 @@ class Part:
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """The unpacked bytes as a stream."""
-        with faults(self.name):
+        with reading_errors(self.name):
             raw = self._opener()
         try:
-            with faults(self.name):
+            with reading_errors(self.name):
                 start = raw.read(HEAD)
                 raw.seek(0)
             stream: IO[bytes] = raw
@@ -102,7 +102,7 @@ class Part:
         """All bytes, unpacked, without a byte-order mark; an empty file is an error, and so is anything but UTF-8."""
         content = self._unzipped_at_once()
         if content is None:
-            with self.open() as stream, faults(self.name):
+            with self.open() as stream, reading_errors(self.name):
                 content = read_all(stream)
         content = content.removeprefix(b"\xef\xbb\xbf")
         if not content or content.isspace():
@@ -112,7 +112,7 @@ class Part:
 
     def _unzipped_at_once(self) -> bytes | None:
         """All bytes of a small gzip file; None of any other."""
-        with faults(self.name), self._opener() as raw:
+        with reading_errors(self.name), self._opener() as raw:
             if raw.read(len(GZIP)) != GZIP:
                 return None
             size = size_of(raw)
@@ -121,19 +121,19 @@ class Part:
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
         """The first bytes, unpacked, without a byte-order mark."""
-        with faults(self.name), self._opener() as raw:
+        with reading_errors(self.name), self._opener() as raw:
             start = raw.read(size)
         if is_packed(start):
             start = unzipped_beginning(start, size)
             if not start:
-                with self.open() as stream, faults(self.name):
+                with self.open() as stream, reading_errors(self.name):
                     start = stream.read(size)
         return start.removeprefix(b"\xef\xbb\xbf")
 
     @property
     def is_large(self) -> bool:
         """Is it better read a piece at a time? Of what is packed, the size is estimated."""
-        with faults(self.name), self._opener() as raw:
+        with reading_errors(self.name), self._opener() as raw:
             packed = is_packed(raw.read(HEAD))
             raw.seek(0)
             return size_of(raw) * (_UNPACKED if packed else 1) > LARGE
@@ -148,7 +148,7 @@ class Part:
         A line of more than ``longest`` bytes is an error before it is read.
         """
         empty, longest = True, min(self.limit, longest or self.limit)
-        with self.open() as stream, faults(self.name):
+        with self.open() as stream, reading_errors(self.name):
             number = 0
             while line := stream.readline(longest + 1):
                 number += 1
@@ -284,7 +284,7 @@ def expand(source: str | Path) -> list[str]:
         raise DialgaugeError(f"{text!r} is not the name of a file or folder")
     if is_url(text) and not Path(text).exists():
         return expand_url(text)
-    with faults(text):
+    with reading_errors(text):
         return _names(text)
 
 
@@ -326,14 +326,14 @@ def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
     if name == "-":
         if sys.stdin is None:
             raise DialgaugeError("standard input is closed; name a file, or pipe something into it")
-        with faults("standard input"):
+        with reading_errors("standard input"):
             piped = kept(sys.stdin.buffer)
         return _archive_or_file("standard input", piped, limit)
     path = Path(name)
     if is_url(name) and not path.exists():
         return _archive_or_file(name, partial(open_url, name), limit)
     opener: Callable[[], IO[bytes]] = partial(_open, path)
-    with faults(name):
+    with reading_errors(name):
         if stat.S_ISFIFO(path.stat().st_mode):  # a pipe, such as bash's <(command), gives its bytes only once
             with path.open("rb") as pipe:
                 opener = kept(pipe)
@@ -346,7 +346,7 @@ def _open(path: Path) -> IO[bytes]:
 
 def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
     """The members of a zip or tar archive (plain or gzipped) as parts, or the file itself as the only one."""
-    with faults(name), opener() as raw:
+    with reading_errors(name), opener() as raw:
         start = raw.read(HEAD)
         raw.seek(0)
         if start.startswith(_ZIP):

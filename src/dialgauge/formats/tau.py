@@ -13,7 +13,6 @@ planned stands in the details of every conversation, so that a converted file st
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +28,7 @@ from dialgauge.formats.large_json import LargeArray, LargeObject
 from dialgauge.formats.located import members_of
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
-from dialgauge.formats.tau_messages import TauMessage, as_text, turns_of
+from dialgauge.formats.tau_messages import ENDED_BY, TauMessage, as_text, checksum, turns_of
 
 #: A reward this close to 1 is a success, as both benchmarks have it.
 TOLERANCE = 1e-6
@@ -41,13 +40,10 @@ DETAILS = (
     "expected_actions", "expected_outputs",
 )  # fmt: skip
 
-#: How many characters of a checksum are kept.
-_SHORT = 12
 #: Beyond any trial, or reward, that somebody meant.
 _MOST = 1_000_000
 #: How the simulated user ends a conversation.
 _STOP = "###STOP###"
-_ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
 #: What a list of results stands under in an object.
 _WRAPPER = "results"
 _VOICE = "it holds spoken conversations, in ticks of sound instead of messages; only written ones are read"
@@ -285,7 +281,7 @@ def _told(results: _Results, part: Part) -> _Told:
 
 
 def is_results(peek: Peek) -> bool:
-    """Does an object say how it came about, by the words of tau2-bench, or has it tasks and simulations as there?"""
+    """Does an object look like results of tau2-bench, by its info, tasks or simulations?"""
     given = peek.json if isinstance(peek.json, dict) else {}
     info = given.get("info")
     known = info.keys() if isinstance(info, dict) else set[str]()
@@ -294,13 +290,13 @@ def is_results(peek: Peek) -> bool:
 
 
 def _is_simulation(peek: Peek) -> bool:
-    """A simulation in a file of its own; which of its members come early is tau2-bench's order."""
+    """Is a file one simulation? It is told by the members that tau2-bench writes first."""
     given = peek.json
     return isinstance(given, dict) and {"id", "task_id", "termination_reason"} <= given.keys() and "traj" not in given
 
 
 def _are_simulations(peek: Peek) -> bool:
-    """Simulations alone, in a list or a line each."""
+    """Does a file hold only simulations, in a list or one per line?"""
     first = _first(peek.json) if isinstance(peek.json, list) else peek.first_line
     return _is_judged(first) if first is not None and not isinstance(peek.json, dict) else False
 
@@ -399,7 +395,7 @@ def _tau_dialogue(result: _TauResult, shared: Mapping[str, str]) -> Dialogue:
             expected_outputs=task.outputs,
         ),
         **shared,
-        **({"policy": _checksum(prompt)} if prompt else {}),
+        **({"policy": checksum(prompt)} if prompt else {}),
     }
     reason = _tau_end(result)
     return Dialogue(
@@ -407,7 +403,7 @@ def _tau_dialogue(result: _TauResult, shared: Mapping[str, str]) -> Dialogue:
         turns=tuple(turns_of(result.traj)),
         goal=Goal(message=(task.instruction,)) if task.instruction else None,
         outcome=Outcome(
-            success=_succeeded(result.reward), reason=reason, ended_by=_ENDED_BY.get(reason, ""), details=details
+            success=_succeeded(result.reward), reason=reason, ended_by=ENDED_BY.get(reason, ""), details=details
         ),
     )
 
@@ -464,7 +460,7 @@ def _tau2_dialogue(
         goal=Goal(message=instruction) if instruction else None,
         domains=(domain,) if domain else (),
         outcome=Outcome(
-            success=_succeeded(judged.reward), reason=reason, ended_by=_ENDED_BY.get(reason, ""), details=details
+            success=_succeeded(judged.reward), reason=reason, ended_by=ENDED_BY.get(reason, ""), details=details
         ),
     )
 
@@ -518,7 +514,7 @@ def _shared(info: _Info, tasks: Mapping[str, _Task]) -> dict[str, str]:
             max_errors=info.max_errors,
         ),
         **({"planned_tasks": str(len(tasks)), "task_set": _task_set(texts)} if tasks else {}),
-        **({"policy": _checksum(environment.policy)} if environment.policy else {}),
+        **({"policy": checksum(environment.policy)} if environment.policy else {}),
     }
 
 
@@ -590,9 +586,4 @@ def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> tupl
 
 def _task_set(instructions: Mapping[str, str]) -> str:
     """The checksum of tasks with their instructions, whatever order they stand in."""
-    return _checksum(msgspec.json.encode(sorted(instructions.items())))
-
-
-def _checksum(content: str | bytes) -> str:
-    written = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    return hashlib.sha256(written).hexdigest()[:_SHORT]
+    return checksum(msgspec.json.encode(sorted(instructions.items())))

@@ -8,6 +8,8 @@ another of the same speaker follows was not heard.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -21,6 +23,9 @@ from dialgauge.errors import DialgaugeError
 DONE, ERROR, NO_RESULT = "done", "error", "no result"
 #: The key under which the text that a tool gave stands, and that of arguments that are no JSON object.
 CONTENT, ARGUMENTS = "content", "arguments"
+ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
+#: How simulated users say that they were not told what they are asked.
+OUT_OF_SCOPE = re.compile(r"###\s?OUT-OF-SCOPE\s?###")
 
 _SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "system"}
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
@@ -169,3 +174,9 @@ def _arguments(given: str | Mapping[str, Any] | None) -> dict[str, str]:
 def as_text(value: Any) -> str:
     """A value of JSON as a text: texts as they are, everything else as JSON."""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def checksum(content: str | bytes) -> str:
+    """A short checksum of a text."""
+    written = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    return hashlib.sha256(written).hexdigest()[:12]

@@ -79,7 +79,6 @@ if TYPE_CHECKING:
         rank_agreement as rank_agreement,
     )
     from dialgauge.lab.study import (
-        ERRORS as ERRORS,
         Condition as Condition,
         channel_conditions as channel_conditions,
         study_figure as study_figure,

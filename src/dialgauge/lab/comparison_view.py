@@ -40,7 +40,7 @@ class LabView(ComparisonView):
         return super().ranked_parts(signature) | ({} if channel is None else {"channel": channel})
 
     def headlines(self, measures: Sequence[str]) -> Sequence[str]:
-        """Task, tracker and user."""
+        """The measures shown first: of the task, the tracker and the user."""
         return [name for name in _HEADLINES if name in measures] or measures
 
     def trials(self, run: Run) -> Mapping[str, str]:

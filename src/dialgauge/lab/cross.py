@@ -14,12 +14,12 @@ import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.lab.study import SUCCESS
 from dialgauge.report import Column, Table
 from dialgauge.runs import Run
 from dialgauge.stats import bootstrap_weights, quantiles
 
 #: What a cell shows unless another measure is named.
-SUCCESS = "Success(rules=strict)"
 USER_MEASURES = ("I-GCDF1", "R-GCDF1")
 #: Parts of a lab run's signature that the two of a pair bring.
 _OWN = ("user", "system")

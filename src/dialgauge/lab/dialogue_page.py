@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -13,7 +14,7 @@ from dialgauge.agents import END_WORDS, EXPLANATION
 from dialgauge.dialogue import Act
 from dialgauge.intents import OFFERING
 from dialgauge.lab.blame.blame_views import blame_rows
-from dialgauge.lab.facets import BLAME, CONVERSATIONS, LOOP, OUTCOME_RULES, OUTCOMES
+from dialgauge.lab.facets import BLAME, OUTCOME_RULES
 from dialgauge.presentation import (
     Badge,
     DialogueView,
@@ -25,7 +26,8 @@ from dialgauge.presentation import (
     TurnView,
     capitalised,
 )
-from dialgauge.tasks import ALIKE, REASONS, paired_items, reason_texts
+from dialgauge.tasks import ALIKE, CONVERSATIONS, LOOP, OUTCOMES, REASONS, paired_items, reason_texts
+from dialgauge.text import some_of
 from dialgauge.values import canonical
 from dialgauge.worlds.town import TOWN
 
@@ -173,13 +175,11 @@ def _turn_marks(cell: LabCell) -> Iterator[Badge]:
 
 
 def _call(call: Call) -> CallView:
-    listed = ", ".join(map(str, call.rows[:_MOST_ROWS]))
-    more = ", …" if len(call.rows) > _MOST_ROWS else ""
     return CallView(
         f"{call.name} {call.domain}".strip(),
         Badge(call.outcome or "no outcome recorded", _CALL_TONES.get(call.outcome, "plain")),
         call.arguments,
-        f"{'row' if len(call.rows) == 1 else 'rows'} {listed}{more}" if call.rows else "",
+        f"{'row' if len(call.rows) == 1 else 'rows'} {some_of(map(str, call.rows), _MOST_ROWS)}" if call.rows else "",
         call.result,
     )
 
@@ -273,8 +273,6 @@ def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Iterator[tuple
 
 def _trials(library: RunTables, run: Run, conversation: Mapping[str, Any]) -> list[OtherTrial]:
     """The conversations about the same goal, where there are several."""
-    import polars as pl
-
     goal = conversation.get("goal")
     if not goal:
         return []

@@ -3,51 +3,38 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from dialgauge.agents import END_WORDS
 from dialgauge.presentation import READ_FIRST, Facet
-from dialgauge.tasks import REASONS, reason_pairs
-
-if TYPE_CHECKING:
-    import polars
+from dialgauge.tasks import CALLS, CONVERSATIONS, LOOP, OUTCOMES, REASONS, reason_pairs
 
 #: What makes a conversation worth reading first.
 ONLY_USER, BOTH, LUCKY = "failed, only the user erred", "failed, both erred", "done although somebody erred"
-OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
 BLAME, SIDES = "blame", "blame_sides"
 OUTCOME_RULES = ("strict", "compat")
-#: From so many user turns in a row with the same acts on, a conversation is in a loop.
-LOOP = 3
 
 
-def _verdict(rules: str, frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
+def _verdict(rules: str, frame: pl.DataFrame) -> pl.DataFrame:
     words = pl.when(pl.col(rules)).then(pl.lit("done")).when(~pl.col(rules)).then(pl.lit("not done"))
     return frame.select("dialogue", words.otherwise(pl.lit("not judged")).alias("value"))
 
 
-def _steady(frame: polars.DataFrame) -> polars.DataFrame:
+def _steady(frame: pl.DataFrame) -> pl.DataFrame:
     """Whether all conversations about a goal went the same way by the strict rules; of several only."""
-    import polars as pl
-
     share = pl.col("strict").cast(pl.Float64).mean().over("goal")
     value = pl.when(share == 1).then(pl.lit("all pass")).when(share == 0).then(pl.lit("none passes"))
     several = frame.with_columns(value.otherwise(pl.lit("some pass")).alias("value")).filter(pl.len().over("goal") > 1)
     return several.select("dialogue", "value")
 
 
-def _failed(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
+def _failed(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(~pl.col("success")).select("dialogue", pl.format("{} ({})", "domain", "rule").alias("value"))
 
 
-def _call_kinds(frame: polars.DataFrame) -> polars.DataFrame:
+def _call_kinds(frame: pl.DataFrame) -> pl.DataFrame:
     """Calls by what came of them, whatever the number of rows."""
-    import polars as pl
-
     row_count = pl.when(pl.col("name") == "search").then(pl.col("rows").list.len())
     kind = (
         pl.when(row_count == 0).then(pl.lit("found nothing"))
@@ -58,17 +45,13 @@ def _call_kinds(frame: polars.DataFrame) -> polars.DataFrame:
     return frame.select("dialogue", pl.format("{}: {}", "name", kind).alias("value"))
 
 
-def _blamed(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
+def _blamed(frame: pl.DataFrame) -> pl.DataFrame:
     cause = pl.col("cause").str.replace_all("_", " ")
     return frame.filter(pl.col("first")).select("dialogue", pl.format("{}: {}", "side", cause).alias("value"))
 
 
-def _read_first(frame: polars.DataFrame) -> polars.DataFrame:
+def _read_first(frame: pl.DataFrame) -> pl.DataFrame:
     """Conversations by what makes them worth reading: the verdict, and who erred."""
-    import polars as pl
-
     user, system, done = (pl.col(name) for name in ("user_erred", "system_erred", "success"))
     value = (
         pl.when(~done & user & ~system).then(pl.lit(ONLY_USER))
@@ -79,9 +62,7 @@ def _read_first(frame: polars.DataFrame) -> polars.DataFrame:
     return frame.select("dialogue", value.alias("value")).drop_nulls()
 
 
-def _loops(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
+def _loops(frame: pl.DataFrame) -> pl.DataFrame:
     loop = pl.when(pl.col("longest_run") >= LOOP).then(pl.lit("yes")).otherwise(pl.lit("no"))
     return frame.drop_nulls("longest_run").select("dialogue", loop.alias("value"))
 

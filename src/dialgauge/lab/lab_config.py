@@ -23,6 +23,7 @@ from dialgauge.agents import (
     ALARM,
     BUILT_IN,
     EXPLANATION,
+    RULE_AGENTS,
     Agent,
     Level,
     Limits,
@@ -117,9 +118,9 @@ def make_lab_config(
     return LabConfig(user=user, system=system, level=spoken, seed=seed, trials=trials, mask=mask, limits=limits)
 
 
-def check_setting(sitting: LabConfig, domain: Domain) -> None:
+def check_setting(config: LabConfig, domain: Domain) -> None:
     """Refuse what cannot go well in a domain before any work: acts that it does not have."""
-    for spec in (sitting.user, sitting.system):
+    for spec in (config.user, config.system):
         if "channel" in spec.options:
             Channel.named(spec.options["channel"]).within(domain)
 
@@ -134,9 +135,9 @@ class _Planned(NamedTuple):
 class _WorkerState:
     """What a worker needs: the domain, and the two agents."""
 
-    def __init__(self, search: DomainSearch, sitting: LabConfig) -> None:
+    def __init__(self, search: DomainSearch, config: LabConfig) -> None:
         self.search = search
-        self.user, self.system = sitting.user.make(), sitting.system.make()
+        self.user, self.system = config.user.make(), config.system.make()
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -147,10 +148,10 @@ class _WorkerState:
 _OWN_WORDS = frozenset({"rule-system", "rule-baseline", "corpus-system"})
 
 
-def speaks_freely(sitting: LabConfig) -> bool:
+def speaks_freely(config: LabConfig) -> bool:
     """Is the system one whose words are its own? The user then understands free English, and verdicts are read from
     calls and values."""
-    return sitting.level == "text" and sitting.system.name not in _OWN_WORDS
+    return config.level == "text" and config.system.name not in _OWN_WORDS
 
 
 #: Agents whose replies come from elsewhere, and may cost money.
@@ -160,16 +161,16 @@ ASKS_OTHERS = frozenset({"llm-user", "llm-system", "http"})
 class LabWork(engine.Work[_WorkerState, list[_Planned]]):
     """Holding conversations."""
 
-    def __init__(self, search: Callable[[], DomainSearch], sitting: LabConfig) -> None:
+    def __init__(self, search: Callable[[], DomainSearch], config: LabConfig) -> None:
         """``search`` is called once in each process."""
-        self._search, self._sitting = search, sitting
-        agents = {sitting.user.name, sitting.system.name}
+        self._search, self._config = search, config
+        agents = {config.user.name, config.system.name}
         self.idempotent = not agents & ASKS_OTHERS
         self._keeps = self.idempotent and agents <= BUILT_IN.keys()
         self._latest: tuple[bytes, list[Dialogue]] = b"", []
 
     def open(self) -> _WorkerState:
-        return _WorkerState(self._search(), self._sitting)
+        return _WorkerState(self._search(), self._config)
 
     def held(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> list[Dialogue]:
         with ALARM.ready() if self._keeps else nullcontext():  # others' agents may take the signal for themselves
@@ -192,62 +193,62 @@ class LabWork(engine.Work[_WorkerState, list[_Planned]]):
         return held if content is latest else [recorded(line) for line in content.splitlines()]
 
     def _hold(self, room: _WorkerState, goal: DomainGoal, trial: int) -> Dialogue:
-        scenario = lab_scenario(room.search, goal, self._sitting, trial)
+        scenario = lab_scenario(room.search, goal, self._config, trial)
         held = converse(room.user, room.system, scenario)
         if scenario.free:
             held = with_told_acts(held, room.vocabulary)
         return with_states(held, room.search.domain)
 
 
-#: Agents that hold thousands of conversations a second at the level of acts, and how many are over before what is
-#: finished is worth keeping.
-_INSTANT, _FEW = frozenset({"agenda", "agenda-baseline", "rule-system", "rule-baseline"}), 5_000
+#: Agents that go by rules hold thousands of conversations a second at the level of acts: so many are over before what
+#: is finished is worth keeping.
+_FEW = 5_000
 
 
-def held_at_once(goals: Sequence[DomainGoal], sitting: LabConfig) -> bool:
+def held_at_once(goals: Sequence[DomainGoal], config: LabConfig) -> bool:
     """Does it take longer to keep what is finished than to hold the conversations once more?"""
-    instant = sitting.level == "act" and {sitting.user.name, sitting.system.name} <= _INSTANT
-    return instant and len(goals) * sitting.trials <= _FEW
+    instant = config.level == "act" and {config.user.name, config.system.name} <= RULE_AGENTS
+    return instant and len(goals) * config.trials <= _FEW
 
 
 def lab_scenario(
-    search: DomainSearch, goal: DomainGoal, sitting: LabConfig, trial: int = 0, ontology: Ontology | None = None
+    search: DomainSearch, goal: DomainGoal, config: LabConfig, trial: int = 0, ontology: Ontology | None = None
 ) -> Scenario:
     """One conversation to be held; the ontology is what both sides know, all that is told unless given."""
-    streams = RandomStreams(sitting.seed, goal.id, trial)
+    streams = RandomStreams(config.seed, goal.id, trial)
     return Scenario(
-        dialogue_id=goal.id if sitting.trials == 1 else f"{goal.id}#{trial + 1}",
-        office=search.backend(streams("backend"), goal, mask=sitting.mask),
+        dialogue_id=goal.id if config.trials == 1 else f"{goal.id}#{trial + 1}",
+        office=search.backend(streams("backend"), goal, mask=config.mask),
         goal=goal.recorded(),
         plan=goal,
         domain=search.domain.public,
-        free=speaks_freely(sitting),
+        free=speaks_freely(config),
         streams=streams,
         ontology=ontology or search.spoken,
         domains=goal.domains,
-        level=sitting.level,
-        limits=sitting.limits,
+        level=config.level,
+        limits=config.limits,
     )
 
 
 def hold_conversations(
     search: Callable[[], DomainSearch],
     goals: Sequence[DomainGoal],
-    sitting: LabConfig,
+    config: LabConfig,
     *,
     workers: Workers = None,
     done: MutableMapping[str, bytes] | None = None,
     on_unit: Callable[[int], None] | None = None,
 ) -> Iterator[Dialogue]:
     """The conversations in the order of goals and trials. ``done`` keeps what is finished, for the next time."""
-    if len(goals) * sitting.trials > MOST_CONVERSATIONS:
+    if len(goals) * config.trials > MOST_CONVERSATIONS:
         raise DialgaugeError(
-            f"{counted(len(goals), 'goal')} with {counted(sitting.trials, 'trial')} each are "
-            f"{len(goals) * sitting.trials:,} conversations, and one run holds at most {MOST_CONVERSATIONS:,}; ask for "
+            f"{counted(len(goals), 'goal')} with {counted(config.trials, 'trial')} each are "
+            f"{len(goals) * config.trials:,} conversations, and one run holds at most {MOST_CONVERSATIONS:,}; ask for "
             "fewer goals (-n) or trials (--trials)"
         )
-    work, units = LabWork(search, sitting), _units(goals, sitting)
-    if done is None and held_at_once(goals, sitting) and engine.place_of(workers).here:  # nothing to send or to keep
+    work, units = LabWork(search, config), _units(goals, config)
+    if done is None and held_at_once(goals, config) and engine.place_of(workers).here:  # nothing to send or to keep
         room = work.open()
         for unit in units:
             held = work.held(room, unit)
@@ -298,9 +299,9 @@ def _unwritable(why: str) -> Outcome:
     return Outcome(success=False, reason=AGENT_ERROR, ended_by="system", details={EXPLANATION: why})
 
 
-def _units(goals: Sequence[DomainGoal], sitting: LabConfig) -> Iterator[engine.Unit[list[_Planned]]]:
-    planned = [_Planned(goal, trial) for trial in range(sitting.trials) for goal in goals]
-    remote = any(getattr(spec.make(), "remote", False) for spec in (sitting.user, sitting.system))
+def _units(goals: Sequence[DomainGoal], config: LabConfig) -> Iterator[engine.Unit[list[_Planned]]]:
+    planned = [_Planned(goal, trial) for trial in range(config.trials) for goal in goals]
+    remote = any(getattr(spec.make(), "remote", False) for spec in (config.user, config.system))
     together = _ALONE if remote else _TOGETHER
     for start in range(0, len(planned), together):
         yield engine.Unit(f"{start:08d}", planned[start : start + together])

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from dialgauge import report
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.files import atomic, together
 from dialgauge.formats import write
@@ -82,11 +83,9 @@ class LabRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The scores of task, tracker, user and conversation, and whose fault failures were."""
-        from dialgauge.report import run_figures
-
         # The sum over all causes is 100% whatever the system does.
         talkers = dict(zip(numbered([_talkers(run) for run in self.runs]), self.runs, strict=True))
-        return run_figures(talkers, parts=_PARTS, sections=_SECTIONS, names=_NAMES, without=("Blame",))
+        return report.run_figures(talkers, parts=_PARTS, sections=_SECTIONS, names=_NAMES, without=("Blame",))
 
 
 def _talkers(run: Run) -> str:

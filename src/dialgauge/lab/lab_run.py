@@ -50,7 +50,7 @@ from dialgauge.tasks import (
     uneven_trials,
 )
 from dialgauge.text import Note, counted
-from dialgauge.tracking import PreparedInputs, chosen_measures, state_scores
+from dialgauge.tracking import DEFAULT_MEASURES, PreparedInputs, chosen_measures, state_scores
 from dialgauge.users import UserOptions, domain_profile, user_scores
 from dialgauge.values import profile_named
 from dialgauge.worlds.domain import Domain
@@ -58,8 +58,6 @@ from dialgauge.worlds.domain import Domain
 LAB_KIND = "lab"
 #: The profile under which states of the lab are compared: both sides write values alike.
 _PROFILE = "verbatim"
-#: The measures of a tracker.
-TRACKED = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
 _FAILED = ("agent_failed", "ended because an agent failed")
 #: Ends that a reader is told of: the kind of the note, and what happened.
 _TOLD_ENDS = {
@@ -109,13 +107,13 @@ def converse(
         else open_domain(domain, goals, database=database, count=count, seed=town_seed, failures=failures)
     )
     if isinstance(system, LabConfig):
-        sitting = system
+        config = system
     else:
         for agent in (user, system):
             if not isinstance(agent, str | AgentSpec):
                 raise DialgaugeError(f"an agent is a name or an AgentSpec (got {agent!r:.60})")
         specs = [agent if isinstance(agent, AgentSpec) else AgentSpec(agent) for agent in (user, system)]
-        sitting = make_lab_config(
+        config = make_lab_config(
             *specs,
             level=level,
             trials=trials,
@@ -126,16 +124,14 @@ def converse(
             loop=loop,
         )
     policy = choice(broken, ("", *BROKEN), "broken")
-    with progress.bar("talking", len(loaded.goals) * sitting.trials) as advance:
-        run = run_lab(
-            loaded, sitting, broken=policy, store=store, workers=workers, resamples=resamples, on_unit=advance
-        )
+    with progress.bar("talking", len(loaded.goals) * config.trials) as advance:
+        run = run_lab(loaded, config, broken=policy, store=store, workers=workers, resamples=resamples, on_unit=advance)
     return LabRuns([run], loaded.refused)
 
 
 def run_lab(
     loaded: LoadedDomain,
-    sitting: LabConfig,
+    config: LabConfig,
     *,
     broken: Broken = "",
     store: Store | None = None,
@@ -145,71 +141,71 @@ def run_lab(
 ) -> Run:
     """Hold the conversations and score them. With a store the run is stored, and what is finished outlives the process
     until it is."""
-    check_setting(sitting, loaded.search.domain)
+    check_setting(config, loaded.search.domain)
     # Nothing that our own agents make is garbage before the run is scored; what others make may be.
-    ours = all(spec.name in BUILT_IN and spec.name not in ASKS_OTHERS for spec in (sitting.user, sitting.system))
+    ours = all(spec.name in BUILT_IN and spec.name not in ASKS_OTHERS for spec in (config.user, config.system))
     workbench: AbstractContextManager[Path | None] = nullcontext()
-    if store is not None and not held_at_once(loaded.goals, sitting):
-        workbench = lab_workbench(store, LAB_KIND, loaded, sitting)
+    if store is not None and not held_at_once(loaded.goals, config):
+        workbench = lab_workbench(store, LAB_KIND, loaded, config)
     with bulk_load() if ours else nullcontext(), workbench as folder:
         done = Parts(folder / "conversations") if folder is not None else None
-        held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, done=done, on_unit=on_unit)
-        run = scored_run(list(held), loaded, sitting, broken=broken, resamples=resamples)
+        held = hold_conversations(loaded.again, loaded.goals, config, workers=workers, done=done, on_unit=on_unit)
+        run = scored_run(list(held), loaded, config, broken=broken, resamples=resamples)
         return run if store is None else store.add(run)
 
 
 def lab_workbench(
-    store: Store, kind: str, loaded: LoadedDomain, sitting: LabConfig, **more: Any
+    store: Store, kind: str, loaded: LoadedDomain, config: LabConfig, **more: Any
 ) -> AbstractContextManager[Path | None]:
     """Where half-done conversations are kept: found again by everything that decides them, our own code included."""
-    config = {
-        "signature": lab_signature(loaded, sitting).long(),
-        "sitting": msgspec.to_builtins(sitting) | {"user": str(sitting.user), "system": str(sitting.system)},
+    facts = {
+        "signature": lab_signature(loaded, config).long(),
+        "lab": msgspec.to_builtins(config) | {"user": str(config.user), "system": str(config.system)},
         "code": own_source(),
         **more,
     }
-    return store.workbench(kind=kind, name=_name(sitting), config=config)
+    return store.workbench(kind=kind, name=_name(config), config=facts)
 
 
 def scored_run(
     held: Sequence[Dialogue],
     loaded: LoadedDomain,
-    sitting: LabConfig,
+    config: LabConfig,
     *,
     broken: Broken = "",
     resamples: int = 1000,
 ) -> Run:
     """Recorded conversations as a run with the scores of all families."""
-    signature = lab_signature(loaded, sitting).with_(broken=broken)
+    signature = lab_signature(loaded, config).with_(broken=broken)
     judged = judged_conversations(held, loaded, broken)
     blamed = blame_conversations(judged)
     families = [
-        score_outcomes(judged, resamples=resamples, seed=sitting.seed),
-        *(_over_goals(scores, resamples, sitting) for scores in _tracker_and_user(held, loaded, sitting, resamples)),
-        score_blame(blamed, resamples=resamples, seed=sitting.seed),
+        score_outcomes(judged, resamples=resamples, seed=config.seed),
+        *(_over_goals(scores, resamples, config) for scores in _tracker_and_user(held, loaded, config, resamples)),
+        score_blame(blamed, resamples=resamples, seed=config.seed),
     ]
     scores = reduce(Scores.joined, families)
     scores = replace(scores, scores={name: _signed(score, signature) for name, score in scores.scores.items()})
     return new_run(
         kind=LAB_KIND,
-        name=_name(sitting),
+        name=_name(config),
         scores=scores,
         tables={**outcome_frames(judged), **blame_frames(blamed)},
         corpus=held,
         config={
-            "user": str(sitting.user),
-            "system": str(sitting.system),
-            "level": sitting.level,
+            "user": str(config.user),
+            "system": str(config.system),
+            "level": config.level,
             "goals": loaded.name,
             "failures": loaded.failures,
             **_of_domain(loaded.search.domain),
-            "trials": sitting.trials,
-            "limits": msgspec.to_builtins(sitting.limits),
+            "trials": config.trials,
+            "limits": msgspec.to_builtins(config.limits),
             **({BROKEN_POLICY: broken} if broken else {}),
-            **_labelled(sitting),
+            **_labelled(config),
         },
         inputs=loaded.files,
-        seeds=sitting.seed,
+        seeds=config.seed,
         signature=signature,
         notes=[*_notes(held), *_uneven_goals([conversation.goal for conversation in judged])],
     )
@@ -227,40 +223,40 @@ def _uneven_goals(goals: Sequence[str]) -> list[str]:
     return [Note("uneven_trials", uneven)] if (uneven := uneven_trials(rests, "goal")) else []
 
 
-def _labelled(sitting: LabConfig) -> dict[str, dict[str, Any]]:
+def _labelled(config: LabConfig) -> dict[str, dict[str, Any]]:
     """Of agents that have only words: who labels them with acts, and what a million of their tokens costs."""
-    sides = {"user": sitting.user, "system": sitting.system}
+    sides = {"user": config.user, "system": config.system}
     agents = {side: spec.make() for side, spec in sides.items() if spec.name in BUILT_IN}
     acts = {side: agent.acts_source for side, agent in agents.items() if hasattr(agent, "acts_source")}
-    if speaks_freely(sitting):
+    if speaks_freely(config):
         acts.setdefault("system", FROM_WORDS)
     prices = {side: agent.prices for side, agent in agents.items() if hasattr(agent, "prices") and any(agent.prices)}
     return {name: text for name, text in (("acts", acts), ("prices", prices)) if text}
 
 
-def _name(sitting: LabConfig) -> str:
-    return f"{sitting.system}-{sitting.user}"
+def _name(config: LabConfig) -> str:
+    return f"{config.system}-{config.user}"
 
 
-def lab_signature(loaded: LoadedDomain, sitting: LabConfig) -> Signature:
+def lab_signature(loaded: LoadedDomain, config: LabConfig) -> Signature:
     """Everything that decides what was said."""
-    limits = sitting.limits
+    limits = config.limits
     return Signature(
-        user=str(sitting.user),
-        system=str(sitting.system),
-        level=sitting.level,
+        user=str(config.user),
+        system=str(config.system),
+        level=config.level,
         goals=checksum_of(loaded.goals),
         database=loaded.search.told_checksum,
         failures=loaded.failures,
-        trials=str(sitting.trials),
+        trials=str(config.trials),
         exchanges=str(limits.exchanges),
         loop=str(limits.loop),
-        lab_seed=str(sitting.seed),
-        understanding="free" if speaks_freely(sitting) else "",
-        user_code=_code(sitting.user),
-        system_code=_code(sitting.system),
-        user_files=_files(sitting.user),
-        system_files=_files(sitting.system),
+        lab_seed=str(config.seed),
+        understanding="free" if speaks_freely(config) else "",
+        user_code=_code(config.user),
+        system_code=_code(config.system),
+        user_files=_files(config.user),
+        system_files=_files(config.system),
     )
 
 
@@ -277,16 +273,16 @@ def _files(spec: AgentSpec) -> str:
 
 
 def _tracker_and_user(
-    held: Sequence[Dialogue], loaded: LoadedDomain, sitting: LabConfig, resamples: int
+    held: Sequence[Dialogue], loaded: LoadedDomain, config: LabConfig, resamples: int
 ) -> Iterator[Scores]:
     """The system's tracker against what the user said, where it shows states; how the user expressed its goals, where
     it has acts."""
     if any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
-        yield tracking_scores(held, loaded, resamples=resamples, seed=sitting.seed)
+        yield tracking_scores(held, loaded, resamples=resamples, seed=config.seed)
     if any(turn.acts for dialogue in held for turn in dialogue.turns if turn.speaker == "user"):
         domain = loaded.search.domain
         options = UserOptions(profile=None if domain.multiwoz else domain_profile(domain))
-        yield user_scores(held, options, resamples=resamples, seed=sitting.seed)
+        yield user_scores(held, options, resamples=resamples, seed=config.seed)
 
 
 def tracking_scores(held: Sequence[Dialogue], loaded: LoadedDomain, *, resamples: int = 0, seed: int = 0) -> Scores:
@@ -300,7 +296,7 @@ def tracking_scores(held: Sequence[Dialogue], loaded: LoadedDomain, *, resamples
     # A turn after which the system shows no state is no turn that it got right.
     study = PreparedInputs(held, {"system": held}, coverage="empty", ontology=loaded.search.tracked)
     resampling = Resampling(resamples, seed) if resamples else None
-    [scores] = state_scores(study, chosen_measures(TRACKED), profile_named(_PROFILE), resampling=resampling)
+    [scores] = state_scores(study, chosen_measures(DEFAULT_MEASURES), profile_named(_PROFILE), resampling=resampling)
     return scores
 
 
@@ -335,18 +331,18 @@ def outcome_of(held: Sequence[Dialogue], loaded: LoadedDomain) -> NDArray[np.flo
     return np.array([float(done[dialogue.id]) if dialogue.id in done else np.nan for dialogue in held])
 
 
-def _over_goals(scores: Scores, resamples: int, sitting: LabConfig) -> Scores:
+def _over_goals(scores: Scores, resamples: int, config: LabConfig) -> Scores:
     """The same scores with intervals that resample goals: trials of one goal are not independent."""
     about = [dialogue.rpartition("#")[0] for dialogue in scores.dialogues]
     goals = {goal: index for index, goal in enumerate(dict.fromkeys(about))}
     names = [name for name, score in scores.scores.items() if name in scores.sums and score.low is not None]
-    if not resamples or sitting.trials == 1 or not names:
+    if not resamples or config.trials == 1 or not names:
         return scores
     places = [goals[goal] for goal in about]
     above, below = (
         np.stack([np.bincount(places, scores.sums[name][side], len(goals)) for name in names]) for side in (0, 1)
     )
-    how = Resampling(resamples, sitting.seed)
+    how = Resampling(resamples, config.seed)
     rows = [ratio_row(parse_measure(name), *sums) for name, *sums in zip(names, above, below, strict=True)]
     made = ratio_row_intervals(rows, how)
     limited = replace(scores, scores={name: scores.scores[name] for name in names}).with_intervals(made, how)

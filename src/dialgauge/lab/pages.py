@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+import polars.selectors as cs
+
 from dialgauge.agents import END_WORDS
 from dialgauge.lab.blame.blame_views import blame_rows, blame_tables
 from dialgauge.lab.comparison_view import LAB_VIEW
@@ -14,14 +17,10 @@ from dialgauge.lab.dialogue_page import cause_words, dialogue_view
 from dialgauge.lab.facets import (
     BLAME,
     BOTH,
-    CONVERSATIONS,
-    HEARD,
     LAB_FACETS,
-    LOOP,
     LUCKY,
     ONLY_USER,
     OUTCOME_RULES,
-    OUTCOMES,
     SIDES,
 )
 from dialgauge.lab.study import study_figure, study_sentences, study_tables
@@ -45,6 +44,10 @@ from dialgauge.presentation import (
 )
 from dialgauge.report import Column, Table, plain
 from dialgauge.tasks import (
+    CONVERSATIONS,
+    HEARD,
+    LOOP,
+    OUTCOMES,
     REASONS,
     dialogue_reasons,
     frequent_reasons,
@@ -54,8 +57,6 @@ from dialgauge.tasks import (
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.dialogue import Dialogue
     from dialgauge.runs import Run
 
@@ -89,8 +90,6 @@ class LabPages(RunPages):
 
     def trials(self, library: RunTables, run: Run) -> list[Trial]:
         """The conversations of every goal that several are about, judged by the strict rules."""
-        import polars as pl
-
         if CONVERSATIONS not in run.tables:
             return []
         frame = library.table(run, CONVERSATIONS).drop_nulls(["goal", "dialogue"])
@@ -158,7 +157,7 @@ class LabPages(RunPages):
         return "; ".join([*dialogue_reasons(tables, dialogue, "strict")[:2], *end])
 
 
-def _given(library: RunTables, run: Run, name: str) -> polars.DataFrame | None:
+def _given(library: RunTables, run: Run, name: str) -> pl.DataFrame | None:
     """A table without nulls in its texts and counts; None where there is none or nothing in it."""
     if name not in run.tables:
         return None
@@ -166,18 +165,15 @@ def _given(library: RunTables, run: Run, name: str) -> polars.DataFrame | None:
     return frame if frame.height else None
 
 
-def _tidy(library: RunTables, run: Run, name: str) -> polars.DataFrame:
+def _tidy(library: RunTables, run: Run, name: str) -> pl.DataFrame:
     """A table with empty texts and zeros for what is not there; verdicts that are not there stay so."""
-    import polars as pl
-    import polars.selectors as cs
-
     frame = library.table(run, name).with_columns(cs.string().fill_null(""), cs.integer().fill_null(0))
     if name == CONVERSATIONS:
         return frame.with_columns(pl.col("usage").replace("", "{}"))
     return frame.filter(pl.col("times") > 0) if name == HEARD else frame
 
 
-def _reason_table(reasons: polars.DataFrame) -> Table:
+def _reason_table(reasons: pl.DataFrame) -> Table:
     counts = reason_counts(reasons, "rule")
     table = Table("Why tasks failed", ["reason", *(Column(rules, align="right") for rules in OUTCOME_RULES)])
     for name in sorted(counts, key=lambda group: (-sum(counts[group].values()), group)):

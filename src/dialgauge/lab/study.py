@@ -14,29 +14,30 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dialgauge.agents.town import ERROR_KINDS
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.domain_source import LoadedDomain
 from dialgauge.lab.lab_config import AgentSpec, LabConfig, check_setting, hold_conversations
-from dialgauge.lab.lab_run import TRACKED, lab_signature, lab_workbench, outcome_of, tracking_scores
+from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
 from dialgauge.report import LINES, Cell, Column, Table, altair as chart_library, data, styled
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.stats import ratio_intervals, share_interval
 from dialgauge.text import counted
+from dialgauge.tracking import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
     import altair
-    import polars
 
 STUDY_KIND = "study"
 SUCCESS = "Success(rules=strict)"
-#: What is heard wrongly, and how often.
-ERRORS = ("drop", "value", "relabel", "insert")
+#: How often something is heard wrongly.
 RATES = (0.02, 0.05, 0.1, 0.2, 0.4)
 #: Scores closer than this differ in their last bits only.
 _SAME = 1e-12
@@ -50,7 +51,7 @@ class Condition(Struct, frozen=True):
 
 
 def channel_conditions(
-    system: AgentSpec, errors: Sequence[str] = ERRORS, rates: Sequence[float] = RATES
+    system: AgentSpec, errors: Sequence[str] = ERROR_KINDS, rates: Sequence[float] = RATES
 ) -> list[Condition]:
     """A system that hears everything, and the same one with each kind of error at each rate."""
     heard = [Condition("clean", system)]
@@ -63,7 +64,7 @@ def channel_conditions(
 
 def study_run(
     loaded: LoadedDomain,
-    sitting: LabConfig,
+    config: LabConfig,
     conditions: Sequence[Condition],
     *,
     store: Store | None = None,
@@ -73,26 +74,26 @@ def study_run(
 ) -> Run:
     """Hold the conversations of all conditions and say which measure predicts success. With a store the run is stored,
     and what is finished outlives the process until it is."""
-    check_setting(sitting, loaded.search.domain)
+    check_setting(config, loaded.search.domain)
     if store is None:
-        return _studied(loaded, sitting, conditions, None, workers, resamples, on_condition)
+        return _studied(loaded, config, conditions, None, workers, resamples, on_condition)
     listed = msgspec.to_builtins(list(conditions))
-    with lab_workbench(store, STUDY_KIND, loaded, sitting, conditions=listed) as folder:
-        return store.add(_studied(loaded, sitting, conditions, folder, workers, resamples, on_condition))
+    with lab_workbench(store, STUDY_KIND, loaded, config, conditions=listed) as folder:
+        return store.add(_studied(loaded, config, conditions, folder, workers, resamples, on_condition))
 
 
 def _studied(
     loaded: LoadedDomain,
-    sitting: LabConfig,
+    config: LabConfig,
     conditions: Sequence[Condition],
     folder: Path | None,
     workers: Workers,
     resamples: int,
     on_condition: Callable[[int], None] | None,
 ) -> Run:
-    tables: dict[str, list[Floats]] = {name: [] for name in (SUCCESS, *TRACKED)}
+    tables: dict[str, list[Floats]] = {name: [] for name in (SUCCESS, *DEFAULT_MEASURES)}
     for number, condition in enumerate(conditions):
-        chosen = replace(sitting, system=condition.system, trials=1)
+        chosen = replace(config, system=condition.system, trials=1)
         done = Parts(folder / f"condition-{number}") if folder is not None else None
         held = list(hold_conversations(loaded.again, loaded.goals, chosen, workers=workers, done=done))
         for name, row in _rows(held, loaded).items():
@@ -101,26 +102,26 @@ def _studied(
             on_condition(1)
     arrays = {name: np.array(rows) for name, rows in tables.items()}
     success = arrays.pop(SUCCESS)
-    fitted = predictors(success, arrays, resamples=resamples, seed=sitting.seed)
+    fitted = predictors(success, arrays, resamples=resamples, seed=config.seed)
     return new_run(
         kind=STUDY_KIND,
-        name=f"study-{sitting.system.name}-{sitting.user.name}",
+        name=f"study-{config.system.name}-{config.user.name}",
         tables={
             "conditions": lambda: _condition_frame(conditions, success, arrays),
             "conversations": lambda: _conversation_frame(loaded, conditions, success, arrays),
             "predictors": lambda: _predictor_frame(fitted),
         },
         config={
-            "system": str(sitting.system),
-            "user": str(sitting.user),
-            "level": sitting.level,
+            "system": str(config.system),
+            "user": str(config.user),
+            "level": config.level,
             "goals": loaded.name,
             "conditions": [condition.name for condition in conditions],
             "resamples": resamples,
         },
         inputs=loaded.files,
-        seeds=sitting.seed,
-        signature=lab_signature(loaded, sitting).with_(
+        seeds=config.seed,
+        signature=lab_signature(loaded, config).with_(
             conditions=",".join(condition.name for condition in conditions), trials=""
         ),
     )
@@ -131,9 +132,9 @@ def _rows(held: Sequence[Dialogue], loaded: LoadedDomain) -> dict[str, Floats]:
     if not any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
         raise DialgaugeError("the system shows no states, so there is no tracker to score; choose one that does")
     places = {dialogue.id: index for index, dialogue in enumerate(held)}
-    rows = {name: np.full(len(held), np.nan) for name in TRACKED}
+    rows = {name: np.full(len(held), np.nan) for name in DEFAULT_MEASURES}
     scores = tracking_scores(held, loaded)
-    for name in (name for name in TRACKED if name in scores.sums):  # some need slots that somebody filled
+    for name in (name for name in DEFAULT_MEASURES if name in scores.sums):  # some need slots that somebody filled
         above, below = scores.sums[name]
         at = [places[dialogue] for dialogue in scores.dialogues]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -197,7 +198,7 @@ def study_sentences(run: Run) -> Iterator[str]:
         yield f"Not told apart from it: {', '.join(level)}"
 
 
-def _nothing_to_predict(success: polars.Series) -> list[str]:
+def _nothing_to_predict(success: pl.Series) -> list[str]:
     """Why no measure predicts anything, where all conversations ended alike."""
     if success.n_unique() > 1:
         return []
@@ -258,7 +259,7 @@ def study_figure(run: Run) -> altair.FacetChart:
     of_success = rule.encode(x=alt.X("score:Q", **across), y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     of_score = rule.encode(x=alt.X("score_low:Q", **across), x2=alt.X2("score_high:Q"), y=y)
     panel = alt.layer(of_score, of_success, points, data=data(rows)).properties(width=170, height=150)
-    facets = panel.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
+    facets = panel.facet(alt.Facet("measure:N", sort=list(DEFAULT_MEASURES), title=None), columns=3)
     held = f"{counted(goals, 'goal')} in each of {counted(len(conditions), 'condition')}"
     note = f"{held}; whiskers: 95% intervals over goals"
     if any(math.isnan(low) for low, _ in score_ends):
@@ -269,10 +270,10 @@ def study_figure(run: Run) -> altair.FacetChart:
     return figure
 
 
-def _by_measure(conditions: polars.DataFrame) -> list[dict[str, Any]]:
+def _by_measure(conditions: pl.DataFrame) -> list[dict[str, Any]]:
     """A row for each measure and condition, measure by measure."""
     return conditions.unpivot(
-        index=["condition", "error", "success"], on=list(TRACKED), variable_name="measure", value_name="score"
+        index=["condition", "error", "success"], on=list(DEFAULT_MEASURES), variable_name="measure", value_name="score"
     ).to_dicts()
 
 
@@ -282,7 +283,7 @@ def _score_ends(run: Run) -> list[tuple[float, float]]:
     frame = run.table("conversations")
     conditions = run.table("conditions")["condition"].to_list()
     parts = frame.partition_by("condition", as_dict=True)
-    rows = [parts[(condition,)][name].to_numpy() for name in TRACKED for condition in conditions]
+    rows = [parts[(condition,)][name].to_numpy() for name in DEFAULT_MEASURES for condition in conditions]
     values = np.stack(rows).astype(np.float64)
     known = ~np.isnan(values)
     ends = ratio_intervals(np.where(known, values, 0.0), known.astype(np.float64), bounds=(0.0, 1.0))
@@ -298,9 +299,7 @@ def _dot(row: dict[str, Any], goals: int, ends: tuple[float, float]) -> dict[str
     return {**row, **bounds, "error": _MISHEARD.get(row["error"], row["error"])}
 
 
-def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]) -> polars.DataFrame:
-    import polars as pl
-
+def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "condition": [condition.name for condition in conditions],
@@ -320,9 +319,7 @@ def _means(rows: Floats) -> Floats:
 
 def _conversation_frame(
     loaded: LoadedDomain, conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]
-) -> polars.DataFrame:
-    import polars as pl
-
+) -> pl.DataFrame:
     goals = [goal.id for goal in loaded.goals]
     return pl.DataFrame(
         {
@@ -334,9 +331,7 @@ def _conversation_frame(
     )
 
 
-def _predictor_frame(fitted: Sequence[Predictor]) -> polars.DataFrame:
-    import polars as pl
-
+def _predictor_frame(fitted: Sequence[Predictor]) -> pl.DataFrame:
     rows = []
     for predictor in fitted:
         row: dict[str, Any] = {"measure": predictor.measure}

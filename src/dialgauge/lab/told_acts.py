@@ -116,7 +116,7 @@ class _ToldActs:
         yield from self._answers(talk, text, calls, confirmed=done is not None)
 
     def _found(self, talk: _ServiceTalk, text: str, calls: Sequence[Call], heard: Sequence[Act]) -> Iterator[Act]:
-        """Nothing found, one named, or several to choose from."""
+        """The acts for what a search found: nothing, one row that is named, or several to choose from."""
         service = talk.words.service
         if any(act.name == service.act_name("no_offer") for act in heard):
             if not told_outcome(text) and not _speaks_of(talk.words, text, service.search):
@@ -153,7 +153,7 @@ class _ToldActs:
     def _told(
         self, talk: _ServiceTalk, slot: str, truth: str, reading: AnswerReading, asked: Collection[str], confirmed: bool
     ) -> Iterator[Act]:
-        """What an answer comes to; unasked, only what is right counts."""
+        """The act that an answer amounts to; if the slot was not asked for, only a right value counts."""
         service = talk.words.service
         name = service.act_name("book" if confirmed and slot in talk.given else "inform")
         if reading.status == "right" and (slot in asked or truth != UNKNOWN):

@@ -33,6 +33,7 @@ from dialgauge.agents import (
     UserContext,
     converse,
     converted_options,
+    llm,
     make_agent,
 )
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
@@ -195,7 +196,7 @@ def _code(agent: str, given: Mapping[str, str]) -> str:
 
 
 def _checksum(domain: ToolDomain) -> str:
-    """Of the records, the policy and the code of a domain."""
+    """The checksum of the records, the policy and the code of a domain."""
     digest = hashlib.sha256(msgspec.json.encode([domain.name, domain.policy, domain.records]))
     for file in sorted(domain.folder.glob("*.py")):
         digest.update(file.read_bytes())
@@ -208,9 +209,7 @@ def _agent(name: str, settings: Mapping[str, str], task: ToolTask) -> Agent:
     if name == "reader":
         return _Reader()
     if name in ("llm-system", "llm-user"):
-        from dialgauge.agents.llm import llm_system, tool_agent
-
-        return tool_agent(name, converted_options(name, llm_system, settings))
+        return llm.tool_agent(name, converted_options(name, llm.llm_system, settings))
     if name in _ELSEWHERE:
         raise DialgaugeError(
             f"{name} knows no tools: in a tool domain the system is llm-system, gold, nothing or an agent of yours, "

@@ -72,7 +72,7 @@ class Interval(NamedTuple):
 
     @property
     def defined(self) -> bool:
-        """Is there one?"""
+        """Are both ends known?"""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
 
@@ -158,13 +158,13 @@ def _uneven(lengths: Floats) -> bool:
 
 
 def _of_groups(measure: Measure[Any], evidence: Any, how: Resampling) -> Interval:
-    """Of a mean over groups, such as slots."""
+    """The interval of a mean over groups, such as slots."""
     low, high = stats.group_mean_interval(*measure.by_group(evidence), how.level)
     return Interval(max(low, measure.card.lower), min(high, measure.card.upper), f"{how.level:g}-jackknife")
 
 
 def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Interval:
-    """Of a value that is made of several sums."""
+    """The interval of a value that is made of several sums."""
     card = measure.card
     if card.statistics is None or card.of_sums is None:
         raise TypeError(f"{measure} is not made of several sums")
@@ -189,13 +189,13 @@ class Moments(Struct, frozen=True, array_like=True):
 
     @classmethod
     def of(cls, above: Floats, below: Floats) -> Moments:
-        """Those of some dialogues."""
+        """The moments of some dialogues."""
         products = (above, below, above * above, below * below, above * below)
         return cls(*(float(product.sum()) for product in products))
 
     @classmethod
     def joined(cls, parts: Sequence[Moments]) -> Moments:
-        """Those of several files together."""
+        """The moments of several files together."""
         return cls(*(math.fsum(getattr(part, name) for part in parts) for name in cls.__struct_fields__))
 
     @property

@@ -66,11 +66,11 @@ class Signature(Mapping[str, str]):
         return f"Signature({self.long()!r})"
 
     def long(self) -> str:
-        """With whole keys."""
+        """The signature with whole keys."""
         return "|".join(f"{key}:{_escaped(value)}" for key, value in self._parts.items())
 
     def short(self) -> str:
-        """With one letter for each well-known key."""
+        """The signature with one letter for each well-known key."""
         return "|".join(f"{_SHORT.get(key, key)}:{_escaped(value)}" for key, value in self._parts.items())
 
     __str__ = long

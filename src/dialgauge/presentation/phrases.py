@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Card, Score, measure_of_kind
 from dialgauge.report import SHARE, plain
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of, upper_first
 
 if TYPE_CHECKING:
     import polars
@@ -150,10 +150,9 @@ def listed(items: Sequence[str], most: int = 0) -> str:
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
     ('a, b and c', 'a, b and 2 more')
     """
-    shown = list(items[:most] if most else items)
-    if len(shown) < len(items):
-        shown.append(f"{len(items) - len(shown):,} more")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+    if 0 < most < len(items):
+        return some_of(items, most)
+    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
 
 
 def sentence(text: str) -> str:
@@ -164,7 +163,7 @@ def sentence(text: str) -> str:
 
 def capitalised(text: str) -> str:
     """A note, which is a sentence without its full stop, as a sentence."""
-    return sentence(text[:1].upper() + text[1:])
+    return sentence(upper_first(text))
 
 
 def quoted(text: str | None) -> str:

@@ -7,8 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.rankers.episode import (
-        NO_RESULT as NO_RESULT,
-        SILENCE as SILENCE,
+        NO_ANSWER as NO_ANSWER,
         AnsweredPoint as AnsweredPoint,
         Episode as Episode,
         Line as Line,

@@ -13,10 +13,9 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Fact
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import NO_RESULT, SILENCE
 
-SILENCE = "<SILENCE>"
-NO_RESULT = "api_call no result"
-
+NO_ANSWER = "(no answer)"
 Kind: TypeAlias = Literal["user", "bot", "fact"]
 
 

@@ -122,3 +122,8 @@ def matches(present: Sequence[SparseRows], mentioned: Sequence[SparseRows]) -> I
     """Per type: points × candidates, whether the candidate mentions an entity of the type that the point has too."""
     for of_points, of_candidates in zip(present, mentioned, strict=True):
         yield of_points.times(of_candidates) > 0
+
+
+def is_number(text: str) -> bool:
+    """Is it a number, such as a rating? Those are compared, not named."""
+    return text.removeprefix("-").replace(".", "", 1).isdecimal()

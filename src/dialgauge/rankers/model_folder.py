@@ -130,7 +130,7 @@ def load_ranker(
 
 
 def _unknown(manifest: _Manifest) -> Provenance:
-    """That of a model which does not say where it comes from: its own content, which equals no training's."""
+    """The provenance of a model that states none: a checksum of its content, which equals no training's."""
     content = hashlib.sha256(msgspec.json.encode(manifest)).hexdigest()[:16]
     return Provenance(f"unknown-{content}", "unknown")
 
@@ -187,7 +187,7 @@ def _read_arrays(path: Path, digest: str) -> dict[str, NDArray[Any]]:
 
 
 class _Progress(msgspec.Struct):
-    """Of what a checkpoint says, the name of its training; those of versions before it was written have none."""
+    """The name of its training, as a checkpoint states it."""
 
     training: TrainingName | None = None
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         run_figures as run_figures,
     )
     from dialgauge.report.runs import (
+        SCORES_IN_LIST as SCORES_IN_LIST,
         SHARE as SHARE,
         numbered as numbered,
         run_html as run_html,

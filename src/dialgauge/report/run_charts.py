@@ -17,15 +17,14 @@ from dialgauge.measures import Resampling, Score, Signature, parse_measure
 from dialgauge.report.charts import domain_bars
 from dialgauge.report.figures import SHADES
 from dialgauge.report.interval_panels import interval_plot
-from dialgauge.report.runs import SHARE, system_labels
-from dialgauge.text import counted
+from dialgauge.report.runs import SHARE, measure_and_part, system_labels
+from dialgauge.text import counted, upper_first
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 #: The table with what each dialogue adds to each measure.
 _SUMS = "dialogue_scores"
-_PART = re.compile(r"(.+)\[([^\[\]]+)\]")
 #: ``Success(rules=grounded)``: name and settings.
 _SETTINGS = re.compile(r"([^()]+)\((.+)\)")
 #: Settings that are read more easily as words than as ``name: value``.
@@ -168,9 +167,7 @@ def _rows(label: str, run: Run) -> Iterator[_Row]:
     cases = _cases(run)
     for name, score in run.scores.items():
         if score.value is not None:
-            parted = _PART.fullmatch(name)
-            measure, part = (parted[1], parted[2]) if parted else (name, "")
-            yield _Row(label, measure, part, score, score.value, cases.get(name))
+            yield _Row(label, *measure_and_part(name), score, score.value, cases.get(name))
 
 
 def _cases(run: Run) -> dict[str, int]:
@@ -255,7 +252,7 @@ def _parts_of_several(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
     cases = f"{_cases_note(rows)}, in the order of the bars" if differ else _cases_note(rows)
     return domain_bars(
         bars,
-        title=f"{_capital(scored.words(measure))} by {what}",
+        title=f"{upper_first(scored.words(measure))} by {what}",
         value=_short(measure),
         percent=True,
         counts=sizes,
@@ -323,10 +320,6 @@ def _title(name: str, own: str) -> str:
         return ""
     same = _letters(_CUTOFF.sub("", title)) == _letters(_CUTOFF.sub("", own))
     return "" if same and not _JOINED.search(own) else title
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _letters(text: str) -> str:

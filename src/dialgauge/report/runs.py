@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 #: The unit of scores that people read in percent.
 SHARE = "share"
+#: Scores of a run that a list of runs shows.
+SCORES_IN_LIST = 3
+_PART = re.compile(r"(.+)\[([^\[\]]+)\]")
 #: The title of the table of what single scores depend on.
 _OWN_SETTINGS = "Settings of each score beyond the run's signature"
 
@@ -26,6 +30,12 @@ def score_column(title: str, score: Score | None, *, signed: bool = False, best:
     falling = score is not None and score.higher_is_better is False
     better: Any = ("min" if falling else "max") if best else None
     return Column(title, digits=2 if share else 4, percent=share, signed=signed, best=better)
+
+
+def measure_and_part(name: str) -> tuple[str, str]:
+    """``JGA`` and ``hotel`` of ``JGA[hotel]``; the part is empty where there is none."""
+    parted = _PART.fullmatch(name)
+    return (parted[1], parted[2]) if parted else (name, "")
 
 
 def system_labels(runs: Sequence[Run]) -> dict[str, Run]:

@@ -10,7 +10,6 @@ A family derives a class of its own where it has more to say than scores; ``RunS
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +19,7 @@ from dialgauge.errors import DialgaugeError, UnknownNameError, missing_extra, ne
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score, Signature
 from dialgauge.report.notebook import notebook_html
-from dialgauge.report.runs import SHARE, numbered, score_column
+from dialgauge.report.runs import SHARE, measure_and_part, numbered, score_column
 from dialgauge.report.table import Cell, Column, Table, percent_note, render_tables
 from dialgauge.runs import Run, Store, worst_first
 from dialgauge.text import some_of
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 #: How the parts are called that measures name in brackets, and the brackets.
 PART = "part"
-_PART = re.compile(r"(.+)\[([^\[\]]+)\]")
 
 
 class Display(list["Table | str"]):
@@ -204,16 +202,16 @@ class RunSet(Presented, Mapping[str, Run]):
         if by != PART:
             raise UnknownNameError(f"these scores are not split by '{by}'; the parts of measures are by='{PART}'")
         bracketed = [
-            (name, measure, match)
+            (name, measure, parted)
             for name, run in self.items()
             for measure in run.scores
-            if (match := _PART.fullmatch(measure))
+            if (parted := measure_and_part(measure))[1]
         ]
         if not bracketed:
             raise DialgaugeError(f"no measure has parts: {some_of(self.measures)}")
-        for name, measure, match in bracketed:
+        for name, measure, parted in bracketed:
             score = self[name].scores[measure]
-            yield {"system": name, PART: match[2], "measure": match[1], "value": score.value} | {
+            yield {"system": name, PART: parted[1], "measure": parted[0], "value": score.value} | {
                 end: getattr(score, end) for end in ("low", "high", "n")
             }
 

@@ -92,7 +92,7 @@ class TerminalTable:
 
     @property
     def _signature(self) -> list[str]:
-        """On one line: files have all of it."""
+        """The signature on one line, shortened to the width of a terminal."""
         if not self.table.signature:
             return []
         label = "Signature: "
@@ -101,7 +101,7 @@ class TerminalTable:
 
     @cached_property
     def _layout(self) -> _Layout:
-        """With intervals, unless they would cost whole columns: then below their scores, or not at all."""
+        """The layout with intervals; if they would cost whole columns, with them below the scores, or without them."""
         columns = self.table.columns
         rows = [
             [

@@ -221,13 +221,13 @@ def experiment_again(
 
 
 def _held(town: Any, user: str, system: str) -> list[Dialogue]:
-    sitting = LabConfig(
+    config = LabConfig(
         user=AgentSpec(user, _CHANNEL),
         system=AgentSpec(system, _CHANNEL),
         level="text",
         limits=Limits(exchanges=_EXCHANGES, characters=2_000, acts=20),
     )
-    return list(hold_conversations(town.again, town.goals, sitting))
+    return list(hold_conversations(town.again, town.goals, config))
 
 
 def _experiment(name: str, held: Sequence[Dialogue], values: Path, search: DomainSearch) -> _Experiment:

@@ -264,7 +264,7 @@ PROFILE = "plain"
 
 
 def published(paper: str) -> dict[str, Any]:
-    """Our file of what a paper prints."""
+    """The content of our file with what a paper prints."""
     return shipped_yaml("dialgauge.reproduce", "published", f"{paper}.yaml").as_mapping("what a paper prints")
 
 
@@ -366,7 +366,7 @@ _WRITTEN_OUT = {"n't": " not", "'m": " am", "'d": " would"}
 
 
 def checksum(*texts: str) -> str:
-    """Of the letters and digits of texts, whatever their case, spaces and marks.
+    """The checksum of the letters and digits of texts, whatever their case, spaces and marks.
 
     >>> checksum("I do n't care .") == checksum("i do not care")
     True

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dialgauge.rankers import SILENCE, Attention, Episode, Line, RankingTask, ReplyModel, attend
+from dialgauge.formats import SILENCE
+from dialgauge.rankers import Attention, Episode, Line, RankingTask, ReplyModel, attend
 from dialgauge.report import INK, PAPER, RISING, Column, Table, altair, data, styled
 from dialgauge.responses.cells import CellKey, candidates_table
 from dialgauge.responses.evaluation import corpus_of, evaluate

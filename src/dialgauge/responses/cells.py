@@ -285,7 +285,7 @@ class _Cell(msgspec.Struct, frozen=True):
     """A cell that stands in the store, or the whole of one that was computed on another machine."""
 
     id: str = ""
-    parcel: bytes = b""
+    packed: bytes = b""
 
 
 class _JobResult(msgspec.Struct, frozen=True):
@@ -328,7 +328,7 @@ def _sent_cells(
     with TemporaryDirectory(prefix="dialgauge-") as folder:
         if missing:
             cells = job_cells(model, task, missing, Store(folder), None, tell)
-            known |= {split: _Cell(parcel=packed_run(cell)) for split, cell in zip(missing, cells, strict=True)}
+            known |= {split: _Cell(packed=packed_run(cell)) for split, cell in zip(missing, cells, strict=True)}
     return [known[split] for split in planned]
 
 
@@ -344,7 +344,7 @@ def run_jobs(jobs: Sequence[Job], *, workers: Workers = 1, tell: rankers.Tell = 
         for note in result.notes:
             tell(note)
         store = Store(job.store)
-        yield [store.open(cell.id) if cell.id else store.add(unpacked_run(cell.parcel)) for cell in result.cells]
+        yield [store.open(cell.id) if cell.id else store.add(unpacked_run(cell.packed)) for cell in result.cells]
 
 
 # A training belongs to one model with its options, task, seed and data, whatever splits are asked for. Two processes

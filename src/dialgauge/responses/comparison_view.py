@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
-from dialgauge.rankers import SILENCE
+from dialgauge.formats import SILENCE
+from dialgauge.rankers import NO_ANSWER
 from dialgauge.responses.measures import PER_RESPONSE
 
 if TYPE_CHECKING:
     import polars
 
     from dialgauge.runs import Run
-
-#: How a bot that gave no answer is shown.
-_NO_ANSWER = "(no answer)"
 
 
 class _ResponsesView(ComparisonView):
@@ -42,8 +40,8 @@ class _ResponsesView(ComparisonView):
         item = ItemDifference(
             _heard(first, dialogue, own["turn"]),
             own["gold"],
-            own["chosen"] or _NO_ANSWER,
-            other["chosen"] or _NO_ANSWER,
+            own["chosen"] or NO_ANSWER,
+            other["chosen"] or NO_ANSWER,
         )
         return TurnDivergence(own["turn"], len(unlike), (item,))
 

@@ -12,8 +12,9 @@ import msgspec
 
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import SILENCE
 from dialgauge.measures import Signature
-from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
+from dialgauge.rankers import LOGS, RankingTask, tokens
 from dialgauge.report import (
     INTERVALS,
     Cell as TableCell,
@@ -259,7 +260,7 @@ def _words(task: RankingTask) -> set[str]:
 
 
 def _said(task: RankingTask) -> set[str]:
-    """Those of the dialogs and candidates."""
+    """The words of the dialogs and candidates."""
     lines = (line for dialogs in task.splits.values() for dialog in dialogs for line in dialog.lines)
     words = {word for line in lines for word in tokens(line.text)}
     words.update(word for text in task.candidates for word in tokens(text))

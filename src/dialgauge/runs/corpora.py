@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from dialgauge import formats
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import try_lock
@@ -69,11 +70,9 @@ class EncodedCorpus(msgspec.Struct, frozen=True):
 
 def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
     """Encode each dialogue once, for the checksum and the tables alike; those in a file again for each table."""
-    from dialgauge.formats import SpooledDialogues, hold
-
     if not isinstance(dialogues, Sequence):
-        dialogues = hold(dialogues)
-    spooled = dialogues if isinstance(dialogues, SpooledDialogues) else None
+        dialogues = formats.hold(dialogues)
+    spooled = dialogues if isinstance(dialogues, formats.SpooledDialogues) else None
     digest = hashlib.sha256()
     ids: list[str] = []
     rows, height = _CorpusRows(), 0

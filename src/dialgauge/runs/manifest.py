@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
-from itertools import chain, repeat
 from os import PathLike, fspath, urandom
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +19,7 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.tables import TableInfo, is_table_name
-from dialgauge.text import Note, note_kind
+from dialgauge.text import Note
 
 if TYPE_CHECKING:
     from dialgauge.measures import Scores
@@ -76,11 +75,14 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     #: The tables in the run's own folder.
     tables: dict[str, TableInfo] = {}
 
+    def __post_init__(self) -> None:
+        if len(self.notes) != len(self.note_kinds):
+            raise ValueError("notes and note_kinds differ in length")
+
 
 def notes_of(manifest: Manifest) -> list[str]:
     """The notes with their kinds."""
-    kinds = chain(manifest.note_kinds, repeat(note_kind("")))
-    return [Note(kind, text) for text, kind in zip(manifest.notes, kinds, strict=False)]
+    return [Note(kind, text) for kind, text in zip(manifest.note_kinds, manifest.notes, strict=True)]
 
 
 def new_id(created: datetime, kind: str, name: str) -> str:

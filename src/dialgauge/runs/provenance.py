@@ -11,11 +11,15 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from os import PathLike, fspath
 from pathlib import Path
+from platform import python_version
 from typing import Any, TypeAlias
 
 import msgspec
 
+from dialgauge import formats
+from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import sha256_of
 from dialgauge.formats import is_url
 from dialgauge.plugins import installed_versions
 from dialgauge.runs.manifest import MOST_SEED, Input, Manifest, plain
@@ -81,10 +85,6 @@ def versions() -> dict[str, str]:
 @cache
 def _versions() -> dict[str, str]:
     """Looked up once: all folders that Python imports from are listed for it."""
-    from platform import python_version
-
-    from dialgauge._version import __version__
-
     installed = installed_versions()
     known = {"dialgauge": __version__, "python": python_version()}
     return known | {package: installed[package] for package in KEY_PACKAGES if package in installed}
@@ -125,23 +125,15 @@ def input_of_files(path: str, role: str, files: Mapping[str, tuple[str, int]]) -
 
 
 def _fingerprint_of_url(text: str, role: str) -> Input:
-    from dialgauge.formats import list_shards, on_this_machine
-
     files: dict[str, tuple[str, int]] = {}
-    for shard in list_shards([text]):
-        with on_this_machine(shard) as (_, digest):
+    for shard in formats.list_shards([text]):
+        with formats.on_this_machine(shard) as (_, digest):
             files[shard.inside] = digest, shard.size
     return input_of_files(text, role, files)
 
 
 def _digest(lines: str) -> str:
     return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _input_digest(path: Path) -> str:
@@ -152,7 +144,7 @@ def _input_digest(path: Path) -> str:
 
 @lru_cache(maxsize=1 << 10)
 def _known_digest(path: Path, *state: int) -> str:
-    return sha256(path)
+    return sha256_of(path)
 
 
 def _files(text: str, path: Path) -> tuple[Path, list[Path]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
+from dialgauge import measures
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.files import parquet_bytes
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.columns import GivenTable
-    from dialgauge.measures import Scores
     from dialgauge.runs.corpora import EncodedCorpus
 
 #: A table, or a function that makes it when it is first asked for.
@@ -240,8 +241,6 @@ class Run:
         return f"<Run {self.kind} '{self.name}' ({where}): {some_of(shown) or 'no scores'}>"
 
     def _repr_html_(self) -> str:
-        from importlib import import_module
-
         html: str = import_module("dialgauge.report").run_html(self)  # by name, as that room stands above this one
         return html
 
@@ -250,7 +249,7 @@ def new_run(
     *,
     kind: str,
     name: str,
-    scores: Scores | None = None,
+    scores: measures.Scores | None = None,
     tables: Mapping[str, Frame] | None = None,
     corpus: CorpusSource | None = None,
     config: Mapping[str, Any] | None = None,
@@ -265,9 +264,7 @@ def new_run(
 
     ``dialogue_scores`` is for scores whose sums were put down in pieces, and are not in ``scores``.
     """
-    from dialgauge.measures import Scores
-
-    result = scores or Scores(dialogues=(), sums={}, scores={})
+    result = scores or measures.Scores(dialogues=(), sums={}, scores={})
     facts = draft(kind=kind, name=name, config=config, seeds=seeds, signature=signature)
     facts = msgspec.structs.replace(
         facts,
@@ -371,7 +368,7 @@ class _MadeTables(Mapping[str, TableInfo]):
         return len(self._names)
 
 
-class _Parcel(msgspec.Struct):
+class _PackedRun(msgspec.Struct):
     manifest: Manifest
     tables: dict[str, bytes]
     #: The dialogues; None where the run has no corpus.
@@ -382,7 +379,7 @@ def packed_run(run: Run) -> bytes:
     """A run as bytes; the same run gives the same bytes."""
     tables = {name: _table_bytes(run, name) for name in run.tables if name not in CORPUS_TABLES}
     corpus = list(run.dialogues()) if run.has_corpus else None
-    return msgspec.msgpack.encode(_Parcel(run.manifest, tables, corpus))
+    return msgspec.msgpack.encode(_PackedRun(run.manifest, tables, corpus))
 
 
 def _table_bytes(run: Run, name: str) -> bytes:
@@ -394,7 +391,7 @@ def _table_bytes(run: Run, name: str) -> bytes:
 
 def unpacked_run(content: bytes) -> Run:
     """The run in memory, as it was packed, by the command of this process."""
-    parcel = msgspec.msgpack.decode(content, type=_Parcel)
-    frames: dict[str, Frame] = {name: TableParts([table]) for name, table in parcel.tables.items()}
-    manifest = msgspec.structs.replace(parcel.manifest, command=plain(this_command()))  # not the worker's
-    return run_in_memory(manifest, frames, parcel.corpus)
+    packed = msgspec.msgpack.decode(content, type=_PackedRun)
+    frames: dict[str, Frame] = {name: TableParts([table]) for name, table in packed.tables.items()}
+    manifest = msgspec.structs.replace(packed.manifest, command=plain(this_command()))  # not the worker's
+    return run_in_memory(manifest, frames, packed.corpus)

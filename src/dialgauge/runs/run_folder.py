@@ -14,9 +14,8 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import reason, system_error
+from dialgauge.files import reason, sha256_of, system_error
 from dialgauge.runs.manifest import Manifest
-from dialgauge.runs.provenance import sha256
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
     DIALOGUES,
@@ -148,7 +147,7 @@ class RunFolder:
     def verified(self, name: str) -> list[Path]:
         paths = self.paths(name)
         try:
-            digest = sha256(paths[0]) if not self.tables[name].parts else _digest_of(paths)
+            digest = sha256_of(paths[0]) if not self.tables[name].parts else _digest_of(paths)
         except OSError as error:
             raise self.unreadable(name, error) from error
         if digest != self.tables[name].sha256:
@@ -176,7 +175,7 @@ class RunFolder:
 
 
 def _digest_of(paths: Sequence[Path]) -> str:
-    lines = "".join(f"{sha256(path)}  {path.name}\n" for path in paths)
+    lines = "".join(f"{sha256_of(path)}  {path.name}\n" for path in paths)
     return hashlib.sha256(lines.encode()).hexdigest()
 
 

@@ -30,7 +30,7 @@ _PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 #: What polars writes before an error of the database that comes after the first rows.
 _FOREIGN = "got external error: "
 _NAP = 0.05  # seconds
-_THREADS = 2  # of a query whose memory is limited
+THREADS = 2  # of a query whose memory is limited
 
 #: What takes all reach beyond memory from a connection. The last one keeps the others as they are.
 _CONFINEMENT = (
@@ -68,7 +68,7 @@ def select(
     if encodable(query) != query:
         raise DialgaugeError("the query is not UTF-8 text")
     holders = holders_of(runs)
-    limits: dict[str, Any] = {"memory_limit": f"{memory}B", "threads": _THREADS} if memory else {}
+    limits: dict[str, Any] = {"memory_limit": f"{memory}B", "threads": THREADS} if memory else {}
     # Without a place to put them, tables that do not fit into memory are an error and not files in the current folder.
     with duckdb.connect(":memory:", config={"temp_directory": "", **limits}) as connection:
         try:
@@ -199,7 +199,7 @@ def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], pola
 
 
 def _hint(error: Exception, tables: Iterable[str], left_out: Sequence[DialgaugeError]) -> str:
-    """For a table that is not there: the damage because of which it may not be, else names like it."""
+    """For an unknown table: the damage that may be the reason, else similar names."""
     missing = re.search(r"Table with name (\S+) does not exist", str(error))
     if missing is None:
         return ""

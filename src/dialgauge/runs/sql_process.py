@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.sql import select, too_large
+from dialgauge.runs.sql import THREADS, select, too_large
 from dialgauge.text import encodable
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ _LARGEST_ANSWER = 20 * 2**20
 #: Bytes beyond the agreed memory that libraries need around a query, or set aside without using them.
 _HEADROOM = 2**30
 _LEAST_MEMORY = 2**29
-#: Threads that compute at once: each second of theirs counts.
-_THREADS = 2
 #: Linux's number of the signal for a process past its computing time.
 _SIGXCPU = 24
 
@@ -51,7 +49,7 @@ class _Question(msgspec.Struct, frozen=True):
     memory: int
 
 
-class _Fault(msgspec.Struct, frozen=True):
+class _SentError(msgspec.Struct, frozen=True):
     """A DialgaugeError on its way from one process to the other."""
 
     message: str
@@ -61,7 +59,7 @@ class _Fault(msgspec.Struct, frozen=True):
     line: int | None = None
 
     @classmethod
-    def of(cls, error: DialgaugeError) -> _Fault:
+    def of(cls, error: DialgaugeError) -> _SentError:
         file = None if error.file is None else encodable(error.file)
         dialogue = None if error.dialogue is None else encodable(error.dialogue)
         return cls(encodable(error.message), file, dialogue, error.turn, error.line)
@@ -73,8 +71,8 @@ class _Fault(msgspec.Struct, frozen=True):
 class _Reply(msgspec.Struct, frozen=True):
     """What comes in a line before the table."""
 
-    problems: list[_Fault] = []
-    fault: _Fault | None = None
+    problems: list[_SentError] = []
+    error: _SentError | None = None
     cut: bool = False
 
 
@@ -97,8 +95,8 @@ def ask(
     reply, table = _exchange(store, _Question(query, seconds, rows, memory or usual_memory()))
     for problem in reply.problems:
         tell(problem.error())
-    if reply.fault is not None:
-        raise reply.fault.error()
+    if reply.error is not None:
+        raise reply.error.error()
     return LimitedAnswer(polars.read_ipc_stream(io.BytesIO(table)), reply.cut)
 
 
@@ -144,11 +142,11 @@ def main() -> None:
         answer = _answer(Path(sys.argv[1]), question, problems)
         table = _encoded(answer.frame)
     except DialgaugeError as error:
-        _reply(_Reply([_Fault.of(problem) for problem in problems], _Fault.of(error)))
+        _reply(_Reply([_SentError.of(problem) for problem in problems], _SentError.of(error)))
     except MemoryError:
-        _reply(_Reply(fault=_Fault.of(too_large(question.memory))))
+        _reply(_Reply(error=_SentError.of(too_large(question.memory))))
     else:
-        _reply(_Reply([_Fault.of(problem) for problem in problems], cut=answer.cut), table)
+        _reply(_Reply([_SentError.of(problem) for problem in problems], cut=answer.cut), table)
 
 
 def _answer(store: Path, question: _Question, problems: list[DialgaugeError]) -> LimitedAnswer:
@@ -187,7 +185,7 @@ def _confine(question: _Question) -> None:
 
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
         _lower(resource.RLIMIT_DATA, pages * resource.getpagesize() + question.memory + _HEADROOM)
-        _lower(resource.RLIMIT_CPU, math.ceil(question.seconds * _THREADS) + 1)
+        _lower(resource.RLIMIT_CPU, math.ceil(question.seconds * THREADS) + 1)
         _lower(resource.RLIMIT_CORE, 0)
 
 

@@ -32,6 +32,7 @@ from dialgauge.runs.tables import RESERVED
 from dialgauge.runs.workspace import WORK, Claim, Workspace, delete_tree, empty, writing
 from dialgauge.runs.writer import RunWriter
 from dialgauge.source import own_source
+from dialgauge.text import some_of
 
 if TYPE_CHECKING:
     import polars
@@ -217,9 +218,8 @@ class Store:
         if (named := self._named(id)) is not None:
             return named
         if matches:
-            shown = ", ".join(matches[:3]) + (", ..." if len(matches) > 3 else "")
             raise DialgaugeError(
-                f"'{id}' matches {len(matches)} runs ({shown}); give more of the id", file=str(self.folder)
+                f"'{id}' matches {len(matches)} runs ({some_of(matches)}); give more of the id", file=str(self.folder)
             )
         hint = nearest(id, names) if names else " The store is empty."
         raise DialgaugeError(f"there is no run '{id}'.{hint}", file=str(self.folder))

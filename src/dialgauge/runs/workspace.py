@@ -16,12 +16,13 @@ import hashlib
 import io
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dialgauge import files
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import FileLock, parquet_bytes, reason, system_error, try_lock
+from dialgauge.files import FileLock, parquet_bytes, try_lock
 from dialgauge.runs.tables import TableInfo, table_files
 
 if TYPE_CHECKING:
@@ -113,21 +114,10 @@ def empty(folder: Path) -> None:
         delete_tree(entry)
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> AbstractContextManager[None]:
     """Whatever the operating system reports while writing below a folder becomes one sentence."""
-    try:
-        yield
-    except DialgaugeError:
-        raise
-    except Exception as error:
-        if system_error(error) is None:
-            raise
-        raise DialgaugeError(
-            f"the run store cannot be written ({reason(error)}); check space and permission, "
-            "or set DIALGAUGE_RUNS to another folder",
-            file=str(path),
-        ) from error
+    advice = "; check space and permission, or set DIALGAUGE_RUNS to another folder"
+    return files.writing(path, "the run store", advice)
 
 
 def drop_lock(lock: FileLock) -> None:

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
         win_tie_loss as win_tie_loss,
     )
     from dialgauge.stats.vector_sums import (
-        SeveralSums as SeveralSums,
+        VectorSums as VectorSums,
         bootstrap_several as bootstrap_several,
         randomise_several as randomise_several,
     )

@@ -30,9 +30,6 @@ NOTHING = 1e-12
 CELLS = 2_000_000
 
 
-_PARTS = ("difference", "p", "adjusted", "low", "high", "error", "reach")
-
-
 class PairedRandomisation(Struct, frozen=True):
     """For each pair of systems (rows) and measure (columns) the difference, first minus second, and its tests.
 
@@ -52,12 +49,12 @@ class PairedRandomisation(Struct, frozen=True):
 
     def take(self, columns: Sequence[int], other: PairedRandomisation) -> None:
         """Put the measures of another one in the place of some of these."""
-        for part in _PARTS:
+        for part in self.__struct_fields__[1:]:
             getattr(self, part)[:, columns] = getattr(other, part)
 
     def copy(self) -> PairedRandomisation:
         """The same in arrays of its own."""
-        return PairedRandomisation(self.pairs, *(getattr(self, part).copy() for part in _PARTS))
+        return PairedRandomisation(self.pairs, *(getattr(self, part).copy() for part in self.__struct_fields__[1:]))
 
 
 def paired_randomisation(

@@ -38,7 +38,7 @@ def bootstrap_weights(units: int, resamples: int, seed: int) -> Iterator[Floats]
 
 @lru_cache(1)
 def _kept_weights(units: int, resamples: int, seed: int) -> tuple[Floats, ...]:
-    """The measures of several families of one run resample the same units."""
+    """The weights, cached: measures of several families of one run resample the same units."""
     blocks = tuple(_drawn_weights(units, resamples, seed))
     for block in blocks:
         block.flags.writeable = False

@@ -20,7 +20,7 @@ from dialgauge.stats.significance import extreme_share
 
 
 @dataclass(frozen=True)
-class SeveralSums:
+class VectorSums:
     """``sums`` are (systems, sums, dialogues), all 0 where a system lacks a dialogue; ``of`` makes values of totals,
     whose last axis holds the sums."""
 
@@ -44,18 +44,18 @@ class SeveralSums:
         without = self.sums.sum(axis=2)[:, None] - self.sums.transpose(0, 2, 1)
         return self.values[:, None] - self.of(without)
 
-    def without(self, dialogues: Sequence[int]) -> SeveralSums:
+    def without(self, dialogues: Sequence[int]) -> VectorSums:
         """The same where no system has some of the dialogues."""
         sums = self.sums.copy()
         sums[:, :, list(dialogues)] = 0.0
         return replace(self, sums=sums)
 
-    def at(self, dialogues: Sequence[int]) -> SeveralSums:
+    def at(self, dialogues: Sequence[int]) -> VectorSums:
         """The same of some of the dialogues."""
         return replace(self, sums=self.sums[:, :, list(dialogues)])
 
 
-def bootstrap_several(several: SeveralSums, *, resamples: int, seed: int, level: float) -> tuple[Floats, Floats]:
+def bootstrap_several(several: VectorSums, *, resamples: int, seed: int, level: float) -> tuple[Floats, Floats]:
     """Percentile intervals of the systems, (systems, 2), and the paired bootstrap's p of all pairs.
 
     NaN where fewer than two dialogues have sums. The dialogues drawn are those that a ratio's bootstrap draws.
@@ -79,7 +79,7 @@ def _bootstrap_p(distances: Floats, observed: Floats, a: int, b: int) -> float:
     return float(extreme_share(apart, observed[[a]], observed[[b]])[0])
 
 
-def randomise_several(several: SeveralSums, *, resamples: int, seed: int, level: float) -> PairedRandomisation:
+def randomise_several(several: VectorSums, *, resamples: int, seed: int, level: float) -> PairedRandomisation:
     """The paired randomisation of :func:`~dialgauge.stats.paired_randomisation`, with the same swaps, for one measure.
 
     p-values and their correction are exact in the same sense. The interval asks in addition how a true difference

@@ -122,9 +122,16 @@ if TYPE_CHECKING:
         JudgedConversations as JudgedConversations,
         judge_outcomes as judge_outcomes,
     )
-    from dialgauge.tasks.recordings.outcome_records import outcome_frames as outcome_frames
+    from dialgauge.tasks.recordings.outcome_records import (
+        CALLS as CALLS,
+        CONVERSATIONS as CONVERSATIONS,
+        HEARD as HEARD,
+        OUTCOMES as OUTCOMES,
+        outcome_frames as outcome_frames,
+    )
     from dialgauge.tasks.recordings.outcome_scores import score_outcomes as score_outcomes
     from dialgauge.tasks.recordings.outcome_views import (
+        LOOP as LOOP,
         outcome_explanation as outcome_explanation,
         outcome_tables as outcome_tables,
     )

@@ -132,10 +132,10 @@ def surface(text: str) -> str:
             return _glued(map(_PIECES.__getitem__, words))
         except KeyError:  # a quotation mark: whether it opens or closes, the words before say
             pass
-    return _joined(_tokens(text))
+    return joined_tokens(moses_tokens(text))
 
 
-def _tokens(text: str) -> list[str]:
+def moses_tokens(text: str) -> list[str]:
     """What Moses' tokeniser makes of a text with single spaces."""
     text = _PADDED.sub(_apart, text)
     if ".." in text:
@@ -163,14 +163,14 @@ class _Pieces(dict[str, str]):
     """What becomes of a word, made once: with glue at the side where it stands without a space."""
 
     def __missing__(self, word: str) -> str:
-        tokens = _tokens(word)
+        tokens = moses_tokens(word)
         if any(map(_QUOTES.fullmatch, tokens)):
             raise KeyError(word)
         if len(self) >= _MOST_WORDS:
             self.clear()
         left = _GLUE if tokens and _CLOSING.fullmatch(tokens[0]) else ""
         right = _GLUE if tokens and _OPENING.fullmatch(tokens[-1]) else ""
-        piece = self[word] = f"{left}{_joined(tokens)}{right}"
+        piece = self[word] = f"{left}{joined_tokens(tokens)}{right}"
         return piece
 
 
@@ -186,7 +186,7 @@ def _apart(match: re.Match[str]) -> str:
     return f" {match[0]} "  # a function: Python 3.11 expands templates slowly
 
 
-def _joined(tokens: list[str]) -> str:
+def joined_tokens(tokens: list[str]) -> str:
     """Tokens glued together again; punctuation decides where no space goes."""
     pieces: list[str] = []
     space = ""

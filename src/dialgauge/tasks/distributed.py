@@ -98,7 +98,7 @@ class ResultsWork(TaskWork):
         return packed_run(scored[0])
 
 
-def score_elsewhere(
+def score_distributed(
     work: TaskWork,
     systems: Mapping[str, str],
     *,

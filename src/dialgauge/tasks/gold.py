@@ -6,14 +6,14 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Goal, Task, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Keyed, Notes, Part, decode, hold_by_key, recognise, resolve
+from dialgauge.formats import DomainMetadata, Keyed, Notes, Part, decode, hold_by_key, recognise, resolve
 from dialgauge.tasks.delexical import ADDRESS, DOMAINS, NAME, PHONE, POST, REFERENCE, TIME, TRAINID, TYPE, surface
 from dialgauge.values import normal_slot, normal_value
 from dialgauge.worlds.town import DATABASE_DOMAINS, DONT_CARE
@@ -79,11 +79,6 @@ class _Dialogue(Struct, gc=False):
     goal: dict[str, Raw] = {}
 
 
-class _Domain(Struct, gc=False):
-    semi: dict[str, str | list[str]] = {}
-    book: dict[str, str | list[Any]] = {}
-
-
 class _GoalPart(Struct, gc=False):
     info: dict[str, str] = {}
     fail_info: dict[str, str | bool] = {}
@@ -103,7 +98,7 @@ class _GoalPart(Struct, gc=False):
 
 
 _FILE = Keyed(_Dialogue)
-_DOMAIN = msgspec.json.Decoder(_Domain)
+_DOMAIN = msgspec.json.Decoder(DomainMetadata)
 _GOAL_PART = msgspec.json.Decoder(_GoalPart)
 _SPANS = msgspec.json.Decoder(list[tuple[str, str, str, int, int]])
 

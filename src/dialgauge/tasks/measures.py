@@ -101,7 +101,7 @@ def _no_domain(evidence: TaskEvidence, settings: Settings) -> str | None:
 
 
 def _whole(evidence: TaskEvidence, settings: Settings) -> str | None:
-    """Only Inform and Success are judged domain by domain."""
+    """Why a measure has no value for a domain."""
     return f"it is not measured by domain; leave out [{settings['part']}]" if settings.get("part") else None
 
 
@@ -114,7 +114,7 @@ def _stuffed(evidence: TaskEvidence, settings: Settings) -> Rows:
 
 
 def _nothing(evidence: TaskEvidence, settings: Settings) -> Rows:
-    """No dialogue has a sum of its own."""
+    """Sums of dialogues for measures that have none: zeros."""
     return np.zeros(evidence.dialogues), np.zeros(evidence.dialogues)
 
 

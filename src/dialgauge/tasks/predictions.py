@@ -18,7 +18,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import DEFAULT_LIMIT, Keyed, Notes, Part, bulk_load, hold_by_key, resolve, system_name
 from dialgauge.tasks.delexical import DOMAINS, placeholders, unknown_placeholders
 from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState, format_name
-from dialgauge.text import Note, counted
+from dialgauge.text import Note, counted, some_of
 from dialgauge.values import normal_slot, normal_value
 
 #: Where the domains that a response is about come from.
@@ -151,8 +151,7 @@ class TaskPredictions:
 
 def _some(places: Sequence[str]) -> str:
     """How many dialogues, and the first of them."""
-    shown = ", ".join(places[:_SHOWN]) + (", ..." if len(places) > _SHOWN else "")
-    return f"{counted(len(places), 'dialogue')} ({shown})"
+    return f"{counted(len(places), 'dialogue')} ({some_of(places, _SHOWN)})"
 
 
 class _Entry(Struct, gc=False):
@@ -282,11 +281,11 @@ def _unreadable_state(entries: Sequence[_Entry], states: Mapping[bytes, TaskStat
         try:
             _ = states[content]
         except msgspec.DecodeError as error:
-            return number, _fault(content) or f"the state cannot be read ({error})"
+            return number, _problem(content) or f"the state cannot be read ({error})"
     raise ValueError("all states can be read")
 
 
-def _fault(content: bytes) -> str | None:
+def _problem(content: bytes) -> str | None:
     try:
         state = _STATE.decode(content)
     except msgspec.DecodeError:

@@ -44,7 +44,7 @@ class TaskFailure(Struct, frozen=True, kw_only=True, gc=False):
     unfit: int | None = None
 
 
-class FaultWords(NamedTuple):
+class Wording(NamedTuple):
     """How a reason is said: the group that it counts for, and its sentence.
 
     Where ``each`` is given, one sentence joins all such reasons of a task, or of a slot if ``by_slot``.
@@ -57,134 +57,134 @@ class FaultWords(NamedTuple):
     by_slot: bool = False
 
 
-def _in_vain(why: str) -> FaultWords:
+def _in_vain(why: str) -> Wording:
     group = "given in the wrong place"
-    return FaultWords(group, f"{group}: {{slot}} ({{each}})", f"turn {{turns}}: {why}", between="; ", by_slot=True)
+    return Wording(group, f"{group}: {{slot}} ({{each}})", f"turn {{turns}}: {why}", between="; ", by_slot=True)
 
 
-WORDINGS: dict[str, FaultWords] = {
+WORDINGS: dict[str, Wording] = {
     # Conversations, strict
-    "nothing_named": FaultWords("nothing was named", "nothing was named"),
-    "turned_down": FaultWords(
+    "nothing_named": Wording("nothing was named", "nothing was named"),
+    "turned_down": Wording(
         "what was named was given up", "{entity} was turned down in turn {turn}: the user asked for {slot} {wanted}"
     ),
-    "given_up": FaultWords(
+    "given_up": Wording(
         "what was named was given up", "{entity} was given up in turn {turn}: the system said that there is none"
     ),
-    "unfit": FaultWords("it does not fit the goal", "{entity} (since turn {turn}) has {slot} {given}, wanted {wanted}"),
-    "no_taxi": FaultWords("no taxi was sent", "no taxi was sent"),
-    "taxi_differs": FaultWords(
+    "unfit": Wording("it does not fit the goal", "{entity} (since turn {turn}) has {slot} {given}, wanted {wanted}"),
+    "no_taxi": Wording("no taxi was sent", "no taxi was sent"),
+    "taxi_differs": Wording(
         "the taxi is not as wanted", "the taxi of turn {turn} has {slot} {given}, wanted {wanted}"
     ),
-    "taxi_end_missing": FaultWords(
+    "taxi_end_missing": Wording(
         "the taxi is not as wanted", "{slot} is to be the {wanted}, and the user has none"
     ),
-    "never_tried": FaultWords("booking never tried", "not booked: it was never tried"),
-    "not_booked": FaultWords("booking refused", "not booked ({each})", "{given} in turn {turn}"),
-    "booked_otherwise": FaultWords("booked otherwise", "booked in turn {turn} with {slot} {given}, wanted {wanted}"),
-    "booked_besides": FaultWords(
+    "never_tried": Wording("booking never tried", "not booked: it was never tried"),
+    "not_booked": Wording("booking refused", "not booked ({each})", "{given} in turn {turn}"),
+    "booked_otherwise": Wording("booked otherwise", "booked in turn {turn} with {slot} {given}, wanted {wanted}"),
+    "booked_besides": Wording(
         "booked more than wanted", "a further booking was made in turn {turn} that nobody asked for: {given}"
     ),
-    "refusal_denied": FaultWords(
+    "refusal_denied": Wording(
         "told as booked, and refused", "the user was told in turn {turn} that it is booked, and the booking was refused"
     ),
-    "refusal_untold": FaultWords(
+    "refusal_untold": Wording(
         "refusal not told", "the booking was refused in turn {turn}, and the user was not told"
     ),
-    "booking_untold": FaultWords("booking not told", "that it is booked since turn {turn} was never told"),
-    "outcome_unread": FaultWords(
+    "booking_untold": Wording("booking not told", "that it is booked since turn {turn} was never told"),
+    "outcome_unread": Wording(
         "an answer was not understood by the lab", "the lab could not read what was told of the booking of turn {turn}"
     ),
-    "reference_untold": FaultWords(
+    "reference_untold": Wording(
         "reference not told", "the {reference} {wanted} of the booking of turn {turn} was never told"
     ),
-    "reference_wrong": FaultWords(
+    "reference_wrong": Wording(
         "reference not told", "the {reference} was told as {given} in turn {turn}; it is {wanted}"
     ),
-    "untold": FaultWords("an answer was never told", "{slot} was never told"),
-    "unread": FaultWords(
+    "untold": Wording("an answer was never told", "{slot} was never told"),
+    "unread": Wording(
         "an answer was not understood by the lab",
         "the lab could not read what was told of the {slot} in turn {turn}; it is {wanted}",
     ),
-    "reference_unread": FaultWords(
+    "reference_unread": Wording(
         "an answer was not understood by the lab",
         "the lab could not read what was told of the {slot} in turn {turn}; it is {wanted}",
     ),
-    "told_wrong": FaultWords("an answer was wrong", "{slot} was told as {given} in turn {turn}; it is {wanted}"),
-    "told_of_nothing": FaultWords(
+    "told_wrong": Wording("an answer was wrong", "{slot} was told as {given} in turn {turn}; it is {wanted}"),
+    "told_of_nothing": Wording(
         "an answer about something else", "{slot} was told in turn {turn}, of nothing that the user has"
     ),
-    "told_of_another": FaultWords(
+    "told_of_another": Wording(
         "an answer about something else", "{slot} was told as unknown in turn {turn}, of {entity} and not of {wanted}"
     ),
-    "broken_off": FaultWords("infrastructure broke it", "infrastructure broke the conversation: {given}"),
+    "broken_off": Wording("infrastructure broke it", "infrastructure broke the conversation: {given}"),
     # Conversations, compat
-    "no_booking_heard": FaultWords("no booking was heard of", "no booking was heard of"),
-    "booked_unfit": FaultWords(
+    "no_booking_heard": Wording("no booking was heard of", "no booking was heard of"),
+    "booked_unfit": Wording(
         "what was heard to be booked does not fit", "the row heard to be booked (number {given}) fails constraints"
     ),
-    "never_heard": FaultWords("an answer was never heard", "never heard: {each}", "{slot}"),
-    "no_row": FaultWords(
+    "never_heard": Wording("an answer was never heard", "never heard: {each}", "{slot}"),
+    "no_row": Wording(
         "no row has these answers", "for the dialogue: no row has these constraints and anything like these answers"
     ),
-    "nothing_to_do": FaultWords("nothing to book or to ask", "nothing to book, and nothing to ask"),
+    "nothing_to_do": Wording("nothing to book or to ask", "nothing to book, and nothing to ask"),
     # Responses, mwzeval and grounded
-    "no_responses": FaultWords("no responses", "the system has no responses for this dialogue"),
-    "nothing_offered": FaultWords(
+    "no_responses": Wording("no responses", "the system has no responses for this dialogue"),
+    "nothing_offered": Wording(
         "nothing was offered", "nothing was offered: no response that counts for {domain} has a {wanted}"
     ),
-    "state_lacks_domain": FaultWords(
+    "state_lacks_domain": Wording(
         "the state lacks the domain", "the state at the offer, in turn {turn}, does not have {domain}"
     ),
-    "state_fits_nothing": FaultWords(
+    "state_fits_nothing": Wording(
         "the state fits nothing", "the state at the offer, in turn {turn}, fits nothing in the database: {given}"
     ),
-    "state_differs": FaultWords(
+    "state_differs": Wording(
         "the state is not the goal",
         "the state at the last offer, in turn {turn}, does not say what the goal says: {given}",
     ),
-    "offer_unfit": FaultWords(
+    "offer_unfit": Wording(
         "an offer does not fit",
         "in turn {turn} the state led to {offered}, {unfit} of which {do} not fit the goal, such as {entity}: {each}",
         "{slot} is {given}, wanted {wanted}",
         between="; ",
     ),
-    "never_told": FaultWords("never told", "never told: {each}", "{slot}"),
+    "never_told": Wording("never told", "never told: {each}", "{slot}"),
     "told_for_another": _in_vain("treated as the {given} domain"),
     "told_for_none": _in_vain("treated as no domain"),
     "told_unbooked": _in_vain("nothing was booked yet by the human wizard"),
     "told_stuffed": _in_vain("the response is stuffed"),
     "told_of_other": _in_vain("it belongs to {given}"),
     "told_off_goal": _in_vain("the state does not fit the goal"),
-    "another_failed": FaultWords(
+    "another_failed": Wording(
         "another domain failed", "under mwzeval a domain cannot succeed while another fails ({given})"
     ),
 }  # fmt: skip
 REASON_GROUPS = {code: wording.group for code, wording in WORDINGS.items()}
 #: What was told, but where it does not count.
 TOLD_IN_VAIN = frozenset(code for code, wording in WORDINGS.items() if wording.by_slot)
-_UNKNOWN = FaultWords(OTHER, "{reason}")
+_UNKNOWN = Wording(OTHER, "{reason}")
 
 
-def failure_texts(faults: Iterable[TaskFailure], domain: str = "") -> list[str]:
+def failure_texts(failures: Iterable[TaskFailure], domain: str = "") -> list[str]:
     """The reasons of one task in words."""
-    return [_sentence(list(same), domain) for _, same in groupby(faults, key=_joined_by)]
+    return [_sentence(list(same), domain) for _, same in groupby(failures, key=_joined_by)]
 
 
-def _joined_by(fault: TaskFailure) -> object:
-    wording = WORDINGS.get(fault.reason, _UNKNOWN)
-    return (wording.sentence, fault.slot if wording.by_slot else "") if wording.each else fault
+def _joined_by(failure: TaskFailure) -> object:
+    wording = WORDINGS.get(failure.reason, _UNKNOWN)
+    return (wording.sentence, failure.slot if wording.by_slot else "") if wording.each else failure
 
 
 def _sentence(same: Sequence[TaskFailure], domain: str) -> str:
     wording = WORDINGS.get(same[0].reason, _UNKNOWN)
     turns: dict[TaskFailure, list[str]] = {}
-    for fault in same if wording.by_slot else ():
-        turns.setdefault(replace(fault, turn=None), []).append(str(fault.turn))
+    for failure in same if wording.by_slot else ():
+        turns.setdefault(replace(failure, turn=None), []).append(str(failure.turn))
     parts = [
-        WORDINGS[fault.reason].each.format(**_words(fault, domain), turns=", ".join(seen))
-        for fault, seen in turns.items()
-    ] or [wording.each.format(**_words(fault, domain)) for fault in same]
+        WORDINGS[failure.reason].each.format(**_words(failure, domain), turns=", ".join(seen))
+        for failure, seen in turns.items()
+    ] or [wording.each.format(**_words(failure, domain)) for failure in same]
     return wording.sentence.format(**_words(same[0], domain), each=wording.between.join(parts))
 
 
@@ -192,25 +192,25 @@ def _sentence(same: Sequence[TaskFailure], domain: str) -> str:
 _REFERENCES = ("", "Ref", "reference")
 
 
-def _words(fault: TaskFailure, domain: str) -> dict[str, str | int | None]:
+def _words(failure: TaskFailure, domain: str) -> dict[str, str | int | None]:
     return {
         "domain": domain,
-        "reason": fault.reason,
-        "slot": fault.slot,
-        "reference": "reference" if fault.slot in _REFERENCES else fault.slot.replace("_", " "),
-        "turn": fault.turn,
-        "given": ", ".join(fault.given) if fault.given else "nothing",
-        "wanted": fault.wanted,
-        "entity": fault.entity or "nothing",
-        "offered": counted(fault.rows or 0, "row"),
-        "unfit": f"{fault.unfit or 0:,}",
-        "do": "does" if fault.unfit == 1 else "do",
+        "reason": failure.reason,
+        "slot": failure.slot,
+        "reference": "reference" if failure.slot in _REFERENCES else failure.slot.replace("_", " "),
+        "turn": failure.turn,
+        "given": ", ".join(failure.given) if failure.given else "nothing",
+        "wanted": failure.wanted,
+        "entity": failure.entity or "nothing",
+        "offered": counted(failure.rows or 0, "row"),
+        "unfit": f"{failure.unfit or 0:,}",
+        "do": "does" if failure.unfit == 1 else "do",
     }
 
 
 def reasons_table(rows: Iterable[tuple[str, str, str, TaskFailure]]) -> ColumnTable:
-    """The table ``reasons`` of dialogues, domains, rules and faults."""
-    kept = ((*about, *(None if value == "" else value for value in astuple(fault))) for *about, fault in rows)
+    """The table ``reasons`` of dialogues, domains, rules and failures."""
+    kept = ((*about, *(None if value == "" else value for value in astuple(failure))) for *about, failure in rows)
     return ColumnTable.of_rows(_KINDS, kept)
 
 
@@ -218,10 +218,10 @@ def reason_texts(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str | None, st
     """By dialogue, domain and rule, the reasons of the rows of a table ``reasons`` in words."""
     tasks: dict[tuple[str | None, str | None, str | None], list[TaskFailure]] = {}
     for row in rows:
-        fault = TaskFailure(
+        failure = TaskFailure(
             reason=row["reason"] or "", slot=row["slot"] or "", turn=row["turn"], wanted=row["wanted"] or "",
             given=tuple(value or "" for value in row["given"] or ()), entity=row["entity"] or "",
             elsewhere=bool(row["elsewhere"]), rows=row["rows"], unfit=row["unfit"],
         )  # fmt: skip
-        tasks.setdefault((row["dialogue"], row["domain"], row["rule"]), []).append(fault)
-    return {task: "; ".join(failure_texts(faults, task[1] or "")) for task, faults in tasks.items()}
+        tasks.setdefault((row["dialogue"], row["domain"], row["rule"]), []).append(failure)
+    return {task: "; ".join(failure_texts(failures, task[1] or "")) for task, failures in tasks.items()}

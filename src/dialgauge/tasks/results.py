@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from dialgauge import report
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.report import Column, Display, RunSet, Table, score_cell, score_column, system_labels, talk_table
@@ -15,7 +16,7 @@ from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
 from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.tables import VERDICTS
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of
 
 KIND = "tasks"
 GROUNDED = "(rules=grounded)"
@@ -42,8 +43,7 @@ class TaskRuns(RunSet):
         for run in self.runs:
             sentences = [run.coverage.sentence()]
             if lacking := run.details["missing_dialogues"]:
-                named = ", ".join(lacking[:_NAMED]) + (", ..." if len(lacking) > _NAMED else "")
-                sentences.append(f"no responses for {named}; {run.coverage.policy}")
+                sentences.append(f"no responses for {some_of(lacking, _NAMED)}; {run.coverage.policy}")
             sentences += [*run.notes, *(f"WARNING: {warning}" for warning in warnings(run))]
             notes += [f"{run.name}: {sentence}" for sentence in sentences]
         return notes
@@ -67,9 +67,7 @@ class TaskRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The scores with their intervals."""
-        from dialgauge.report import run_figures
-
-        return run_figures(**figure_look(self.runs))
+        return report.run_figures(**figure_look(self.runs))
 
 
 def score_tables(runs: Sequence[Run]) -> list[Table]:

@@ -28,7 +28,7 @@ from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.tasks.log_findings import READINGS, SuggestedReading, stored_readings
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.tasks.trials.verdicts import PASS_NOTES
-from dialgauge.text import counted, note_kind
+from dialgauge.text import counted, note_kind, some_of
 from dialgauge.worlds.tools import MOST_FOREIGN
 
 #: Tasks or conversations that a line names.
@@ -112,7 +112,7 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def per_task_stands(self) -> bool:
-        """Whether what is said by task may be said."""
+        """Whether figures by task can be trusted."""
         return self.audit is None or self.audit.integrity.per_task_stands
 
     @property
@@ -208,17 +208,13 @@ def _replay(review: Review) -> Iterator[str]:
             named = [difference.id for difference in audit.differences]
             yield (
                 f"What was said and called contradicts {counted(len(named), 'recorded verdict')} "
-                f"({', '.join(named[:_NAMED])}{_more(named)})."
+                f"({some_of(named, _NAMED)})."
             )
         return
     same, known = audit.rewards_reproduced
-    differing = ", ".join(conversation.id for conversation in audit.differences[:_NAMED]) + _more(audit.differences)
+    differing = some_of((conversation.id for conversation in audit.differences), _NAMED)
     differ = f", and contradicts {len(audit.differences):,} ({differing})" if audit.differences else ""
     yield f"Replaying its calls gives the recorded reward in {same:,} of {counted(known, 'conversation')}{differ}."
-
-
-def _more(names: Sequence[object]) -> str:
-    return ", …" if len(names) > _NAMED else ""
 
 
 def _pass_rates(review: Review) -> Iterator[str]:
@@ -258,7 +254,7 @@ def _unfair(audit: LogAudit) -> Iterator[tuple[str, list[str]]]:
 
 
 def _fairness(review: Review) -> Iterator[str]:
-    """Tasks by what they are, whichever conversations are filed under them, and by how these went if they belong."""
+    """Sentences about unfair tasks and, if conversations belong to their tasks, about those that no trial passes."""
     if review.audit is None:
         return
     parts = [f"{words} ({_some(tasks)})" for words, tasks in _unfair(review.audit)]
@@ -273,11 +269,11 @@ def _some(tasks: Sequence[str]) -> str:
     """How many tasks, and the first of them; long ids would not fit, and shortened they may be taken for others."""
     if any(len(task) > _LONG for task in tasks[:_NAMED]):
         return f"{len(tasks):,}, named on the page"
-    return f"{len(tasks):,}: {', '.join(tasks[:_NAMED])}{_more(tasks)}"
+    return f"{len(tasks):,}: {some_of(tasks, _NAMED)}"
 
 
 def _faults(review: Review) -> Iterator[str]:
-    """What users got wrong, where there is no more to go by."""
+    """What users got wrong, for a log that cannot be audited or blamed."""
     erred = {name for name, faults in review.faults.items() if faults}
     if not erred:
         return

@@ -75,11 +75,11 @@ def score_tasks(
     )
     kind = cast("ReferenceKind | None", references_are)
     if place_of(workers).asked:
-        from dialgauge.tasks.distributed import ResponseWork, score_elsewhere
+        from dialgauge.tasks.distributed import ResponseWork, score_distributed
 
         given = [None if each is None else file_name(each) for each in (gold, database, references)]
         work = ResponseWork(given[0] or "", given[1], given[2], kind, options, human=human)
-        return TaskRuns(score_elsewhere(work, named_files(systems), store=store, workers=workers, progress=progress))
+        return TaskRuns(score_distributed(work, named_files(systems), store=store, workers=workers, progress=progress))
     listed = _listed(systems)  # a file given twice is told before the work
     with progress.reading():
         evaluation = TaskEvaluation(gold, database, references, kind, options)

@@ -44,7 +44,7 @@ def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
     written: dict[int, dict[str, Values]] = {}
 
     def as_state(state: TaskState) -> State:
-        """Turns share the slots of a domain that did not change, and what was written of them."""
+        """The state in the data model; turns share what did not change."""
         for slots in state.values():
             if id(slots) not in written:
                 written[id(slots)] = {slot: (value,) for slot, value in slots.items()}
@@ -80,12 +80,12 @@ def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> ColumnTab
 
 def _reasons(judged: Sequence[JudgedDialogue], town: TownDatabase) -> ColumnTable:
     return reasons_table(
-        (each.gold.id, domain, rules, fault)
+        (each.gold.id, domain, rules, failure)
         for each in judged
         for rules in RULES
         if (verdict := each.verdicts[rules]) is not None
         for domain in each.gold.domains
-        for fault in _faults(rules, domain, each, verdict, town)
+        for failure in _failures(rules, domain, each, verdict, town)
     )
 
 
@@ -112,7 +112,7 @@ def _rows(each: JudgedDialogue, town: TownDatabase) -> Iterator[tuple[Any, ...]]
             )
 
 
-def _faults(
+def _failures(
     rules: Rules, domain: str, each: JudgedDialogue, verdict: DialogueVerdict, town: TownDatabase
 ) -> Iterator[TaskFailure]:
     """Why a domain failed; nothing where it succeeded."""

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
         TurnCounts as TurnCounts,
         turn_counts as turn_counts,
     )
-    from dialgauge.tracking.faults import (
-        Faults as Faults,
-        fault_tables as fault_tables,
-        slots_per_dialogue as slots_per_dialogue,
-    )
     from dialgauge.tracking.fga import (
         error_types as error_types,
         forgetting_rate as forgetting_rate,
@@ -71,6 +66,11 @@ if TYPE_CHECKING:
         ShardWork as ShardWork,
     )
     from dialgauge.tracking.shards import RESAMPLED as RESAMPLED, score_shards as score_shards
+    from dialgauge.tracking.slot_errors import (
+        SlotErrors as SlotErrors,
+        slot_error_tables as slot_error_tables,
+        slots_per_dialogue as slots_per_dialogue,
+    )
     from dialgauge.tracking.states import StateComparison as StateComparison
     from dialgauge.tracking.tables import read_counts as read_counts
     from dialgauge.tracking.tracked_system import TrackedSystem as TrackedSystem

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from msgspec import Struct, structs
 
+from dialgauge import formats
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
@@ -267,14 +268,12 @@ def _nothing_shared(gold: EncodedDialogues, predicted: EncodedDialogues, left_ou
         return DialgaugeError("every dialogue that gold and predictions share is excluded, so nothing is left to score")
     if not shared:
         if _number_outputs(gold, predicted):
-            from dialgauge.formats import example_rows
-
             return DialgaugeError(
                 f"gold and predictions share no dialogue: the ids '{_example(predicted)}' to '{predicted.ids[-1]}' of "
                 f"the predictions number single outputs, of {counted(len(gold.ids), 'gold dialogue')} with "
                 f"{counted(int(gold.present.sum()), 'turn')}; write beside each output the id of its dialogue and the "
                 "number of its turn, as below",
-                example=example_rows(_example(gold)),
+                example=formats.example_rows(_example(gold)),
             )
         unified = _CONVLAB3_IDS if _CONVLAB3_ID.fullmatch(_example(predicted)) else ""
         return DialgaugeError(

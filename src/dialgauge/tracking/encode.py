@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.json import Encoder
 from numpy.typing import NDArray
 
+from dialgauge import formats
 from dialgauge.dialogue import Dialogue, Turn, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SpooledDialogues, carries
@@ -300,13 +301,11 @@ def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
     for kind in kinds:
         if carries(dialogues, kind):
             return kind
-    from dialgauge.formats import states_example  # the readers of free texts, which hardly anybody needs here
-
     raise DialgaugeError(
         "no turn has a state, so there is nothing to score as tracking; response files of policy models have none; "
         "where the replies are states, write a line for each turn of the user",
         file=name,
-        example=states_example(dialogues[0]) if dialogues else "",
+        example=formats.states_example(dialogues[0]) if dialogues else "",
     )
 
 

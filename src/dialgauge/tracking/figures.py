@@ -19,7 +19,7 @@ from dialgauge.text import counted
 from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts, turn_counts_of
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
-from dialgauge.tracking.faults import onset_histogram, slots_per_dialogue
+from dialgauge.tracking.slot_errors import onset_histogram, slots_per_dialogue
 from dialgauge.tracking.tables import TURN_DOMAINS, TURN_SCORES
 from dialgauge.tracking.tracked_system import KIND, TrackedSystem
 from dialgauge.tracking.views import domain_counts

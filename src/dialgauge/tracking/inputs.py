@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
+from dialgauge import formats
 from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import ALL_FIELDS, Corpus, carries, is_empty_json, read, system_name, system_names, user_turns
@@ -314,19 +315,15 @@ def _are_rows(name: object, value: object) -> bool:
     first = value[0] if isinstance(value, list | tuple) and value else None
     if not isinstance(first, Mapping):
         return False
-    from dialgauge.formats import dialogue_named
-
-    named = dialogue_named(first)
+    named = formats.dialogue_named(first)
     return bool(named) and dialogue_key(named) != dialogue_key(str(name))
 
 
 def _is_frame(sources: object) -> bool:
-    """Is it a frame or a dataset? One of several splits is a mapping too; what is told at a glance loads nothing."""
+    """Is it a frame or a dataset? A dataset with several splits is a mapping, too; plain types import nothing."""
     if isinstance(sources, str | Path | Corpus) or type(sources) in _AT_A_GLANCE:
         return False
-    from dialgauge.formats import is_frame
-
-    return is_frame(sources)
+    return formats.is_frame(sources)
 
 
 def declared_scope(dialogues: Sequence[Dialogue]) -> dict[str, str]:

@@ -40,12 +40,11 @@ from dialgauge.presentation import (
 from dialgauge.report import Table, error_onset, plain
 from dialgauge.runs import Run
 from dialgauge.text import counted
-from dialgauge.values import Profile
+from dialgauge.tracking.tables import KIND_WORDS
+from dialgauge.values import Profile, profile_named
 
 _ERRORS, _TURNS, _PREDICTIONS, _REWORDINGS = "slot_errors", "turn_scores", "predictions", "slot_rewordings"
 
-#: Kinds of slot errors in words.
-KINDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
 #: What flexible goal accuracy calls a turn.
 _TYPES = {
     "type1": Badge(
@@ -82,7 +81,7 @@ class TrackingPages(RunPages):
 
     template = "dialgauge.tracking:pages.html"
     facets = (
-        Facet("error", "kind of error", _ERRORS, ("kind",), words=KINDS),
+        Facet("error", "kind of error", _ERRORS, ("kind",), words=KIND_WORDS),
         Facet("slot", "slot with an error", _ERRORS, ("domain", "slot")),
         Facet(
             "type", "has a turn", _TURNS, ("error_type",), words={code: badge.text for code, badge in _TYPES.items()}
@@ -183,8 +182,6 @@ def _by_turn(rows: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Mapping[s
 
 def _profile_of(run: Run) -> Profile | None:
     """The profile under which the run was scored; None where this program does not have the very same one."""
-    from dialgauge.values import profile_named
-
     try:
         label = Signature.parse(run.signature).get("profile", "")
         profile = profile_named(label.partition("@")[0])
@@ -219,7 +216,7 @@ def _slots(
         if name not in errors
     }
     wrong = {
-        name: (row["gold"] or "", row["predicted"] or "", row["kind"] if row["kind"] in KINDS else "wrong")
+        name: (row["gold"] or "", row["predicted"] or "", row["kind"] if row["kind"] in KIND_WORDS else "wrong")
         for name, row in errors.items()
     }
     return dict(sorted((right | wrong).items()))

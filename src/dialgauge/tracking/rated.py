@@ -93,7 +93,7 @@ def fitted_by_domain(
 
 
 def _fitted(counts: Counts, places: Sequence[int], means: Floats, searched: tuple[float, float]) -> FittedRate | None:
-    """Over the dialogues at some places of the counts, and their mean ratings."""
+    """The lambda that fits the mean ratings of the dialogues at these places best."""
     rule, sizes = default_rule(counts), np.bincount(counts.dialogue, minlength=counts.dialogues)
     rates = np.linspace(*searched, _STEPS)
     columns = [

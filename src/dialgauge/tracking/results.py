@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
-from dialgauge.text import Note, counted, note_kind
+from dialgauge.text import Note, counted, note_kind, some_of, upper_first
 from dialgauge.tracking.details import ceiling_sentence, tracking_details
 from dialgauge.tracking.guard_findings import SHOWN
 from dialgauge.tracking.tracked_system import KIND, TrackedSystem
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dialgauge.runs import Run
-    from dialgauge.tracking.faults import Faults
     from dialgauge.tracking.rated import RatedSystems
     from dialgauge.tracking.sensitivity import Sensitivity
+    from dialgauge.tracking.slot_errors import SlotErrors
     from dialgauge.tracking.views import View
 
 #: How a sentence begins that says how intervals were made.
@@ -34,8 +34,8 @@ INTERVALS_MADE = "Intervals:"
 #: The table in which runs keep what other profiles do to a score.
 SENSITIVITY = "sensitivity"
 
-#: Up to this many systems stand side by side, measures below each other with their intervals.
-_SIDE_BY_SIDE = 4
+#: Up to this many systems stand side by side, more of them below each other.
+SIDE_BY_SIDE = 4
 
 
 class TrackingRuns(RunSet):
@@ -95,7 +95,7 @@ class TrackingRuns(RunSet):
         self.require_turns("λ by domain")
         return own_rates(self.systems, rates)
 
-    def faults(self) -> dict[str, Faults]:
+    def faults(self) -> dict[str, SlotErrors]:
         """Where each system goes wrong: episodes, confused values, first errors."""
         self.require_turns("faults")
         return {label: system.faults for label, system in zip(self, self.systems, strict=True)}
@@ -210,7 +210,7 @@ class TrackingRuns(RunSet):
 
     def table(self, *, compact: bool = False) -> Table:
         """Systems down, measures across, in percent; ``compact``: measures down and systems across while that fits."""
-        if compact and len(self) <= _SIDE_BY_SIDE and all(self._shares.values()):
+        if compact and len(self) <= SIDE_BY_SIDE and all(self._shares.values()):
             return self._side_by_side()
         lead = [Column("system"), *([Column("profile")] if self.several_profiles else [])]
         lead += [Column("dialogues", drop=1), Column("turns", drop=2)]
@@ -244,8 +244,7 @@ class TrackingRuns(RunSet):
     def _captioned(self, *facts: str) -> str:
         """For a paper: these facts, and the profile where no column has it."""
         named = [] if self.several_profiles else [f"profile {self.systems[0].profile}"]
-        caption = ", ".join([*facts, *named])
-        return caption[:1].upper() + caption[1:]
+        return upper_first(", ".join([*facts, *named]))
 
     def _noted(self, table: Table) -> Table:
         """The table with all notes; those about intervals only where it shows some."""
@@ -326,7 +325,7 @@ class TrackingRuns(RunSet):
         for system in self.systems:
             evidence, unknown = system.details.evidence, system.details.counts.get("off_ontology", 0)
             renamed, outside = evidence.slots_renamed, evidence.slots_out_of_scope
-            named = _first_three(outside)
+            named = some_of(outside)
             facts = {
                 f"{counted(renamed, 'slot name')} unified": renamed,
                 f"{counted(len(outside), 'slot name')} out of scope ({named})": outside,
@@ -369,9 +368,9 @@ class TrackingRuns(RunSet):
 
             tables.append(own_rates_table(self.systems, rates))
         if faults:
-            from dialgauge.tracking.faults import fault_tables
+            from dialgauge.tracking.slot_errors import slot_error_tables
 
-            tables += [table for system in self.systems for table in fault_tables(system)]
+            tables += [table for system in self.systems for table in slot_error_tables(system)]
         if self.sensitivity:
             from dialgauge.tracking.sensitivity import sensitivity_tables
 
@@ -387,16 +386,12 @@ def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
     """What to say of predicted values of slots that the inventory does not have."""
     if not values:
         return []
-    which = f" ({_first_three(slots)})" if slots else ""
+    which = f" ({some_of(slots)})" if slots else ""
     sentence = (
         f"{counted(values, 'predicted value')} in slots that the inventory lacks{which}, counted as spurious unless "
         "gold fills the same slot"
     )
     return [Note("outside_inventory", sentence)]
-
-
-def _first_three(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def _mean_over_slots(system: TrackedSystem) -> list[str]:

@@ -85,7 +85,7 @@ def _require_predictions(system: SystemInput, gold: SystemInput | None, systems:
 
 
 def _may_predict(system: SystemInput) -> bool:
-    """Are plain states of this format predictions? Of SGD's shape, and of a plugin's that has no other place."""
+    """Are plain states of this format predictions? In SGD's shape they are, and in plugins without a field for them."""
     if system.format in _SAME_SHAPE:
         return True
     fields: frozenset[str] = getattr(format_named(system.format), "fields", frozenset())

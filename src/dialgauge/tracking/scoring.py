@@ -184,8 +184,8 @@ def score(
         study.notes = _guarded(
             study, systems, rules, notes, accepted, own_gold=reference is None, look_at_turns=look_at_turns
         )
-        house = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
-        others = [*house, *(profile for profile in rules if profile not in house)] if sensitivity else []
+        usual = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
+        others = [*usual, *(profile for profile in rules if profile not in usual)] if sensitivity else []
         steps = len(study.systems) * sum(1 + len(profile.values) for profile in others)
         with progress.bar("comparing profiles", steps) if others else nullcontext(lambda steps: None) as advance:
             results = score_prepared(
@@ -313,7 +313,7 @@ def score_prepared(
 def state_scores(
     study: PreparedInputs, measures: Sequence[Measure[Any]], profile: Profile, *, resampling: Resampling | None
 ) -> list[Scores]:
-    """The scores of every system of a study, for who needs no run of them."""
+    """The scores of every system, without making runs."""
     return score_systems([_prepared(study, name, profile, measures, ()).evidence for name in study.systems], resampling)
 
 

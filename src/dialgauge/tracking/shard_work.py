@@ -138,7 +138,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         return sums.scores(known) if dialogues else known
 
     def _scored(self, state: _WorkerState, task: ShardTask, path: Path) -> ShardScores:
-        """Of predictions, some thousand at a time; all at once where a file has the gold states of just these."""
+        """The scores of a file, some thousand dialogues at a time; all at once if it has a gold file of its own."""
         settings = self._settings
         known_slots = state.profile.inventory is not None or settings.ontology is not None
         sums = _Sums(state.measures, inventory_known=known_slots)
@@ -167,7 +167,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
     def _of_block(
         self, state: _WorkerState, shard: Shard, block: SystemInput, gold: GoldByKey | None, sums: _Sums
     ) -> ShardScores:
-        """What is known of some dialogues of more, scored as any others; their sums are added."""
+        """Score a block of dialogues and add their sums."""
         settings, name = self._settings, block.name
         block, guards = self._as_asked(block, gold)
         ids = {dialogue_key(dialogue.id): dialogue.id for dialogue in block.dialogues}

@@ -17,6 +17,7 @@ from itertools import chain
 
 import msgspec
 import numpy as np
+import polars
 from msgspec.structs import replace
 
 from dialgauge import engine
@@ -229,8 +230,6 @@ class _Gathered:
 
         Resamples are drawn by place, so that the order decides the last digits of intervals.
         """
-        import polars
-
         ids = [name for part in self.parts for name in part.ids()]
         if gold is not None:
             order = {dialogue_key(dialogue.id): index for index, dialogue in enumerate(gold)}

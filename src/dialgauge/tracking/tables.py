@@ -53,6 +53,7 @@ COUNTS = ("correct", "wrong_value", "missed", "spurious")
 #: What a turn did since the one before it: FGA, turn matches and turn labels need it.
 FLAGS = ("new_error", "label_match", "same_errors")
 KINDS = {WRONG: "wrong", MISSED: "missed", SPURIOUS: "spurious"}
+KIND_WORDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
 ERROR_TYPES = ("exact", "type1", "type2")
 
 #: Dialogues of a piece of a table that is too large to be held.

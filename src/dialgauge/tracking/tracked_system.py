@@ -17,7 +17,7 @@ from dialgauge.tracking.details import tracking_details
 if TYPE_CHECKING:
     from dialgauge.runs import Run
     from dialgauge.tracking.counts import Counts
-    from dialgauge.tracking.faults import Faults
+    from dialgauge.tracking.slot_errors import SlotErrors
     from dialgauge.tracking.views import View
 
 KIND = "tracking"
@@ -100,11 +100,11 @@ class TrackedSystem:
         return left_out_of(name, self)
 
     @cached_property
-    def faults(self) -> Faults:
+    def faults(self) -> SlotErrors:
         """Where it goes wrong: episodes, confused values, first errors."""
-        from dialgauge.tracking.faults import Faults
+        from dialgauge.tracking.slot_errors import SlotErrors
 
-        return Faults(self)
+        return SlotErrors(self)
 
     def as_dict(self, views: Sequence[str] = (), *, faults: bool = False) -> dict[str, Any]:
         content = {

@@ -21,6 +21,7 @@ from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.encode import Codes
 from dialgauge.tracking.fga import default_rule, weights
 from dialgauge.tracking.measures import CARDS
+from dialgauge.tracking.results import SIDE_BY_SIDE
 from dialgauge.tracking.tables import COUNTS, FLAGS, SLOT_SCORES, TURN_DOMAINS, TURN_SCORES
 
 if TYPE_CHECKING:
@@ -264,15 +265,11 @@ def _domains_per_turn(run: Run) -> Codes:
     return numbers
 
 
-#: Up to this many systems stand side by side in one table; more of them below each other, group by group.
-_SIDE_BY_SIDE = 4
-
-
 def view_table(name: str, systems: Sequence[TrackedSystem]) -> Table:
     """One view of all systems in one table: what is to be compared stands beside each other."""
     views = {title: system.by(name) for title, system in zip(_titles(systems), systems, strict=True)}
     layout = _ViewLayout(name, systems, views)
-    table = layout.side_by_side() if 1 < len(systems) <= _SIDE_BY_SIDE else layout.down()
+    table = layout.side_by_side() if 1 < len(systems) <= SIDE_BY_SIDE else layout.down()
     table.notes = [*_explained(name, layout.shares), *_left_out_notes(name, systems)]
     return table
 

@@ -98,10 +98,10 @@ class _DomainScorer:
         """The slot of a constraint; None when the constraint has no value and is passed over."""
         slot, equals, value = text.partition(EQUALS)
         if not equals:
-            self._context.fault(f"the user informs of the slot '{slot}' without a value", turn)
+            self._context.refuse(f"the user informs of the slot '{slot}' without a value", turn)
             return None
         if EQUALS in value and self._context.config.strict:
-            self._context.fault(f"the value {value!r} contains '{EQUALS}', which separates slot and value", turn)
+            self._context.refuse(f"the value {value!r} contains '{EQUALS}', which separates slot and value", turn)
         return slot
 
     def _leave_out(self, text: str, turns: Sequence[int]) -> None:
@@ -242,7 +242,7 @@ class _DomainScorer:
             return False
         last = max(turns[-1] for turns in self._said.values())
         if last + 1 >= len(self._context.turns):
-            self._context.fault("the user's last turn states constraints and nobody answers it", last)
+            self._context.refuse("the user's last turn states constraints and nobody answers it", last)
             return False
         answer = self._context.turns[last + 1]
         return self._signals.is_void(answer) and not self._signals.has_choice(answer)

@@ -76,7 +76,7 @@ class DialogueContext:
         self._said: dict[tuple[Utterance, int], tuple[dict[str, list[str]], list[Attempt]]] = {}
         self._warn_of_torn_values()
 
-    def fault(self, message: str, turn: int | None = None) -> None:
+    def refuse(self, message: str, turn: int | None = None) -> None:
         """Something the reference aborts on: the dialogue fails in reference mode, and is warned about otherwise."""
         if self.config.strict:
             raise DialgaugeError(f"{message}; {refusal(self.profile)}", turn=turn)
@@ -130,7 +130,7 @@ class DialogueContext:
     def require_domain(self, name: str, turn: int) -> None:
         """A rule needs to know the entities of a goal domain."""
         if self.profile.domain(name) is None:
-            self.fault(f"the profile {self.profile.name} does not know the domain '{name}' of the goal", turn)
+            self.refuse(f"the profile {self.profile.name} does not know the domain '{name}' of the goal", turn)
 
     def with_booking(self, domain: str) -> tuple[str, ...]:
         """The domain and, where the dataset has one, the booking service."""
@@ -290,7 +290,7 @@ class Signals:
         """Does the turn say that nothing was found?"""
         booking = self._context.profile.booking_service
         if booking and turn.has(NOOFFER, (booking,)):
-            self._context.fault("a NoOffer act stands in the booking service", turn.position)
+            self._context.refuse("a NoOffer act stands in the booking service", turn.position)
         return turn.has(NOOFFER, self._own)
 
     def confirms_booking(self, turn: PreparedTurn) -> bool:
@@ -321,7 +321,7 @@ class Signals:
             return True
         services = turn.services_with(OFFERBOOK)
         if services and self._name not in services:
-            self._context.fault(f"an OfferBook act stands outside the service '{self._name}'", turn.position)
+            self._context.refuse(f"an OfferBook act stands outside the service '{self._name}'", turn.position)
         return bool(services)
 
     def shows_progress(self, turn: PreparedTurn) -> bool:
@@ -332,7 +332,7 @@ class Signals:
         """An act in the domain or in booking; anywhere else it makes no sense."""
         services = turn.services_with(families)
         if self._context.profile.booking_service and any(service not in self._both for service in services):
-            self._context.fault(
+            self._context.refuse(
                 f"a {name} act stands in the service '{services[0]}' while '{self._name}' is discussed", turn.position
             )
         return any(service in self._both for service in services)

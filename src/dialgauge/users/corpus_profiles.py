@@ -47,7 +47,7 @@ class FeatureDistance(Struct, frozen=True):
 
     @property
     def told_apart(self) -> bool:
-        """Whether chance does not explain it."""
+        """Whether chance alone does not explain the distance."""
         return self.p is not None and self.p < _LEVEL
 
 

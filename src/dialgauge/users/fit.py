@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of
 from dialgauge.users.profile import DatasetProfile, load_profile, shipped
 from dialgauge.users.records import DialogueScore, ProfileFit
 from dialgauge.users.turns import ActLexicon
@@ -210,5 +210,4 @@ def _better(scored: ScoredConversations, profile: DatasetProfile) -> str:
 
 
 def _listed(counts: Counter[str]) -> str:
-    shown = ", ".join(name for name, _ in counts.most_common(_SHOWN))
-    return f"{shown}, ..." if len(counts) > _SHOWN else shown
+    return some_of((name for name, _ in counts.most_common()), _SHOWN)

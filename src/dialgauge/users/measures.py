@@ -32,7 +32,7 @@ FAULTS: dict[str, tuple[Cause, ...]] = {
 _CIRCULAR = "the goals are derived from the dialogues themselves, so they cannot show what was left unsaid"
 
 _SOURCE = "Coca, Tseng, Byrne: GCDF1, a goal- and context-driven F-score for evaluating user models (EANCS 2021)"
-_WHAT = {"I-GCDF1": "constraints", "R-GCDF1": "requests"}
+POINT_KINDS = {"I-GCDF1": "constraints", "R-GCDF1": "requests"}
 _TITLES = {
     "I-GCDF1": "goal- and context-driven F1 of informing",
     "R-GCDF1": "goal- and context-driven F1 of requesting",
@@ -192,7 +192,7 @@ def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
         name=measure if aspect == "f1" else f"{measure} {aspect}",
         family="users",
         title=_TITLES[measure] if aspect == "f1" else f"{aspect} of {measure}",
-        summary=_SUMMARIES[aspect].format(what=_WHAT[measure]),
+        summary=_SUMMARIES[aspect].format(what=POINT_KINDS[measure]),
         formula=f"mean over dialogues of {_FORMULAS[aspect]}",
         symbols=_symbols(*_USED[aspect]),
         source=_SOURCE,

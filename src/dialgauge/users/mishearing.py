@@ -31,7 +31,7 @@ from dialgauge.users.turns import (
     folded,
 )
 
-Fault: TypeAlias = Literal["value", "act", "slot", "missed", "invented"]
+ErrorKind: TypeAlias = Literal["value", "act", "slot", "missed", "invented"]
 
 NOTHING = ""
 
@@ -40,7 +40,7 @@ class Confusion(Struct, frozen=True, array_like=True, gc=False, cache_hash=True)
     """``speaker`` said one thing and the other side heard another. Values are only given when they alone differ."""
 
     speaker: Speaker
-    fault: Fault
+    fault: ErrorKind
     said: str
     heard: str
 
@@ -112,7 +112,7 @@ class Hearing:
         said, heard = turn.said, turn.heard or SILENCE
         errors: list[Confusion] = []
         acts: list[tuple[Said | None, Said | None]] = []
-        for fault, index, other in _faults([act.folded for act in said.acts], [act.folded for act in heard.acts]):
+        for fault, index, other in _errors([act.folded for act in said.acts], [act.folded for act in heard.acts]):
             pair = None if index is None else said.acts[index], None if other is None else heard.acts[other]
             texts = [NOTHING if each is None else describe(each.act, fault == "value") for each in pair]
             errors.append(Confusion(turn.speaker, fault, *texts))
@@ -176,38 +176,38 @@ def sentence_of(words: str, spoken: Said | None) -> str:
 class Mishearing(NamedTuple):
     """An act that was said and what was heard for it: None where that is nothing, or where nothing was said."""
 
-    fault: Fault
+    fault: ErrorKind
     said: Act | None
     heard: Act | None
 
 
 def misheard(acts: Sequence[Act], understood: Sequence[Act]) -> Iterator[Mishearing]:
     """Where what was heard differs from what was said."""
-    for fault, index, other in _faults(list(map(folded, acts)), list(map(folded, understood))):
+    for fault, index, other in _errors(list(map(folded, acts)), list(map(folded, understood))):
         yield Mishearing(fault, None if index is None else acts[index], None if other is None else understood[other])
 
 
-#: What two acts have in common that differ by each fault: of name, slot and values the first two, the slot, the name.
-_RULES: tuple[tuple[Fault, Callable[[Folded], object]], ...] = (
+#: What two acts have in common that differ by each error: of name, slot and values the first two, the slot, the name.
+_RULES: tuple[tuple[ErrorKind, Callable[[Folded], object]], ...] = (
     ("value", itemgetter(0, 1)),
     ("act", itemgetter(1)),
     ("slot", itemgetter(0)),
 )
 
 
-def _faults(said: Sequence[Folded], heard: Sequence[Folded]) -> Iterator[tuple[Fault, int | None, int | None]]:
-    """Each fault with the places of the act that was said and of the one that was heard for it."""
-    unheard, unsaid = _left_over(said, heard)
+def _errors(said: Sequence[Folded], heard: Sequence[Folded]) -> Iterator[tuple[ErrorKind, int | None, int | None]]:
+    """Each error with the places of the act that was said and of the one that was heard for it."""
+    missed, invented = _left_over(said, heard)
     for fault, key in _RULES:
-        for index in list(unheard) if unsaid else ():
-            match = next((other for other in unsaid if key(heard[other]) == key(said[index])), None)
+        for index in list(missed) if invented else ():
+            match = next((other for other in invented if key(heard[other]) == key(said[index])), None)
             if match is not None:
-                unheard.remove(index)
-                unsaid.remove(match)
+                missed.remove(index)
+                invented.remove(match)
                 yield fault, index, match
-    for index in unheard:
+    for index in missed:
         yield "missed", index, None
-    for index in unsaid:
+    for index in invented:
         yield "invented", None, index
 
 
@@ -216,13 +216,13 @@ def _left_over(said: Sequence[Folded], heard: Sequence[Folded]) -> tuple[list[in
     places: dict[Folded, list[int]] = {}
     for place in range(len(heard) - 1, -1, -1):
         places.setdefault(heard[place], []).append(place)
-    unheard = []
+    missed = []
     for place, act in enumerate(said):
         if same := places.get(act):
             same.pop()
         else:
-            unheard.append(place)
-    return unheard, sorted(chain.from_iterable(places.values()))
+            missed.append(place)
+    return missed, sorted(chain.from_iterable(places.values()))
 
 
 def describe(act: Act, with_value: bool = False) -> str:

@@ -29,7 +29,7 @@ from dialgauge.text import counted
 from dialgauge.users.dialogue_page import ENDS, dialogue_view
 from dialgauge.users.figures import confusion_table, loop_table, verdict_table
 from dialgauge.users.labels import LABELS, meaning
-from dialgauge.users.measures import WHOSE
+from dialgauge.users.measures import POINT_KINDS, WHOSE
 from dialgauge.users.presentation import score_tables
 from dialgauge.users.sentences import sentence_table
 
@@ -105,7 +105,7 @@ class UsersPages(RunPages):
     def sentences(self, run: Run, words: Glossary) -> Iterator[str]:
         """How much of its goal the user says, and whose fault its repetitions and loops are."""
         explained = False
-        for measure, what in _SAYS.items():
+        for measure, what in POINT_KINDS.items():
             f1, recall, precision = (known(run, f"{measure}{aspect}") for aspect in ("", " recall", " precision"))
             parts = [f"expresses {value_of(recall)} of the {what} of its goal"] if recall else []
             # These are means over conversations; sentences that pool all of them say so.
@@ -153,7 +153,6 @@ def _behaviour_table(library: RunTables, run: Run) -> Table:
 
 #: Verdicts on what the user did not say.
 _NEVER_SAID = ("missing", "pre-empted", "excused", "pooled")
-_SAYS = {"I-GCDF1": "constraints", "R-GCDF1": "requests"}
 
 
 def _causes(run: Run) -> str:

@@ -245,7 +245,7 @@ class Ledger:
 
 
 class Closed(NamedTuple):
-    """The books of one measure, closed: by domain and combined the scores and the lost points, and all verdicts."""
+    """The result of one measure: scores and lost points by domain and combined, and all verdicts."""
 
     scores: dict[str, PrfScore]
     verdicts: list[MentionVerdict]
@@ -253,7 +253,7 @@ class Closed(NamedTuple):
 
 
 def close(ledgers: list[Ledger], measure: MeasureName) -> Closed:
-    """What the books of all domains come to.
+    """The result of the ledgers of all domains.
 
     The combined score pools the items of all domains, so what is wrong in one can meet what is missing in another; a
     verdict ``pooled`` says so, and makes the verdicts sum to the combined counts too.

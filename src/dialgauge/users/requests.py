@@ -44,7 +44,7 @@ def score_requests(context: DialogueContext) -> list[Ledger]:
     ]
     for service, requests in requested.items():
         if service not in context.tasks:
-            context.fault(f"the user asks about '{service}', a domain outside the goal", min(requests.values())[0])
+            context.refuse(f"the user asks about '{service}', a domain outside the goal", min(requests.values())[0])
             label, every = "requested_domains_outside_goals", context.config.rgcd_f1.repetitions.count_fp
             ledgers.append(context.outside_domain(MEASURE, label, service, requests, every=every))
     return ledgers
@@ -222,6 +222,6 @@ class _DomainScorer:
         for act in turn.services.get(self._domain, ()):
             if act.families & INFORM and act.slot:
                 if not act.has_value:
-                    self._context.fault(f"the system informs of '{act.slot}' without a value", turn.position)
+                    self._context.refuse(f"the system informs of '{act.slot}' without a value", turn.position)
                 answers = answers or act.slot == self._slot(request)
         return answers

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from dialgauge import comparison
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
@@ -340,13 +341,12 @@ class UserRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The scores with their intervals, and the paper's analyses, Figures 1 to 7."""
-        from dialgauge.comparison import figure_label
         from dialgauge.users.figures import draw, paper_figures
 
         analyses = {
-            f"{paper_figure.name}_{figure_label(index, run.name)}" if len(self) > 1 else paper_figure.name: partial(
-                draw, paper_figure
-            )
+            f"{paper_figure.name}_{comparison.figure_label(index, run.name)}"
+            if len(self) > 1
+            else paper_figure.name: partial(draw, paper_figure)
             for index, run in enumerate(self.runs, 1)
             for paper_figure in paper_figures(run)
         }

@@ -210,11 +210,11 @@ def score_conversations(
     with bulk_load():
         if place_of(workers).here and not kept:  # nothing to send: packing would cost a tenth of the time
             scorer = work.open()
-            for unit in gathering.units(elsewhere=False):
+            for unit in gathering.units(distributed=False):
                 gathering.take(unit.key, work.result(scorer, unit))
                 advance(1)
             return gathering.finished()
-        for result in engine.run(work, gathering.units(elsewhere=True, kept=kept), workers=workers, done=done):
+        for result in engine.run(work, gathering.units(distributed=True, kept=kept), workers=workers, done=done):
             if result.content is None:
                 raise DialgaugeError(result.failure or "a file could not be scored")
             gathering.take(result.key, decoder.decode(result.content))
@@ -245,17 +245,16 @@ class _Gathering:
         )
         self.scored.notes.update(notes.counts)
         self._read: dict[str, tuple[_Batch, Notes]] = {}
-        #: The files that are read elsewhere, by the keys of their units.
+        #: The files that workers read, by the keys of their units.
         self._names: dict[str, str] = {}
         self._seen: set[str] = set()
         #: What could be read, each id once; of several dialogues of one id, the one that was scored.
         self._dialogues: dict[str, Dialogue | PackedDialogue] = {}
 
-    def units(self, *, elsewhere: bool, kept: bool = False) -> Iterator[Unit[_File | _Batch]]:
-        """The work. Only where it is done elsewhere are files left to be read there; keys of what is kept change with
-        the files."""
+    def units(self, *, distributed: bool, kept: bool = False) -> Iterator[Unit[_File | _Batch]]:
+        """The work. Distributed work reads its own files; keys of what is kept change with the files."""
         states = file_states(self.scored.source) if kept else {}
-        for number, (payload, notes) in enumerate(self._payloads(elsewhere)):
+        for number, (payload, notes) in enumerate(self._payloads(distributed)):
             key = str(number)
             if isinstance(payload, _Batch):
                 self._read[key] = (payload, notes)
@@ -265,14 +264,14 @@ class _Gathering:
                 self._names[key] = name
             yield Unit(key, payload)
 
-    def _payloads(self, elsewhere: bool) -> Iterator[tuple[_File | _Batch, Notes]]:
+    def _payloads(self, distributed: bool) -> Iterator[tuple[_File | _Batch, Notes]]:
         if self._files is None:
             stream = iter(_in_memory(self._source))
             while batch := list(islice(stream, _BATCH)):
                 yield _Batch(batch), Notes()
             return
         for file in self._files:
-            if elsewhere:
+            if distributed:
                 yield file.portable(), Notes()
             else:
                 dialogues, notes = file.read()

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
         SPECIAL as SPECIAL,
         Candidates as Candidates,
         CanonicalMap as CanonicalMap,
-        MapFault as MapFault,
+        MapProblem as MapProblem,
         ValueTable as ValueTable,
-        map_faults as map_faults,
+        map_problems as map_problems,
         sorted_tokens as sorted_tokens,
     )
     from dialgauge.values.profile import (
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dialgauge.values.reply_bindings import BoundReply as BoundReply
     from dialgauge.values.reply_text import ReplyText as ReplyText, phrase_of as phrase_of
     from dialgauge.values.rules import (
+        DAYS as DAYS,
         Drop as Drop,
         Pair as Pair,
         Replace as Replace,

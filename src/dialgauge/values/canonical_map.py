@@ -125,7 +125,7 @@ class CanonicalMap:
         return ValueTable(table, domain)
 
 
-class MapFault(NamedTuple):
+class MapProblem(NamedTuple):
     """Something in a map that makes matching depend on the order of the file, or never matches."""
 
     kind: str
@@ -134,9 +134,9 @@ class MapFault(NamedTuple):
     values: tuple[str, ...]
 
 
-def map_faults(content: Mapping[str, Mapping[str, Any]]) -> list[MapFault]:
+def map_problems(content: Mapping[str, Mapping[str, Any]]) -> list[MapProblem]:
     """Texts that stand under several values of one slot, values that are not among their own texts, and empty lists."""
-    faults = []
+    problems = []
     for slot, entry in content.items():
         tables = {slot: entry} if SPECIAL in entry else {f"{slot}.{domain}": table for domain, table in entry.items()}
         for name, table in tables.items():
@@ -145,10 +145,10 @@ def map_faults(content: Mapping[str, Mapping[str, Any]]) -> list[MapFault]:
                 if value == SPECIAL:
                     continue
                 if not texts:
-                    faults.append(MapFault("empty", name, value, ()))
+                    problems.append(MapProblem("empty", name, value, ()))
                 elif sorted_tokens(value) not in map(sorted_tokens, texts):
-                    faults.append(MapFault("unwritten", name, value, ()))
+                    problems.append(MapProblem("unwritten", name, value, ()))
                 for text in texts:
                     owners.setdefault(sorted_tokens(text), {})[value] = None
-            faults += [MapFault("shared", name, text, tuple(own)) for text, own in owners.items() if len(own) > 1]
-    return faults
+            problems += [MapProblem("shared", name, text, tuple(own)) for text, own in owners.items() if len(own) > 1]
+    return problems

@@ -31,7 +31,7 @@ from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.expressions import compiled
-from dialgauge.values.profile import Choice, Profile
+from dialgauge.values.profile import Choice, Profile, profile_named
 from dialgauge.values.rules import Drop, NameRule, RenameSlots, Replace, Sides, Split, Substitute, ValueRule, Variants
 from dialgauge.yaml_file import read_yaml
 
@@ -70,8 +70,6 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 def read_profile(path: Path) -> Profile:
     """The profile of a YAML file."""
-    from dialgauge.values.profile import profile_named
-
     written = read_yaml(path).as_record(_File, "a profile")
     if written.extends.lower().endswith((".yaml", ".yml")):
         raise DialgaugeError("'extends' must name an installed profile, not another file", file=str(path))

@@ -242,7 +242,7 @@ class BoundReply:
         return self._is_unknown(" ".join(self.reply.lower[first:last])) or self._is_blank(label, last)
 
     def _is_asked_in_vain(self, label: Place[str]) -> bool:
-        """ "Shampoo? No idea, sorry." """
+        """Is the question repeated and then not answered, as in "Shampoo? No idea, sorry."?"""
         segment = self.reply.tokens[label.first].segment
         if segment not in self.reply.questions or label.last + 1 >= len(self.reply.tokens):
             return False
@@ -250,7 +250,7 @@ class BoundReply:
         return answered and self._is_unknown(" ".join(self.reply.segment(segment + 1)))
 
     def lacks(self, slot: SpokenSlot) -> Literal["", "perhaps", "yes"]:
-        """Is it said in any words that there is no value: of the slot's label, or perhaps, without any label?"""
+        """Does the reply say that the slot has no value? ``perhaps`` if it says so without naming any slot."""
         said: Literal["", "perhaps"] = ""
         for segment in dict.fromkeys(token.segment for token in self.reply.tokens):
             labels = self.labels.get(segment, ())
@@ -374,7 +374,7 @@ def labels_of(slots: Mapping[str, SpokenSlot]) -> dict[str, tuple[str, ...]]:
 
 
 def _longest(places: Sequence[Place[str]]) -> list[Place[str]]:
-    """Without those that lie in a longer one: "from" in "from hour"."""
+    """The labels that do not lie in a longer one: not "from" in "from hour"."""
     return [
         span
         for span in places

@@ -155,7 +155,7 @@ class ReplyText:
 
     def code(self, code: str) -> Place[str] | None:
         """Where letters and digits stand in a row, whatever signs and spaces are between them."""
-        wanted = _signs(code)
+        wanted = alphanumeric(code)
         if not wanted:
             return None
         signs, at = self._signs
@@ -175,7 +175,7 @@ class ReplyText:
         signs: list[str] = []
         at: list[int] = []
         for number, token in enumerate(self.tokens):
-            plain = _signs(token.text)
+            plain = alphanumeric(token.text)
             signs.append(plain)
             at += [number] * len(plain)
         return "".join(signs), tuple(at)
@@ -186,7 +186,7 @@ class ReplyText:
         spans, position = [], 0
         while position < len(self.tokens):
             last = self._code_end(position)
-            plain = "".join(_signs(token.text) for token in self.tokens[position:last])
+            plain = "".join(alphanumeric(token.text) for token in self.tokens[position:last])
             if last > position and len(plain) >= 4 and any(sign.isdigit() for sign in plain):
                 spans.append(Place(plain, position, last))
                 position = last
@@ -236,7 +236,8 @@ def _digits_before(reply: ReplyText, position: int) -> bool:
     return reply.tokens[position - 1].text.isdigit() or reply.tokens[position - 1].text in "-()./+"
 
 
-def _signs(text: str) -> str:
+def alphanumeric(text: str) -> str:
+    """The letters and digits of a text, in lower case."""
     return "".join(sign for sign in text.lower() if sign.isalnum())
 
 

@@ -18,6 +18,7 @@ from dialgauge.expressions import LONGEST
 Pair: TypeAlias = tuple[str, str]
 Side: TypeAlias = Literal["gold", "predicted"]
 Sides: TypeAlias = Literal["both", "gold", "predicted"]
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 class NameRule(Struct, frozen=True, kw_only=True):

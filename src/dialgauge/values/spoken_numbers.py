@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
+from dialgauge.values.rules import DAYS
+
 _T = TypeVar("_T")
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 class Place(NamedTuple, Generic[_T]):
@@ -181,7 +182,7 @@ def _relative(words: tuple[str, ...], position: int) -> tuple[frozenset[int], in
 
 
 def _spoken_time(words: tuple[str, ...], after: int, minutes: int, *, exact: bool) -> tuple[frozenset[int], int]:
-    """A time of twelve hours may mean two, unless it is said which."""
+    """The minutes of the day that a time may mean, two if neither am nor pm is said, and the place behind it."""
     rest = words[after : after + 3]
     if rest[:1] and rest[0] in _HALVES:
         return frozenset((minutes % 720 + (720 if rest[0][0] == "p" else 0),)), after + 1

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from dialgauge.values.reply_text import ReplyText, ends_in_filler, has_fillers, phrase_of
-from dialgauge.values.spoken_numbers import DAYS, Place, word_set
+from dialgauge.values.reply_text import ReplyText, alphanumeric, ends_in_filler, has_fillers, phrase_of
+from dialgauge.values.rules import DAYS
+from dialgauge.values.spoken_numbers import Place, word_set
 
 Kind: TypeAlias = Literal["number", "time", "day", "yes-no", "list", "code", "text"]
 #: What a value is where nobody knows it.
@@ -126,7 +127,7 @@ class SpokenSlot:
     @cached_property
     def phone_numbers(self) -> dict[str, str]:
         """Known codes of digits only, by what a number is within its country."""
-        digits = {_alphanumeric(value): value for value in self.values if self.kind == "code"}
+        digits = {alphanumeric(value): value for value in self.values if self.kind == "code"}
         return {_national(code): value for code, value in digits.items() if code.isdigit() and len(code) > _SHORTEST}
 
     @cached_property
@@ -274,7 +275,7 @@ def _durations(reply: ReplyText) -> Iterator[Place[float]]:
 
 
 def same_told(value: str, truth: str, kind: Kind) -> bool:
-    """Is what was said the value? Times said with two meanings are, if either is."""
+    """Is what was said the value? A time with two meanings is, if either of them is."""
     if kind == "time":
         minutes = {sorted(time.value)[0] for time in ReplyText(truth).times} or set()
         wanted = _clock(truth)
@@ -284,7 +285,7 @@ def same_told(value: str, truth: str, kind: Kind) -> bool:
     if kind == "number":
         return _number(value) == _number(truth) if _number(truth) is not None else phrase_of(value) == phrase_of(truth)
     if kind == "code":
-        own, other = (_alphanumeric(text) for text in (value, truth))
+        own, other = (alphanumeric(text) for text in (value, truth))
         return own == other or (own.isdigit() and other.isdigit() and _national(own) == _national(other))
     return phrase_of(value) == phrase_of(truth)
 
@@ -294,10 +295,6 @@ def _national(digits: str) -> str:
         if digits.startswith(prefix) and len(digits) > 10:
             return digits.removeprefix(prefix).lstrip("0")
     return digits.lstrip("0")
-
-
-def _alphanumeric(text: str) -> str:
-    return "".join(sign for sign in text.lower() if sign.isalnum())
 
 
 @lru_cache(1 << 12)

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from dialgauge.dialogue import DONTCARE
 from dialgauge.values.profile import Profile
 from dialgauge.values.rules import (
+    DAYS,
     ClockDigits,
     ClockWords,
     DomainPrefix,
@@ -141,7 +142,6 @@ VERBATIM = Profile(
 
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _RULES: tuple[ValueRule, ...] = (
     Substitute(
@@ -230,7 +230,7 @@ _RULES: tuple[ValueRule, ...] = (
         slots=("day",),
         patterns=(
             (r"^(?:on |this |next |the )+", ""),
-            *((rf"^{day[:3]}(?:{day[3:]}s?|s|\.|rs|urs|nes)?$", day) for day in _DAYS),
+            *((rf"^{day[:3]}(?:{day[3:]}s?|s|\.|rs|urs|nes)?$", day) for day in DAYS),
         ),
     ),
     Substitute(

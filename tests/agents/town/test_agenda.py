@@ -45,7 +45,7 @@ def test_unknown_is_an_answer(answer: str) -> None:
     person.step(())
     person.step((act("Hotel-Inform", "name", "acorn"),))
     person.step((act("Hotel-Inform", "phone", answer),))
-    assert person.errands["hotel"].answers == {"phone": "unknown"}
+    assert person.tasks["hotel"].answers == {"phone": "unknown"}
     assert person.end_reason == "user_done"
 
 
@@ -59,7 +59,7 @@ def test_what_is_told_unasked_need_not_be_asked() -> None:
 def test_answers_about_another_venue_do_not_count() -> None:
     person = user(HOTEL)
     person.step(())
-    person.errands["hotel"].open["stars"] = 1  # something else is still open
+    person.tasks["hotel"].open["stars"] = 1  # something else is still open
     person.step((act("Hotel-Inform", "name", "acorn"), act("Hotel-Inform", "phone", "01223")))
     asked = person.step((act("Hotel-Inform", "name", "bridge"),))
     assert ("Hotel-Request", "phone", "?") in said(asked)
@@ -71,10 +71,10 @@ def test_answers_about_a_venue_that_is_not_to_be_had_do_not_count() -> None:
     )
     person = user(task)
     person.step(())
-    person.errands["attraction"].open["phone"] = 1  # something else is still open
+    person.tasks["attraction"].open["phone"] = 1  # something else is still open
     person.step((act("Attraction-Recommend", "name", "byard art"), act("Attraction-Recommend", "entrance fee", "free")))
     person.step((act("Attraction-NoOffer", "type", "museum"),))
-    assert "entrance fee" in person.errands["attraction"].open
+    assert "entrance fee" in person.tasks["attraction"].open
 
 
 def test_a_first_try_that_fails_is_changed_and_a_second_failure_ends_the_task_not_the_conversation() -> None:
@@ -133,8 +133,8 @@ def test_a_reference_belongs_to_the_booking_that_waits_whatever_it_was_heard_as(
     person.step(())
     person.step((act("Restaurant-Inform", "name", "yu"),))
     person.step((act(heard, "Ref", "ABCD1234"),))
-    assert person.errands["restaurant"].reference == "ABCD1234"
-    assert not person.errands["train"].reference, "nothing was booked there"
+    assert person.tasks["restaurant"].reference == "ABCD1234"
+    assert not person.tasks["train"].reference, "nothing was booked there"
 
 
 def test_a_confirmation_without_reference_is_asked_for_it() -> None:
@@ -160,7 +160,7 @@ def test_it_answers_questions_from_its_goal_and_does_not_care_for_the_rest() -> 
     person = user(ServiceTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",)), options=slow)
     person.step(())
     person.step((act("Hotel-Request", "area", "?"),))
-    assert person.errands["hotel"].said["area"] == "north"
+    assert person.tasks["hotel"].said["area"] == "north"
     assert said(person.step((act("Hotel-Request", "pricerange", "?"),))) == {("Hotel-Inform", "pricerange", "dontcare")}
 
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import NO_RESULT, Point, points_of
+from dialgauge.formats import NO_RESULT
+from dialgauge.rankers import Point, points_of
 from dialgauge.rankers.neural import Entities, MarkedMemory, MatchTypes, RelationSchema
 from support.soak import examples
 from support.tiny_world import point, tiny_task

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
-from dialgauge.rankers import NO_RESULT, SILENCE, Episode, Line, Point
+from dialgauge.formats import NO_RESULT, SILENCE
+from dialgauge.rankers import Episode, Line, Point
 from dialgauge.rankers.templates import Experts, Inventory, learn_lexicon, log_softmax, mixed, read
 
 Floats = NDArray[np.float64]

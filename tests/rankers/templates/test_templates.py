@@ -11,9 +11,8 @@ import pytest
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import NO_RESULT, SILENCE
 from dialgauge.rankers import (
-    NO_RESULT,
-    SILENCE,
     Episode,
     Line,
     Point,

@@ -9,12 +9,13 @@ import pytest
 
 from dialgauge import api
 from dialgauge.demo import DESK_TASKS
-from dialgauge.explorer import DialogueList, DialogueQuery, Library, report_html
+from dialgauge.explorer import DialogueList, Library, report_html
 from dialgauge.presentation import Panel, pages_of
 from dialgauge.runs import Run, Store
 from dialgauge.tasks import Review, write_scripted_log
 from dialgauge.worlds.tools import load_tool_domain
 from runs.contract import assert_run_contract
+from support.family_pages import dialogues_with
 
 
 def desk_log(path: Path, trials: int = 3) -> Path:
@@ -43,11 +44,6 @@ def review(tmp_path_factory: pytest.TempPathFactory) -> Review:
 
 def panels(run: Run) -> dict[str, Panel]:
     return {panel.name: panel for panel in pages_of(run.kind).panels(Library(runs=[run]), run)}
-
-
-def found(run: Run, **facets: str) -> list[str]:
-    listed = DialogueList(Library(runs=[run]), run)
-    return [listed.ids[int(place)] for place in listed.order(DialogueQuery(facets=facets))]
 
 
 def test_the_audit_is_stored_as_codes_with_arguments(review: Review) -> None:
@@ -80,11 +76,11 @@ def test_what_contradicts_the_log_comes_first(review: Review) -> None:
     assert panel.tone == "bad" and panel.answer.startswith(
         "The log is not what it claims to be: 1 of 15 conversations is filed"
     )
-    assert found(run, first="filed under another task") == ["pay-duty#1"]
+    assert dialogues_with(run, first="filed under another task") == ["pay-duty#1"]
     pages, library = pages_of(run.kind), Library(runs=[run])
     foreign = next(one for one in run.dialogues() if one.id == "pay-duty#1")
     assert any("it fits task later-window" in reason.text for reason in pages.dialogue(library, run, foreign).reasons)
-    [lied] = found(run, replay="contradicts the recorded verdict", belonging="belongs to its task")
+    [lied] = dialogues_with(run, replay="contradicts the recorded verdict", belonging="belongs to its task")
     dialogue = next(one for one in run.dialogues() if one.id == lied)
     assert "recorded 1, replayed 0" in pages.dialogue(library, run, dialogue).reasons[0].text
     page = report_html([run])

@@ -40,7 +40,7 @@ def test_what_counts_is_what_the_user_heard() -> None:
     deaf = system("Attraction-Inform|entrance fee|4 pounds", heard=())
     verdict = compat(conversation(THEATRE, ASKS, deaf))
     assert (verdict.success, verdict.precision, verdict.recall, verdict.f1) == (False, 0.0, 0.0, 0.0)
-    assert verdict.faults == {"attraction": (TaskFailure(reason="never_heard", slot="entrance fee"),)}
+    assert verdict.failures == {"attraction": (TaskFailure(reason="never_heard", slot="entrance fee"),)}
     invented = system("general-reqmore", heard=acts("Attraction-Inform|entrance fee|4 pounds"))
     assert compat(conversation(THEATRE, ASKS, invented)).success
 

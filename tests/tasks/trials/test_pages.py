@@ -18,6 +18,7 @@ from support.examples import EXAMPLES
 from support.explorer_client import Client
 from support.family_pages import (
     dialogue_html,
+    dialogues_with,
     view_of_dialogue,
 )
 
@@ -38,16 +39,11 @@ def with_tools(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return score_results([path], resamples=0)[0]
 
 
-def found(run: Run, **facets: str) -> list[str]:
-    listed = DialogueList(Library(runs=[run]), run)
-    return [listed.ids[int(place)] for place in listed.order(DialogueQuery(facets=facets))]
-
-
 def test_filters_by_verdict_and_by_the_trials_of_the_task(run: Run) -> None:
-    assert found(run, passed="yes") == ["a#0", "a#1", "b#0"]
-    assert found(run, steady="some pass") == ["b#0", "b#1"]
-    assert found(run, passed="no", steady="none passes") == ["c#0", "c#1"]
-    assert found(run, task="b", passed="no") == ["b#1"]
+    assert dialogues_with(run, passed="yes") == ["a#0", "a#1", "b#0"]
+    assert dialogues_with(run, steady="some pass") == ["b#0", "b#1"]
+    assert dialogues_with(run, passed="no", steady="none passes") == ["c#0", "c#1"]
+    assert dialogues_with(run, task="b", passed="no") == ["b#1"]
 
 
 def test_the_trials_of_a_task_stand_side_by_side(run: Run) -> None:
@@ -102,7 +98,9 @@ def test_only_a_log_that_names_expected_calls_is_held_against_them(
     path.write_text(json.dumps({"task_id": "t", "trial": 0, "messages": CALLED, "success": False, **beside}) + "\n")
     run = score_results([path], resamples=0)[0]
     assert [reason.text for reason in view_of_dialogue(run, "t#0").reasons] == reasons
-    assert [found(run, expected=each) for each in EXPECTATIONS] == [["t#0"] * (each == value) for each in EXPECTATIONS]
+    assert [dialogues_with(run, expected=each) for each in EXPECTATIONS] == [
+        ["t#0"] * (each == value) for each in EXPECTATIONS
+    ]
 
 
 def test_faults_are_marked_at_their_messages_and_those_without_one_above(run: Run) -> None:
@@ -119,7 +117,7 @@ def test_faults_are_marked_at_their_messages_and_those_without_one_above(run: Ru
     assert view.overview.faults == [("early_end", "a wish was open")]
     text = dialogue_html(marked, "b#1")
     assert "it made up a date" in text and "withheld" not in text
-    assert found(marked, fault="invented") == ["b#1"]
+    assert dialogues_with(marked, fault="invented") == ["b#1"]
 
 
 def test_the_run_lists_tasks_that_pass_sometimes_first(run: Run) -> None:
@@ -201,7 +199,7 @@ def test_ends_have_words_and_those_that_nobody_recorded_are_counted(run: Run) ->
     tables = {name: run.table(name) for name in run.tables if name not in ("dialogues", "turns", "dialogue_scores")}
     tables["trials"] = tables["trials"].with_columns(pl.lit("").alias("reason"))
     silent = new_run(kind=run.kind, name=run.name, tables=tables, corpus=list(run.dialogues()))
-    assert found(silent, end="not recorded") == sorted(dialogue.id for dialogue in run.dialogues())
+    assert dialogues_with(silent, end="not recorded") == sorted(dialogue.id for dialogue in run.dialogues())
 
 
 def test_a_task_that_was_never_tried_is_named_without_a_link(

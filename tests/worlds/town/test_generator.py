@@ -18,8 +18,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.values import similarity
-from dialgauge.worlds.domain import DAYS
+from dialgauge.values import DAYS, similarity
 from dialgauge.worlds.town import (
     DATABASE_DOMAINS,
     VENUE_DOMAINS,

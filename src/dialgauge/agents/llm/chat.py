@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import os
 import tempfile
@@ -100,9 +101,7 @@ class ChatClient:
         return answer
 
     def _most(self, request: dict[str, Any]) -> Cost:
-        """What a call can cost: no tokenizer makes more tokens than there are bytes."""
-        import json
-
+        """The most that a call can cost: a text has at most as many tokens as bytes."""
         tokens_in, tokens_out = len(json.dumps(request).encode()), self.settings.max_tokens
         return Cost(tokens_in + tokens_out, self.settings.cost(tokens_in, tokens_out))
 
@@ -192,8 +191,6 @@ def _tool_calls(given: object) -> tuple[WantedCall, ...]:
             continue
         arguments = function.get("arguments")
         if not isinstance(arguments, str):
-            import json
-
             arguments = json.dumps(arguments)
         identifier = clean_text(entry.get("id"))[:_SHOWN] or f"call-{number + 1}"
         calls.append(

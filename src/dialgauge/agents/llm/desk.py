@@ -16,8 +16,9 @@ from dialgauge.agents.llm.chat import clean_text
 from dialgauge.agents.speech import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.values import NO_CONSTRAINT, ReplyText, phrase_of
-from dialgauge.worlds.domain import DAYS, FEW, DomainBackend, Entity, SearchSlot, Service, SlotType, comparable
+from dialgauge.text import some_of
+from dialgauge.values import DAYS, NO_CONSTRAINT, ReplyText, phrase_of
+from dialgauge.worlds.domain import FEW, DomainBackend, Entity, SearchSlot, Service, SlotType, comparable
 
 #: Characters of an argument; no value of a domain is longer.
 _LONGEST = 200
@@ -98,10 +99,10 @@ class Desk:
             reply = ReplyText(value)
             if wish.timed and len(reply.times) == 1:
                 at = min(reply.times[0].value)
-                value = value if wish.fault(value) == "" else f"{at // 60}:{at % 60:02}"
+                value = value if wish.problem(value) == "" else f"{at // 60}:{at % 60:02}"
             elif not wish.timed and len(reply.numbers) == 1:
-                if fault := _foreign(reply, wish.unit):
-                    raise DialgaugeError(f"{words.service.declared(slot)} {fault} (got '{value}')")
+                if problem := _foreign(reply, wish.unit):
+                    raise DialgaugeError(f"{words.service.declared(slot)} {problem} (got '{value}')")
                 value = _signed(reply)
         elif wish.match == "yes-no":
             value = {"true": "yes", "false": "no", "free": "yes", "1": "yes", "0": "no"}.get(value.lower(), value)
@@ -114,8 +115,8 @@ class Desk:
                 plain = f"{numbers[0].value:g}"
                 known = tuple(option for option in wish.values if comparable(option) == comparable(plain))
             value = known[0] if len(known) == 1 else value
-        if fault := wish.fault(value):
-            raise DialgaugeError(f"{words.service.declared(slot)} {fault} (got '{value}')")
+        if problem := wish.problem(value):
+            raise DialgaugeError(f"{words.service.declared(slot)} {problem} (got '{value}')")
         return value
 
     def _book(self, words: ServiceVocabulary, arguments: dict[str, Any]) -> Result:
@@ -127,13 +128,13 @@ class Desk:
         given = _slots(arguments, {**spec.takes, **dict.fromkeys(named)}, "can be booked with")
         called = [given.pop(slot) for slot in named if slot in given]
         row = self._row(service, called[0] if called else "") if service.rows is not None else None
-        faults = [
+        problems = [
             f"{service.declared(slot)} {why} (got '{given[slot]}')"
             for slot, kind in spec.takes.items()
-            if slot in given and (why := kind.fault(given[slot]))
+            if slot in given and (why := kind.problem(given[slot]))
         ]
-        if faults:
-            raise DialgaugeError("; ".join(faults))
+        if problems:
+            raise DialgaugeError("; ".join(problems))
         booking = self._backend.book(service.name, given, row)
         self._believe(service.name, given, tuple(spec.takes), tuple(service.wishes))
         answer: Result = {"outcome": booking.outcome, "message": booking.sentence(service)}
@@ -173,9 +174,8 @@ def _missing(words: ServiceVocabulary, slot: str, value: str) -> str:
     wish = words.service.wishes[slot]
     if wish.match not in ("same", "contains") or comparable(value) in map(comparable, wish.values):
         return ""
-    known = sorted(wish.values)
-    more = f" and {len(known) - _MOST_VALUES} more" if len(known) > _MOST_VALUES else ""
-    return f"No {words.noun} has {words.label(slot)} '{value}'. Values are: {', '.join(known[:_MOST_VALUES])}{more}."
+    known = some_of(sorted(wish.values), _MOST_VALUES)
+    return f"No {words.noun} has {words.label(slot)} '{value}'. Values are: {known}."
 
 
 def _signed(reply: ReplyText) -> str:

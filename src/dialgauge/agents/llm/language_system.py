@@ -58,7 +58,7 @@ _SAY = re.compile(r'^\s*\{\s*"say"\s*:\s*"')
 
 
 class SystemSettings(VoiceSettings, frozen=True, kw_only=True):
-    """Of a model that has tools."""
+    """Settings of a model that has tools."""
 
     #: native, json or none; without a word what the endpoint can do.
     tools: str = ""
@@ -230,7 +230,7 @@ _SAY_SCHEMA = {
 
 
 def _schema(tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Words to the customer, or one of the tools with its arguments."""
+    """The schema of an answer: words to the customer, or one of the tools with its arguments."""
     calls = [
         {
             "type": "object",

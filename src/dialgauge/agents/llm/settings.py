@@ -62,7 +62,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
 
     @property
     def how(self) -> Mode:
-        """The mode, where none was given that which fits: a cassette is there to be recorded on."""
+        """The mode; by default ``record`` with a cassette and ``off`` without one."""
         return cast(Mode, self.mode) if self.mode else "record" if self.cassette else "off"
 
     @property
@@ -76,11 +76,11 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
         return self.how in ("record", "off")
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
-        """In the currency of the prices."""
+        """The cost of so many tokens, in the currency of the prices."""
         return (tokens_in * self.price_in + tokens_out * self.price_out) / 1_000_000
 
     def check(self) -> None:
-        """An error for what cannot be meant, before anything is asked."""
+        """Raise an error for settings that make no sense, before anything is asked."""
         self._check_mode()
         self._check_numbers()
         self._check_fields()

@@ -26,6 +26,7 @@ from dialgauge.agents.speech.slot_wording import (
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.intents import INFORM, OFFER, REQUEST
+from dialgauge.text import upper_first
 from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, UNKNOWN, Role, act, comparable, truth
 from dialgauge.yaml_file import shipped_yaml
 
@@ -66,7 +67,7 @@ class ServiceGrammar(SlotWording):
         text = ""
         for quote in (str, quoted_where_awkward, always_quoted):
             fields = {"title": self.service.title, "noun": self.words.noun, **parts(quote)}
-            capital = {name.upper(): f"{text[:1].upper()}{text[1:]}" for name, text in fields.items()}
+            capital = {name.upper(): upper_first(text) for name, text in fields.items()}
             text = way.format(**fields, **capital)
             if _sentences(text, self._literals) == [text] and _same(self.read(speaker, text), acts):
                 break

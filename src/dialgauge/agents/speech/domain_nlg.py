@@ -18,7 +18,8 @@ from dialgauge.agents.speech.slot_wording import ItemList, Quote
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.draws import Draws
 from dialgauge.intents import INFORM, NO_BOOK, NO_OFFER, REQUEST, SELECT
-from dialgauge.worlds.domain import CHOICE, DAYS, UNKNOWN, truth
+from dialgauge.values import DAYS
+from dialgauge.worlds.domain import CHOICE, UNKNOWN, truth
 
 #: Stands for an offer of the same row as before.
 _STILL = "still"

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dialgauge.dialogue import Ontology
-from dialgauge.worlds.domain import DAYS
+from dialgauge.values import DAYS
 from dialgauge.worlds.town import spoken_town
 
 #: Characters of an utterance that are looked at.

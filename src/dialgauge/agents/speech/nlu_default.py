@@ -23,7 +23,7 @@ SHIPPED = Path(__file__).parent / "phrases" / "nlu.npz"
 
 
 def recipe_checksum() -> str:
-    """Of all that the default model is made of."""
+    """The checksum of all that the default model is made of."""
     digest = hashlib.sha256(msgspec.json.encode([RECIPE, USER_ACTS, SYSTEM_ACTS]))
     for file in PHRASES.values():
         digest.update(file.read_bytes())

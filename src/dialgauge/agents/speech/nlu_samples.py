@@ -18,7 +18,7 @@ from dialgauge.agents.speech.phrase_book import NO_SLOT
 from dialgauge.dialogue import DONTCARE, Act, Dialogue, Ontology, SlotSpec, Speaker
 from dialgauge.draws import Draws
 from dialgauge.intents import INFORM, INTENTS, RECOMMEND, REQUEST, service_of
-from dialgauge.worlds.domain import DAYS
+from dialgauge.values import DAYS
 from dialgauge.worlds.town import (
     ASKED,
     BOOK_SLOTS,

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.values import AnswerReader, Kind, SpokenSlot, phrase_of
+from dialgauge.worlds import town
 from dialgauge.worlds.domain import Domain, Service, minutes
 
 _ARTICLE = re.compile(r"^(?:an?|the|some)\s+", re.IGNORECASE)
@@ -139,9 +140,7 @@ class ServiceVocabulary:
     def _also(self, slot: str, synonyms: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
         known = {value: tuple(words) for value, words in synonyms.items()}
         if self._domain.multiwoz:
-            from dialgauge.worlds.town import spoken_town
-
-            others = spoken_town().also_said.get(slot, {})
+            others = town.spoken_town().also_said.get(slot, {})
             known |= {value: (*known.get(value, ()), *words) for value, words in others.items()}
         return known
 

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from dialgauge.agents.town.agenda import AgendaOptions as AgendaOptions, AgendaUser as AgendaUser
     from dialgauge.agents.town.baseline import BaselineOptions as BaselineOptions, BaselineUser as BaselineUser
     from dialgauge.agents.town.channel import (
+        ERROR_KINDS as ERROR_KINDS,
+        SHIPPED as SHIPPED,
         Channel as Channel,
         ChannelRates as ChannelRates,
         Damage as Damage,

@@ -53,7 +53,7 @@ class AgendaUser:
         self._draws = draws
         self.options = self._options = options or AgendaOptions()
         self._booking_acts = domain.booking_acts
-        self.errands = {task.domain: TaskProgress(task, domain.services[task.domain]) for task in goal.tasks}
+        self.tasks = {task.domain: TaskProgress(task, domain.services[task.domain]) for task in goal.tasks}
         self._active: TaskProgress | None = None
         self._now: list[Act] = []
         self._said: list[tuple[Act, ...]] = []
@@ -66,7 +66,7 @@ class AgendaUser:
     @property
     def complete(self) -> bool:
         """Does the user believe that it got all it wanted?"""
-        return all(errand.fulfilled for errand in self.errands.values())
+        return all(task.fulfilled for task in self.tasks.values())
 
     @property
     def domain(self) -> str:
@@ -76,7 +76,7 @@ class AgendaUser:
     @property
     def pending(self) -> str:
         """The domain of a booking that waits for its confirmation."""
-        return next((errand.domain for errand in self.errands.values() if errand.pending and not errand.reference), "")
+        return next((task.domain for task in self.tasks.values() if task.pending and not task.reference), "")
 
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         """The user's next turn."""
@@ -103,13 +103,13 @@ class AgendaUser:
 
     def _hear(self, heard: Sequence[Act]) -> None:
         groups: dict[str, list[Act]] = {}
-        waiting = [errand for errand in self.errands.values() if errand.pending and not errand.reference]
+        waiting = [task for task in self.tasks.values() if task.pending and not task.reference]
         for each in heard:
-            errand = self._meant(each, waiting)
-            if errand is not None:
-                groups.setdefault(errand.domain, []).append(each)
+            task = self._meant(each, waiting)
+            if task is not None:
+                groups.setdefault(task.domain, []).append(each)
         for domain, acts in groups.items():
-            self._react(self.errands[domain], acts)
+            self._react(self.tasks[domain], acts)
         if _BYE.name in [each.name for each in heard] and self._left():
             self._goodbyes += 1
             if self._goodbyes > 1:
@@ -122,143 +122,143 @@ class AgendaUser:
                 return waiting[0]
             if self._active is not None and self._active.service.takes:
                 return self._active
-            return next((errand for errand in self.errands.values() if errand.booking and not errand.finished), None)
-        errand = self.errands.get(each.domain)
-        if len(waiting) == 1 and each.slot in waiting[0].gives and (errand is None or not errand.pending):
+            return next((task for task in self.tasks.values() if task.booking and not task.finished), None)
+        task = self.tasks.get(each.domain)
+        if len(waiting) == 1 and each.slot in waiting[0].gives and (task is None or not task.pending):
             return waiting[0]
-        return errand
+        return task
 
-    def _react(self, errand: TaskProgress, acts: list[Act]) -> None:
+    def _react(self, task: TaskProgress, acts: list[Act]) -> None:
         intents = [INTENTS[each.name] for each in acts]
         offering = [each for each in acts if INTENTS[each.name] in OFFERING]
         # "No train at 10:30, but one at 11:29" is an offer.
-        if NO_OFFER in intents and not any(each.slot == errand.service.offer_slot and each.values for each in offering):
-            self._no_offer(errand, [each.slot for each in acts if each.intent == NO_OFFER and each.slot])
+        if NO_OFFER in intents and not any(each.slot == task.service.offer_slot and each.values for each in offering):
+            self._no_offer(task, [each.slot for each in acts if each.intent == NO_OFFER and each.slot])
         elif NO_BOOK in intents:
-            self._no_book(errand)
+            self._no_book(task)
         else:
-            self._offers(errand, offering, intents)
+            self._offers(task, offering, intents)
         if REQUEST in intents:
             for each in acts:
                 if each.intent == REQUEST and each.slot:
-                    self._requested(errand, each.slot)
+                    self._requested(task, each.slot)
 
-    def _no_offer(self, errand: TaskProgress, echoed: list[str]) -> None:
-        errand.lose_entity()
-        name = errand.service.offer_slot
-        if name in errand.said and name not in errand.wanted:  # picked from a choice before all was said
-            del errand.said[name]
-            self._now.append(act(errand.inform, name, DONTCARE))
+    def _no_offer(self, task: TaskProgress, echoed: list[str]) -> None:
+        task.lose_entity()
+        name = task.service.offer_slot
+        if name in task.said and name not in task.wanted:  # picked from a choice before all was said
+            del task.said[name]
+            self._now.append(act(task.inform, name, DONTCARE))
             return
-        if errand.first:
-            self._now += errand.second_choice()
+        if task.first:
+            self._now += task.second_choice()
             return
-        invented = [slot for slot in echoed if slot not in errand.said and slot not in errand.wanted]
+        invented = [slot for slot in echoed if slot not in task.said and slot not in task.wanted]
         if invented:
-            self._now += [act(errand.inform, slot, DONTCARE) for slot in invented]
-        elif not errand.restated:
-            errand.restated = True
-            self._now += [errand.tell(slot) for slot in errand.wanted]
+            self._now += [act(task.inform, slot, DONTCARE) for slot in invented]
+        elif not task.restated:
+            task.restated = True
+            self._now += [task.tell(slot) for slot in task.wanted]
         else:
-            errand.failed = True
+            task.failed = True
 
-    def _no_book(self, errand: TaskProgress) -> None:
-        if errand.book_first:
-            self._now += errand.second_booking()
+    def _no_book(self, task: TaskProgress) -> None:
+        if task.book_first:
+            self._now += task.second_booking()
             return
-        errand.booking_tries += 1
-        if errand.booking_tries > self._options.booking_tries:
-            errand.booking, errand.pending = None, False
-        elif errand.booking:
-            self._now += errand.tell_booking()
+        task.booking_tries += 1
+        if task.booking_tries > self._options.booking_tries:
+            task.booking, task.pending = None, False
+        elif task.booking:
+            self._now += task.tell_booking()
 
-    def _offers(self, errand: TaskProgress, acts: list[Act], intents: list[str]) -> None:
-        name = errand.service.offer_slot
+    def _offers(self, task: TaskProgress, acts: list[Act], intents: list[str]) -> None:
+        name = task.service.offer_slot
         named = list(dict.fromkeys([each.values[0] for each in acts if each.slot == name and each.values]))
-        contradicted = self._contradictions(errand, acts)
+        contradicted = self._contradictions(task, acts)
         if SELECT in intents:
-            self._choose(errand, named)
+            self._choose(task, named)
             return
         if named and not contradicted:
-            errand.take(named[-1])
+            task.take(named[-1])
         for each in acts:
-            self._note(errand, each)
+            self._note(task, each)
         if contradicted:
-            self._now += [errand.tell(slot) for slot in contradicted]
+            self._now += [task.tell(slot) for slot in contradicted]
         elif not CONFIRMING.isdisjoint(intents):
-            if errand.pending and not errand.reference:
-                self._now += errand.confirm()
+            if task.pending and not task.reference:
+                self._now += task.confirm()
         elif OFFER_BOOK in intents or any(each.domain in self._booking_acts and each.intent == INFORM for each in acts):
-            self._offered_booking(errand)
+            self._offered_booking(task)
 
-    def _contradictions(self, errand: TaskProgress, acts: list[Act]) -> list[str]:
+    def _contradictions(self, task: TaskProgress, acts: list[Act]) -> list[str]:
         """Constraints that an offer goes against, unless they were defended in vain before."""
         slots = []
         for each in acts:
             slot = each.slot
-            if slot not in errand.said or not each.values or (value := each.values[0]).lower() in _NO_ANSWER:
+            if slot not in task.said or not each.values or (value := each.values[0]).lower() in _NO_ANSWER:
                 continue
-            if errand.contradicts(slot, value):
-                generic = errand.service.generic.get(slot) == value and len(acts) > 1
-                corrections = errand.corrections.get(slot, 0)
+            if task.contradicts(slot, value):
+                generic = task.service.generic.get(slot) == value and len(acts) > 1
+                corrections = task.corrections.get(slot, 0)
                 if not generic and corrections < self._options.correction_tries:
-                    errand.corrections[slot] = corrections + 1
+                    task.corrections[slot] = corrections + 1
                     slots.append(slot)
         return list(dict.fromkeys(slots))
 
-    def _note(self, errand: TaskProgress, each: Act) -> None:
+    def _note(self, task: TaskProgress, each: Act) -> None:
         """Keep an answer: to a question, asked or not yet asked, or the reference of a booking."""
-        if each.slot in errand.gives:
-            if errand.pending and each.values and errand.booking is not None:
-                errand.give(each.slot, each.values[0])
-        elif each.slot in errand.open and each.slot != CHOICE:
+        if each.slot in task.gives:
+            if task.pending and each.values and task.booking is not None:
+                task.give(each.slot, each.values[0])
+        elif each.slot in task.open and each.slot != CHOICE:
             value = each.values[0] if each.values else ""
-            errand.answered(each.slot, UNKNOWN if value.lower() in _NO_ANSWER else value)
+            task.answered(each.slot, UNKNOWN if value.lower() in _NO_ANSWER else value)
 
-    def _choose(self, errand: TaskProgress, named: list[str]) -> None:
+    def _choose(self, task: TaskProgress, named: list[str]) -> None:
         """Pick one of several, once all is said that could rule it out."""
-        if errand.unsaid:
+        if task.unsaid:
             return
-        if not named or errand.service.order:
+        if not named or task.service.order:
             self._now.append(_AFFIRM)
             return
-        name = errand.service.offer_slot
-        errand.said[name] = self._draws.pick(named)
-        self._now.append(act(errand.inform, name, errand.said[name]))
+        name = task.service.offer_slot
+        task.said[name] = self._draws.pick(named)
+        self._now.append(act(task.inform, name, task.said[name]))
 
-    def _offered_booking(self, errand: TaskProgress) -> None:
-        if errand.unsaid or errand.open or errand.reference:
+    def _offered_booking(self, task: TaskProgress) -> None:
+        if task.unsaid or task.open or task.reference:
             return
-        if errand.booking is None:
+        if task.booking is None:
             self._now.append(_NEGATE)
             self._bring_forward()
         elif self._draws.unit() < self._options.accept:  # and wait to be asked for the details
-            errand.pending = True
+            task.pending = True
             self._now.append(_AFFIRM)
 
-    def _requested(self, errand: TaskProgress, slot: str) -> None:
+    def _requested(self, task: TaskProgress, slot: str) -> None:
         """The system wants to know something."""
-        if slot in errand.wanted:
-            self._now.append(errand.tell(slot))
-        elif errand.booking and slot in errand.booking:
-            if not errand.unsaid:
-                self._now += errand.tell_booking([slot])
-        elif slot in errand.task.links:
-            self._now.append(act(errand.inform, slot, self._place(errand.task.links[slot])))
-        elif other := errand.instead_of(slot):
+        if slot in task.wanted:
+            self._now.append(task.tell(slot))
+        elif task.booking and slot in task.booking:
+            if not task.unsaid:
+                self._now += task.tell_booking([slot])
+        elif slot in task.task.links:
+            self._now.append(act(task.inform, slot, self._place(task.task.links[slot])))
+        elif other := task.instead_of(slot):
             self._now += other
-        elif errand.indifferent.get(slot, 0) < 2 and errand.may_be_any(slot):
-            errand.indifferent[slot] = errand.indifferent.get(slot, 0) + 1
-            self._now.append(act(errand.inform, slot, DONTCARE))
+        elif task.indifferent.get(slot, 0) < 2 and task.may_be_any(slot):
+            task.indifferent[slot] = task.indifferent.get(slot, 0) + 1
+            self._now.append(act(task.inform, slot, DONTCARE))
 
     def _place(self, domain: str) -> str:
-        entity = self.errands[domain].entity if domain in self.errands else ""
+        entity = self.tasks[domain].entity if domain in self.tasks else ""
         return entity or f"the {domain}"
 
     # Coming forward
 
     def _left(self) -> list[TaskProgress]:
-        return [errand for errand in self.errands.values() if not errand.finished]
+        return [task for task in self.tasks.values() if not task.finished]
 
     def _bring_forward(self) -> None:
         """The next thing of the first task that is not finished; with none left, goodbye."""
@@ -266,47 +266,47 @@ class AgendaUser:
         if not left:
             self._finish()
             return
-        errand = self._active if self._active in left else left[0]
-        if errand is not self._active or not errand.opened:
-            self._open(errand)
-        if errand.unsaid:
+        task = self._active if self._active in left else left[0]
+        if task is not self._active or not task.opened:
+            self._open(task)
+        if task.unsaid:
             count = self._options.initiative or 1 + self._draws.weighted(_INITIATIVE)
-            self._now += [errand.tell(slot) for slot in errand.unsaid[:count]]
-        elif errand.open:
-            self._ask(errand)
-        elif errand.booking is not None and not errand.reference:
-            self._book(errand)
+            self._now += [task.tell(slot) for slot in task.unsaid[:count]]
+        elif task.open:
+            self._ask(task)
+        elif task.booking is not None and not task.reference:
+            self._book(task)
         elif not self._now:
-            errand.failed = errand.failed or not errand.finished
+            task.failed = task.failed or not task.finished
             self._bring_forward()
 
-    def _open(self, errand: TaskProgress) -> None:
-        self._active = errand
-        if errand.opened:
+    def _open(self, task: TaskProgress) -> None:
+        self._active = task
+        if task.opened:
             return
-        errand.opened = True
-        errand.link({slot: self._place(domain) for slot, domain in errand.task.links.items()})
-        errand.unsaid = self._draws.shuffled(list(errand.wanted))
-        said_by_wishes = errand.service.rows is None or errand.service.requires
-        if not (said_by_wishes and errand.unsaid):
-            self._now.append(act(errand.inform))
+        task.opened = True
+        task.link({slot: self._place(domain) for slot, domain in task.task.links.items()})
+        task.unsaid = self._draws.shuffled(list(task.wanted))
+        said_by_wishes = task.service.rows is None or task.service.requires
+        if not (said_by_wishes and task.unsaid):
+            self._now.append(act(task.inform))
 
-    def _ask(self, errand: TaskProgress) -> None:
-        worn = [slot for slot, tries in errand.open.items() if tries >= self._options.request_tries]
+    def _ask(self, task: TaskProgress) -> None:
+        worn = [slot for slot, tries in task.open.items() if tries >= self._options.request_tries]
         for slot in worn:
-            errand.open.pop(slot)
-        if errand.open:
-            self._now += errand.ask(self._options.requests_at_once)
+            task.open.pop(slot)
+        if task.open:
+            self._now += task.ask(self._options.requests_at_once)
         else:
             self._bring_forward()
 
-    def _book(self, errand: TaskProgress) -> None:
-        errand.booking_tries += 1
-        if errand.booking_tries > self._options.booking_tries:
-            errand.booking, errand.pending = None, False
+    def _book(self, task: TaskProgress) -> None:
+        task.booking_tries += 1
+        if task.booking_tries > self._options.booking_tries:
+            task.booking, task.pending = None, False
             self._bring_forward()
         else:
-            self._now += errand.tell_booking()
+            self._now += task.tell_booking()
 
     def _finish(self) -> None:
         """Thanks, and goodbye at once or when the system has no more to say."""
@@ -321,14 +321,14 @@ class AgendaUser:
     # Standing still
 
     def _check_progress(self) -> None:
-        known = tuple(errand.progress for errand in self.errands.values())
+        known = tuple(task.progress for task in self.tasks.values())
         self._standstill = self._standstill + 1 if known == self._known else 0
         self._known = known
         if self._standstill >= self._options.patience:
             self._let_go()
 
     def _let_go(self) -> None:
-        """Nothing comes of it: on to the next."""
+        """Give up the active task and go on with the next."""
         self._standstill = 0
         left = self._left()
         if left:
@@ -386,28 +386,28 @@ class PersistentUser(AgendaUser):
         return super().step(heard)
 
     def _bring_forward(self) -> None:
-        errand = self._active
-        if self._lost > 1 and errand is not None and errand.opened and not errand.finished:
-            self._say_all(errand)
-        elif self._lost and errand is not None and self._is_unnamed(errand):
-            self._insisted.add(errand.domain)
-            self._say_wishes(errand)
+        task = self._active
+        if self._lost > 1 and task is not None and task.opened and not task.finished:
+            self._say_all(task)
+        elif self._lost and task is not None and self._is_unnamed(task):
+            self._insisted.add(task.domain)
+            self._say_wishes(task)
         if not self._now:
             super()._bring_forward()
 
-    def _is_unnamed(self, errand: TaskProgress) -> bool:
+    def _is_unnamed(self, task: TaskProgress) -> bool:
         """Was all said of a service, with nothing to ask or to book, and yet none named, for the first time?"""
-        over = errand.finished and not errand.failed and errand.domain not in self._insisted
-        return over and bool(errand.wanted) and not errand.entity and errand.service.rows is not None
+        over = task.finished and not task.failed and task.domain not in self._insisted
+        return over and bool(task.wanted) and not task.entity and task.service.rows is not None
 
-    def _say_all(self, errand: TaskProgress) -> None:
+    def _say_all(self, task: TaskProgress) -> None:
         """All that is wanted; of a booking all its values, the optional ones first."""
-        if errand.pending or (errand.booking is not None and not errand.unsaid and not errand.open):
-            self._book(errand)
-        elif errand.wanted and errand.entity == "" and errand.open.keys() == set(errand.task.requests):
-            self._say_wishes(errand)
+        if task.pending or (task.booking is not None and not task.unsaid and not task.open):
+            self._book(task)
+        elif task.wanted and task.entity == "" and task.open.keys() == set(task.task.requests):
+            self._say_wishes(task)
             self._lost = 0
 
-    def _say_wishes(self, errand: TaskProgress) -> None:
-        self._now += [errand.tell(slot) for slot in errand.wanted]
-        self._now.append(act(errand.inform, "", DONTCARE))
+    def _say_wishes(self, task: TaskProgress) -> None:
+        self._now += [task.tell(slot) for slot in task.wanted]
+        self._now.append(act(task.inform, "", DONTCARE))

@@ -85,7 +85,7 @@ class _Matter:
         return [act(self.inform, slot, value) for slot, value in self.book.items() if before.get(slot) != value]
 
     def contradicted(self, slot: str, value: str) -> bool:
-        """Is that not what the user wants? A value is the wanted one where either contains the other."""
+        """Does the value differ from the wanted one? It does not if one contains the other."""
         wanted = {**self.info, **self.book}.get(slot)
         if wanted is None or value in (*_NO_VALUE, *_NOT_KNOWN) or self._has_order(slot):
             return False
@@ -155,7 +155,7 @@ class BaselineUser:
     # The stack
 
     def _push(self, newest: Act) -> None:
-        """On top; the same thing is said once, with its newest value."""
+        """Put an act on top of the stack, in place of an older one with the same name and slot."""
         self._stack = [item for item in self._stack if (item.name, item.slot) != (newest.name, newest.slot)]
         self._stack.append(newest)
 
@@ -191,7 +191,7 @@ class BaselineUser:
         return [self._stack.pop() for _ in range(count)]
 
     def _pointed(self, statement: Act) -> Act:
-        """Perhaps with "same area as the restaurant" in place of a value that was said there."""
+        """The act, sometimes with "same area as the restaurant" in place of a value that was said there."""
         if statement.slot not in _ANAPHORIC or statement.intent != INFORM or statement.values == (DONTCARE,):
             return statement
         for domain, matter in self._matters.items():

@@ -38,8 +38,8 @@ WITHIN_DOMAIN = "domain"
 #: How a value is misheard: not at all (``none``), in part, or as another value of its slot.
 Mishearing: TypeAlias = Literal["none", "part", "other"]
 _KIND = re.compile(r"(\w+-\w+)\(([^()]*)\)(?:=(.+))?")
-#: Rates that are the same for all acts, as the name of a channel.
-_RATES = ("drop", "relabel", "value", "insert")
+#: What can be heard wrongly; a channel may be named by rates that are the same for all acts.
+ERROR_KINDS = ("drop", "value", "relabel", "insert")
 _RATE = r"\w+=(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 _ALIKE = re.compile(rf"{_RATE}(?:,{_RATE})*")
 #: Where nothing can be heard instead.
@@ -75,13 +75,13 @@ class Channel:
 
     def __init__(self, rates: ChannelRates) -> None:
         self.rates = rates
-        self._faults: dict[Speaker, dict[str, _Fault]] = {
-            "user": {kind: _Fault(damage) for kind, damage in rates.user.items()},
-            "system": {kind: _Fault(damage) for kind, damage in rates.system.items()},
+        self._damages: dict[Speaker, dict[str, _PossibleDamage]] = {
+            "user": {kind: _PossibleDamage(damage) for kind, damage in rates.user.items()},
+            "system": {kind: _PossibleDamage(damage) for kind, damage in rates.system.items()},
         }
         self._domain = _NOWHERE
         #: Nothing is ever damaged.
-        self.clean = not any(fault.ever for faults in self._faults.values() for fault in faults.values())
+        self.clean = not any(damage.ever for damages in self._damages.values() for damage in damages.values())
 
     @classmethod
     def named(cls, name: str) -> Channel:
@@ -132,16 +132,16 @@ class Channel:
         """
         if self.clean:
             return tuple(acts)
-        faults, heard = self._faults[speaker], []
-        default = faults.get(EVERY)
+        damages, heard = self._damages[speaker], []
+        default = damages.get(EVERY)
         for spoken in acts:
-            fault = faults.get(_kind(spoken.name, spoken.slot, spoken.values), default)
-            if fault is None:
+            damage = damages.get(_kind(spoken.name, spoken.slot, spoken.values), default)
+            if damage is None:
                 heard.append(spoken)
             elif before is not None and spoken in before:
-                heard += fault.again.happen(spoken, speaker, draws, _Hearing(self._domain, ontology))
+                heard += damage.again.happen(spoken, speaker, draws, _Hearing(self._domain, ontology))
             else:
-                heard += fault.happen(spoken, speaker, draws, _Hearing(self._domain, ontology))
+                heard += damage.happen(spoken, speaker, draws, _Hearing(self._domain, ontology))
         if before is not None:
             before.update(acts)
         return tuple(heard)
@@ -191,7 +191,7 @@ class _Hearing(NamedTuple):
         return (spec.values if spec else ()) or self.domain.sayable.get(slot, ())
 
 
-class _Fault:
+class _PossibleDamage:
     """What can happen to one kind of act, ready to be drawn."""
 
     def __init__(self, damage: Damage) -> None:
@@ -201,7 +201,7 @@ class _Fault:
         self._changes = [(what, which) for what, which, rate in changes if rate]
         self._limits = list(accumulate(rate for _, _, rate in changes if rate))
         self._inserted = [(target, rate) for target, rate in damage.insert.items() if rate]
-        self.again: _Fault = self if damage.again is None else _Fault(damage.again)
+        self.again: _PossibleDamage = self if damage.again is None else _PossibleDamage(damage.again)
         self.ever: bool = bool(self._changes or self._inserted or (self.again is not self and self.again.ever))
 
     def happen(self, said: Act, speaker: Speaker, draws: Draws, hearing: _Hearing) -> Iterator[Act]:
@@ -282,8 +282,8 @@ def _alike(text: str) -> ChannelRates:
     given: dict[str, float] = {}
     for part in text.split(","):
         what, _, rate = part.partition("=")
-        if what not in _RATES:
-            raise DialgaugeError(f"a channel has no rate '{what}'.{nearest(what, _RATES)}")
+        if what not in ERROR_KINDS:
+            raise DialgaugeError(f"a channel has no rate '{what}'.{nearest(what, ERROR_KINDS)}")
         given[what] = float(rate)
     damage = Damage(
         drop=given.get("drop", 0.0),
@@ -291,8 +291,8 @@ def _alike(text: str) -> ChannelRates:
         value={"other": given.get("value", 0.0)},
         insert={WITHIN_DOMAIN: given.get("insert", 0.0)},
     )
-    if fault := _wrong(EVERY, damage):
-        raise DialgaugeError(f"the channel '{text}' is invalid: {fault}")
+    if problem := _wrong(EVERY, damage):
+        raise DialgaugeError(f"the channel '{text}' is invalid: {problem}")
     return ChannelRates(user={EVERY: damage}, system={EVERY: damage})
 
 
@@ -328,8 +328,8 @@ def _side(document: YamlDocument, side: str, kinds: Mapping[str, Any]) -> dict[s
         what = f"a channel: {side}, '{kind}'"
         try:
             rates[kind] = as_record(content, Damage, what)
-            if fault := _wrong(kind, rates[kind]):
-                raise DialgaugeError(f"it is not {what}: {fault}")
+            if problem := _wrong(kind, rates[kind]):
+                raise DialgaugeError(f"it is not {what}: {problem}")
         except DialgaugeError as error:
             raise error.at(file=document.file, line=document.line(side, kind)) from error.__cause__
     return rates

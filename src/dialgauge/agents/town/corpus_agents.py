@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from dialgauge import formats
 from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, Context, Reply, UserContext
 from dialgauge.agents.town.pipeline import requested
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
@@ -23,9 +24,7 @@ _TRIAL = "#"
 
 @lru_cache(2)
 def _corpus(path: str) -> dict[str, Dialogue]:
-    from dialgauge.formats import read
-
-    return {_plain(dialogue.id): dialogue for dialogue in read(path).dialogues}
+    return {_plain(dialogue.id): dialogue for dialogue in formats.read(path).dialogues}
 
 
 def _plain(identifier: str) -> str:
@@ -79,7 +78,7 @@ class Echo:
     name = "echo"
 
     def start(self, context: Context) -> None:
-        """Which side it is on."""
+        """Note which side it is on."""
         self._speaker: Speaker = "user" if isinstance(context, UserContext) else "system"
 
     def respond(self, turn: Turn | None) -> Reply:

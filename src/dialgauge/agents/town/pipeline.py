@@ -14,6 +14,9 @@ from msgspec.structs import replace
 
 from dialgauge.agents.protocol import RandomStreams, Reply, SystemContext, UserContext
 from dialgauge.agents.speech import DomainSpeech, Nlg
+from dialgauge.agents.speech.nlg import template_nlg
+from dialgauge.agents.speech.nlu import ParseContext, nlu_from
+from dialgauge.agents.speech.nlu_model import NluModel
 from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser, PersistentUser
 from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.agents.town.channel import Channel
@@ -74,8 +77,6 @@ class Receiver:
         self._said: set[Act] = set()
         self._understanding = understanding
         if level == "text" and understanding is None:
-            from dialgauge.agents.speech.nlu import nlu_from
-
             if ontology is None:
                 raise DialgaugeError("an agent that understands text needs the values of its world (an ontology)")
             self._nlu = nlu_from(nlu, ontology)
@@ -85,8 +86,6 @@ class Receiver:
         if self._understanding is not None:
             acts = self._understanding(turn, own, core.domain)
         elif self._nlu is not None:
-            from dialgauge.agents.speech.nlu import ParseContext
-
             context = ParseContext(own=own, before=self._before, domain=core.domain, pending=core.pending)
             acts = self._nlu.parse(turn.text, self._speaker, context).acts
         elif turn.acts is not None:
@@ -105,8 +104,6 @@ class Renderer:
     """How one side puts acts into words."""
 
     def __init__(self, speaker: Speaker, streams: RandomStreams, style: str, nlg: Nlg | None = None) -> None:
-        from dialgauge.agents.speech.nlg import template_nlg
-
         self._speaker = speaker
         self._nlg = nlg or template_nlg(style)
         self._begun = False
@@ -120,10 +117,8 @@ class Renderer:
 
 
 def _model_file(name: str) -> str:
-    """The name of a model's file, once it was seen to be one: better now than in every conversation."""
+    """The name of a model's file, checked by loading it now, not in every conversation."""
     if name:
-        from dialgauge.agents.speech.nlu_model import NluModel
-
         NluModel.load(name)
     return name
 
@@ -228,7 +223,7 @@ class TownSystem(_Pipeline):
 
 @lru_cache(1 << 14)
 def _wordless(side: Speaker, acts: tuple[Act, ...]) -> Turn:
-    """A turn of acts. Simulated speakers say the same over and over: such turns share what follows from the acts."""
+    """A turn of acts without text; cached, as simulated speakers repeat themselves."""
     return Turn(speaker=side, acts=acts, requested=requested(acts) if side == "user" else None)
 
 

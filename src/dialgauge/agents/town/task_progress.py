@@ -63,7 +63,7 @@ class TaskProgress:
 
     @property
     def progress(self) -> tuple[object, ...]:
-        """What changes whenever the errand comes forward."""
+        """What changes whenever the task comes forward."""
         return (len(self.said), len(self.answers), len(self.open), self.reference, self.entity, self.failed, self.first)
 
     def tell(self, slot: str) -> Act:

@@ -30,7 +30,7 @@ from dialgauge.data.checking.report import (
 from dialgauge.data.checking.tally import FileTally, GroupTally, NamedOntology, SlotInventory, best_ontology, compare
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
-from dialgauge.values import SPECIAL, map_faults
+from dialgauge.values import SPECIAL, map_problems
 
 
 def check(
@@ -173,10 +173,10 @@ def _goes_on(chosen: formats.AnyFormat) -> bool:
 def _map_findings(resource: formats.Resource, kept: int) -> list[Finding]:
     """What is odd in a canonical map."""
     findings = Findings(kept)
-    for fault in map_faults(resource.values) if resource.kind == "values" else ():
-        under = f" under {', '.join(fault.values)}" if fault.values else ""
-        location = FindingPlace(detail=f"{fault.slot}: '{fault.text}'{under}")
-        findings.add(fault.kind, location)
+    for problem in map_problems(resource.values) if resource.kind == "values" else ():
+        under = f" under {', '.join(problem.values)}" if problem.values else ""
+        location = FindingPlace(detail=f"{problem.slot}: '{problem.text}'{under}")
+        findings.add(problem.kind, location)
     return findings.all()
 
 

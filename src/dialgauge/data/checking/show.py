@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from dialgauge.data.checking.report import FileReport, GoldCoverage, GroupReport, Report, ResourceReport
 from dialgauge.report import Column, Table
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of
 
 #: Longer tables are cut on the screen; ``--json`` has everything.
 MOST_ROWS = 60
@@ -105,8 +105,7 @@ def _kind(group: GroupReport) -> str:
 
 
 def _some(items: list[str]) -> str:
-    shown = ", ".join(items[:MOST_ROWS])
-    return shown + (f" and {len(items) - MOST_ROWS:,} more" if len(items) > MOST_ROWS else "") or "none"
+    return some_of(items, MOST_ROWS) or "none"
 
 
 def _slots(group: GroupReport) -> Table:

@@ -38,7 +38,7 @@ from dialgauge.formats.logs.folder_trials import agents_of_folders, is_trial
 from dialgauge.formats.logs.log_signs import (
     holds_conversations,
 )
-from dialgauge.formats.logs.logged import Numbering, checksum, logged_dialogue
+from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.logs.messages import (
     LogMessages,
     read_messages,
@@ -47,7 +47,7 @@ from dialgauge.formats.logs.messages import (
 from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.run_folders import run_folders
 from dialgauge.formats.source import Part
-from dialgauge.formats.tau_messages import as_text
+from dialgauge.formats.tau_messages import as_text, checksum
 
 #: What hardly two conversations have alike, and what is noted where they do.
 _MEASURED = frozenset({"cost", "agent_cost", "duration", "tokens"})

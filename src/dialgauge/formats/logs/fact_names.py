@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from dialgauge.text import CAMEL_CASE
+
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split())
@@ -161,7 +163,6 @@ _FAULT = re.compile(
 )
 _SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
 _WHY = re.compile(r"_(?:rationale|justification|explanation|reasoning)$")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SEPARATORS = re.compile(r"[- ./]")
 _PUNCTUATION = re.compile(r"[^a-z0-9]")
 #: How a heading says what its cells may be: ``Outcome (pass/fail)``.
@@ -193,7 +194,7 @@ def plain_key(key: str) -> str:
 @lru_cache(maxsize=1 << 12)
 def is_score(key: str) -> bool:
     """Does a key name a score, such as ``judge_score`` or ``finalReward``?"""
-    words = _SEPARATORS.sub("_", _CAMEL.sub("_", key).lower())
+    words = _SEPARATORS.sub("_", CAMEL_CASE.sub("_", key).lower())
     return _SCORE.search(words) is not None and _WHY.search(words) is None
 
 

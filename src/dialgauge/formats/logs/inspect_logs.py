@@ -21,10 +21,11 @@ from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, without_
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.fact_values import number_in, number_text
 from dialgauge.formats.logs.facts import Facts, facts_of
-from dialgauge.formats.logs.logged import Numbering, checksum, logged_dialogue
+from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.logs.messages import read_messages
-from dialgauge.formats.packed import faults, zip_member
+from dialgauge.formats.packed import reading_errors, zip_member
 from dialgauge.formats.source import INSPECT_MEMBER, Part
+from dialgauge.formats.tau_messages import checksum
 
 _HEADER, _SAMPLES = "header.json", "samples/"
 _ATTACHED = re.compile(r"attachment://([0-9a-f]{8,64})")
@@ -127,7 +128,7 @@ class InspectLog(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         if part.head(4) == b"PK\x03\x04":
-            with part.open() as stream, faults(part.name), zipfile.ZipFile(stream) as archive:
+            with part.open() as stream, reading_errors(part.name), zipfile.ZipFile(stream) as archive:
                 header, samples = _archive(archive, stream, part)
                 yield from _dialogues(header, samples, part, notes)
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 
@@ -11,10 +10,9 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.logs.facts import Facts
 from dialgauge.formats.logs.messages import LogMessages
 from dialgauge.formats.logs.record_fields import NUMBER
+from dialgauge.formats.tau_messages import ENDED_BY, checksum
 
-_ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
 _STOP_TOKEN = re.compile(r"###\s?STOP\s?###")
-_SHORT = 12
 
 
 class Numbering:
@@ -91,7 +89,7 @@ def logged_dialogue(
         turns=turns,
         goal=Goal(message=facts.instruction) if facts.instruction else None,
         domains=facts.domains,
-        outcome=Outcome(success=facts.success, reason=reason, ended_by=_ENDED_BY.get(reason, ""), details=details),
+        outcome=Outcome(success=facts.success, reason=reason, ended_by=ENDED_BY.get(reason, ""), details=details),
     )
 
 
@@ -99,8 +97,3 @@ def _stop(turns: tuple[Turn, ...]) -> str:
     """Whether the user ended it by the token that simulated users have for it."""
     last = next((turn for turn in reversed(turns) if turn.speaker == "user"), None)
     return "user_stop" if last is not None and _STOP_TOKEN.search(last.text) else ""
-
-
-def checksum(content: str) -> str:
-    """A short checksum of a text."""
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:_SHORT]

@@ -64,7 +64,7 @@ def logs_among(parts: Sequence[Part]) -> list[tuple[Part, AnyFormat]]:
         try:
             found = recognise(part, counts)
         except UnknownFormat as error:
-            if error.fault and PurePosixPath(part.stem).suffix.lower() in _JSON:
+            if error.damage and PurePosixPath(part.stem).suffix.lower() in _JSON:
                 return []
             others.append(part)
         except DialgaugeError:  # it is empty

@@ -19,6 +19,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.predictions.state_texts import DOMAINS, is_domain, names_domain, split_name
 from dialgauge.formats.predictions.written_states import StateReader
+from dialgauge.text import CAMEL_CASE
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -101,7 +102,6 @@ _NO_STATE = re.compile(
     r"active|request|act(?!ual)|intent|span|score|metric|prob|conf|count|info|arg|option|ontolog|schema|token|usage|"
     r"param|extra(?!ct)|delet|remov|unset|drop|clear|utter|sentence|transcript)"
 )
-_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 #: The beginning of a text that is a state and no sentence, and its first word.
 _WRITTEN_STATE = re.compile(r"\s{0,9}(?:[\[{(<]|```|\w{1,40}[-.:/ ]\w[\w ]{0,40}[=:]|\w{1,40}\s?=)")
 _NAME_END = re.compile(r"[=:;,|]")
@@ -328,7 +328,7 @@ _LOOKED_AT = 50
 
 def is_no_state(name: str) -> bool:
     """Does a name say that what it holds is no state that anybody would score?"""
-    return len(name) < 100 and bool(_NO_STATE.search(_CAPITAL.sub(" ", name).lower()))
+    return len(name) < 100 and bool(_NO_STATE.search(CAMEL_CASE.sub(" ", name).lower()))
 
 
 def _lacks_domains(written: Any) -> bool:

@@ -99,7 +99,7 @@ def _is_single(held: object) -> bool:
     return not any(isinstance(value, dict | list) for value in inside)
 
 
-def fault_in(peek: Peek, part: Part) -> str:
+def json_problem(peek: Peek, part: Part) -> str:
     """What is wrong with JSON, or JSON lines, and where; empty where nothing is, or the look at it is too short."""
     cut = len(peek.head) >= HEAD_BYTES - 3
     if peek.head.lstrip()[:1] not in (b"{", b"["):

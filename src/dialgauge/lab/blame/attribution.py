@@ -87,7 +87,7 @@ def _blame(
     for task in sorted(goal.tasks, key=lambda task: bool(task.links)):
         outcome = verdict.tasks[task.domain]
         chain = Chain(task, verdict.tasks, talk, domains)
-        links = [link for fault in outcome.faults if traceable for link in _of_fault(chain, fault, technical)]
+        links = [link for failure in outcome.failures if traceable for link in _of_failure(chain, failure, technical)]
         unnoticed = list(chain.unnoticed()) if traceable and technical is None else []
         if read:
             links, unnoticed = ([_of_the_lab(link) for link in some] for some in (links, unnoticed))
@@ -127,8 +127,8 @@ def _all_held(dialogue: Dialogue, goal: DomainGoal) -> bool:
 
 
 def _after_late_reply(talk: TalkRecord, link: BrokenLink, *, linked: bool) -> BrokenLink:
-    """A user who goes on because it was not answered in time is not to blame for what it leaves out, nor is what was
-    then done with what it could not know."""
+    """The link, or a late reply in its place: a user who was not answered in time is not to blame for what it then left
+    out, nor is the system for acting without it."""
     if link.cause != "never_said" and not (linked and link.cause == "acted_on_wrong"):
         return link
     late = late_reply(talk.turns)
@@ -141,14 +141,14 @@ def _after_late_reply(talk: TalkRecord, link: BrokenLink, *, linked: bool) -> Br
 
 
 def _of_the_lab(link: BrokenLink) -> BrokenLink:
-    """In front of a system that speaks freely, what a user of ours left out or did not hear was our understanding."""
+    """The link; with a system that speaks freely, errors of our user count as our failure to understand the text."""
     return replace(link, cause="not_understood") if link.side == "user" else link
 
 
-def _of_fault(chain: Chain, fault: TaskFailure, technical: BrokenLink | None) -> Iterator[BrokenLink]:
-    """The links behind one fault. What a technical failure cut short is its own, unless it was settled wrongly."""
-    if technical is None or fault.reason in _SETTLED:
-        yield from chain.of_fault(fault)
+def _of_failure(chain: Chain, failure: TaskFailure, technical: BrokenLink | None) -> Iterator[BrokenLink]:
+    """The links behind one failure: the technical failure, unless the task was settled wrongly before it."""
+    if technical is None or failure.reason in _SETTLED:
+        yield from chain.of_failure(failure)
     else:
         yield technical
 

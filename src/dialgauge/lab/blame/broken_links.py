@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, TOKEN_BUDGET
 from dialgauge.tasks import REASON_GROUPS, TaskFailure, failure_texts
-from dialgauge.text import counted
+from dialgauge.text import counted, upper_first
 
 Cause: TypeAlias = Literal[
     "never_said",
@@ -188,7 +188,7 @@ def link_sentence(link: Mapping[str, Any], why: str = "") -> str:
             reason=reason, slot=slot, turn=link["turn"], given=tuple(link["given"] or ()), wanted=wanted, entity=entity
         )
         (text,) = failure_texts([fault])
-        return f"The {text}." if slot and text.startswith(slot) else f"{text[:1].upper()}{text[1:]}."
+        return f"The {text}." if slot and text.startswith(slot) else f"{upper_first(text)}."
     given = ", ".join(link["given"] or ())
     exchange = "partly lost exchange" if reason == "exchanges_partly_lost" else "lost exchange"
     words = {
@@ -202,7 +202,7 @@ def link_sentence(link: Mapping[str, Any], why: str = "") -> str:
         "limit": f"limit of {counted(of, 'exchange')}" if given == MAX_EXCHANGES else CUT_OFF.get(given, given),
         "what": f"the {slot} of the {entity}" if slot else f"what it wants of the {entity}",
         "fitting": f"{counted(times, 'row')} {'fits' if times == 1 else 'fit'}",
-        "explanation": f"{given[:1].upper()}{given[1:]}",
+        "explanation": upper_first(given),
         "why": f" ({why})" if why else "",
     }  # fmt: skip
     return LINK_WORDS.get(reason, "{reason}").format(**words)

@@ -3,7 +3,7 @@
     said ── heard ── acted on ── answered ── heard by the user
 
 What the user gives goes the way of :mod:`~dialgauge.lab.blame.given_values`; here is what became of the whole: nothing
-found, nothing booked, no taxi, no answer. The rules for several faults and for ties are in ``docs/decisions/blame.md``.
+found, nothing booked, no taxi, no answer. ``docs/decisions/blame.md`` has the rules for several failures and for ties.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _HIDDEN = ("refusal_denied", "refusal_untold", "outcome_unread")
 class Chain(GivenValues):
     """The chains of one task."""
 
-    def of_fault(self, fault: TaskFailure) -> Iterator[BrokenLink]:
+    def of_failure(self, failure: TaskFailure) -> Iterator[BrokenLink]:
         """The links that broke for one reason why the task failed."""
-        slot, turn, task = fault.slot, fault.turn, self._task
-        match fault.reason:
+        slot, turn, task = failure.slot, failure.turn, self._task
+        match failure.reason:
             case "unfit":
                 yield from self._given("constraint", slot, task.info[slot], turn)
             case "booked_otherwise":
@@ -45,20 +45,20 @@ class Chain(GivenValues):
             case "never_tried" | "not_booked":
                 yield from self._unbooked()
             case "booked_besides" | "refusal_denied" | "refusal_untold" | "booking_untold":
-                untold = fault.reason in ("refusal_untold", "booking_untold")
+                untold = failure.reason in ("refusal_untold", "booking_untold")
                 yield BrokenLink(
                     cause="heard_not_acted_on" if untold else "acted_on_wrong", part="booking", turn=turn or 0,
-                    acted_turn=turn, reason=fault.reason, given=fault.given,
+                    acted_turn=turn, reason=failure.reason, given=failure.given,
                 )  # fmt: skip
             case "unread" | "reference_unread" | "outcome_unread":
                 yield BrokenLink(
                     cause="not_understood", part="request", slot=slot, turn=turn or 0, answered_turn=turn,
-                    reason=fault.reason, wanted=fault.wanted,
+                    reason=failure.reason, wanted=failure.wanted,
                 )  # fmt: skip
             case "reference_untold" | "reference_wrong":
-                yield self._reference(fault)
+                yield self._reference(failure)
             case _:
-                yield from self._request(fault)
+                yield from self._request(failure)
 
     def unnoticed(self) -> Iterator[BrokenLink]:
         """Links that broke without harm, or whose harm the verdict does not see: for who erred at all."""
@@ -157,13 +157,13 @@ class Chain(GivenValues):
                     reason="booking_came_back", given=(call.outcome,),
                 )  # fmt: skip
                 return
-        if any(fault.reason in _HIDDEN for fault in self._outcome.faults):
+        if any(failure.reason in _HIDDEN for failure in self._outcome.failures):
             return
         broken, known = self._all_heard("booking", book)
         if broken:
             yield from broken
             return
-        if any(fault.reason in _NOTHING for fault in self._outcome.faults):
+        if any(failure.reason in _NOTHING for failure in self._outcome.failures):
             return  # there was nothing to book, and why is told elsewhere
         if not attempts:
             yield BrokenLink(
@@ -228,32 +228,32 @@ class Chain(GivenValues):
 
     # What the system tells
 
-    def _reference(self, fault: TaskFailure) -> BrokenLink:
-        told_turn = fault.turn if fault.reason == "reference_wrong" else None
+    def _reference(self, failure: TaskFailure) -> BrokenLink:
+        told_turn = failure.turn if failure.reason == "reference_wrong" else None
         cause: Cause = "heard_not_acted_on" if told_turn is None else "acted_on_wrong"
         booked = [turn for turn, call in self._record.called(BOOK, self._talk.last) if call.outcome == "booked"]
         turn = booked[-1] if booked else self._talk.last
         return BrokenLink(
-            cause=cause, part="reference", slot=fault.slot, turn=turn if told_turn is None else told_turn,
-            acted_turn=turn, answered_turn=told_turn, reason=fault.reason, given=fault.given, wanted=fault.wanted,
+            cause=cause, part="reference", slot=failure.slot, turn=turn if told_turn is None else told_turn,
+            acted_turn=turn, answered_turn=told_turn, reason=failure.reason, given=failure.given, wanted=failure.wanted,
         )  # fmt: skip
 
-    def _request(self, fault: TaskFailure) -> Iterator[BrokenLink]:
+    def _request(self, failure: TaskFailure) -> Iterator[BrokenLink]:
         """Why a question was not answered, or not with the truth about what the user has."""
-        slot, record = fault.slot, self._record
-        nothing = any(other.reason in (*_NOTHING, "no_taxi") for other in self._outcome.faults)
-        if fault.turn is not None and (nothing or not fault.elsewhere):
+        slot, record = failure.slot, self._record
+        nothing = any(other.reason in (*_NOTHING, "no_taxi") for other in self._outcome.failures)
+        if failure.turn is not None and (nothing or not failure.elsewhere):
             if not nothing:
-                yield from self._name_misheard(fault.turn)
+                yield from self._name_misheard(failure.turn)
                 yield BrokenLink(
-                    cause="acted_on_wrong", part="request", slot=slot, turn=fault.turn, answered_turn=fault.turn,
-                    reason=fault.reason, given=fault.given, wanted=fault.wanted, entity=fault.entity,
+                    cause="acted_on_wrong", part="request", slot=slot, turn=failure.turn, answered_turn=failure.turn,
+                    reason=failure.reason, given=failure.given, wanted=failure.wanted, entity=failure.entity,
                 )  # fmt: skip
             return
-        since = (self._outcome.turn or 0) if fault.elsewhere else -1
+        since = (self._outcome.turn or 0) if failure.elsewhere else -1
         asked = [turn for turn in record.asks(slot) if turn > since]
         if not asked:
-            yield self._excuses.unasked(slot, since if fault.elsewhere else None)
+            yield self._excuses.unasked(slot, since if failure.elsewhere else None)
         elif not self._talk.system_hears or (record.believed and not record.heard):
             yield self._untraceable("request", slot, asked[0])
         elif not (heard := [turn for turn in record.asks_heard(slot) if turn > since]):

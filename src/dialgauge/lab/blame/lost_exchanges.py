@@ -8,8 +8,8 @@ from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.intents import INFORM, NO_OFFER, REFUSING, REQUEST
 from dialgauge.lab.blame.broken_links import Cause
 from dialgauge.values import constrains, same_value
+from dialgauge.worlds.domain import GENERAL
 
-_GENERAL = "general"
 _BOOKING = "booking"
 
 
@@ -113,7 +113,7 @@ def repeats(turns: Sequence[Turn], domain: str = "") -> Iterator[tuple[int, Caus
 
 
 def _why_repeated(acts: list[Act], before: Mapping[Act, int], turns: Sequence[Turn], position: int) -> Cause:
-    """What was not heard, or not answered, comes before the user's own doing."""
+    """Why the user repeated itself: not heard, not answered, answered wrongly; else its own choice."""
     if any(act not in (turns[before[act]].heard or ()) for act in acts if turns[before[act]].heard is not None):
         return "said_not_heard"
     replies = [before[act] + 1 for act in acts] + [position - 1]
@@ -135,7 +135,7 @@ def nothing_heard(turn: Turn) -> bool:
 
 
 def _beside(turns: Sequence[Turn], position: int) -> Cause | None:
-    """What made a system's turn deal with another domain, or refuse what was not asked for. None: it did not."""
+    """Why a system's turn is about another domain, or refuses something that was not asked for; None if neither."""
     reply, asked = turns[position], turns[position - 1]
     spoken, called = _domains(asked.acts), {call.domain for call in reply.calls or ()}
     if not spoken:
@@ -219,7 +219,7 @@ def _last(domain: str, slot: str, turns: Iterable[tuple[Act, ...] | None]) -> st
 
 
 def _matter(acts: tuple[Act, ...] | None) -> list[Act]:
-    return [act for act in acts or () if act.domain != _GENERAL]
+    return [act for act in acts or () if act.domain != GENERAL]
 
 
 def _domains(acts: tuple[Act, ...] | None) -> set[str]:

@@ -19,9 +19,8 @@ from dialgauge.lab.blame.spoken_record import (
     same_slot,
 )
 from dialgauge.values import constrains, same_value
-from dialgauge.worlds.domain import SEARCH
+from dialgauge.worlds.domain import GENERAL, SEARCH
 
-_GENERAL = "general"
 _BYE = "general-bye"
 #: A user that repeated itself so often in a domain may have lost patience over it.
 _PATIENCE = 2
@@ -318,7 +317,7 @@ class UserOmissions:
         """Did the user speak of the domain, and after that of others only?"""
         last = self._record.last_turn
         later = self._talk.turns[last + 1 :] if last is not None else ()
-        return any(turn.speaker == "user" and any(act.domain != _GENERAL for act in turn.acts or ()) for turn in later)
+        return any(turn.speaker == "user" and any(act.domain != GENERAL for act in turn.acts or ()) for turn in later)
 
 
 def _where_it_was_missed(turns: Sequence[Turn], lost: int, cause: Cause) -> int:

@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.rankers.episode import NO_RESULT, Line, Point
+from dialgauge.formats import NO_RESULT
+from dialgauge.rankers.episode import Line, Point
+from dialgauge.rankers.features import is_number
 
 NAME = "name"
 _PLAIN = ("present", "latest", "of named", "listed", "offered", "open")
@@ -169,8 +171,3 @@ class RelationSchema(msgspec.Struct, frozen=True):
                 f"the knowledge base has the relation {unknown}, which the model never saw."
                 f"{nearest(unknown, self.relations)}"
             )
-
-
-def is_number(text: str) -> bool:
-    """Whether a value reads as a decimal number."""
-    return text.removeprefix("-").replace(".", "", 1).isdecimal()

@@ -168,14 +168,14 @@ class LearnedRanker(Ranker):
         self._index_candidates()
 
     def _index_candidates(self) -> None:
-        """The words of the candidates; what :meth:`move` must do again."""
+        """Index the words of the candidates; :meth:`move` does so again."""
         self._index = {text: index for index, text in enumerate(self.candidates)}
         words = self._candidate_words
         tokens = [[words[w] for w in self.split_candidate(text) if w in words] for text in self.candidates]
         self.candidate_bags = WordBags(tokens, len(words), self.device)
 
     def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
-        """Other candidates and another knowledge base with the same weights; words never seen count for nothing."""
+        """Take other candidates and another knowledge base with the same weights; unknown words are ignored."""
         self.schema.check(facts)
         self.candidates, self.facts = tuple(candidates), tuple(facts)
         self.learn_world(self.facts)

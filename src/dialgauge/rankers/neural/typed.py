@@ -21,7 +21,8 @@ import numpy as np
 from torch import Tensor
 
 from dialgauge.dialogue import Fact
-from dialgauge.rankers.episode import NO_RESULT, Line, Point
+from dialgauge.formats import NO_RESULT
+from dialgauge.rankers.episode import Line, Point
 from dialgauge.rankers.neural.config import Hyperparameters
 from dialgauge.rankers.neural.encoding import Ints
 from dialgauge.rankers.neural.entities import Entities

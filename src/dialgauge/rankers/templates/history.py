@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from dialgauge.rankers.episode import NO_RESULT, SILENCE, Episode, Line
-from dialgauge.rankers.templates.inventory import NAME, Inventory, Slot, is_number
+from dialgauge.formats import NO_RESULT, SILENCE
+from dialgauge.rankers.episode import Episode, Line
+from dialgauge.rankers.features import is_number
+from dialgauge.rankers.templates.inventory import NAME, Inventory, Slot
 
 #: Words that users say for a value, such as ``center`` for ``centre``.
 Aliases = Mapping[str, Slot]

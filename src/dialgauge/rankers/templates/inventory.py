@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import NO_RESULT, Episode
+from dialgauge.formats import NO_RESULT
+from dialgauge.rankers.episode import Episode
+from dialgauge.rankers.features import is_number
 
 Ints = NDArray[np.int64]
 
@@ -111,11 +113,6 @@ def learn_lexicon(facts: Iterable[Fact], dialogs: Iterable[Episode], texts: Sequ
     return _with_analogies(
         EntityLexicon(fields, {field: tuple(listed) for field, listed in values.items()}, about), texts
     )
-
-
-def is_number(text: str) -> bool:
-    """Is it a number, such as a rating? Those are compared, not named."""
-    return text.removeprefix("-").replace(".", "", 1).isdecimal()
 
 
 def _shown(dialogs: Iterable[Episode]) -> Iterator[tuple[str, str, str]]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import atomic
 from dialgauge.rankers import AnsweredPoint, Line, Point, Ranker, RankingTask, ReplyModel, attend
 from dialgauge.report import Column, Table
 from dialgauge.reproduce.reproduction import Reproduction
@@ -359,8 +360,6 @@ def digest(point: Point) -> str:
 
 def write_attention(path: Path, kept: StoredAttention) -> None:
     """Write stored attention as a file."""
-    from dialgauge.files import atomic
-
     with atomic(path) as scratch:
         scratch.write_bytes(_one_sample_a_line(kept))
 

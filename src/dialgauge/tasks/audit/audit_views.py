@@ -71,8 +71,7 @@ def task_set_tables(audit: TaskSetAudit) -> list[Table]:
     held = tasks_by_fact(audit.facts)
     for code, words in FACT_WORDS.items():
         if tasks := held.get(code):
-            more = ", …" if len(tasks) > _NAMED else ""
-            table.add(words, len(tasks), ", ".join(tasks[:_NAMED]) + more)
+            table.add(words, len(tasks), some_of(tasks, _NAMED))
     table.notes.append(f"{counted(len(audit.facts), 'task')} in all.")
     if audit.domain is None:
         table.notes.append(

@@ -20,7 +20,7 @@ from dialgauge.tasks.blame.blame_views import (
     sign_sentence,
 )
 from dialgauge.tasks.blame.failure_evidence import FailureEvidence
-from dialgauge.text import counted
+from dialgauge.text import counted, upper_first
 
 #: Signs that a sentence names.
 _SIGNS = 2
@@ -72,7 +72,7 @@ def blame_reasons(rows: list[dict[str, Any]], turn: Mapping[int, int | None]) ->
             signs = []
         told = "; ".join(dict.fromkeys(map(sign_sentence, signs[:_SIGNS]))) or "nothing that was looked at tells"
         tone: Tone = "bad" if row["firm"] and row["blamed"] == "agent" else "warn"
-        text = f"Whose fault: {verdict}{where}. {told[:1].upper()}{told[1:]}"
+        text = f"Whose fault: {verdict}{where}. {upper_first(told)}"
         reasons.append(Reason(text, turn.get(row["message"]), tone=tone))
     return reasons
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.formats import LoggedCall, LoggedConversation, LoggedText
+from dialgauge.formats import OUT_OF_SCOPE, LoggedCall, LoggedConversation, LoggedText
 from dialgauge.tasks.audit.log_audit import ReplayedConversation
 from dialgauge.tasks.audit.task_facts import TaskFacts
 from dialgauge.tasks.trials.task_attempt import ENDS
@@ -51,7 +51,6 @@ _PAYMENT = re.compile(
     r"\b(?:certificates?|gift ?cards?|gcs?|(?:credit |master|debit )?cards?|visa|paypal|original payment)\b"
 )
 _STOP = re.compile(r"###\s?[A-Z-]+\s?###")
-_OUT_OF_SCOPE = re.compile(r"###\s?OUT-OF-SCOPE\s?###")
 _USER_ID = re.compile(r"\b[a-z]+_[a-z]+_\d+\b")
 #: How agents speak of the id of a user, of what else tells who it is, and of the id of a record.
 _USER = re.compile(r"user id", re.IGNORECASE)
@@ -165,7 +164,7 @@ def failure_evidence(
         unidentified=known.unidentified,
         insists_on_record=known.insists_on_record,
         transfer=next((call.place for call in conversation.calls if call.name.startswith("transfer")), None),
-        out_of_scope=bool(conversation.texts) and _OUT_OF_SCOPE.search(conversation.texts[-1].text) is not None,
+        out_of_scope=bool(conversation.texts) and OUT_OF_SCOPE.search(conversation.texts[-1].text) is not None,
         faults=tuple(faults),
         unsupported=tuple(each.argument for each in facts.unsupported or ()),
         failing_gold=any(each.kind == "write" for each in facts.failing_gold or ()),

@@ -248,7 +248,7 @@ class _PassMoments(NamedTuple):
 
 
 def _pass_moments(trials: Sequence[Sequence[bool]], doubt: float) -> list[_PassMoments]:
-    """For each k. A trial that was graded once has the grader's usual ``doubt``."""
+    """The moments for each k; a trial that was graded once has the grader's usual ``doubt``."""
     shares = [fmean(each) for each in trials]
     # A share's square is the chance's square and the share's own variance: without that it has no bias.
     squares = [share - (_doubt(each) if len(each) > 1 else doubt) for share, each in zip(shares, trials, strict=True)]

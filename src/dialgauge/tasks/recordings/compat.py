@@ -14,10 +14,13 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.fuzz import ratio
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.tasks.recordings.conversation_tracker import said
+from dialgauge.values import DAYS
 from dialgauge.worlds.town import ASKED, TownDatabase, is_reference
 
 #: Slots that can count as told.
@@ -48,7 +51,6 @@ _PHONE, _DIGIT, _TRAIN_ID = re.compile(r"\d{11}"), re.compile(r"\d"), re.compile
 _ROW_NUMBER = re.compile(r"\d{8}")
 _AREAS = frozenset({"centre", "east", "south", "west", "north"})
 _PRICES = frozenset({"cheap", "expensive", "moderate", "free"})
-_DAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 #: Slots that were misheard so often that their missing values were read as yes.
 _YES_OR_NO = ("internet", "parking")
 _ENDS = ("departure", "destination")
@@ -70,7 +72,7 @@ class CompatVerdict(Struct, frozen=True, gc=False):
     #: By domain, without the look at the database.
     domains: dict[str, bool]
     #: Why domains failed.
-    faults: dict[str, tuple[TaskFailure, ...]]
+    failures: dict[str, tuple[TaskFailure, ...]]
 
 
 class _Heard(Struct, gc=False):
@@ -131,17 +133,17 @@ class CompatRules:
         }
         book = sum(rates.values()) / len(rates) if rates else None
         satisfiable = {domain: self._satisfiable(domain, task, heard) for domain, task in goal.tasks.items()}
-        domains, faults = {}, {}
+        domains, failures = {}, {}
         for domain in goal.tasks:
             domain_recall = _rates(*counts[domain])[1]
             domains[domain] = _both(rates.get(domain), domain_recall)
             if not (domains[domain] and satisfiable[domain]):
-                faults[domain] = tuple(
-                    _faults(domain, goal.tasks[domain], heard, rates.get(domain), satisfiable=satisfiable[domain])
+                failures[domain] = tuple(
+                    _failures(domain, goal.tasks[domain], heard, rates.get(domain), satisfiable=satisfiable[domain])
                 )
         whole = sum(satisfiable.values()) / len(satisfiable) if satisfiable else 1.0
         success = _both(book, recall) and whole == 1.0
-        return CompatVerdict(success, precision, recall, f1, book, whole, domains, faults)
+        return CompatVerdict(success, precision, recall, f1, book, whole, domains, failures)
 
     # Hearing
 
@@ -278,7 +280,9 @@ class CompatRules:
         return known
 
 
-def _faults(domain: str, task: Task, heard: _Heard, rate: float | None, *, satisfiable: bool) -> Iterator[TaskFailure]:
+def _failures(
+    domain: str, task: Task, heard: _Heard, rate: float | None, *, satisfiable: bool
+) -> Iterator[TaskFailure]:
     missing = [slot for slot in task.requests if slot not in heard.told.get(domain, ())]
     if rate == 0 and domain not in heard.booked:
         yield TaskFailure(reason="no_booking_heard")
@@ -329,7 +333,7 @@ def looks_right(domain: str, slot: str, value: str) -> bool:
         case "arriveBy" | "leaveAt":
             return _TIME.fullmatch(value) is not None
         case "day":
-            return value.lower() in _DAYS
+            return value.lower() in DAYS
         case "duration":
             return "minute" in value
         case "internet" | "parking":
@@ -373,7 +377,7 @@ def _rates(hits: int, false: int, missed: int) -> tuple[float | None, float | No
 
 
 def _both(book: float | None, recall: float | None) -> bool:
-    """Each complete or not asked for, and one of them asked for."""
+    """Is each of the two complete or not asked for, and at least one asked for?"""
     return (book is not None or recall is not None) and book in (None, 1.0) and recall in (None, 1.0)
 
 
@@ -385,7 +389,7 @@ def _digits(value: str) -> int | None:
 
 
 def _in_time(slot: str, wanted: str, has: str) -> bool:
-    """Not before, or not after; what is no time always fits."""
+    """Is a time not before, or not after, another? What is no time always fits."""
     limit, time = _digits(wanted), _digits(has)
     return limit is None or time is None or (time - limit) * _TIMES[slot] >= 0
 
@@ -411,9 +415,6 @@ def _alike(answer: str, value: str) -> bool:
 
     That is how the library did it that ConvLab-2 uses. Later ones try every part, and find more alike.
     """
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.fuzz import ratio
-
     short, long = sorted((answer, value), key=len)
     blocks = Levenshtein.editops(short, long).as_matching_blocks()
     starts = {max(0, block.b - block.a) for block in blocks}

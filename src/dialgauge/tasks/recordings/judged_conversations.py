@@ -163,12 +163,13 @@ def _failed(conversation: JudgedConversation) -> JudgedConversation:
     strict, compat = conversation.strict, conversation.compat
     if strict is not None:
         tasks = {
-            domain: replace(task, success=False, faults=(*task.faults, why)) for domain, task in strict.tasks.items()
+            domain: replace(task, success=False, failures=(*task.failures, why))
+            for domain, task in strict.tasks.items()
         }
         strict = replace(strict, success=False, tasks=tasks)
     if compat is not None:
-        faults = {domain: (*compat.faults.get(domain, ()), why) for domain in compat.domains}
-        compat = replace(compat, success=False, domains=dict.fromkeys(compat.domains, False), faults=faults)
+        failures = {domain: (*compat.failures.get(domain, ()), why) for domain in compat.domains}
+        compat = replace(compat, success=False, domains=dict.fromkeys(compat.domains, False), failures=failures)
     return replace(conversation, strict=strict, compat=compat)
 
 

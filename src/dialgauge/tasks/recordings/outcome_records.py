@@ -79,10 +79,12 @@ def _outcomes(conversation: JudgedConversation) -> Iterator[tuple[Any, ...]]:
 
 
 def _reasons(conversation: JudgedConversation) -> Iterator[tuple[str, str, str, TaskFailure]]:
-    strict = {domain: task.faults for domain, task in conversation.strict.tasks.items()} if conversation.strict else {}
-    for rule, tasks in {STRICT: strict, COMPAT: conversation.compat.faults if conversation.compat else {}}.items():
-        for domain, faults in tasks.items():
-            yield from ((conversation.dialogue.id, domain, rule, fault) for fault in faults)
+    strict = (
+        {domain: task.failures for domain, task in conversation.strict.tasks.items()} if conversation.strict else {}
+    )
+    for rule, tasks in {STRICT: strict, COMPAT: conversation.compat.failures if conversation.compat else {}}.items():
+        for domain, failures in tasks.items():
+            yield from ((conversation.dialogue.id, domain, rule, failure) for failure in failures)
 
 
 def _conversations(judged: JudgedConversations) -> Iterator[tuple[Any, ...]]:

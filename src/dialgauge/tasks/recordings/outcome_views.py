@@ -37,7 +37,7 @@ _CONDUCT = (
 )
 _LISTENERS = ("system", "user")
 #: From so many user turns in a row with the same acts on, a conversation is in a loop.
-_LOOP = 3
+LOOP = 3
 _SHARES = Column("", percent=True, digits=2, align="right")
 
 
@@ -172,10 +172,10 @@ def _conduct(scores: Mapping[str, Score], conversations: pl.DataFrame) -> Table:
         if name in scores:
             table.add(title, score_cell(scores[name]))
     conversations = conversations.filter(conversations[COMPAT].is_not_null())
-    loops = int((conversations["longest_run"] >= _LOOP).sum())
+    loops = int((conversations["longest_run"] >= LOOP).sum())
     longest = max(conversations["longest_run"], default=0)
     table.notes.append(
-        f"{counted(loops, 'conversation')} with the same user turn {_LOOP} times in a row; longest run: {longest}."
+        f"{counted(loops, 'conversation')} with the same user turn {LOOP} times in a row; longest run: {longest}."
     )
     return table
 

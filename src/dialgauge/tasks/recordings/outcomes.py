@@ -1,6 +1,6 @@
 """What became of each task of a recorded conversation, by the strict rules, and why it failed.
 
-A task succeeds if what the user ended up with (``spoken_of.py`` says what that is) satisfies every constraint, every
+A task succeeds if what the user ended up with (see ``conversation_tracker.py``) satisfies every constraint, every
 request was answered with the truth about it and nothing else, and where it was to be booked it is booked, with every
 slot as wanted, and the user was told the booking's own reference. What has no rows must have been sent or
 booked, with every slot as wanted; one that is "the hotel" is the one the user settled on, by its name.
@@ -40,11 +40,11 @@ class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):
     #: Constraints and bookings to try first, and those that were stated, met a refusal and were revised.
     detours: int = 0
     walked: int = 0
-    faults: tuple[TaskFailure, ...] = ()
+    failures: tuple[TaskFailure, ...] = ()
 
     @property
     def why(self) -> tuple[str, ...]:
-        return tuple(failure_texts(self.faults, self.domain))
+        return tuple(failure_texts(self.failures, self.domain))
 
 
 class StrictVerdict(Struct, frozen=True, kw_only=True, gc=False):
@@ -104,23 +104,23 @@ class StrictRules:
         thread = threads[task.domain]
         row, since = ended_up_with(thread)
         if thread.service.rows is not None:
-            faults = list(self._faults(task, thread, row, since))
+            failures = list(self._failures(task, thread, row, since))
             truth = row.values if row is not None else {}
             entity = row.name if row is not None else ""
         else:
-            faults = [] if task.book is not None else list(self._sent_faults(task, threads))
+            failures = [] if task.book is not None else list(self._sent_failures(task, threads))
             truth = thread.sent[0].result if thread.sent else {}
             entity, since = next(iter(truth.values()), ""), thread.sent[1] if thread.sent else since
-        matched = not faults
+        matched = not failures
         wanted = task.book is not None
-        bookings = list(self._booking_faults(task, threads)) if wanted else thread.unasked
-        untold = list(_untold_faults(thread)) if wanted else []
+        bookings = list(self._booking_failures(task, threads)) if wanted else thread.unasked
+        untold = list(_untold_failures(thread)) if wanted else []
         known = row is not None or bool(thread.sent)
-        answers = list(_request_faults(task, thread, row, truth, known=known))
+        answers = list(_request_failures(task, thread, row, truth, known=known))
         detours = [detour for detour in (thread.search_detour, thread.book_detour) if detour is not None]
         return TaskOutcome(
             domain=task.domain,
-            success=not (faults or bookings or untold or answers),
+            success=not (failures or bookings or untold or answers),
             matched=matched,
             booked=(matched and not bookings) if wanted else None,
             requests=len(task.requests),
@@ -132,10 +132,10 @@ class StrictRules:
             fixed=self._fixed(task, threads),
             detours=len(detours),
             walked=sum(detour.walked for detour in detours),
-            faults=(*faults, *bookings, *untold, *(fault for fault in dict.fromkeys(answers) if fault not in untold)),
+            failures=(*failures, *bookings, *untold, *(each for each in dict.fromkeys(answers) if each not in untold)),
         )
 
-    def _faults(
+    def _failures(
         self, task: ServiceTask, thread: Thread, row: Entity | None, since: int | None
     ) -> Iterator[TaskFailure]:
         """Why what the user ended up with is not what it wanted."""
@@ -147,7 +147,7 @@ class StrictRules:
             given, value = (row.get(slot),), task.info[slot]
             yield TaskFailure(reason="unfit", slot=slot, turn=since, given=given, wanted=value, entity=row.name)
 
-    def _sent_faults(self, task: ServiceTask, threads: Mapping[str, Thread]) -> Iterator[TaskFailure]:
+    def _sent_failures(self, task: ServiceTask, threads: Mapping[str, Thread]) -> Iterator[TaskFailure]:
         """Why what was sent is not what was wanted, where there are no rows to choose from."""
         thread = threads[task.domain]
         if thread.sent is None:
@@ -169,7 +169,7 @@ class StrictRules:
         """Does a name mean another row than this one?"""
         return bool(self._town.fails(row, {thread.service.name_slot: name}))
 
-    def _booking_faults(self, task: ServiceTask, threads: Mapping[str, Thread]) -> Iterator[TaskFailure]:
+    def _booking_failures(self, task: ServiceTask, threads: Mapping[str, Thread]) -> Iterator[TaskFailure]:
         thread = threads[task.domain]
         if thread.booking is None:
             for call, turn in thread.attempts:
@@ -198,7 +198,7 @@ class StrictRules:
         refused = next((turn for call, turn in thread.attempts if call.outcome == "refused"), None)
         if refused is None or thread.booking is None or thread.booking[2] < refused:
             return False
-        return not list(self._booking_faults(task, threads))
+        return not list(self._booking_failures(task, threads))
 
 
 def ended_up_with(thread: Thread) -> tuple[Entity | None, int | None]:
@@ -208,7 +208,7 @@ def ended_up_with(thread: Thread) -> tuple[Entity | None, int | None]:
     return thread.row, thread.since
 
 
-def _untold_faults(thread: Thread) -> Iterator[TaskFailure]:
+def _untold_failures(thread: Thread) -> Iterator[TaskFailure]:
     """Why the user does not know what came of its booking."""
     yield from thread.hidden
     if thread.booking is None:
@@ -235,7 +235,7 @@ def _untold(thread: Thread, slot: str, given: str, booked: int) -> Iterator[Task
         yield TaskFailure(reason="reference_wrong", slot=slot, turn=answer.turn, given=values, wanted=given)
 
 
-def _request_faults(
+def _request_failures(
     task: ServiceTask, thread: Thread, row: Entity | None, truth: Mapping[str, str], *, known: bool
 ) -> Iterator[TaskFailure]:
     for slot in task.requests:

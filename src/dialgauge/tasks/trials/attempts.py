@@ -144,7 +144,7 @@ class Attempts:
         self.has_verdicts = any(attempt.success is not None for attempt in self.attempts) or not self.is_log
 
     def _is_no_verdict(self, index: int, attempt: TaskAttempt) -> bool:
-        """A run that failed has no score, and failed; one that went well says nothing of the task."""
+        """Is what was read as the verdict only the status of a run, or an amount? A failed run counts as failed."""
         ended = self.scores.is_run_status(index) and (attempt.success is True or not self.scores.verdict)
         return ended or self.scores.is_amount(index)
 
@@ -180,7 +180,7 @@ class Attempts:
         return tasks
 
     def said(self, key: str) -> str:
-        """What all conversations say of the file; empty where they say nothing, all of it where they differ."""
+        """The values that conversations give for a fact of the file, joined by commas; empty if none does."""
         return ",".join(text for text in self._told.get(key, ()) if text)
 
     @cached_property

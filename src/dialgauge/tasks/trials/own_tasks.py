@@ -1,7 +1,7 @@
-"""What may name the tasks of a log in which each conversation counts as one of its own, as nothing known names it.
+"""A hint for logs without task names, where each conversation counts as a task of its own: what may name the tasks.
 
-A field, the beginning of what was said or the letters of the ids may: where it repeats, in no fewer groups than any of
-them has conversations. Somebody who knows the log then decides.
+Candidates are fields, the user's first words and the letters of the ids. One is suggested if its values repeat, and no
+value has more conversations than there are values. The reader decides.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class OwnTasks:
 
 
 def _letters(name: str) -> str | None:
-    """What an id names beside numbers; None of one that a program drew."""
+    """The letters of an id without numbers and verdicts; None if too few are left or the id looks random."""
     rest = _NO_TASK.sub("", name)
     return None if len(rest) < _FEWEST_LETTERS or _DRAWN.fullmatch(name) else rest
 

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from dialgauge import formats
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
     LAST_RESORT,
+    LOGS,
     DialogueFormat,
     Part,
     UnknownFormat,
@@ -18,8 +20,6 @@ from dialgauge.formats import (
 )
 from dialgauge.text import counted, some_of
 
-#: Formats whose files are results of agents; native ones are where they were made of such.
-FORMATS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
 #: A line of a log that can be read.
 _EXAMPLE = (
     '{"task_id":"t1","trial":0,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}],'
@@ -39,7 +39,7 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
 
     With ``native``, files of our own format may be results: the conversations in them say it.
     """
-    known = FORMATS | ({"native"} if native else set())
+    known = LOGS | ({"native"} if native else set())
     if not files or _format(files[0]) not in known:
         return False
     for other in files[1:]:
@@ -53,22 +53,20 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
 
 
 def refuse_unreadable(file: str | Path) -> str:
-    """Say what is wrong with a file that is not there, or that nothing can be made of; of others, the format."""
-    from dialgauge.formats import may_be_log  # with the readers of free texts, which comparisons do without
-
+    """The format of a file; a file that is absent or cannot be read is refused with the reason."""
     _refuse_nothing(file)
     parts = resolve(file)
     if any(part.name.endswith(_WORKBOOK) for part in parts):
         reason = "it is an Excel workbook: save the sheet as CSV, with a row for each conversation"
         raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT), parts[0])
     several = len(parts) > 1
-    logs = several and _format(file, tolerant=True) in FORMATS
+    logs = several and _format(file, tolerant=True) in LOGS
     folders = Counter(part.folder for part in parts)
     named = ""
     for part in parts:
         try:
             named = recognise(part, folders).name
-            if named == "parquet" and not several and may_be_log(part):
+            if named == "parquet" and not several and formats.may_be_log(part):
                 raise _no_log(file, part)
             if is_document(part.stem) and not several and named == "document":
                 reason = "it is a document, such as Markdown, in which not exactly one table of results is found"
@@ -79,10 +77,10 @@ def refuse_unreadable(file: str | Path) -> str:
                     )
                     raise led_on(file, DialgaugeError(reason, file=str(file), example=_RESULT))
                 raise led_on(file, DialgaugeError(reason, file=str(file)))
-            if named == LAST_RESORT and not logs and may_be_log(part):
+            if named == LAST_RESORT and not logs and formats.may_be_log(part):
                 raise _no_log(file, part)
         except UnknownFormat as error:
-            if error.fault:
+            if error.damage:
                 raise led_on(file, error, part) from error
             seen = f"; keys seen: {', '.join(error.names)}" if error.names else ""
             if not logs:
@@ -94,9 +92,7 @@ def refuse_unreadable(file: str | Path) -> str:
 
 
 def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) -> DialgaugeError:
-    """A refusal that says what was seen, what to write instead, made of the first records, and what to do with it."""
-    from dialgauge.formats import log_advice  # the readers of free texts, for a file that is refused
-
+    """The error with what was seen, an example made of the first records, and the command to run next."""
     if _MINE in error.message:
         return error
     parts = resolve(source)
@@ -104,9 +100,9 @@ def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) 
     shown = part or next((each for each in parts if each.name == error.file), parts[0])
     unknown = isinstance(error, UnknownFormat)
     reason = (
-        f"no known format of agents' logs fits it{error.fault}" if isinstance(error, UnknownFormat) else error.message
+        f"no known format of agents' logs fits it{error.damage}" if isinstance(error, UnknownFormat) else error.message
     )
-    example = error.example if error.example.startswith("{") and not unknown else log_advice(shown)[1]
+    example = error.example if error.example.startswith("{") and not unknown else formats.log_advice(shown)[1]
     new = DialgaugeError(
         f"{reason}{seen}. Lines as below, one for each conversation, in a file such as {_MINE} will do: its "
         "task, the number of the trial, whether it succeeded (the lines below may have that wrong: write what "
@@ -132,20 +128,18 @@ def _kinds_of(parts: Sequence[Part]) -> str:
 
 
 def _unread_beside(file: str | Path, parts: Sequence[Part], folders: Mapping[str, int]) -> DialgaugeError:
-    """All files of a folder with logs in which nothing is found, so that they are taken away at once."""
-    from dialgauge.formats import is_judged
-
+    """The error for files of a folder of logs that hold no conversation; it names them all."""
     unread: dict[str, Sequence[str]] = {}
     for part in parts:
         try:
             recognise(part, folders)
         except UnknownFormat as error:
-            if error.fault and part.stem.endswith((".json", ".jsonl")):  # it was to be a log
+            if error.damage and part.stem.endswith((".json", ".jsonl")):  # it was to be a log
                 return led_on(file, error, part)
             unread[part.name] = error.names
         except DialgaugeError:
             unread[part.name] = ()
-    talk = next((part for part in parts if part.name not in unread and not is_judged(part)), None)
+    talk = next((part for part in parts if part.name not in unread and not formats.is_judged(part)), None)
     first, *others = unread
     more = f"; the same holds of {some_of(map(_short, others), _NAMED)}" if others else ""
     refusal = DialgaugeError(
@@ -164,9 +158,7 @@ def _short(name: str) -> str:
 
 
 def _no_log(file: str | Path, part: Part, seen: str = "") -> DialgaugeError:
-    from dialgauge.formats import log_advice  # the readers of free texts, for a file that is refused
-
-    lacking, example = log_advice(part)
+    lacking, example = formats.log_advice(part)
     reason = f"no known format of agents' logs fits it{seen}; {lacking} (to score responses, give the gold file, too)"
     error = DialgaugeError(reason, file=part.name, example=example)
     return led_on(file, error, part)
@@ -211,7 +203,5 @@ def _format(file: str | Path, *, tolerant: bool = False) -> str:
 
 def _format_among(parts: Sequence[Part]) -> str:
     """The format of the logs between other files; empty where there are none that can be told from these."""
-    from dialgauge.formats import logs_among
-
-    found = (format_ for _, format_ in (logs_among(parts) if len(parts) > 1 else ()))
+    found = (format_ for _, format_ in (formats.logs_among(parts) if len(parts) > 1 else ()))
     return next((format_.name for format_ in found if isinstance(format_, DialogueFormat)), "")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import polars as pl
 from msgspec import Struct, structs
 
 from dialgauge.comparison import ComparisonView
@@ -100,8 +101,6 @@ def _trials_needed(counts: Sequence[Sequence[tuple[int, int]]], shrunk: float) -
 
 def _counts(run: Run, tasks: Sequence[str]) -> list[tuple[int, int]]:
     """Successes and trials of these tasks."""
-    import polars as pl
-
     scored = run.table(TRIALS).filter("scored").group_by("task").agg(pl.col("success").sum(), pl.len())
     by_task = {task: (int(passed), int(trials)) for task, passed, trials in scored.iter_rows()}
     return [by_task.get(task, (0, 0)) for task in tasks]
@@ -181,8 +180,6 @@ class TrialsView(ComparisonView):
 
     def uncounted(self, run: Run, measure: str) -> Collection[str]:
         """Tasks that a run has without a score on a measure, such as pass^4 where only two trials were made."""
-        import polars as pl
-
         scores = run.table("dialogue_scores").filter(pl.col("measure") == measure)
         if not scores.height:
             return ()

@@ -106,10 +106,10 @@ def score_results(
 
     named, measures = named_files(sources), measure_names(measures)
     if place_of(workers).asked:
-        from dialgauge.tasks.distributed import ResultsWork, score_elsewhere
+        from dialgauge.tasks.distributed import ResultsWork, score_distributed
 
         work = ResultsWork(measures, resamples, seed, judges)
-        return TrialRuns(score_elsewhere(work, named, store=store, workers=workers, progress=progress))
+        return TrialRuns(score_distributed(work, named, store=store, workers=workers, progress=progress))
     runs = []
     verdicts = read_verdicts(judges) if (judges := tuple(judges)) else []
     with progress.reading(len(named)) as advance:

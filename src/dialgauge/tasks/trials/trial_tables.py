@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+import polars as pl
 
+from dialgauge import report
 from dialgauge.measures import Score, Signature
 from dialgauge.presentation import END_REASONS
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
@@ -71,9 +73,7 @@ class TrialRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The scores with their intervals, rewards also by part."""
-        from dialgauge.report import run_figures
-
-        return run_figures(self, parts={MEAN_REWARD: "part of the reward"}, names=_REWARD_WORDS)
+        return report.run_figures(self, parts={MEAN_REWARD: "part of the reward"}, names=_REWARD_WORDS)
 
 
 _REWARD_WORDS = {
@@ -320,8 +320,6 @@ def _intervals(run: Run) -> bool:
 
 
 def _ends(run: Run, *, several: bool) -> Table:
-    import polars as pl
-
     table = Table(
         f"How conversations ended{f': {run.name}' if several else ''}",
         ["reason", "counts as", Column("conversations", align="right"), Column("passed", align="right")],

@@ -137,7 +137,7 @@ class LogScores:
 
     @property
     def opposite(self) -> str:
-        """What is no where a conversation passed, if that is how the log says so."""
+        """The first field that is "no" where a conversation passed; empty if there is none."""
         return next((name for stated in self._stated for name, text in stated.items() if text == "no"), "")
 
     @cached_property
@@ -313,7 +313,7 @@ class LogScores:
         return judges and name not in self.maxima and self.pair(name) is not None
 
     def pair(self, name: str) -> tuple[float, float] | None:
-        """What failure and success are under this name; None where its numbers are more than two, or others."""
+        """The numbers for failure and success under this name; None if it has other numbers."""
         numbers = {score_number(text) for text in self._values(name)}
         if numbers <= {*_PAIRS[0]}:
             return _PAIRS[0]

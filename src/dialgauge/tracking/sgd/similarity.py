@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from dialgauge import values
 from dialgauge.dialogue import Values
 
 #: How values of open slots are compared.
@@ -50,9 +51,7 @@ def difflib_ratio(reference: str, predicted: str) -> float:
 
 def _processed(text: str) -> str:
     """What fuzzywuzzy compares: lower case, no accented letters, punctuation to spaces, words sorted."""
-    from dialgauge.values import sorted_tokens
-
-    return sorted_tokens(text)
+    return values.sorted_tokens(text)
 
 
 def slot_score(reference: Values, predicted: Values, *, categorical: bool, matching: Matching) -> float:

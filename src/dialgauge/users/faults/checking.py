@@ -119,7 +119,7 @@ class GoalView:
 
 
 def goal_findings(view: ConversationView) -> dict[FaultKind, FaultFindings]:
-    """The checks that acts decide; those of texts stand elsewhere."""
+    """The findings of the checks that acts decide."""
     goal = GoalView(view)
     strayed = list(_strayed(goal))
     return {

@@ -15,7 +15,7 @@ _USER_ID = re.compile(r"(?<![@\w.])[a-z]+_[a-z]+_\d{2,}\b(?!@)")
 _ITEM_ID = re.compile(r"\b(?:certificate|gift_card|credit_card|paypal)_\d{3,}\b")
 _PHONE = re.compile(r"(?<![\d-])\d{3}[-. ]\d{3}[-. ]\d{4}(?![\d-])")
 _ORDER = re.compile(r"#[A-Z]\d{5,}\b")
-_FLIGHT = re.compile(r"\b[A-Z]{2,3}\d{3,4}\b")
+FLIGHT = re.compile(r"\b[A-Z]{2,3}\d{3,4}\b")
 _AMOUNT = re.compile(r"\$\s?(\d[\d,]*(?:\.\d+)?)")
 #: Six capitals or digits with a letter: a booking code, if it has a digit or stands in a sentence about bookings.
 _BOOKING = re.compile(r"(?<![\w#-])(?=[A-Z0-9]*[A-Z])[A-Z0-9]{6}(?![\w-])")
@@ -63,7 +63,7 @@ def entities(text: str) -> Iterator[StatedEntity]:
     """The things in a text that no wording explains: addresses, ids, numbers of flights, phones, days, airports."""
     patterns = {
         "e-mail address": _EMAIL, "user id": _USER_ID, "payment id": _ITEM_ID, "phone number": _PHONE,
-        "order id": _ORDER, "flight number": _FLIGHT,
+        "order id": _ORDER, "flight number": FLIGHT,
     }  # fmt: skip
     for kind, pattern in patterns.items():
         for match in pattern.finditer(text):
@@ -90,7 +90,7 @@ def bookings(text: str) -> list[str]:
     return [
         match[0]
         for match in _BOOKING.finditer(text)
-        if not _FLIGHT.fullmatch(match[0])
+        if not FLIGHT.fullmatch(match[0])
         and (re.search(r"\d", match[0]) or about)
         and re.search(r"[A-Z]", match[0])
         and not match[0].isdigit()

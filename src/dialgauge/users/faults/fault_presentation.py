@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from dialgauge import report
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.presentation import fault_sentence, fault_words, scope_sentence
 from dialgauge.report import Cell, Column, RunSet, Table
@@ -68,9 +69,7 @@ class FaultRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The shares with their intervals, also by kind of fault."""
-        from dialgauge.report import run_figures
-
-        return run_figures(self, parts={USER_FAULT: "kind of fault"})
+        return report.run_figures(self, parts={USER_FAULT: "kind of fault"})
 
 
 def missing_sentence(run: Run) -> str:

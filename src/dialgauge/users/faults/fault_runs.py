@@ -23,7 +23,7 @@ from dialgauge.measures import (
     parse_measure,
     score_systems,
 )
-from dialgauge.runs import Run, new_run
+from dialgauge.runs import MANIFEST, Run, new_run
 from dialgauge.text import Note, counted
 from dialgauge.users.faults.checking import check_user
 from dialgauge.users.faults.conversation_view import ConversationView
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 KIND = "faults"
 FAULTS, CHECKS = "faults", "fault_checks"
 #: The file that makes a folder a stored run.
-_MANIFEST = "run.json"
 
 
 def user_faults(
@@ -81,7 +80,7 @@ def check_faults(
 ) -> Run:
     """The run of what the users in a source got wrong: conversations in any format, or the folder of a stored run."""
     path = Path(source)
-    if (path / _MANIFEST).is_file():
+    if (path / MANIFEST).is_file():
         stored = Run.load(path)
         return faults_run(list(stored.dialogues()), name or stored.name, resamples=resamples, seed=seed)
     corpus = read(source, format=format)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.formats import checksum
 from dialgauge.measures import Signature
 
 #: Ends of conversations of agents that are their own; whatever else a results file names is a failure of something
@@ -16,7 +16,6 @@ from dialgauge.measures import Signature
 _OWN_ENDS = frozenset({"", "user_stop", "agent_stop", "max_steps", "too_many_errors", "agent_error"})
 #: Benchmarks that judge every conversation that comes to its end; other logs need not.
 _JUDGING = frozenset({"tau", "tau2"})
-_SHORT = 12
 
 
 def told_in(dialogue: Dialogue, key: str) -> str:
@@ -85,4 +84,4 @@ def _joined(texts: Iterable[str]) -> str:
 def _goals(dialogues: Iterable[Dialogue]) -> str:
     """The checksum of tasks with their goals, whatever their order and number of trials."""
     written = {msgspec.json.encode((task_of(dialogue), dialogue.goal), order="deterministic") for dialogue in dialogues}
-    return hashlib.sha256(b"\n".join(sorted(written))).hexdigest()[:_SHORT]
+    return checksum(b"\n".join(sorted(written)))

@@ -19,7 +19,7 @@ from dialgauge.users.faults.conversation_view import (
 from dialgauge.users.faults.entities import bookings, entities, is_known
 from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
 from dialgauge.users.faults.knowledge import ASKED, KnownThing, known_things
-from dialgauge.users.faults.withheld_items import kept_back
+from dialgauge.users.faults.withheld_items import secret_items
 
 _LICENCE = re.compile(
     r"(?<!never )(?<!not )(?<!n't )\b(?:make (?:something|it|one|them|anything) up|make up (?:a|an|any|the)|invent|"
@@ -124,7 +124,7 @@ def withheld(view: ConversationView) -> FaultFindings:
     """An id, number or address that the instruction gives is asked for, and the answer lacks it."""
     if not view.instruction:
         return not_checked("withheld", "no_giving_instruction")
-    every, kept = known_things(view.instruction), kept_back(view.instruction)
+    every, kept = known_things(view.instruction), secret_items(view.instruction)
     given = [thing for thing in every if not _is_kept(thing, kept)]
     unasked = tuple(thing.name for thing in every if _is_kept(thing, kept))
     if not given:

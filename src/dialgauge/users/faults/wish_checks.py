@@ -14,10 +14,12 @@ from functools import partial
 
 import msgspec
 
+from dialgauge.formats import OUT_OF_SCOPE
 from dialgauge.users.faults.conversation_view import ConversationView, RecordedExchange, plain_text, sentences
+from dialgauge.users.faults.entities import FLIGHT
 from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
 from dialgauge.users.faults.told_checks import REACTIVE
-from dialgauge.users.faults.withheld_items import kept_back, things_named
+from dialgauge.users.faults.withheld_items import secret_items, things_named
 
 #: What an action is called where people speak of it, by a word of the tool's name.
 _SPOKEN = {
@@ -35,7 +37,6 @@ _WANTED = {"seats": (r"\bwant\b[^.]*\bseats?\b", r"\bseats?\b|\baisle\b|\bwindow
 _CONDITIONAL = re.compile(r"\b(?:if|unless|in case|willing|otherwise|when)\b", re.IGNORECASE)
 _GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
 _TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
-_OUT_OF_SCOPE = re.compile(r"###\s?OUT-OF-SCOPE\s?###")
 _DROPS = re.compile(r"\bnever ?mind\b|\bforget (?:it|about it)\b", re.IGNORECASE)
 _ASKS = re.compile(
     r"\b(?:please provide|need from you|could you (?:please )?provide|i(?:'ll| will)? need)\b", re.IGNORECASE
@@ -113,7 +114,7 @@ def early_end(view: ConversationView) -> FaultFindings:
 def _out_of_scope(last: RecordedExchange) -> str:
     """Gives up as out of scope where the agent has asked it something: not to know is an answer."""
     asked = last.asked.rstrip(' }"\n')
-    if not _OUT_OF_SCOPE.search(last.text) or not asked.endswith("?") or _ANYTHING_ELSE.search(asked):
+    if not OUT_OF_SCOPE.search(last.text) or not asked.endswith("?") or _ANYTHING_ELSE.search(asked):
         return ""
     return "out_of_scope"
 
@@ -129,7 +130,7 @@ def _stops_instead(view: ConversationView, last: RecordedExchange) -> str:
     asks = _DIRECT_QUESTION.search(asked) or (
         _OPEN_QUESTION.search(question) and not _LEFT_TO_THE_USER.search(question) and not _REFUSED.search(asked)
     )
-    if not asks or things_named(question) & kept_back(view.instruction) or _ENDS_WHEN_ASKED.search(view.instruction):
+    if not asks or things_named(question) & secret_items(view.instruction) or _ENDS_WHEN_ASKED.search(view.instruction):
         return ""
     return "stops_when_asked"
 
@@ -204,7 +205,6 @@ _NONSTOP = re.compile(r"\bto a (?:nonstop|direct) flight\b(?! if)", re.IGNORECAS
 _STOPS_ALLOWED = re.compile(
     r"\b(?:stop ?overs?|one stop|layovers?)\b[^.]*\b(?:fine|ok|okay|accept)|don't care about direct", re.IGNORECASE
 )
-_FLIGHT = re.compile(r"\b[A-Z]{2,3}\d{3,4}\b")
 _WITH_STOPS = re.compile(
     r"\b(?:let's|i'd like to|please|could you|can you|can we)\b[^.?!]*\b(?:one|1|two)-?\s?stop (?:options?|flights?)",
     re.IGNORECASE,
@@ -257,7 +257,7 @@ def contradicted(view: ConversationView) -> FaultFindings:
     without = [(what, shown) for what, (name, shown) in _WITHOUT.items() if _refuses(view.instruction, what, name)]
     nonstop = _NONSTOP.search(view.instruction) is not None and not _STOPS_ALLOWED.search(view.instruction)
     # What the user would have chosen had it kept to its instruction.
-    flights = {flight for _, arguments in _expected(view) for flight in _FLIGHT.findall(arguments)}
+    flights = {flight for _, arguments in _expected(view) for flight in FLIGHT.findall(arguments)}
     derived = (
         *(["limit"] if limit else []),
         *(what for what, _ in without),
@@ -287,7 +287,7 @@ def contradicted(view: ConversationView) -> FaultFindings:
 
 def _other_flight(exchange: RecordedExchange, expected: set[str]) -> str:
     """The flight that the user chooses out of several, where it was offered the expected one beside it."""
-    offered, named = set(_FLIGHT.findall(exchange.asked)), set(_FLIGHT.findall(exchange.plain))
+    offered, named = set(FLIGHT.findall(exchange.asked)), set(FLIGHT.findall(exchange.plain))
     if "?" in exchange.plain or not offered & expected or not named or named & expected:
         return ""
     return min(named & offered, default="")

@@ -75,12 +75,12 @@ _NAMES_NOTHING = re.compile(
 )
 
 
-def kept_back(instruction: str) -> frozenset[str]:
+def secret_items(instruction: str) -> frozenset[str]:
     """The kinds of things that the user is told not to give.
 
-    >>> sorted(kept_back("Your user id is ann_lee_2041. Do not share it, nor tell your phone number."))
+    >>> sorted(secret_items("Your user id is ann_lee_2041. Do not share it, nor tell your phone number."))
     ['phone number', 'user id']
-    >>> sorted(kept_back("Your user id is ann_lee_2041. Do not give it unless you are asked."))
+    >>> sorted(secret_items("Your user id is ann_lee_2041. Do not give it unless you are asked."))
     []
     """
     kept: set[str] = set()

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         read_domain as read_domain,
     )
     from dialgauge.worlds.domain.matching import (
-        DAYS as DAYS,
         ORDERED as ORDERED,
         clock_text as clock_text,
         comparable as comparable,

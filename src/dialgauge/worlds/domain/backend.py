@@ -15,6 +15,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Call
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.text import upper_first
 from dialgauge.worlds.domain.goals import DomainGoal
 from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.search import DomainSearch, Entity, Found
@@ -39,7 +40,7 @@ class Booking(Struct, frozen=True):
     #: Slots that were refused, are missing, or have a value that cannot be.
     slots: tuple[str, ...] = ()
     #: What was wrong with a value, by slot, as the end of a sentence.
-    faults: dict[str, str] = {}
+    problems: dict[str, str] = {}
     #: Values that were refused, by slot.
     refused: dict[str, str] = {}
     #: The price of all that was booked, where it has one.
@@ -50,11 +51,11 @@ class Booking(Struct, frozen=True):
         listed = ", ".join(map(service.declared, self.slots))
         if self.outcome == "booked":
             given = ", ".join(f"{service.declared(slot)}: {value}" for slot, value in self.gives.items())
-            return f"Booked. {given[:1].upper()}{given[1:]}" if given else "Booked."
+            return f"Booked. {upper_first(given)}" if given else "Booked."
         if self.outcome == "incomplete":
             return f"Not booked: {listed} is missing." if len(self.slots) == 1 else f"Not booked: {listed} are missing."
         if self.outcome == "ill-typed":
-            return f"Not booked: {'; '.join(f'{service.declared(slot)} {why}' for slot, why in self.faults.items())}."
+            return f"Not booked: {'; '.join(f'{service.declared(slot)} {why}' for slot, why in self.problems.items())}."
         if self.outcome == "refused":
             refused = ", ".join(f"{service.declared(slot)}: {value}" for slot, value in self.refused.items())
             return f"Not booked: it is not available for {refused}."
@@ -133,19 +134,19 @@ class DomainBackend:
             return Booking("no such entity")
         if missing := spec.missing(slots):
             return Booking("incomplete", slots=tuple(missing))
-        if faults := self._faults(service, slots):
-            return Booking("ill-typed", slots=tuple(faults), faults=faults)
+        if problems := self._problems(service, slots):
+            return Booking("ill-typed", slots=tuple(problems), problems=problems)
         if refused := self._refuses(service, slots):
             return Booking("refused", slots=refused, refused={slot: slots[slot] for slot in refused})
         gives = {slot: self._made(spec.made.get(slot, ())) for slot in spec.gives}
         return Booking("booked", gives, total="" if row is None else _total(service, row, slots))
 
-    def _faults(self, service: Service, slots: Mapping[str, str]) -> dict[str, str]:
+    def _problems(self, service: Service, slots: Mapping[str, str]) -> dict[str, str]:
         return {
-            slot: fault
+            slot: problem
             for slot, value in slots.items()
             if (
-                fault := service.booking_slots[slot].fault(value)
+                problem := service.booking_slots[slot].problem(value)
                 if slot in service.booking_slots
                 else "is not a slot of the booking"
             )

@@ -237,8 +237,8 @@ class _GoalReader:
         self, service: Service, given: Mapping[str, str], rules: Mapping[str, SearchSlot] | Mapping[str, SlotType]
     ) -> None:
         for slot, value in given.items():
-            if fault := rules[slot].fault(value):
-                self.refuse(f"{service.name}: {service.declared(slot)} {fault} (got '{value}')")
+            if problem := rules[slot].problem(value):
+                self.refuse(f"{service.name}: {service.declared(slot)} {problem} (got '{value}')")
 
     def _slots(
         self, given: Mapping[str, Any], key: str, service: Service, known: Mapping[str, Any], use: str

@@ -16,7 +16,6 @@ Match: TypeAlias = Literal["same", "at-least", "at-most", "contains", "yes-no"]
 MATCHES: tuple[Match, ...] = get_args(Match)
 #: What orders values: a column compared with these holds numbers or clock times only.
 ORDERED: tuple[Match, ...] = ("at-least", "at-most")
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)")
 _THOUSANDS = re.compile(r"[-+]?[0-9]{1,3}(?:[,' ][0-9]{3})+(?:\.[0-9]+)?")

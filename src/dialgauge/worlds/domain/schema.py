@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Ontology, SlotSpec, State
 from dialgauge.intents import service_of
-from dialgauge.worlds.domain.matching import DAYS
+from dialgauge.values import DAYS
 from dialgauge.worlds.domain.service import CHOICE, Service
 
 #: The names of acts on each side, with the slots they can carry, ``""`` for none.

@@ -164,8 +164,8 @@ class ServiceTable:
                 raise DialgaugeError(
                     f"{self.service.name} cannot be searched by '{slot}'.{nearest(slot, self.service.wishes)}"
                 )
-            if fault := known.fault(value):
-                raise DialgaugeError(f"{slot} {fault} (got '{value}')")
+            if problem := known.problem(value):
+                raise DialgaugeError(f"{slot} {problem} (got '{value}')")
             kept = self._kept[slot, value] = self._fitting(slot, known, value)
         return kept
 

@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act
 from dialgauge.intents import service_of
-from dialgauge.values import clock, same_value
+from dialgauge.text import upper_first
+from dialgauge.values import DAYS, clock, same_value
 from dialgauge.worlds.domain.matching import (
-    DAYS,
     ORDERED,
     Match,
     comparable,
@@ -82,10 +82,10 @@ class SlotType(Struct, frozen=True):
     high: int | None = None
     words: tuple[str, ...] = ()
 
-    def fault(self, value: str) -> str:
+    def problem(self, value: str) -> str:
         """What is wrong with a value, as the end of a sentence that begins with it; empty where nothing is.
 
-        >>> SlotType("number", 1, 9).fault("-3"), SlotType("time").fault("99:99"), SlotType("day").fault("Monday")
+        >>> SlotType("number", 1, 9).problem("-3"), SlotType("time").problem("99:99"), SlotType("day").problem("Monday")
         ('must be a whole number from 1 to 9', 'must be a time of day such as 9:30', '')
         """
         if not value.strip():
@@ -96,9 +96,9 @@ class SlotType(Struct, frozen=True):
             return "must be a time of day such as 9:30"
         if self.kind == "words" and comparable(value) not in map(comparable, self.words):
             return f"must be one of {', '.join(self.words)}"
-        return self._number_fault(value) if self.kind == "number" else ""
+        return self._number_problem(value) if self.kind == "number" else ""
 
-    def _number_fault(self, value: str) -> str:
+    def _number_problem(self, value: str) -> str:
         if self.low is None or self.high is None:
             if number(value) is not None:
                 return ""
@@ -138,7 +138,7 @@ class SearchSlot(Struct, frozen=True):
     #: The distinct values, as first written: the column's, and what the domain adds.
     values: tuple[str, ...] = ()
 
-    def fault(self, value: str) -> str:
+    def problem(self, value: str) -> str:
         """What is wrong with a wish, as the end of a sentence that begins with it; empty where nothing is."""
         if self.match in ORDERED and (self.values or ordinal(value) is None):
             if self.timed:
@@ -323,7 +323,7 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def prefix(self) -> str:
         """What the names of its acts begin with."""
-        return self.name[:1].upper() + self.name[1:]
+        return upper_first(self.name)
 
     def act_name(self, role: Role) -> str:
         """The name of an act of this service, such as ``Car-Offer``; empty where it has none of that role."""

@@ -171,8 +171,8 @@ class ServiceReader:
             reader.refuse(f"there is no rule '{text}' to search by.{nearest(text, MATCHES)}", location)
         added = reader.texts(given, "values", location)
         for position, value in enumerate(added):
-            if fault := _unfit(match, value):
-                reader.refuse(f"'{value}' {fault} under '{match}'", (*location, "values", position))
+            if problem := _unfit(match, value):
+                reader.refuse(f"'{value}' {problem} under '{match}'", (*location, "values", position))
         reader.check_values(added, (*location, "values"))
         if not self._multiwoz:
             _check_cells(rows, slot, match)
@@ -311,8 +311,8 @@ def _check_cells(rows: RowsFile, slot: str, match: Match) -> None:
             continue
         if plain(cell) == DONTCARE:
             _refuse_row(rows, line, f"{NO_WISH} (column '{slot}')")
-        if fault := _unfit(match, cell):
-            _refuse_row(rows, line, f"'{cell}' in the column '{slot}' {fault}, and {DOMAIN_FILE} says '{match}'")
+        if problem := _unfit(match, cell):
+            _refuse_row(rows, line, f"'{cell}' in the column '{slot}' {problem}, and {DOMAIN_FILE} says '{match}'")
         if match in ORDERED:
             kinds.setdefault(minutes(cell) is not None, cell)
             if len(kinds) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dialgauge.text import counted
+from dialgauge.text import counted, some_of
 from dialgauge.worlds.tools.integrity import MOST_FOREIGN, Filing, Integrity
 
 #: How many conversations are named as examples.
@@ -51,10 +51,9 @@ def _foreign_sentences(name: str, integrity: Integrity) -> list[str]:
     if (others := len(integrity.foreign) - _NAMED) > 0:
         sentences.append(f"{name}: and {others:,} more.")
     if mapping := integrity.mapping:
-        shown = ", ".join(f"{conversation} → task {task}" for conversation, task in mapping[:_NAMED])
-        more = ", …" if len(mapping) > _NAMED else ""
+        shown = some_of((f"{conversation} → task {task}" for conversation, task in mapping), _NAMED)
         fit = "of them fits" if len(mapping) == 1 else "of them fit"
-        sentence = f"{name}: {len(mapping):,} {fit} exactly one other task of the file ({shown}{more})"
+        sentence = f"{name}: {len(mapping):,} {fit} exactly one other task of the file ({shown})"
         stands = ": the ids seem to be mixed up, so totals may stand" if integrity.permuted else ""
         sentences.append(f"{sentence}{stands}. Nothing was moved; --json has the whole mapping.")
     return [*sentences, *(f"{name}: {words[0].lower()}{words[1:]}" for words in withheld_words(integrity))]

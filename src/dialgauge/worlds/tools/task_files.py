@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import as_text
 from dialgauge.worlds.tools.world import ToolCall
 from dialgauge.yaml_file import as_record
 
@@ -152,9 +153,9 @@ def tau2_task(entry: Mapping[str, Any], path: Path) -> ToolTask:
             _gold(other.get("actions") if isinstance(other, dict) else other, name, path)
             for other in _list(criteria.get("acceptable_outcomes"), name, path)
         ),
-        outputs=tuple(map(_text, _list(criteria.get("communicate_info"), name, path))),
+        outputs=tuple(map(as_text, _list(criteria.get("communicate_info"), name, path))),
         env_assertions=None if env is None else tuple(_list(env, name, path)),
-        nl_assertions=tuple(map(_text, _list(criteria.get("nl_assertions"), name, path))),
+        nl_assertions=tuple(map(as_text, _list(criteria.get("nl_assertions"), name, path))),
         basis=None if basis is None else tuple(map(str, _list(basis, name, path))),
     )
 
@@ -176,7 +177,7 @@ def _tau_task(entry: Mapping[str, Any], number: int, path: Path) -> ToolTask:
         instruction=str(entry.get("instruction") or ""),
         user=None if user is None else str(user),
         expected=_gold(entry.get("actions"), name, path),
-        outputs=tuple(map(_text, _list(entry.get("outputs"), name, path))),
+        outputs=tuple(map(as_text, _list(entry.get("outputs"), name, path))),
     )
 
 
@@ -195,7 +196,7 @@ def _own_task(line: bytes, number: int, path: Path) -> ToolTask:
         expected=None
         if task.expected is None
         else tuple(GoldCall(call.name, call.arguments) for call in task.expected),
-        outputs=tuple(map(_text, task.outputs)),
+        outputs=tuple(map(as_text, task.outputs)),
         assertions=tuple(task.assertions),
     )
 
@@ -230,10 +231,6 @@ def _start_call(call: Any, task: str, path: Path) -> ToolCall:
     if not isinstance(call, dict) or not isinstance(call.get("func_name"), str):
         raise DialgaugeError(f"task {task}: an action of the initial state has no func_name", file=str(path))
     return ToolCall(call["func_name"], call.get("arguments") or {})
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _list(value: Any, task: str, path: Path) -> list[Any]:

@@ -15,8 +15,8 @@ from msgspec import Struct, field
 from dialgauge.dialogue import Goal, Task
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.values import normal_slot
-from dialgauge.worlds.domain import DAYS, clock_text
+from dialgauge.values import DAYS, normal_slot
+from dialgauge.worlds.domain import clock_text
 from dialgauge.worlds.town.database import VENUE_DOMAINS, TownDatabase
 from dialgauge.worlds.town.goal_messages import messages
 from dialgauge.worlds.town.likeness import minutes
@@ -240,7 +240,7 @@ class _GoalSource:
         return task | {"reqt": _questions(draws, domain, info)}
 
     def _taxi(self, draws: Draws, _domain: str, draft: _Draft) -> RawTask:
-        """Between two places, or between the two venues of the goal: then only the time and the way are given."""
+        """A taxi between two places or, with only the time given, to or from a venue of the goal."""
         task: RawTask = {"info": {}, "fail_info": {}, "reqt": draws.shuffled(("car type", "phone"))}
         booked = draft.tasks.get("restaurant", {}).get("book")
         time = clock_text(_QUARTER * draws.integer(6 * 4, 23 * 4))

@@ -17,6 +17,7 @@ from dialgauge.dialogue import Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.values import NO_CONSTRAINT, clock
 from dialgauge.worlds.domain import DomainGoal, GoalFindings, ServiceTask
+from dialgauge.worlds.town.database import VENUE_DOMAINS
 from dialgauge.worlds.town.search import TownSearch
 from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, REQUEST_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS
 
@@ -40,8 +41,6 @@ _HOUR, _DAY = 60, 24 * 60
 _FLAGS = ("invalid", "pre_invalid")
 _NUMBER = re.compile(r"[1-9]\d?")
 _ENDS = ("departure", "destination")
-#: What a user can be sent to and from.
-_PLACES = ("restaurant", "hotel", "attraction")
 _LEAVING = re.compile(r"leave the (restaurant|hotel|attraction)\b")
 _ARRIVING = re.compile(r"arrives? (?:at )?the (restaurant|hotel|attraction)\b")
 
@@ -141,7 +140,7 @@ _SPELLED = {("type", "mutliple sports"): "multiple sports"}
 def _links(info: Mapping[str, str], domains: list[str], text: list[str]) -> dict[str, str]:
     """Which venue each end of a ride is, where the goal gives none."""
     missing = [end for end in _ENDS if end not in info]
-    places = [domain for domain in domains if domain in _PLACES]
+    places = [domain for domain in domains if domain in VENUE_DOMAINS]
     if len(missing) < len(_ENDS) or len(places) != len(_ENDS):
         return {}
     for sentence in text:

@@ -257,7 +257,7 @@ class Backend(DomainBackend):
         matches = super()._found(service, wishes)
         return self._shown(service, wishes, matches) if service in self._hidden else matches
 
-    def _faults(self, service: Service, slots: Mapping[str, str]) -> dict[str, str]:
+    def _problems(self, service: Service, slots: Mapping[str, str]) -> dict[str, str]:
         del service, slots
         return {}
 

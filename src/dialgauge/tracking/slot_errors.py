@@ -20,7 +20,7 @@ from dialgauge.report import Column, Table
 from dialgauge.text import OPTIONS, Note, counted, some_of
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Codes
-from dialgauge.tracking.tables import SLOT_ERRORS, TURN_SCORES
+from dialgauge.tracking.tables import KIND_WORDS, SLOT_ERRORS, TURN_SCORES
 from dialgauge.values import Pair
 
 if TYPE_CHECKING:
@@ -28,14 +28,13 @@ if TYPE_CHECKING:
 
 #: Dialogues of a group that are named.
 _LISTED = 20
-_KINDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
 
 
 class Episodes(Struct, frozen=True, eq=False):
     """All episodes, ordered by dialogue, slot and turn: arrays of equal length."""
 
     dialogue: Codes
-    #: The number of the slot among :attr:`Faults.pairs`.
+    #: The number of the slot among :attr:`SlotErrors.pairs`.
     slot: Codes
     #: User-turn number where the error begins, and the kind of error it is there.
     origin: Codes
@@ -47,7 +46,7 @@ class Episodes(Struct, frozen=True, eq=False):
         return len(self.slot)
 
 
-class SlotFaults(Struct, frozen=True):
+class SlotErrorCounts(Struct, frozen=True):
     """The episodes of one slot."""
 
     pair: Pair
@@ -94,7 +93,7 @@ def onset_histogram(first: Iterable[int], turns: Iterable[int], bins: int = 10) 
     return counts
 
 
-class Faults:
+class SlotErrors:
     """The errors of one system under one profile, from the tables of its run."""
 
     def __init__(self, system: TrackedSystem) -> None:
@@ -138,15 +137,15 @@ class Faults:
             (~counts.last[end]).astype(np.int32),
         )  # fmt: skip
 
-    def by_slot(self) -> list[SlotFaults]:
+    def by_slot(self) -> list[SlotErrorCounts]:
         """The episodes of each slot, slots with most wrong turns first."""
         all_episodes = self.episodes
         table = []
         for number, pair in enumerate(self.pairs):
             mine = all_episodes.slot == number
-            wrong, missed, spurious = (int((all_episodes.kind[mine] == kind).sum()) for kind in _KINDS)
+            wrong, missed, spurious = (int((all_episodes.kind[mine] == kind).sum()) for kind in KIND_WORDS)
             table.append(
-                SlotFaults(
+                SlotErrorCounts(
                     pair,
                     int(mine.sum()),
                     wrong,
@@ -205,15 +204,15 @@ def slots_per_dialogue(counts: Counts) -> Codes:
     return np.maximum.reduceat(counts.gold_size, np.flatnonzero(counts.first))
 
 
-def fault_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
+def slot_error_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
     """Where errors begin, how long they last, and which values are confused."""
-    faults = Faults(system)
+    errors = SlotErrors(system)
     slots = Table(
         f"{system.name}: errors by slot ({system.profile})",
         [
             "slot",
             "episodes",
-            *_KINDS.values(),
+            *KIND_WORDS.values(),
             Column("mean origin (user turn)", digits=1),
             Column("mean length (user turns)", digits=1),
             Column("recovered %", digits=1, percent=True),
@@ -223,7 +222,7 @@ def fault_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
             "ends before the dialogue. Slots with the most episodes come first."
         ],
     )
-    for entry in sorted(faults.by_slot(), key=lambda entry: (-entry.episodes, entry.pair))[:most]:
+    for entry in sorted(errors.by_slot(), key=lambda entry: (-entry.episodes, entry.pair))[:most]:
         slots.add(
             "-".join(entry.pair),
             entry.episodes,
@@ -235,9 +234,9 @@ def fault_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
             entry.recovered / entry.episodes,
         )
     confused = Table(f"{system.name}: confused values ({system.profile})", ["slot", "gold", "predicted", "turns"])
-    for pair, gold, predicted, turns in faults.confusions(most):
+    for pair, gold, predicted, turns in errors.confusions(most):
         confused.add("-".join(pair), gold or "(absent)", predicted or "(absent)", turns)
-    return [slots, confused, _mismatch_table(system, faults.first_errors()), _first_error_table(system, faults)]
+    return [slots, confused, _mismatch_table(system, errors.first_errors()), _first_error_table(system, errors)]
 
 
 def _mismatch_table(system: TrackedSystem, first: FirstErrors) -> Table:
@@ -259,8 +258,8 @@ def _mismatch_table(system: TrackedSystem, first: FirstErrors) -> Table:
     return table
 
 
-def _first_error_table(system: TrackedSystem, faults: Faults) -> Table:
-    first, slots = faults.first_errors(), slots_per_dialogue(system.counts)
+def _first_error_table(system: TrackedSystem, errors: SlotErrors) -> Table:
+    first, slots = errors.first_errors(), slots_per_dialogue(system.counts)
     back = len(first.recovering)
     table = Table(
         f"{system.name}: position of the first error in dialogues that end with a wrong state ({system.profile})",
