@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.dialogue import Call, Dialogue, Outcome, Turn
+from dialgauge.presentation import steps_sentence
 from dialgauge.tasks import score_results, trial_tables
 from dialgauge.tasks.trials.used_steps import used_steps
 
@@ -55,7 +56,8 @@ def call(name: str, *, outcome: str = "done", gave: str = "a row", **arguments: 
 def test_whoever_lost_most_steps_used_them_up(turns: tuple[Turn, ...], side: str, turn: int | None, told: str) -> None:
     used = used_steps(talk(*turns))
     assert (used.side, used.turn) == (side, turn)
-    assert told in used.sentence
+    columns = {"steps_used_by": used.side, "steps_turn": used.turn, "steps_lost": used.lost, "steps_other": used.other}
+    assert told in steps_sentence(columns)
 
 
 def test_an_agent_that_failed_is_to_blame() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from dialgauge.measures import Score, Signature
-from dialgauge.presentation import END_REASONS
+from dialgauge.presentation import END_REASONS, trials_sentence
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_tables import stored_integrity
@@ -88,7 +88,7 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
     """For each file how much of it there is: to be read before any number."""
     sentences = []
     for run in runs:
-        sentences.append(f"{run.name}: {run.details['sentence']}.")
+        sentences.append(f"{run.name}: {trials_sentence(run)}.")
         if (integrity := stored_integrity(run)) is not None:
             sentences += integrity_sentences(run.name, integrity)
         if not run.coverage.complete:
@@ -342,9 +342,10 @@ _COUNTS = {"finished": "finished", "limit": "failed at a limit", "infrastructure
 
 
 def _coverage(run: Run) -> dict[str, Any]:
-    kept = ("sentence", "planned", "begun", "finished", "infrastructure", "not_judged", "pass_1_if_missing")
+    kept = ("planned", "begun", "finished", "infrastructure", "not_judged", "pass_1_if_missing")
     return {
         "complete": run.coverage.complete,
+        "sentence": trials_sentence(run),
         "integrity": run.details.get("integrity"),
         **{key: run.details[key] for key in kept},
         "domains": run.details.get("domains", {}),
