@@ -161,7 +161,7 @@ def _side_by_side(
     """Scores with a column for each run; of one run with the spread of its amounts beside them."""
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
-    heading = f"{title} (percent)" if shares else f"{title} (mean per {per})"
+    heading = title if shares else f"{title} (mean per {per})"
     titles = {}
     for name, unit in units.items():
         facts = [
@@ -173,7 +173,7 @@ def _side_by_side(
         table = _below_each_other(heading, runs, titles)
     else:
         heads = [Column("measure"), *(Column(_head(run), align="right") for run in runs), *(_SPREAD if spread else ())]
-        table = Table(heading, heads)
+        table = Table(heading, heads, unit="percent" if shares else "")
         for name, title in titles.items():
             amounts = spread.get(name) if spread else None  # none where no scored conversation says it
             beside = _spread_cells(runs[0].scores[name], amounts) if amounts else [""] * len(_SPREAD if spread else ())
