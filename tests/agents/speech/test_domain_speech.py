@@ -9,7 +9,8 @@ import pytest
 from dialgauge.agents.speech import DomainGrammar, DomainNlg, DomainNlu, FreeListener, ParseContext, Vocabulary
 from dialgauge.dialogue import Act, Call, Speaker, Turn
 from dialgauge.draws import Draws
-from dialgauge.worlds.domain import DomainSearch, act, comparable, draw_goals, load_domain
+from dialgauge.values import comparable
+from dialgauge.worlds.domain import DomainSearch, act, draw_goals, load_domain
 from support.domains import domain_folder
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "domains"

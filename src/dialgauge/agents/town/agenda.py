@@ -17,11 +17,26 @@ from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP
 from dialgauge.agents.town.task_progress import TaskProgress
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
-from dialgauge.intents import CONFIRMING, INFORM, INTENTS, NO_BOOK, NO_OFFER, OFFER_BOOK, OFFERING, REQUEST, SELECT
-from dialgauge.worlds.domain import CHOICE, GENERAL, UNKNOWN, Domain, DomainGoal, act
+from dialgauge.intents import (
+    AFFIRM,
+    BYE,
+    CONFIRMING,
+    GENERAL,
+    GREET,
+    INFORM,
+    INTENTS,
+    NEGATE,
+    NO_BOOK,
+    NO_OFFER,
+    OFFER_BOOK,
+    OFFERING,
+    REQUEST,
+    SELECT,
+    THANK,
+)
+from dialgauge.worlds.domain import CHOICE, UNKNOWN, Domain, DomainGoal, act, general_act
 
-_BYE, _THANK, _GREET = act("general-bye"), act("general-thank"), act("general-greet")
-_AFFIRM, _NEGATE = act("general-affirm"), act("general-negate")
+_BYE, _THANK, _GREET, _AFFIRM, _NEGATE = map(general_act, (BYE, THANK, GREET, AFFIRM, NEGATE))
 #: Shares of human turns with one, two, three and four new constraints.
 _INITIATIVE = (0.52, 0.33, 0.12, 0.03)
 _NO_ANSWER = ("", "?", "none", UNKNOWN, "not available")

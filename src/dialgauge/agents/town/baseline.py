@@ -17,11 +17,22 @@ from msgspec import Struct
 from dialgauge.agents.protocol import MAX_EXCHANGES, USER_DONE, USER_GAVE_UP
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
-from dialgauge.intents import CONFIRMING, INFORM, NO_OFFER, REFUSING, REQUEST, SELECT, TELLING
+from dialgauge.intents import BYE, CONFIRMING, INFORM, NO_OFFER, REFUSING, REQUEST, SELECT, TELLING
 from dialgauge.values import canonical
-from dialgauge.worlds.domain import ASKED, CHOICE, ORDERED, UNKNOWN, Domain, DomainGoal, Service, ServiceTask, act
+from dialgauge.worlds.domain import (
+    ASKED,
+    CHOICE,
+    ORDERED,
+    UNKNOWN,
+    Domain,
+    DomainGoal,
+    Service,
+    ServiceTask,
+    act,
+    general_act,
+)
 
-_BYE = act("general-bye")
+_BYE = general_act(BYE)
 _ANY = "any"
 _NO_VALUE = ("", "none")
 _NOT_KNOWN = (ASKED, UNKNOWN)

@@ -11,11 +11,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dialgauge.dialogue import DONTCARE, Act, State, Values
 from dialgauge.draws import Draws
-from dialgauge.intents import INFORM, INTENTS, REQUEST
-from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, Booking, Domain, DomainBackend, Entity, Role, Service, act
+from dialgauge.intents import AFFIRM, BYE, GENERAL, GREET, INFORM, INTENTS, MORE, REQUEST, THANK, WELCOME
+from dialgauge.worlds.domain import (
+    ASKED,
+    CHOICE,
+    Booking,
+    Domain,
+    DomainBackend,
+    Entity,
+    Role,
+    Service,
+    act,
+    general_act,
+)
 
-_WELCOME, _BYE = act("general-welcome"), act("general-bye")
-_MORE, _GREET = act("general-reqmore"), act("general-greet")
+_WELCOME, _BYE, _MORE, _GREET = map(general_act, (WELCOME, BYE, MORE, GREET))
 
 
 class RuleSystem:
@@ -72,16 +82,16 @@ class RuleSystem:
 
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         """The answer to a user's turn."""
-        intents = {act.name for act in heard if act.domain == GENERAL}
+        intents = {act.intent for act in heard if act.domain == GENERAL}
         given = self.belief.hear(heard, self._places)
-        if "general-bye" in intents:
-            return (_WELCOME, _BYE) if "general-thank" in intents else (_BYE,)
-        acts: list[Act] = [_GREET] if "general-greet" in intents else []
+        if BYE in intents:
+            return (_WELCOME, _BYE) if THANK in intents else (_BYE,)
+        acts: list[Act] = [_GREET] if GREET in intents else []
         self._settled = False
         for domain in self._domains(heard, intents):
             asked = [act.slot for act in heard if act.domain == domain and INTENTS[act.name] == REQUEST]
-            self._serve(domain, given.get(domain, {}), asked, "general-affirm" in intents, acts)
-        if "general-thank" in intents:
+            self._serve(domain, given.get(domain, {}), asked, AFFIRM in intents, acts)
+        if THANK in intents:
             acts += [_WELCOME, _MORE] if not acts else [_WELCOME]
         if not acts or acts == [_GREET] or (self._settled and self._draws.unit() < self._more):
             acts.append(_MORE)
@@ -101,7 +111,7 @@ class RuleSystem:
     def _domains(self, heard: Sequence[Act], intents: set[str]) -> list[str]:
         """What this turn is about; an answer without a service is about the last one."""
         domains = list(dict.fromkeys([act.domain for act in heard if act.domain in self._services]))
-        if not domains and self.belief.domain and "general-affirm" in intents:
+        if not domains and self.belief.domain and AFFIRM in intents:
             return [self.belief.domain]
         return domains
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dialgauge.dialogue import Act, Call, Turn
-from dialgauge.intents import INFORM, NO_OFFER, REFUSING, REQUEST
+from dialgauge.intents import GENERAL, INFORM, NO_OFFER, REFUSING, REQUEST
 from dialgauge.lab.blame.broken_links import Cause
 from dialgauge.values import constrains, same_value
 
-_GENERAL = "general"
 _BOOKING = "booking"
 
 
@@ -219,7 +218,7 @@ def _last(domain: str, slot: str, turns: Iterable[tuple[Act, ...] | None]) -> st
 
 
 def _matter(acts: tuple[Act, ...] | None) -> list[Act]:
-    return [act for act in acts or () if act.domain != _GENERAL]
+    return [act for act in acts or () if act.domain != GENERAL]
 
 
 def _domains(acts: tuple[Act, ...] | None) -> set[str]:

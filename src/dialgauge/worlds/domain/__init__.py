@@ -26,15 +26,11 @@ if TYPE_CHECKING:
     from dialgauge.worlds.domain.matching import (
         DAYS as DAYS,
         ORDERED as ORDERED,
-        clock_text as clock_text,
-        comparable as comparable,
         fits as fits,
         members as members,
-        minutes as minutes,
-        truth as truth,
     )
     from dialgauge.worlds.domain.rows_file import RowsFile as RowsFile
-    from dialgauge.worlds.domain.schema import FEW as FEW, GENERAL as GENERAL, Domain as Domain
+    from dialgauge.worlds.domain.schema import FEW as FEW, Domain as Domain
     from dialgauge.worlds.domain.search import (
         DomainSearch as DomainSearch,
         Entity as Entity,
@@ -53,6 +49,7 @@ if TYPE_CHECKING:
         Service as Service,
         SlotType as SlotType,
         act as act,
+        general_act as general_act,
     )
     from dialgauge.worlds.domain.starting import new_domain as new_domain
 

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
+from dialgauge.values import clock_text, comparable, minutes, number, truth
 from dialgauge.worlds.domain.goals import DomainGoal, ServiceTask
-from dialgauge.worlds.domain.matching import DAYS, ORDERED, clock_text, comparable, members, minutes, number, truth
+from dialgauge.worlds.domain.matching import DAYS, ORDERED, members
 from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.search import DomainSearch, Entity
 from dialgauge.worlds.domain.service import BookSpec, SearchSlot, Service, SlotType

@@ -14,22 +14,20 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.dialogue import Act
-from dialgauge.intents import service_of
-from dialgauge.values import clock, same_value
-from dialgauge.worlds.domain.matching import (
-    DAYS,
-    ORDERED,
-    Match,
+from dialgauge.intents import GENERAL, service_of
+from dialgauge.values import (
+    AS_WRITTEN,
+    NEXT_DAY,
+    TOWN_SPELLINGS,
     comparable,
-    fits,
-    has_thousands,
     minutes,
     number,
-    ordinal,
     plain,
+    same_value,
     spelled,
     truth,
 )
+from dialgauge.worlds.domain.matching import DAYS, ORDERED, Match, fits, has_thousands, ordinal
 
 Kind: TypeAlias = Literal["text", "day", "time", "number", "words"]
 Row: TypeAlias = dict[str, str]
@@ -293,7 +291,7 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
 
     def same(self, value: str, other: str) -> bool:
         """Do two values mean the same?"""
-        return same_value(value, other) if self.multiwoz else comparable(value) == comparable(other)
+        return same_value(value, other, TOWN_SPELLINGS if self.multiwoz else AS_WRITTEN)
 
     def canonical(self, slot: str, value: str) -> str:
         """A value in the one spelling that all values have which mean the same; the town's stay as they are."""
@@ -309,7 +307,11 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
         if rule is None or rule.match == "same" or (self.multiwoz and rule.match not in ORDERED):
             return not self.same(value, wanted)
         if rule.match in ORDERED:
-            amount, limit = (clock(value), clock(wanted)) if self.multiwoz else (ordinal(value), ordinal(wanted))
+            amount, limit = (
+                (minutes(value, NEXT_DAY), minutes(wanted, NEXT_DAY))
+                if self.multiwoz
+                else (ordinal(value), ordinal(wanted))
+            )
             if amount is None or limit is None:
                 return False
             return amount < limit if rule.match == "at-least" else amount > limit
@@ -350,3 +352,8 @@ def act(name: str, slot: str = "", value: str = "") -> Act:
     Act(name='general-bye', domain='general', slot='', values=())
     """
     return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())
+
+
+def general_act(intent: str) -> Act:
+    """An act that no service owns."""
+    return act(f"{GENERAL}-{intent}")

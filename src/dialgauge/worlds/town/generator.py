@@ -16,7 +16,8 @@ import msgspec
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import write_all
-from dialgauge.worlds.domain import DAYS, clock_text
+from dialgauge.values import clock_text
+from dialgauge.worlds.domain import DAYS
 from dialgauge.worlds.town.database import TownDatabase
 from dialgauge.worlds.town.likeness import LikeTexts, alike
 from dialgauge.worlds.town.town_words import town_words

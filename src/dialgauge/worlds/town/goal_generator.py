@@ -15,8 +15,8 @@ from msgspec import Struct, field
 from dialgauge.dialogue import Goal, Task
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.values import normal_slot
-from dialgauge.worlds.domain import DAYS, clock_text
+from dialgauge.values import clock_text, normal_slot
+from dialgauge.worlds.domain import DAYS
 from dialgauge.worlds.town.database import VENUE_DOMAINS, TownDatabase
 from dialgauge.worlds.town.goal_messages import messages
 from dialgauge.worlds.town.likeness import minutes
