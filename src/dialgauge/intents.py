@@ -11,9 +11,6 @@ from functools import lru_cache
 INFORM, OFFER, RECOMMEND, REQUEST, SELECT = "inform", "offer", "recommend", "request", "select"
 BOOK, OFFER_BOOK, OFFER_BOOKED = "book", "offerbook", "offerbooked"
 NO_OFFER, NO_BOOK = "nooffer", "nobook"
-#: The acts that no service owns, and what they do.
-GENERAL = "general"
-AFFIRM, BYE, GREET, MORE, NEGATE, THANK, WELCOME = "affirm", "bye", "greet", "reqmore", "negate", "thank", "welcome"
 #: Something was told of a slot that whoever read it could not make out.
 UNSURE = "unsure"
 

@@ -25,7 +25,6 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.expressions import compiled
-from dialgauge.intents import GENERAL
 from dialgauge.worlds import domain as domains
 from dialgauge.yaml_file import YamlDocument, read_yaml
 
@@ -153,7 +152,7 @@ def domain_profile(domain: domains.Domain) -> DatasetProfile:
             )
             for name, service in services.items()
         },
-        general_service=GENERAL,
+        general_service=domains.GENERAL,
         reference_markers=tuple(gives),
         reference_slots=tuple(gives),
         choice_slots=(domains.CHOICE,),

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         NO_CONSTRAINT as NO_CONSTRAINT,
         TOWN_SPELLINGS as TOWN_SPELLINGS,
         TRUTHS as TRUTHS,
+        Spellings as Spellings,
         canonical as canonical,
         clock_text as clock_text,
         comparable as comparable,

@@ -27,7 +27,7 @@ from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.intents import INFORM, OFFER, REQUEST
 from dialgauge.values import comparable, truth
-from dialgauge.worlds.domain import ASKED, CHOICE, UNKNOWN, Role, act, general_act
+from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, UNKNOWN, Role, act
 from dialgauge.yaml_file import shipped_yaml
 
 
@@ -254,7 +254,7 @@ class DomainGrammar:
         self.services = {name: ServiceGrammar(words, vocabulary) for name, words in vocabulary.services.items()}
         self._literals = literals_of(vocabulary.services.values(), vocabulary.domain.words_for)
         self._general: dict[str, dict[str, Act]] = {
-            speaker: {way.lower(): general_act(intent) for intent, ways in intents.items() for way in ways}
+            speaker: {way.lower(): act(f"{GENERAL}-{intent}") for intent, ways in intents.items() for way in ways}
             for speaker, intents in GENERAL_WAYS.items()
         }
         self._about = [

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from dialgauge.agents.manners import NEGATE
 from dialgauge.agents.speech.free_listener import FreeListener
 from dialgauge.agents.speech.nlu import Parse, ParseContext
 from dialgauge.agents.speech.service_talk import GENERAL_WORDS, WANTING, ServiceTalk
 from dialgauge.agents.speech.vocabulary import Vocabulary
 from dialgauge.dialogue import Act, Ontology, Speaker, Turn
-from dialgauge.intents import GENERAL, NEGATE
 from dialgauge.values import ReplyText
-from dialgauge.worlds.domain import Domain, act, general_act
+from dialgauge.worlds.domain import GENERAL, Domain, act
 
 if TYPE_CHECKING:
     from dialgauge.agents.speech.domain_grammar import DomainGrammar
@@ -94,7 +94,7 @@ class DomainNlu:
         known = context or ParseContext()
         reply = ReplyText(text)
         acts: list[Act] = [
-            general_act(intent) for intent, pattern in GENERAL_WORDS.items() if pattern.search(text.lower())
+            act(f"{GENERAL}-{intent}") for intent, pattern in GENERAL_WORDS.items() if pattern.search(text.lower())
         ]
         inside: set[int] = set()
         if known.domain in self._vocabulary:  # "note: meet me in the lounge" names no lounge
@@ -113,7 +113,7 @@ class DomainNlu:
                 spoken.append(act(words.service.act_name("inform")))
             acts += spoken
         if any(act.domain != GENERAL for act in acts):
-            acts = [act for act in acts if act.name != general_act(NEGATE).name]
+            acts = [act for act in acts if act != NEGATE]
         return Parse(tuple(dict.fromkeys(acts)))
 
     def _meant(self, reply: ReplyText, named: Sequence[str], known: ParseContext) -> list[str]:

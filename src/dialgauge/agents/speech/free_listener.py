@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from dialgauge.agents.manners import BYE
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act, Call, Turn
-from dialgauge.intents import BYE, INFORM, REQUEST
+from dialgauge.intents import INFORM, REQUEST
 from dialgauge.values import BoundReply, ReplyText, phrase_of
-from dialgauge.worlds.domain import Role, act, general_act
+from dialgauge.worlds.domain import Role, act
 
 _BYE = re.compile(
     r"\b(?:good ?bye|bye(?:-bye)?|farewell|"
@@ -54,7 +55,7 @@ class FreeListener:
                 self._vocabulary[service], reply, turn.text, calls, asked, values, service == active
             )
         if _BYE.search(turn.text.lower()):
-            acts.append(general_act(BYE))
+            acts.append(BYE)
         return tuple(dict.fromkeys(acts))
 
     def _of_service(

@@ -11,28 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dialgauge.agents.manners import AFFIRM, BYE, GREET, MORE, NEGATE, THANK, WELCOME
 from dialgauge.agents.speech.nlg import TemplateNlg
 from dialgauge.agents.speech.nlu import ParseContext
 from dialgauge.agents.speech.nlu_training import NluSample
 from dialgauge.agents.speech.phrase_book import NO_SLOT
 from dialgauge.dialogue import DONTCARE, Act, Dialogue, Ontology, SlotSpec, Speaker
 from dialgauge.draws import Draws
-from dialgauge.intents import (
-    AFFIRM,
-    BYE,
-    GENERAL,
-    GREET,
-    INFORM,
-    INTENTS,
-    MORE,
-    NEGATE,
-    RECOMMEND,
-    REQUEST,
-    THANK,
-    WELCOME,
-    service_of,
-)
-from dialgauge.worlds.domain import DAYS, general_act
+from dialgauge.intents import INFORM, INTENTS, RECOMMEND, REQUEST, service_of
+from dialgauge.worlds.domain import DAYS, GENERAL
 from dialgauge.worlds.town import (
     ASKED,
     BOOK_SLOTS,
@@ -229,14 +216,14 @@ class _Practice:
     def _system_before(self, domain: str, draws: Draws) -> ParseContext:
         """What the system may have said before a user speaks."""
         title = domain.capitalize()
-        names = [name for name in SYSTEM_ACTS if name.startswith((f"{title}-", "Booking-", general_act(MORE).name))]
+        names = [name for name in SYSTEM_ACTS if name.startswith((f"{title}-", "Booking-", MORE.name))]
         own = self._some_of(SYSTEM_ACTS, draws.sample(names, draws.integer(0, 2)), draws)
         pending = domain if draws.unit() < 0.7 else ""
         return ParseContext(own=own, before=self._before(USER_ACTS, title, draws), domain=domain, pending=pending)
 
     def _user_before(self, domain: str, draws: Draws) -> ParseContext:
         title = domain.capitalize()
-        names = [f"{title}-Inform", f"{title}-Request", *(general_act(intent).name for intent in (THANK, AFFIRM))]
+        names = [f"{title}-Inform", f"{title}-Request", THANK.name, AFFIRM.name]
         own = self._some_of(USER_ACTS, draws.sample(names, draws.integer(0, 2)), draws)
         pending = domain if domain in _BOOKED and draws.unit() < 0.4 else ""
         return ParseContext(own=own, before=self._before(SYSTEM_ACTS, title, draws), domain=domain, pending=pending)
@@ -264,7 +251,7 @@ class _Practice:
             if domain not in _JOURNEYS or not acts or draws.unit() < 0.3:
                 acts.insert(0, act(f"{title}-Inform"))
             other = draws.pick((*TOWN_DOMAINS[:5], ""))
-            own = draws.pick(((), (general_act(MORE),), self._system_before(other or domain, draws).own))
+            own = draws.pick(((), (MORE,), self._system_before(other or domain, draws).own))
             context = ParseContext(own=own, before=context.before, domain=other, pending=context.pending and other)
         elif phase < 0.6 and search:  # constraints, often those that were asked for
             slots = draws.sample(search, draws.integer(1, min(3, len(search))))
@@ -285,13 +272,13 @@ class _Practice:
     def _with_manners(self, acts: list[Act], draws: Draws) -> tuple[Act, ...]:
         chance = draws.unit()
         if not acts:
-            thanks = [general_act(THANK)] if draws.unit() < 0.7 else []
-            return (*thanks, general_act(BYE)) if chance < 0.6 or not thanks else tuple(thanks)
+            thanks = [THANK] if draws.unit() < 0.7 else []
+            return (*thanks, BYE) if chance < 0.6 or not thanks else tuple(thanks)
         if chance < 0.04:
-            return (general_act(GREET), *acts)
+            return (GREET, *acts)
         if chance < 0.12:
-            return (general_act(draws.pick((AFFIRM, NEGATE))), *acts)
-        return (*acts, general_act(THANK)) if chance < 0.15 else tuple(acts)
+            return (draws.pick((AFFIRM, NEGATE)), *acts)
+        return (*acts, THANK) if chance < 0.15 else tuple(acts)
 
     def _system(self, draws: Draws) -> tuple[tuple[Act, ...], ParseContext]:
         domain = draws.pick(TOWN_DOMAINS[:5]) if draws.unit() < 0.93 else draws.pick(TOWN_DOMAINS[5:])
@@ -311,11 +298,11 @@ class _Practice:
         if any(each.slot == REFERENCE for each in acts) and draws.unit() < 0.9:
             context = replace(context, pending=domain)
         if draws.unit() < 0.3:
-            acts.append(general_act(MORE))
+            acts.append(MORE)
         elif draws.unit() < 0.05:
-            acts = [general_act(WELCOME), general_act(draws.pick((BYE, MORE)))]
+            acts = [WELCOME, draws.pick((BYE, MORE))]
         elif draws.unit() < 0.05:
-            acts = [general_act(draws.pick((BYE, GREET, WELCOME, MORE)))]
+            acts = [draws.pick((BYE, GREET, WELCOME, MORE))]
         return tuple(acts), context
 
     def _venue(self, domain: str, draws: Draws) -> list[Act]:

@@ -13,30 +13,14 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dialgauge.agents.manners import AFFIRM, BYE, GREET, NEGATE, THANK
 from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP
 from dialgauge.agents.town.task_progress import TaskProgress
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
-from dialgauge.intents import (
-    AFFIRM,
-    BYE,
-    CONFIRMING,
-    GENERAL,
-    GREET,
-    INFORM,
-    INTENTS,
-    NEGATE,
-    NO_BOOK,
-    NO_OFFER,
-    OFFER_BOOK,
-    OFFERING,
-    REQUEST,
-    SELECT,
-    THANK,
-)
-from dialgauge.worlds.domain import CHOICE, UNKNOWN, Domain, DomainGoal, act, general_act
+from dialgauge.intents import CONFIRMING, INFORM, INTENTS, NO_BOOK, NO_OFFER, OFFER_BOOK, OFFERING, REQUEST, SELECT
+from dialgauge.worlds.domain import CHOICE, GENERAL, UNKNOWN, Domain, DomainGoal, act
 
-_BYE, _THANK, _GREET, _AFFIRM, _NEGATE = map(general_act, (BYE, THANK, GREET, AFFIRM, NEGATE))
 #: Shares of human turns with one, two, three and four new constraints.
 _INITIATIVE = (0.52, 0.33, 0.12, 0.03)
 _NO_ANSWER = ("", "?", "none", UNKNOWN, "not available")
@@ -100,7 +84,7 @@ class AgendaUser:
             self._hear(heard)
             self._check_progress()
         if self.end_reason:
-            return self._say([_BYE])
+            return self._say([BYE])
         if not self._now:
             self._bring_forward()
         while len(self._said) > 1 and self._said[-1] == self._said[-2] == _ordered(tuple(self._now)):
@@ -109,7 +93,7 @@ class AgendaUser:
 
     def _say(self, acts: list[Act]) -> tuple[Act, ...]:
         if not self._said and self._draws.unit() < self._options.greet:
-            acts = [_GREET, *acts]
+            acts = [GREET, *acts]
         ordered = _ordered(tuple(acts))
         self._said.append(ordered)
         return ordered
@@ -125,7 +109,7 @@ class AgendaUser:
                 groups.setdefault(errand.domain, []).append(each)
         for domain, acts in groups.items():
             self._react(self.errands[domain], acts)
-        if _BYE.name in [each.name for each in heard] and self._left():
+        if BYE.name in [each.name for each in heard] and self._left():
             self._goodbyes += 1
             if self._goodbyes > 1:
                 self.end_reason = SYSTEM_QUIT
@@ -235,7 +219,7 @@ class AgendaUser:
         if errand.unsaid:
             return
         if not named or errand.service.order:
-            self._now.append(_AFFIRM)
+            self._now.append(AFFIRM)
             return
         name = errand.service.offer_slot
         errand.said[name] = self._draws.pick(named)
@@ -245,11 +229,11 @@ class AgendaUser:
         if errand.unsaid or errand.open or errand.reference:
             return
         if errand.booking is None:
-            self._now.append(_NEGATE)
+            self._now.append(NEGATE)
             self._bring_forward()
         elif self._draws.unit() < self._options.accept:  # and wait to be asked for the details
             errand.pending = True
-            self._now.append(_AFFIRM)
+            self._now.append(AFFIRM)
 
     def _requested(self, errand: TaskProgress, slot: str) -> None:
         """The system wants to know something."""
@@ -327,11 +311,11 @@ class AgendaUser:
         """Thanks, and goodbye at once or when the system has no more to say."""
         if not self._thanked and self._draws.unit() < self._options.thank:
             self._thanked = True
-            self._now.append(_THANK)
+            self._now.append(THANK)
             if self._draws.unit() < self._options.linger:
                 return
         self.end_reason = USER_DONE if self.complete else USER_GAVE_UP
-        self._now.append(_BYE)
+        self._now.append(BYE)
 
     # Standing still
 
@@ -360,7 +344,7 @@ def _ordered(acts: tuple[Act, ...]) -> tuple[Act, ...]:
 
 def _rank(each: Act) -> int:
     if each.domain == GENERAL:
-        return 4 if each is _BYE else 3 if each is _THANK else 0
+        return 4 if each is BYE else 3 if each is THANK else 0
     return 2 if INTENTS[each.name] == REQUEST else 1
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dialgauge.dialogue import Act, Call, Turn
-from dialgauge.intents import GENERAL, INFORM, NO_OFFER, REFUSING, REQUEST
+from dialgauge.intents import INFORM, NO_OFFER, REFUSING, REQUEST
 from dialgauge.lab.blame.broken_links import Cause
 from dialgauge.values import constrains, same_value
+from dialgauge.worlds.domain import GENERAL
 
 _BOOKING = "booking"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dialgauge.agents import SYSTEM_QUIT, USER_GAVE_UP
 from dialgauge.dialogue import Act, Turn
-from dialgauge.intents import BYE, GENERAL, INFORM, REFUSING, REQUEST, name_halves
+from dialgauge.intents import INFORM, REFUSING, REQUEST, name_halves
 from dialgauge.lab.blame.broken_links import CUT_OFF, BrokenLink, Cause
 from dialgauge.lab.blame.false_refusals import sent_away_falsely
 from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
@@ -19,7 +19,7 @@ from dialgauge.lab.blame.spoken_record import (
     same_slot,
 )
 from dialgauge.values import constrains, same_value
-from dialgauge.worlds.domain import SEARCH
+from dialgauge.worlds.domain import GENERAL, SEARCH
 
 #: A user that repeated itself so often in a domain may have lost patience over it.
 _PATIENCE = 2
@@ -346,4 +346,4 @@ def _answer_missed(part: str, slot: str, phantom: Word, domain: str) -> BrokenLi
 
 
 def _bids(acts: tuple[Act, ...] | None) -> bool:
-    return any(act.intent == BYE for act in acts or ())
+    return any(act.intent == "bye" for act in acts or ())

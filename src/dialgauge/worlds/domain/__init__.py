@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         members as members,
     )
     from dialgauge.worlds.domain.rows_file import RowsFile as RowsFile
-    from dialgauge.worlds.domain.schema import FEW as FEW, Domain as Domain
+    from dialgauge.worlds.domain.schema import FEW as FEW, GENERAL as GENERAL, Domain as Domain
     from dialgauge.worlds.domain.search import (
         DomainSearch as DomainSearch,
         Entity as Entity,
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
         Service as Service,
         SlotType as SlotType,
         act as act,
-        general_act as general_act,
     )
     from dialgauge.worlds.domain.starting import new_domain as new_domain
 

@@ -15,11 +15,10 @@ from msgspec.structs import replace
 
 from dialgauge import plugins
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.intents import GENERAL
 from dialgauge.values import comparable, number
 from dialgauge.worlds.domain.document_reader import DOMAIN_FILE, DocumentReader, Location, nothing
 from dialgauge.worlds.domain.rows_file import RowsFile, read_rows, read_text
-from dialgauge.worlds.domain.schema import Domain, GoalDraw, Inventory, SlotWords
+from dialgauge.worlds.domain.schema import GENERAL, Domain, GoalDraw, Inventory, SlotWords
 from dialgauge.worlds.domain.service import Service
 from dialgauge.worlds.domain.service_reader import ServiceReader, slot_id
 from dialgauge.yaml_file import YamlDocument, read_yaml

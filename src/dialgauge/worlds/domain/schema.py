@@ -12,17 +12,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Ontology, SlotSpec, State
-from dialgauge.intents import AFFIRM, BYE, GENERAL, GREET, MORE, NEGATE, THANK, WELCOME, service_of
+from dialgauge.intents import service_of
 from dialgauge.worlds.domain.matching import DAYS
 from dialgauge.worlds.domain.service import CHOICE, Service
 
 #: The names of acts on each side, with the slots they can carry, ``""`` for none.
 Inventory: TypeAlias = dict[str, tuple[str, ...]]
 
+#: The acts that no service owns.
+GENERAL = "general"
 #: What either side can say whatever the services are.
 GENERAL_INTENTS = {
-    "user": (BYE, THANK, GREET, AFFIRM, NEGATE),
-    "system": (MORE, BYE, WELCOME, GREET),
+    "user": ("bye", "thank", "greet", "affirm", "negate"),
+    "system": ("reqmore", "bye", "welcome", "greet"),
 }
 #: A slot with so many values or fewer is a matter of choice.
 FEW = 20

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Act
-from dialgauge.intents import GENERAL, service_of
+from dialgauge.intents import service_of
 from dialgauge.values import (
     AS_WRITTEN,
     NEXT_DAY,
@@ -307,11 +307,8 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
         if rule is None or rule.match == "same" or (self.multiwoz and rule.match not in ORDERED):
             return not self.same(value, wanted)
         if rule.match in ORDERED:
-            amount, limit = (
-                (minutes(value, NEXT_DAY), minutes(wanted, NEXT_DAY))
-                if self.multiwoz
-                else (ordinal(value), ordinal(wanted))
-            )
+            order = partial(minutes, latest=NEXT_DAY) if self.multiwoz else ordinal
+            amount, limit = order(value), order(wanted)
             if amount is None or limit is None:
                 return False
             return amount < limit if rule.match == "at-least" else amount > limit
@@ -352,8 +349,3 @@ def act(name: str, slot: str = "", value: str = "") -> Act:
     Act(name='general-bye', domain='general', slot='', values=())
     """
     return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())
-
-
-def general_act(intent: str) -> Act:
-    """An act that no service owns."""
-    return act(f"{GENERAL}-{intent}")
