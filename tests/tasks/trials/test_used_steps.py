@@ -62,7 +62,7 @@ def test_whoever_lost_most_steps_used_them_up(turns: tuple[Turn, ...], side: str
 
 def test_an_agent_that_failed_is_to_blame() -> None:
     assert used_steps(talk(user("Hello there"), reason="agent_error")).side == "agent"
-    columns = {"steps_used_by": "agent", "steps_turn": None, "steps_lost": [], "steps_other": 0}
+    columns = {"steps_used_by": "agent", "steps_turn": None, "steps_lost": (), "steps_other": 0}
     assert steps_sentence(columns) == "The agent failed."
     assert steps_sentence({"steps_used_by": "agent", "steps_sentence": "It failed."}) == "It failed.", "of 0.2.0"
 
