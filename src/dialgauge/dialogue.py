@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dialgauge.intents import INTENTS, service_of
 from dialgauge.text import counted, some_of
@@ -84,11 +84,24 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     name: str
     domain: str = ""
     arguments: dict[str, str] = {}
-    #: What came of it, in a word or two: ``3 found``, ``booked``, ``refused``.
+    #: What came of it, in a word or two: ``found``, ``booked``, ``refused``.
     outcome: str = ""
+    #: How many rows a search found.
+    found: int | None = None
     #: The numbers of the rows that it is about, or the first that it found.
     rows: tuple[int, ...] = ()
     result: dict[str, str] = {}
+
+    def __post_init__(self) -> None:
+        number, _, outcome = self.outcome.partition(" ")
+        if outcome == "found" and number.isdecimal():  # as 0.2.0 wrote it: ``3 found``
+            structs.force_setattr(self, "found", int(number))
+            structs.force_setattr(self, "outcome", outcome)
+
+    @property
+    def outcome_words(self) -> str:
+        """What came of it, for people: ``3 found``."""
+        return self.outcome if self.found is None else f"{self.found} {self.outcome}"
 
 
 class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):

@@ -36,9 +36,14 @@ class DialgaugeError(Exception):
         turn: int | None = None,
         line: int | None = None,
         example: str = "",
+        advice: str = "",
     ) -> None:
-        """``example`` is what would do instead, in lines of its own."""
-        self.message = message
+        """``example`` is what would do instead, in lines of its own, ``advice`` which options would help.
+
+        ``finding`` is the message without advice, for callers that do not have these options.
+        """
+        self.finding = message
+        self.message = message = f"{message}; {advice}" if advice else message
         self.example = example
         self.file = file
         self.dialogue = dialogue

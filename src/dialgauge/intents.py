@@ -24,6 +24,16 @@ TELLING = CONFIRMING | {INFORM, OFFER, RECOMMEND, OFFER_BOOK}
 OFFERING = TELLING | {SELECT}
 
 
+def name_halves(name: str) -> tuple[str, str]:
+    """The service and the intent as the name of an act writes them.
+
+    >>> name_halves("Hotel-Inform"), name_halves("INFORM")
+    (('Hotel', 'Inform'), ('', 'INFORM'))
+    """
+    service, _, intent = name.rpartition("-")
+    return service, intent
+
+
 @lru_cache(1 << 12)
 def service_of(name: str) -> str:
     """The service in the name of an act, in small letters; empty where the name has none.
@@ -31,7 +41,7 @@ def service_of(name: str) -> str:
     >>> service_of("Hotel-Inform"), service_of("INFORM")
     ('hotel', '')
     """
-    return name.rpartition("-")[0].lower()
+    return name_halves(name)[0].lower()
 
 
 class _Intents(dict[str, str]):
@@ -44,7 +54,7 @@ class _Intents(dict[str, str]):
     def __missing__(self, name: str) -> str:
         if len(self) >= _MOST_NAMES:
             self.clear()
-        intent = self[name] = name.rpartition("-")[2].lower()
+        intent = self[name] = name_halves(name)[1].lower()
         return intent
 
 

@@ -122,7 +122,7 @@ def test_what_was_searched_by_was_not_said_and_rows_fit_what_was(held: list[Dial
         fitting = sum(said.items() <= row.items() for row in rows)
         assert said.get(link.slot) != link.given[0], one
         assert link.times == fitting > 0, one
-        assert [call.outcome for call in turns[name][link.turn].calls or ()] == ["0 found"]
+        assert [call.outcome_words for call in turns[name][link.turn].calls or ()] == ["0 found"]
         assert f"had {link.slot} {link.given[0]}, " in link.sentence
         assert link.sentence.endswith(f"{fitting} row{'s fit' if fitting > 1 else ' fits'} what it had said.")
 

@@ -45,6 +45,9 @@ def test_every_run_is_read_with_all_that_it_holds(store: Store, without_pictures
         assert all(run.table(name).height for name in ("dialogues", "turns", "dialogue_scores"))
         assert len(list(run.dialogues())) == run.table("dialogues").height
         assert run.name in report_html([run], dialogues=1)
+    searches = [call for talk in runs["lab"].dialogues() for turn in talk.turns for call in turn.calls or ()]
+    found = [(call.outcome, call.found) for call in searches if call.name == "search"]
+    assert found[:3] == [("found", 1), ("found", 8), ("found", 30)], "0.2.0 wrote '1 found'"
     assert list(store.annotations("careful").tags) == ["baseline"]
 
 

@@ -26,6 +26,12 @@ def jga(study: PreparedInputs) -> float:
     return parse_measure("JGA").value(study.comparison("it", profile_named("plain")).counts)
 
 
+def test_advice_stands_apart_from_what_is_wrong() -> None:
+    with pytest.raises(DialgaugeError, match=r"no dialogue: .* 'B'; check .* --rename FILE") as raised:
+        jga(PreparedInputs([gold("A", NORTH)], {"it": [predicted("B", NORTH)]}))
+    assert raised.value.finding.endswith("the predictions like 'B'")
+
+
 def test_ids_meet_without_case_and_ending() -> None:
     study = PreparedInputs([gold("PMUL1.json", NORTH)], {"it": [predicted("pmul1", NORTH)]})
     assert jga(study) == 1.0

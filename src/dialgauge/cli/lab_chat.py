@@ -101,4 +101,4 @@ def _tell_calls(held: Dialogue) -> None:
         for call in turn.calls or ():
             given = ", ".join(f"{slot}={value}" for slot, value in call.arguments.items())
             result = "".join(f" {name} {value}" for name, value in call.result.items())
-            out.print(f"  {call.name} {call.domain} ({given}): {call.outcome}{result}")
+            out.print(f"  {call.name} {call.domain} ({given}): {call.outcome_words}{result}")

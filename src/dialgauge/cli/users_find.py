@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, Store
 from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import err
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored
-from dialgauge.report import Column, Table, percent_note
+from dialgauge.report import SHARE, Column, Table, percent_note
 from dialgauge.text import counted
 
 
@@ -94,7 +95,8 @@ def find(
         import orjson
 
         output.document("users-find", {"rows": orjson.loads(frame_json(rows))})
-    output.show([_shown(frame_table("", rows.head(limit or rows.height)))], in_file=[frame_table("", rows)])
+    shares = [name for name, score in searched.scores.items() if score.unit == SHARE]
+    output.show([_shown(frame_table("", rows.head(limit or rows.height)), shares)], in_file=[frame_table("", rows)])
     meanings = users.several_meanings(search.behaviour) if search.behaviour else []
     if meanings:
         err.print(f"'{search.behaviour}' matches {' and '.join(meanings)}; write one in full to select only that")
@@ -113,10 +115,10 @@ _COLUMNS = {
 }
 
 
-def _shown(table: Table) -> Table:
+def _shown(table: Table, shares: Collection[str]) -> Table:
     """What was found, in words and percent."""
     columns = [
-        _COLUMNS.get(column.title) or Column(column.title, digits=2, percent="GCDF1" in column.title)
+        _COLUMNS.get(column.title) or Column(column.title, digits=2, percent=column.title in shares)
         for column in table.columns
     ]
     notes = [percent_note("Scores in percent")] if any(column.percent for column in columns) else []

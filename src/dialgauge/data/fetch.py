@@ -58,7 +58,8 @@ def fetch_file(
     download = _Download(url, target, size, progress or (lambda total, here: None), limit)
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        for again in (True, False):
+        again = True
+        while True:
             resumed = download.run(patience or Patience())
             checksum = sha256_of(download.part)
             wrong = download.problem(checksum, sha256)
@@ -69,8 +70,12 @@ def fetch_file(
             download.forget()
             # Halves of two versions can only have met if the first half was kept from an earlier try.
             if not (resumed and again):
-                break
-    raise DialgaugeError(f"{wrong}; nothing was kept", file=url)
+                raise wrong
+            again = False
+
+
+class ChecksumError(DialgaugeError):
+    """What was downloaded is not the file that was expected."""
 
 
 class _Download:
@@ -181,12 +186,14 @@ class _Download:
             known = "its known size is" if self.size is not None else "the limit is"
             raise DialgaugeError(f"the server sends {size:,} bytes or more, but {known} {most:,} bytes", file=self.url)
 
-    def problem(self, checksum: str, expected: str | None) -> str | None:
+    def problem(self, checksum: str, expected: str | None) -> DialgaugeError | None:
         """What is wrong with the finished part, if anything."""
         if self.size is not None and self._here() != self.size:
-            return f"the file has {self._here():,} bytes, but {self.size:,} were expected"
+            message = f"the file has {self._here():,} bytes, but {self.size:,} were expected; nothing was kept"
+            return DialgaugeError(message, file=self.url)
         if expected is not None and checksum != expected:
-            return f"the file's sha256 is {checksum}, but {expected} was expected"
+            message = f"the file's sha256 is {checksum}, but {expected} was expected; nothing was kept"
+            return ChecksumError(message, file=self.url)
         return None
 
     def forget(self) -> None:

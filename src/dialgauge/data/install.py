@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.data.datasets import Dataset, Remote
-from dialgauge.data.fetch import Patience, TransferProgress, fetch_file
+from dialgauge.data.fetch import ChecksumError, Patience, TransferProgress, fetch_file
 from dialgauge.data.folder import RECEIPT, Entry, Folder, Receipt
 from dialgauge.data.unpack import unpack_archive
 from dialgauge.data.verification import verify
@@ -167,7 +167,7 @@ class _Installation:
             fetch_file(remote.url, target, sha256=expected, size=remote.size, progress=progress, patience=self.patience)
         except DialgaugeError as error:
             changed = " (it has changed since its first download: --accept-change takes the new one)"
-            unpublished = "sha256" in error.message and remote.sha256 is None
+            unpublished = isinstance(error, ChecksumError) and remote.sha256 is None
             hint = changed if unpublished else f"; the dataset's home is {self.dataset.home}"
             raise DialgaugeError(error.message + hint, file=error.file) from error
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 8
 #: Slots that say what is offered in the town.
 _NAMES = frozenset((*TOWN.names, *(service.gives[0] for service in TOWN.services.values() if service.rows is None)))
-_CALL_TONES: dict[str, Tone] = {"booked": "good", "refused": "bad", "0 found": "warn"}
+_CALL_TONES: dict[str, Tone] = {"booked": "good", "refused": "bad"}
 #: Act name, slot, value in the form in which values are compared, value as it was said.
 _Item: TypeAlias = tuple[str, str, str, str]
 #: The parts in which what was heard rightly agrees.
@@ -175,9 +175,10 @@ def _turn_marks(cell: LabCell) -> Iterator[Badge]:
 
 
 def _call(call: Call) -> CallView:
+    tone = "warn" if call.found == 0 else _CALL_TONES.get(call.outcome, "plain")
     return CallView(
         f"{call.name} {call.domain}".strip(),
-        Badge(call.outcome or "no outcome recorded", _CALL_TONES.get(call.outcome, "plain")),
+        Badge(call.outcome_words or "no outcome recorded", tone),
         call.arguments,
         f"{'row' if len(call.rows) == 1 else 'rows'} {some_of(map(str, call.rows), _MOST_ROWS)}" if call.rows else "",
         call.result,

@@ -140,7 +140,7 @@ class _ToldActs:
         service, reader = talk.words.service, talk.words.reader
         gives = tuple(talk.given)
         asked = [*talk.just_asked, *(slot for slot in gives if confirmed and slot not in talk.just_asked)]
-        explained = {*talk.said.values(), *(call.outcome.partition(" ")[0] for call in calls)}
+        explained = {*talk.said.values(), *(str(call.found) for call in calls if call.found is not None)}
         known = {**(talk.row or {}), **talk.given}
         for slot in dict.fromkeys((*asked, *talk.asked, *gives, *service.answer)):
             truth = known.get(slot, UNKNOWN)

@@ -49,7 +49,11 @@ if TYPE_CHECKING:
         score_systems as score_systems,
         sums_table as sums_table,
     )
-    from dialgauge.measures.signature import Signature as Signature, screen_form as screen_form
+    from dialgauge.measures.signature import (
+        Signature as Signature,
+        screen_form as screen_form,
+        without_intervals as without_intervals,
+    )
 
 
 if not TYPE_CHECKING:

@@ -114,6 +114,12 @@ def short_form(text: str) -> str:
         return text
 
 
+def without_intervals(text: str) -> str:
+    """Signatures in either form, joined by plus signs, without how intervals were made."""
+    signatures = ([part for part in name.split("|") if not part.startswith(_INTERVALS)] for name in text.split(" + "))
+    return " + ".join(map("|".join, signatures))
+
+
 #: Parts that tell a program more than a reader: the first to go from a screen.
 _FOR_PROGRAMS = frozenset(
     {
@@ -131,6 +137,7 @@ _FOR_PROGRAMS = frozenset(
     }
 )
 #: Parts that concern intervals, and in the signature of a comparison also its tests; never the values.
+_INTERVALS = ("interval:", "intervals:", "i:")
 _OF_INTERVALS = frozenset({"interval"})
 _OF_TESTS = frozenset({"interval", "intervals", "test", "resamples", "seed", "correction", "one_more_unit"})
 

@@ -68,7 +68,6 @@ if TYPE_CHECKING:
         BLAME as BLAME,
         CALLS as CALLS,
         CHECKS as CHECKS,
-        END_REASONS as END_REASONS,
         FAULTS as FAULTS,
         TRIALS as TRIALS,
         ExpectedAction as ExpectedAction,
@@ -79,6 +78,11 @@ if TYPE_CHECKING:
         matched_actions as matched_actions,
         names_expected_calls as names_expected_calls,
         worth_reading as worth_reading,
+    )
+    from dialgauge.presentation.trial_wordings import (
+        END_REASONS as END_REASONS,
+        steps_sentence as steps_sentence,
+        trials_sentence as trials_sentence,
     )
 
 

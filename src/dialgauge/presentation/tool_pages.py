@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from dialgauge.presentation.fault_wordings import fault_words
 from dialgauge.presentation.pages import Badge, DialogueView, Reason, RunPages, RunTables, Trial, TurnView
+from dialgauge.presentation.trial_wordings import END_REASONS, steps_sentence
 from dialgauge.report import Column, Table
 from dialgauge.text import counted
 
@@ -27,17 +28,7 @@ _PARTS = "reward_parts"
 #: The detail of an outcome that lists the calls a task expects.
 _EXPECTED = "expected_actions"
 ERRED_AND_FAILED, ERRED_AND_PASSED = "failed, and the user erred", "passed although the user erred"
-#: The codes of tau-bench and tau2-bench in words; the run's table has the codes.
-END_REASONS = {
-    "user_stop": "the user ended it",
-    "agent_stop": "the agent ended it",
-    "max_steps": "step limit reached",
-    "too_many_errors": "too many errors",
-    "agent_error": "the agent failed",
-    "user_error": "the user failed",
-    "infrastructure_error": "infrastructure failed",
-}
-_USED_BY, _USED_WHY, _USED_TURN = "steps_used_by", "steps_sentence", "steps_turn"
+_USED_BY, _USED_TURN = "steps_used_by", "steps_turn"
 
 
 class ShownCall(Struct, frozen=True):
@@ -173,7 +164,7 @@ class ToolPages(RunPages):
 
     def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
         """The first fault of the user, or how it used up the steps."""
-        evidence = {row["dialogue"]: (row[_USED_TURN], row[_USED_WHY]) for row in _steps_of(library, run, "user")}
+        evidence = {row["dialogue"]: (row[_USED_TURN], steps_sentence(row)) for row in _steps_of(library, run, "user")}
         faults = library.table(run, FAULTS) if library.has_table(run, FAULTS) else None
         for row in () if faults is None else faults.sort("turn", descending=True, maintain_order=True).to_dicts():
             if _is_fault(row):
@@ -262,7 +253,7 @@ def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[t
     facts = [("reward", _number(row.get("reward")))] if row.get("reward") is not None else []
     facts += [(f"reward[{part['part']}]", _number(part["reward"])) for part in parts]
     facts += [("end", END_REASONS.get(row["reason"], str(row["reason"])))] if row.get("reason") else []
-    facts += [("steps used up by", f"{row[_USED_BY]}: {row[_USED_WHY]}")] if row.get(_USED_BY) else []
+    facts += [("steps used up by", f"{row[_USED_BY]}: {steps_sentence(row)}")] if row.get(_USED_BY) else []
     costs = [(name, row.get(f"{name}_cost")) for name in ("agent", "user")]
     return facts + [(f"cost of the {name}", f"{cost:.4f}") for name, cost in costs if cost is not None]
 
@@ -356,7 +347,7 @@ def _reasons(
         return erred
     steps = []
     if row.get(_USED_BY):
-        steps = [Reason(f"The {row[_USED_BY]} used up the steps: {row[_USED_WHY]}", row.get(_USED_TURN))]
+        steps = [Reason(f"The {row[_USED_BY]} used up the steps: {steps_sentence(row)}", row.get(_USED_TURN))]
     calls = call_reasons(actions, _turns_of_calls(dialogue))
     if not calls and not steps and actions:
         calls = [Reason("Every expected call was made as expected, and the result is still wrong")]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from dialgauge.measures import without_intervals
 from dialgauge.report.escape import latex, markdown
 from dialgauge.report.table import INTERVALS, Cell, Column
 from dialgauge.text import encodable, plain
@@ -54,7 +55,7 @@ def render_latex(table: Table, *, intervals: bool = False) -> str:
     ]
     comments = [note for note in table.notes if note not in table.reading_notes]
     if table.signature:
-        comments.append(f"Signature: {table.signature if intervals else _without_intervals(table.signature)}")
+        comments.append(f"Signature: {table.signature if intervals else without_intervals(table.signature)}")
     lines = [
         r"% needs \usepackage{booktabs}",
         *(f"% {plain(note)}" for note in comments),
@@ -77,17 +78,12 @@ def _caption(table: Table, intervals: bool) -> list[str]:
     if not table.title:
         return []
     cells = [(cell.like or column) for row in table.cells for column, cell in zip(table.columns, row, strict=True)]
-    unsaid = any(column.percent for column in cells) and "percent" not in table.title
+    unsaid = any(column.percent for column in cells) and not table.unit
     title = f"{table.title}, in percent" if unsaid else table.title
     notes = [note for note in table.reading_notes if intervals or not table.is_about(note, INTERVALS)]
     label = re.sub(r"[^a-z0-9]+", "-", table.title.lower()).strip("-") or "scores"
     caption = " ".join([f"{title}.", *([f"{table.caption}."] if table.caption else []), *notes])
     return [rf"\caption{{{latex(caption)}}}", rf"\label{{tab:{label}}}"]
-
-
-def _without_intervals(signature: str) -> str:
-    """The signature, or several with plus signs between them, without how intervals were made."""
-    return re.sub(r"\|intervals?:[^|]*?(?=\|| \+ |$)", "", signature)
 
 
 def _latex_cell(column: Column, cell: Cell, intervals: bool) -> str:

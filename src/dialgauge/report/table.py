@@ -40,7 +40,7 @@ class Table:
     """A titled table with notes. Rows hold plain values or :class:`Cell`, columns are names or :class:`Column`.
 
     ``signature`` is what the numbers depend on, in its long form: a screen shows it short, files have it in full.
-    ``caption`` is what a paper says after the title, where neither notes nor columns do.
+    ``caption`` is what a paper says after the title, where neither notes nor columns do. The title ends with ``unit``.
     ``stacked``: where a screen is too narrow, intervals stand below their scores before any column goes.
     """
 
@@ -54,8 +54,9 @@ class Table:
         *,
         stacked: bool = False,
         caption: str = "",
+        unit: str = "",
     ) -> None:
-        self.title, self.caption = title, caption
+        self.title, self.caption, self.unit = f"{title} ({unit})" if unit else title, caption, unit
         self.columns = [column if isinstance(column, Column) else Column(column) for column in columns]
         self.notes = list(notes)
         self.signature = signature

@@ -328,7 +328,8 @@ def _columns_of(names: Sequence[str], group: Mapping[str, SystemScores]) -> dict
 
 def _ranked(record: Reproduction, columns: _Columns, suffix: str, note: str) -> None:
     exact, matched = columns["exact"], columns["turn match"]
-    ranks = {name: " > ".join(sorted(values, key=lambda m: -values[m])) for name, values in columns.items()}
+    ranks = {name: tuple(sorted(values, key=lambda m: -values[m])) for name, values in columns.items()}
+    in_order = {name: " > ".join(models) for name, models in ranks.items()}
     measures = [name for name in columns if name not in ("exact", "turn match")]
     ranges = {
         spread.measure: spread.range or 0.0
@@ -336,8 +337,8 @@ def _ranked(record: Reproduction, columns: _Columns, suffix: str, note: str) -> 
     }
     flexible, others = ([name for name in measures if name.startswith("FGA") is of] for of in (True, False))
     inverted = [(a, b) for a in exact for b in exact if exact[a] > exact[b] and matched[a] < matched[b]]
-    alike = {ranks[name] for name in flexible}
-    shown = f"turn-level {ranks['turn match']}; exact {ranks['exact']}"
+    alike = {in_order[name] for name in flexible}
+    shown = f"turn-level {in_order['turn match']}; exact {in_order['exact']}"
     claims: list[tuple[str, str, Callable[[], bool], str]] = [
         ("Section 2.1", "more exact matches can go with fewer turn-level matches", lambda: bool(inverted),
          ", ".join(f"{a} {exact[a]:g} and {matched[a]:g}, {b} {exact[b]:g} and {matched[b]:g}" for a, b in inverted[:2])
@@ -346,7 +347,8 @@ def _ranked(record: Reproduction, columns: _Columns, suffix: str, note: str) -> 
          lambda: min(ranges[name] for name in flexible) > max(ranges[name] for name in others),
          "ranges " + ", ".join(f"{name} {width:.2%}" for name, width in ranges.items())),
         ("Section 4", "by FGA the models rank alike at every λ, and otherwise than by JGA",
-         lambda: len(alike) == 1 and ranks["JGA"] not in alike, f"FGA {' | '.join(sorted(alike))}; JGA {ranks['JGA']}"),
+         lambda: len(alike) == 1 and in_order["JGA"] not in alike,
+         f"FGA {' | '.join(sorted(alike))}; JGA {in_order['JGA']}"),
     ]  # fmt: skip
     if set(_FOUR) <= set(exact):
         claims += [
@@ -358,7 +360,7 @@ def _ranked(record: Reproduction, columns: _Columns, suffix: str, note: str) -> 
              lambda: matched["Hi-DST"] > matched["Trippy"] and exact["Hi-DST"] < min(exact["Trippy"], exact["SOM-DST"]),
              shown),
             ("Section 4", "SOM-DST performs well for both objectives",
-             lambda: all(ranks[name].split(" > ").index("SOM-DST") < 2 for name in ("exact", "turn match")), shown),
+             lambda: all(ranks[name].index("SOM-DST") < 2 for name in ("exact", "turn match")), shown),
         ]  # fmt: skip
     for part, what, holds, ours in claims:
         record.claim(

@@ -167,7 +167,7 @@ def _repetitions(record: Reproduction, figures: dict[str, PaperFigure], run: Run
     record.share(CONSTRAINTS, word, worded, len(kinds), more_than=0.5, note=heard_only)
     facts = run.table("conversation_facts")
     last = dict(facts.select("dialogue", "turns").iter_rows())
-    loops = _rows(run, "loops", detail="booking-book(ref) heard as train-offerbooked(ref)")
+    loops = _rows(run, "loops", said="booking-book(ref)", heard="train-offerbooked(ref)")
     ends = [last[name] - turn <= 4 for name, turn in loops.select("dialogue", "last_turn").rows()]
     last_two = "the last repetition is in the last two exchanges"
     until = "after the misheard reference the booking is repeated until the session ends"
@@ -181,9 +181,7 @@ def _mishearings(record: Reproduction, run: Run) -> None:
     what = "the user's NLU mislabels the reference of a booking as train-offerbooked(reference)"
     record.share(CONSTRAINTS, what, mislabelled, references.height, "misheard references", more_than=0.9)
     fees = heard.filter(heard["said"].str.contains("entrance fee", literal=True))
-    asked = _rows(run, "loops").filter(
-        _rows(run, "loops")["detail"].fill_null("").str.contains("attraction-inform(entrance fee)", literal=True)
-    )
+    asked = _rows(run, "loops", said="attraction-inform(entrance fee)")
     record.claim(
         CONSTRAINTS,
         "the entrance fee is not understood, and is requested again and again",
@@ -266,9 +264,9 @@ def _expression(record: Reproduction, figures: dict[str, PaperFigure], run: Run)
     )
     unfinished = set(_rows(run, "behaviours", behaviour="missed_domain")["dialogue"].to_list())
     without_taxi = set(_rows(run, "behaviours", behaviour="missed_domain", domain="taxi")["dialogue"].to_list())
-    looped = [(name, text or "") for name, text in run.table("loops").select("dialogue", "detail").rows()]
-    of_references = {name for name, text in looped if "booking-book(ref)" in text}
-    of_either = of_references | {name for name, text in looped if "entrance fee" in text}
+    looped = run.table("loops").select("dialogue", "said").rows()
+    of_references = {name for name, said in looped if said == "booking-book(ref)"}
+    of_either = of_references | {name for name, said in looped if said == "attraction-inform(entrance fee)"}
     for what, missing, causes in (
         ("taxis are missed because the booking before is repeated", without_taxi, of_references),
         ("domains are missed because reference or entrance fee are not understood", unfinished, of_either),

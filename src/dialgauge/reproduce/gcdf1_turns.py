@@ -126,11 +126,7 @@ def _exchanges(held: Sequence[Dialogue]) -> Iterator[tuple[Dialogue, int, Turn, 
 
 
 def _asks(acts: Sequence[Act] | None, domain: str, slots: Sequence[str]) -> bool:
-    return any(_kind(act) == "request" and act.domain == domain and act.slot in slots for act in acts or ())
-
-
-def _kind(act: Act) -> str:
-    return act.name.rpartition("-")[2].casefold()
+    return any(act.intent == "request" and act.domain == domain and act.slot in slots for act in acts or ())
 
 
 def _misheard_attractions(record: Reproduction, held: Sequence[Dialogue]) -> None:
@@ -189,16 +185,16 @@ def _dontcare(record: Reproduction, held: Sequence[Dialogue]) -> None:
         for act in answer.acts or ():
             if _FREE not in act.values:
                 continue
-            asked = any(_kind(spoken) == "request" and spoken.slot == act.slot for spoken in turn.acts or ())
+            asked = any(spoken.intent == "request" and spoken.slot == act.slot for spoken in turn.acts or ())
             misheard = any(
-                _kind(heard_act) in ("request", "select")
+                heard_act.intent in ("request", "select")
                 and (heard_act.slot, heard_act.domain) == (act.slot, act.domain)
                 for heard_act in turn.heard or ()
             )
             cause = _MEANT if asked else _HEARD if misheard else "neither"
             before.setdefault(act.domain or "", Counter())[cause] += 1
             if (act.domain, act.slot) == ("train", "people"):
-                people[any(_kind(spoken) == "offerbook" for spoken in turn.acts or ())] += 1
+                people[any(spoken.intent == "offerbook" for spoken in turn.acts or ())] += 1
     for what, domain, cause, why in (
         ("attraction: dontcare is triggered by how the system speaks", "attraction", _HEARD, ""),
         ("train: dontcare is triggered by how the system speaks", "train", _HEARD,

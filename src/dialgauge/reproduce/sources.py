@@ -136,13 +136,13 @@ def scored(
     try:
         return score(gold, {name: dialogues}, measures=measures, profile=profile, exclude=exclude)[0]
     except DialgaugeError as error:
-        finding = "; ".join(part for part in error.message.split("; ") if "--" not in part)
-        if finding == error.message:
+        if error.finding == error.message:
             raise
         raise DialgaugeError(
-            f"{finding}; reproduce takes the file as it is: correct it, or use 'dialgauge score', which can be told",
+            error.finding,
             file=error.file,
             example=error.example,
+            advice="reproduce takes the file as it is: correct it, or use 'dialgauge score', which can be told",
         ) from error
 
 

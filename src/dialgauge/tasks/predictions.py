@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -164,7 +163,6 @@ _FILE = Keyed(list[_Entry])
 _STATE = msgspec.json.Decoder(dict[str, Raw])
 _SLOTS = msgspec.json.Decoder(dict[str, str])
 _LOOSE_SLOTS = msgspec.json.Decoder(dict[str, Any])
-_ENTRY_PATH = re.compile(r"`\$\[(\d+)\]")
 
 
 def read_predictions(source: str | Path, name: str | None = None) -> TaskPredictions:
@@ -270,8 +268,7 @@ def _entries(part: Part) -> Iterator[tuple[str, list[_Entry]]]:
         if name not in (None, "mwzeval"):
             message = f"its format is '{name}', which has no responses; PRED must be in the format 'mwzeval'"
             raise DialgaugeError(message, file=part.name) from error
-        match = _ENTRY_PATH.search(error.message)
-        raise error.at(turn=int(match[1]) if match else None) from error
+        raise
 
 
 def _unreadable_state(entries: Sequence[_Entry], states: Mapping[bytes, TaskState]) -> tuple[int, str]:

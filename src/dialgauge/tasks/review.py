@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import contradicted_sentence, differing_instructions, differing_sentence
 from dialgauge.measures import Score
-from dialgauge.presentation import capitalised
+from dialgauge.presentation import capitalised, trials_sentence
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_views import FACT_WORDS, belonging_answer
 from dialgauge.tasks.audit.log_audit import LogAudit, PassSplit
@@ -162,7 +162,7 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
 
 
 def _lines(review: Review) -> list[str]:
-    coverage = f"{review.run.name}: {review.run.details['sentence']}."
+    coverage = f"{review.run.name}: {trials_sentence(review.run)}."
     if not review.run.details["begun"]:
         return [coverage, "There is nothing to review: the log holds no conversation."]
     return [

@@ -278,8 +278,9 @@ def _nothing_shared(gold: EncodedDialogues, predicted: EncodedDialogues, left_ou
         unified = _CONVLAB3_IDS if _CONVLAB3_ID.fullmatch(_example(predicted)) else ""
         return DialgaugeError(
             f"gold and predictions share no dialogue: gold has ids like '{_example(gold)}', "
-            f"the predictions like '{_example(predicted)}'; check that both are from the same dataset and split, or "
-            f"rename dialogues with --rename FILE{unified}",
+            f"the predictions like '{_example(predicted)}'",
+            advice="check that both are from the same dataset and split, or rename dialogues with --rename FILE"
+            + unified,
             example=f"# rename.yaml, to be completed\ndialogues:\n  {_example(predicted)!r}: {_example(gold)!r}",
         )
     return DialgaugeError("gold and predictions share dialogues but no turn that has a state on both sides")

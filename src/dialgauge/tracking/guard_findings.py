@@ -26,12 +26,16 @@ LISTED = 8
 
 
 class GuardFinding(NamedTuple):
-    """A likely mistake; ``stops``: the score would mean nothing. ``example`` is what would mend it."""
+    """A likely mistake; ``stops``: the score would mean nothing.
+
+    ``example`` is a file that would mend it, ``advice`` the option.
+    """
 
     kind: str
     sentence: str
     stops: bool = False
     example: str = ""
+    advice: str = ""
 
 
 def slot_fills(written: dict[Pair, int], profile: Profile) -> tuple[Counter[Pair], Counter[Pair]]:

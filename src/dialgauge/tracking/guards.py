@@ -71,10 +71,11 @@ def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
 def notes_of(findings: Iterable[GuardFinding], system: str, accept: Collection[str]) -> list[Note]:
     """The findings as notes; the first that stops and is not accepted is an error."""
     notes = []
-    for kind, sentence, stops, example in findings:
+    for kind, sentence, stops, example, advice in findings:
         if stops and kind not in accept:
-            raise DialgaugeError(f"{sentence}; --accept {kind} scores it as it is", file=system, example=example)
-        notes.append(Note(kind, sentence))
+            options = "; ".join(filter(None, (advice, f"--accept {kind} scores it as it is")))
+            raise DialgaugeError(sentence, file=system, example=example, advice=options)
+        notes.append(Note(kind, f"{sentence}; {advice}" if advice else sentence))
     return notes
 
 
@@ -148,9 +149,10 @@ def dialogue_findings(coverage: TurnCoverage) -> list[GuardFinding]:
     message = (
         f"only {shared:,} of {counted(coverage.gold_dialogues, 'gold dialogue')} have predictions, and "
         f"{counted(len(extra), 'predicted dialogue')} no gold: gold has ids like '{missing[0]}', the predictions like "
-        f"'{extra[0]}'; rename them with --rename FILE"
+        f"'{extra[0]}'"
     )
-    return [GuardFinding(DIALOGUES, message, stops=True, example=id_example(extra, missing))]
+    advice = "rename them with --rename FILE"
+    return [GuardFinding(DIALOGUES, message, stops=True, example=id_example(extra, missing), advice=advice)]
 
 
 def order_findings(coverage: TurnCoverage, reading: FileReading) -> list[GuardFinding]:
@@ -244,12 +246,10 @@ def slot_findings(
     if reported and total >= FEW:
         unmatched = sum(never_gold[pair] for pair in reported)
         names = [slot_text(pair) + (f" (gold: {name}?)" if name else "") for pair, name in meant.items()]
-        sentence = (
-            f"gold never fills {some_of(names, LISTED)}: {unmatched:,} of {total:,} predicted values; "
-            "rename slots with --rename FILE"
-        )
+        sentence = f"gold never fills {some_of(names, LISTED)}: {unmatched:,} of {total:,} predicted values"
+        advice = "rename slots with --rename FILE"
         stops = 2 * unmatched > total or any(meant.values())
-        findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(meant, known)))
+        findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(meant, known), advice))
     lacking = gold.total() >= 5 * FEW * FEW and sum(never_predicted.values()) >= MANY * gold.total()
     if never_predicted and predicted and (findings or inferred or lacking):
         lost = "; polars keeps the slots of the first 100 states only, unless infer_schema_length=None"

@@ -185,8 +185,8 @@ class TurnFit(Struct, frozen=True):
         if better is None:
             return self._mixed()
         named = Counting(better[0].shift + numbered_from) if better[0].step == 1 else better[0]
-        message = f"{self._sentence(*better)}; to score them that way, add --turns {named} (in Python turns='{named}')"
-        return [GuardFinding(TURNS, message, stops=True)]
+        advice = f"to score them that way, add --turns {named} (in Python turns='{named}')"
+        return [GuardFinding(TURNS, self._sentence(*better), stops=True, advice=advice)]
 
     def _mixed(self) -> list[GuardFinding]:
         """Dialogues that fit gold only if they are counted otherwise than the rest."""

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         load_database as load_database,
     )
     from dialgauge.users.labels import LABELS as LABELS, REASONS as REASONS
-    from dialgauge.users.loops import CAUSES as CAUSES, Loop as Loop
+    from dialgauge.users.loops import CAUSES as CAUSES, Loop as Loop, main_confusion as main_confusion
     from dialgauge.users.map_builder import BuiltMap as BuiltMap, Unplaced as Unplaced, build_map as build_map
     from dialgauge.users.measures import FAULTS as FAULTS, UserEvidence as UserEvidence, score_name as score_name
     from dialgauge.users.mishearing import Confusion as Confusion, misheard as misheard

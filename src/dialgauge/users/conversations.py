@@ -16,7 +16,7 @@ from dialgauge.report import Column, Table, plain
 from dialgauge.runs import Run
 from dialgauge.users.conversation_files import nearest_id
 from dialgauge.users.labels import meaning
-from dialgauge.users.loops import CAUSES
+from dialgauge.users.loops import CAUSES, main_confusion
 from dialgauge.users.point_causes import LIMIT, LOOP, STUCK
 from dialgauge.users.records import COMBINED, MEASURES, MeasureName
 from dialgauge.users.turns import EQUALS
@@ -51,7 +51,7 @@ def explanation_record(run: Run, dialogue: str, *, talk: bool = False) -> dict[s
         "warnings": msgspec.json.decode(facts["warnings"] or "[]"),
         "scores": _unnamed(_rows(run, "domain_scores", identifier)),
         "verdicts": _unnamed(verdicts),
-        "loops": _unnamed(loops),
+        "loops": [{**loop, "detail": main_confusion(loop)} for loop in _unnamed(loops)],
     }
     return record | {"turns": msgspec.to_builtins(_conversation(run, dialogue).turns)} if talk else record
 
@@ -184,8 +184,8 @@ def loop_turns(loop: Mapping[str, Any]) -> str:
 
 def loop_cause(loop: Mapping[str, Any]) -> str:
     """Why a loop came about, in words, with the main confusion behind it."""
-    detail = f" ({loop['detail']})" if loop["detail"] else ""
-    return f"{CAUSES.get(loop['cause'], loop['cause'])}{detail}"
+    confusion = f" ({words})" if (words := main_confusion(loop)) else ""
+    return f"{CAUSES.get(loop['cause'], loop['cause'])}{confusion}"
 
 
 def _grouped(verdicts: Iterable[dict[str, Any]], domains: list[str]) -> Iterator[tuple[_Mention, list[dict[str, Any]]]]:

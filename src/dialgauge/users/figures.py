@@ -19,7 +19,7 @@ from dialgauge.runs import Run
 from dialgauge.stats import share_interval
 from dialgauge.text import counted
 from dialgauge.users.labels import OUTSIDE, OUTSIDE_BARS, REPEATED, REPEATED_REQUESTS, REPETITION_BARS, REQUEST_BARS
-from dialgauge.users.loops import CAUSES
+from dialgauge.users.loops import CAUSES, main_confusion
 from dialgauge.users.patterns import PATTERNS
 from dialgauge.users.records import MEASURES, VERDICTS, MeasureName
 from dialgauge.users.sentences import misheard_sentences
@@ -279,9 +279,9 @@ def confusion_table(run: Run, most: int = 15) -> Table:
 def loop_table(run: Run, most: int = 15) -> Table:
     """Loops by domain and cause: how many, how long, and the main confusion behind them."""
     groups: dict[tuple[str, str, str], list[int]] = {}
-    for *group, repeats in run.table("loops").select("domains", "cause", "detail", "repeats").drop_nulls().iter_rows():
-        domains, cause, detail = group
-        groups.setdefault((", ".join(domains), cause, detail), []).append(repeats)
+    for loop in run.table("loops").drop_nulls().to_dicts():
+        group = (", ".join(loop["domains"]), loop["cause"], main_confusion(loop))
+        groups.setdefault(group, []).append(loop["repeats"])
     columns: list[str | Column] = ["domain", "cause", Column("main confusion", exact=True), "loops", "longest"]
     columns.append(Column("mean length", digits=1))
     table = Table("Loops: the same user acts three or more times in a row", columns)

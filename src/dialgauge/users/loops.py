@@ -7,8 +7,8 @@ constraints until the session ends. A loop's cause follows from what was said an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -33,7 +33,10 @@ CAUSES: dict[Cause, str] = {
 
 
 class Loop(Struct, frozen=True, array_like=True, gc=False):
-    """The same acts in the user turns ``first`` to ``last``: how often, and why; ``detail`` is the main confusion."""
+    """The same acts in the user turns ``first`` to ``last``: how often, and why.
+
+    ``said`` and ``heard`` are the main confusion; both are empty where nothing was misheard.
+    """
 
     first: int
     last: int
@@ -41,7 +44,16 @@ class Loop(Struct, frozen=True, array_like=True, gc=False):
     acts: tuple[str, ...]
     domains: tuple[str, ...]
     cause: Cause
-    detail: str = ""
+    said: str = ""
+    heard: str = ""
+
+
+def main_confusion(loop: Mapping[str, Any]) -> str:
+    """The main confusion of a loop, a row of the table, in words."""
+    if "detail" in loop:  # a store of 0.2.0
+        return loop["detail"] or ""
+    said, heard = loop["said"], loop["heard"]
+    return f"{said or 'nothing'} heard as {heard or 'nothing'}" if said or heard else ""
 
 
 def loops(turns: Sequence[PreparedTurn], misheard: Misheard, booking_service: str = "") -> Iterator[Loop]:
@@ -77,7 +89,7 @@ def _loop(
     domains = tuple(dict.fromkeys([act.act.domain for act in acts]))
     services = (*domains, booking_service) if booking_service else domains
     slots = frozenset([act.slot for act in acts if act.act.slot])
-    cause, detail = _cause(turns, places[:-1], misheard, services, slots)
+    cause, (said, heard) = _cause(turns, places[:-1], misheard, services, slots)
     return Loop(
         first=places[0],
         last=places[-1],
@@ -85,16 +97,18 @@ def _loop(
         acts=tuple(dict.fromkeys([describe(act.act, with_value=True) for act in acts])),
         domains=domains,
         cause=cause,
-        detail=detail,
+        said=said,
+        heard=heard,
     )
 
 
 def _cause(
     turns: Sequence[PreparedTurn], repeated: range, misheard: Misheard, services: tuple[str, ...], slots: frozenset[str]
-) -> tuple[Cause, str]:
+) -> tuple[Cause, tuple[str, str]]:
     """The side whose understanding failed in at least half of the repetitions, or else the side that stands still.
 
-    Of the answers that the user misheard only those count in which it missed something that bears on what it repeats.
+    With the main confusion. Of the answers that the user misheard only those count in which it missed something that
+    bears on what it repeats.
     """
     answers = [position + 1 for position in repeated]
     sides: tuple[tuple[Cause, list[tuple[Confusion, ...]]], ...] = (
@@ -104,14 +118,10 @@ def _cause(
     for cause, errors in sides:
         failed = [each for each in errors if each]
         if failed and 2 * len(failed) >= len(errors):
-            return cause, _commonest([confusion for each in failed for confusion in each])
+            ((main, _),) = Counter(confusion for each in failed for confusion in each).most_common(1)
+            return cause, (main.said, main.heard)
     answered = [answer for answer in answers if not turns[answer].services.keys().isdisjoint(services)]
-    return ("user policy" if 2 * len(answered) >= len(answers) else "system policy"), ""
-
-
-def _commonest(confusions: list[Confusion]) -> str:
-    (confusion, _), *_ = Counter(confusions).most_common(1)
-    return f"{confusion.said or 'nothing'} heard as {confusion.heard or 'nothing'}"
+    return ("user policy" if 2 * len(answered) >= len(answers) else "system policy"), ("", "")
 
 
 def conversation_end(turns: Sequence[PreparedTurn], repeats: Sequence[Loop]) -> End:

@@ -41,8 +41,8 @@ def score_tables(run: Run) -> list[Table]:
     for measure in MEASURES:
         columns += [_column(of, aspect, shown) for of, aspect in shown if of == measure]
         columns.append(Column("dialogues", drop=1, group=measure))
-    title = f"{run.name}: how the user expresses its goals{_which_goals(run)} (percent)"
-    table = Table(title, columns, signature=run.signature)
+    title = f"{run.name}: how the user expresses its goals{_which_goals(run)}"
+    table = Table(title, columns, signature=run.signature, unit="percent")
     for domain in domains:
         cells: list[Cell | float | int | None] = []
         for measure in MEASURES:
@@ -108,7 +108,7 @@ def _lost_table(run: Run, domains: Sequence[str]) -> list[Table]:
         for measure in MEASURES
         for number, fault in enumerate(FAULTS)
     ]
-    table = Table("What each fault costs in F1 (percent; with F1 they sum to 100)", columns)
+    table = Table("What each fault costs in F1", columns, unit="percent; with F1 they sum to 100")
     for domain in domains:
         splits = [lost.get(measure, {}).get(domain, {}) for measure in MEASURES]
         if any(splits):

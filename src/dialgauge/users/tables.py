@@ -209,7 +209,7 @@ def _loops(results: Results) -> Columns:
         "dialogue": names,
         "first_turn": [loop.first for loop in loops],
         "last_turn": [loop.last for loop in loops],
-        **_attributes(loops, "repeats", "acts", "domains", "cause", "detail"),
+        **_attributes(loops, "repeats", "acts", "domains", "cause", "said", "heard"),
     }
 
 

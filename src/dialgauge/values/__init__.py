@@ -39,11 +39,22 @@ if TYPE_CHECKING:
         spoken as spoken,
     )
     from dialgauge.values.same import (
+        AS_WRITTEN as AS_WRITTEN,
+        NEXT_DAY as NEXT_DAY,
         NO_CONSTRAINT as NO_CONSTRAINT,
+        TOWN_SPELLINGS as TOWN_SPELLINGS,
+        TRUTHS as TRUTHS,
+        Spellings as Spellings,
         canonical as canonical,
-        clock as clock,
+        clock_text as clock_text,
+        comparable as comparable,
         constrains as constrains,
+        minutes as minutes,
+        number as number,
+        plain as plain,
         same_value as same_value,
+        spelled as spelled,
+        truth as truth,
     )
     from dialgauge.values.spoken_numbers import Place as Place
     from dialgauge.values.spoken_slots import (

@@ -17,16 +17,15 @@ from dialgauge.dialogue import Act, Dialogue, Speaker
 from dialgauge.draws import Draws
 from dialgauge.lab import AgentSpec, blame_conversations, lab_scenario, make_lab_config, with_states
 from dialgauge.tasks import judge_outcomes
+from dialgauge.values import comparable, truth
 from dialgauge.worlds.domain import (
     Domain,
     DomainGoal,
     DomainSearch,
     ServiceTask,
     act,
-    comparable,
     draw_goals,
     load_domain,
-    truth,
 )
 
 FOLDERS = sorted((Path(__file__).parents[2] / "support" / "folders").iterdir())

@@ -9,7 +9,8 @@ import pytest
 from dialgauge.agents.speech import DomainGrammar, DomainNlg, DomainNlu, FreeListener, ParseContext, Vocabulary
 from dialgauge.dialogue import Act, Call, Speaker, Turn
 from dialgauge.draws import Draws
-from dialgauge.worlds.domain import DomainSearch, act, comparable, draw_goals, load_domain
+from dialgauge.values import comparable
+from dialgauge.worlds.domain import DomainSearch, act, draw_goals, load_domain
 from support.domains import domain_folder
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "domains"
@@ -80,8 +81,8 @@ def test_first_sentences_say_what_is_wanted_and_no_also() -> None:
         assert "also" in nlg.generate(said, "user", Draws(seed, "x")).text
 
 
-def search(outcome: str = "3 found") -> Call:
-    return Call(name="search", domain="bike", outcome=outcome)
+def search(found: int = 3) -> Call:
+    return Call(name="search", domain="bike", outcome="found", found=found)
 
 
 def booking(outcome: str) -> Call:
@@ -92,7 +93,7 @@ def booking(outcome: str) -> Call:
     ("text", "calls", "own", "expected"),
     [
         ("You might like the **Corvo Glide**!", [search()], [], ("Bike-Offer", "bike", "Corvo Glide")),
-        ("Sorry, nothing matched that.", [search("0 found")], [], ("Bike-NoOffer", "", "")),
+        ("Sorry, nothing matched that.", [search(0)], [], ("Bike-NoOffer", "", "")),
         ("Done! Your code is AB12CD34.", [booking("booked")], [], ("Bike-Book", "reference", "ab12cd34")),
         ("All sorted.", [booking("booked")], [], ("Bike-Book", "", "")),
         ("Hmm, no luck.", [booking("refused")], [], ("Bike-NoBook", "", "")),
@@ -129,7 +130,7 @@ def test_what_was_searched_for_is_no_question() -> None:
     turn = Turn(
         speaker="system",
         text="Oh, and the price per hour? That's €8! The Corvo Glide, then?",
-        calls=(Call(name="search", domain="bike", arguments={"price": "8"}, outcome="2 found"),),
+        calls=(Call(name="search", domain="bike", arguments={"price": "8"}, outcome="found", found=2),),
     )
     assert not [one for one in FreeListener(WORDS).hear(turn, (), "bike") if one.intent == "request"]
 

@@ -11,6 +11,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Outcome, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.presentation import trials_sentence
 from dialgauge.runs import Store
 from dialgauge.tasks import are_results, score_attempts, score_results
 from support.commands import dialgauge as command
@@ -724,7 +725,7 @@ def test_what_a_report_of_swe_bench_did_not_run_is_missing(tmp_path: Path) -> No
     (tmp_path / "report.json").write_text(json.dumps(report))
     [run] = score_results([tmp_path / "report.json"]).runs
     assert run["pass^1"].value == pytest.approx(1 / 3)
-    assert run.details["sentence"].startswith("INCOMPLETE") and "1 task never begun" in run.details["sentence"]
+    assert trials_sentence(run).startswith("INCOMPLETE") and "1 task never begun" in trials_sentence(run)
 
 
 @pytest.mark.parametrize("inside", [False, True])
@@ -734,7 +735,7 @@ def test_what_a_file_says_of_its_plan_is_kept(inside: bool, tmp_path: Path) -> N
     planned = {**({"config": plan} if inside else plan), "results": results}
     (tmp_path / "log.json").write_text(json.dumps(planned))
     [run] = score_results([tmp_path / "log.json"]).runs
-    assert run.details["sentence"].startswith("INCOMPLETE: 4 of 6 conversations scored (3 tasks x 2 trials planned)")
+    assert trials_sentence(run).startswith("INCOMPLETE: 4 of 6 conversations scored (3 tasks x 2 trials planned)")
 
 
 @pytest.mark.parametrize(

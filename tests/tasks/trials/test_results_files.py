@@ -14,6 +14,7 @@ import pytest
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import write_leaderboard
+from dialgauge.presentation import trials_sentence
 from dialgauge.runs import Store
 from dialgauge.tasks import coverage_sentences, score_attempts, score_results
 from runs.contract import assert_run_contract
@@ -42,7 +43,7 @@ def test_what_the_tables_hold(tmp_path: Path) -> None:
     assert row == {
         "dialogue": "slow[data]#0", "task": "slow[data]", "trial": 0, "end": "finished", "reason": "user_stop",
         "scored": True, "success": False, "reward": 0.0, "agent_cost": 0.25, "user_cost": 0.5, "turns": 3, "calls": 1,
-        "steps_used_by": None, "steps_turn": None, "steps_sentence": None,
+        "steps_used_by": None, "steps_turn": None, "steps_lost": None, "steps_other": None,
     }  # fmt: skip
     assert run.table("reward_parts").rows() == [("slow[data]#0", "ENV_ASSERTION", 0.0)]
     assert run.table("calls").select("turn", "name", "outcome").rows() == [(2, "speed", "done")]
@@ -50,7 +51,7 @@ def test_what_the_tables_hold(tmp_path: Path) -> None:
     assert {name: run.scores[name].value for name in wanted} == wanted
     # One of two trials is there.
     assert not run.coverage.complete
-    assert "1 of 2 conversations" in run.details["sentence"]
+    assert "1 of 2 conversations" in trials_sentence(run)
 
 
 def test_a_complete_file_on_the_screen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,7 +191,7 @@ def test_a_trial_beyond_the_plan_does_not_rewrite_it(tmp_path: Path, capsys: pyt
 def test_a_trial_beyond_the_plan_makes_up_for_none_of_another_task(tmp_path: Path) -> None:
     path = tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0, 1.0, 1.0]), "b": ("airline", [0.0, None])}, trials=2)
     [run] = score_results([path], resamples=0).runs
-    assert run.details["sentence"].startswith("INCOMPLETE: 3 of 4 conversations scored (2 tasks x 2 trials planned)")
+    assert trials_sentence(run).startswith("INCOMPLETE: 3 of 4 conversations scored (2 tasks x 2 trials planned)")
     assert run.details["pass_1_if_missing"] == {"all_failed": 0.5, "all_passed": 0.75}
 
 
@@ -201,7 +202,7 @@ def test_a_failed_conversation_that_was_held_again_is_not_missing(tmp_path: Path
     path.write_text(json.dumps(made))
     [run] = score_results([path], resamples=0).runs
     assert run.coverage.complete
-    assert "1 failed by infrastructure (infrastructure_error 1), 1 conversation beyond" in run.details["sentence"]
+    assert "1 failed by infrastructure (infrastructure_error 1), 1 conversation beyond" in trials_sentence(run)
 
 
 def test_two_conversations_of_one_trial_are_told() -> None:
@@ -232,7 +233,7 @@ def test_conversations_without_a_reward_are_not_judged(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps(results))
     [run] = score_results([tmp_path / "r.json"], resamples=0).runs
     assert run.details["not_judged"] == 1
-    assert "1 not judged" in run.details["sentence"]
+    assert "1 not judged" in trials_sentence(run)
     assert not run.coverage.complete
     assert run.scores["pass^1"].value == 1.0
 
@@ -284,7 +285,7 @@ def test_as_many_trials_as_a_file_claims_cost_nothing(tmp_path: Path) -> None:
         [tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0])}, trials=1_000_000)], resamples=0
     ).runs
     assert [name for name in run.scores if name.startswith("pass")] == ["pass^1"]
-    assert "1 of 1,000,000 conversations" in run.details["sentence"]
+    assert "1 of 1,000,000 conversations" in trials_sentence(run)
     assert any("left out above k = 1" in note for note in run.notes)
 
 
@@ -364,15 +365,15 @@ def test_where_a_file_says_how_many_were_planned_that_counts(tmp_path: Path) -> 
     """Trials 2 and 3 of four that were planned are half of them; of two that were planned they are all."""
     rewards = {"a": ("airline", [None, None, 1.0, 1.0])}
     [half] = score_results([tau2_file(tmp_path / "half.json", rewards, trials=4)], resamples=0).runs
-    assert "INCOMPLETE: 2 of 4 conversations" in half.details["sentence"]
-    assert half.details["sentence"].endswith("the trials are those numbered 2, 3")
+    assert "INCOMPLETE: 2 of 4 conversations" in trials_sentence(half)
+    assert trials_sentence(half).endswith("the trials are those numbered 2, 3")
     [whole] = score_results([tau2_file(tmp_path / "whole.json", rewards, trials=2)], resamples=0).runs
     assert whole.coverage.complete and whole.details["planned"]["conversations"] == 2
 
 
 def test_a_trial_that_one_task_has_was_planned_for_all(tmp_path: Path) -> None:
     [run] = score_results([tau_file(tmp_path / "r.json", {"a": "++.+", "b": "+.++"})], resamples=0).runs
-    assert "INCOMPLETE: 6 of 8 conversations" in run.details["sentence"]
+    assert "INCOMPLETE: 6 of 8 conversations" in trials_sentence(run)
 
 
 def test_several_domains_in_one_file_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.dialogue import Call, Dialogue, Outcome, Turn
+from dialgauge.presentation import steps_sentence
 from dialgauge.tasks import score_results, trial_tables
 from dialgauge.tasks.trials.used_steps import used_steps
 
@@ -55,11 +56,15 @@ def call(name: str, *, outcome: str = "done", gave: str = "a row", **arguments: 
 def test_whoever_lost_most_steps_used_them_up(turns: tuple[Turn, ...], side: str, turn: int | None, told: str) -> None:
     used = used_steps(talk(*turns))
     assert (used.side, used.turn) == (side, turn)
-    assert told in used.sentence
+    columns = {"steps_used_by": used.side, "steps_turn": used.turn, "steps_lost": used.lost, "steps_other": used.other}
+    assert told in steps_sentence(columns)
 
 
 def test_an_agent_that_failed_is_to_blame() -> None:
     assert used_steps(talk(user("Hello there"), reason="agent_error")).side == "agent"
+    columns = {"steps_used_by": "agent", "steps_turn": None, "steps_lost": (), "steps_other": 0}
+    assert steps_sentence(columns) == "The agent failed."
+    assert steps_sentence({"steps_used_by": "agent", "steps_sentence": "It failed."}) == "It failed.", "of 0.2.0"
 
 
 def test_real_conversations_at_the_limit_agree_with_their_labels(shared_data: Path) -> None:

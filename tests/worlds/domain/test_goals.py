@@ -10,10 +10,10 @@ import pytest
 
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
+from dialgauge.values import comparable
 from dialgauge.worlds.domain import (
     DomainBackend,
     DomainSearch,
-    comparable,
     declared_goal,
     draw_goals,
     fits,

@@ -84,8 +84,8 @@ def test_every_call_is_on_the_record() -> None:
     office.search("restaurant", {"pricerange": "expensive"})
     office.book("restaurant", BOOK, CURRY)
     searched, booked = office.take_calls()
-    assert (searched.name, searched.arguments, searched.outcome, searched.rows) == (
-        "search", {"pricerange": "expensive"}, "2 found", (0, 1),
+    assert (searched.name, searched.arguments, searched.outcome, searched.found, searched.rows) == (
+        "search", {"pricerange": "expensive"}, "found", 2, (0, 1),
     )  # fmt: skip
     assert (booked.rows, booked.arguments, booked.outcome) == ((0,), BOOK, "booked")
     assert booked.result["reference"]

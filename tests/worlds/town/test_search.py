@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.values import canonical, clock
+from dialgauge.values import canonical, minutes
 from dialgauge.worlds.town import UNKNOWN, TownDatabase, TownSearch, ontology_of
 from support.town import ROWS
 
@@ -79,8 +79,8 @@ def test_every_row_that_is_found_fits_and_every_other_fails(constraints: dict[st
 @given(st.text())
 def test_canonical_and_clock_take_any_text(text: str) -> None:
     assert canonical(canonical(text)) == canonical(text) or "'" in text or "-" in text
-    minutes = clock(text)
-    assert minutes is None or minutes >= 0
+    minute = minutes(text)
+    assert minute is None or minute >= 0
 
 
 def test_the_ontology_has_the_slots_of_searches_and_bookings() -> None:

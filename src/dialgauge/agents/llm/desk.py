@@ -17,8 +17,8 @@ from dialgauge.agents.speech import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import some_of
-from dialgauge.values import DAYS, NO_CONSTRAINT, ReplyText, phrase_of
-from dialgauge.worlds.domain import FEW, DomainBackend, Entity, SearchSlot, Service, SlotType, comparable
+from dialgauge.values import DAYS, NO_CONSTRAINT, ReplyText, comparable, phrase_of
+from dialgauge.worlds.domain import FEW, DomainBackend, Entity, SearchSlot, Service, SlotType
 
 #: Characters of an argument; no value of a domain is longer.
 _LONGEST = 200
@@ -259,7 +259,7 @@ def _wish_schema(words: ServiceVocabulary, slot: str, wish: SearchSlot) -> dict[
         if wish.timed:
             when = "or later" if wish.match == "at-least" else "or earlier"
             return {"type": "string", "pattern": _CLOCK, "description": f"{label}: HH:MM {when}"}
-        return {"type": "number", "description": f"{label}: {bound} this, {wish.unit}".removesuffix(", ")}
+        return {"type": "number", "description": ", ".join(filter(None, (f"{label}: {bound} this", wish.unit)))}
     schema: dict[str, Any] = {"type": "string", "description": f"{label}{unit}"}
     if wish.match == "contains":
         schema["description"] = f"{label}: one that should be among them"

@@ -27,7 +27,8 @@ from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.intents import INFORM, OFFER, REQUEST
 from dialgauge.text import upper_first
-from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, UNKNOWN, Role, act, comparable, truth
+from dialgauge.values import comparable, truth
+from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, UNKNOWN, Role, act
 from dialgauge.yaml_file import shipped_yaml
 
 

@@ -17,9 +17,9 @@ from dialgauge.agents.speech.nlg import Wording
 from dialgauge.agents.speech.slot_wording import ItemList, Quote
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.draws import Draws
-from dialgauge.intents import INFORM, NO_BOOK, NO_OFFER, REQUEST, SELECT
-from dialgauge.values import DAYS
-from dialgauge.worlds.domain import CHOICE, UNKNOWN, truth
+from dialgauge.intents import INFORM, NO_BOOK, NO_OFFER, REQUEST, SELECT, name_halves
+from dialgauge.values import DAYS, truth
+from dialgauge.worlds.domain import CHOICE, UNKNOWN
 
 #: Stands for an offer of the same row as before.
 _STILL = "still"
@@ -290,7 +290,7 @@ class _SystemSentences(_Sentences):
 
 def _inform(act: Act) -> Act:
     """What is told of a row or a booking is read as told; that it belongs to the booking, the sentence before says."""
-    return replace(act, name=f"{act.name.rpartition('-')[0]}-Inform")
+    return replace(act, name=f"{name_halves(act.name)[0]}-Inform")
 
 
 def _in_full(act: Act) -> Act:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from dialgauge.agents.manners import NEGATE
 from dialgauge.agents.speech.free_listener import FreeListener
 from dialgauge.agents.speech.nlu import Parse, ParseContext
 from dialgauge.agents.speech.service_talk import GENERAL_WORDS, WANTING, ServiceTalk
@@ -112,7 +113,7 @@ class DomainNlu:
                 spoken.append(act(words.service.act_name("inform")))
             acts += spoken
         if any(act.domain != GENERAL for act in acts):
-            acts = [act for act in acts if act.name != f"{GENERAL}-negate"]
+            acts = [act for act in acts if act != NEGATE]
         return Parse(tuple(dict.fromkeys(acts)))
 
     def _meant(self, reply: ReplyText, named: Sequence[str], known: ParseContext) -> list[str]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from dialgauge.agents.manners import BYE
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.intents import INFORM, REQUEST
 from dialgauge.values import BoundReply, ReplyText, phrase_of
-from dialgauge.worlds.domain import GENERAL, Role, act
+from dialgauge.worlds.domain import Role, act
 
 _BYE = re.compile(
     r"\b(?:good ?bye|bye(?:-bye)?|farewell|"
@@ -27,7 +28,6 @@ _ASKING = re.compile(
 )
 #: Words of any reply, which a name may be too.
 _ORDINARY = frozenset(map(phrase_of, ("yes", "no", "any", "none", "which", "what", "one", "sure", "monday", "here")))
-_NONE_FOUND = "0 found"
 
 
 class FreeListener:
@@ -55,7 +55,7 @@ class FreeListener:
                 self._vocabulary[service], reply, turn.text, calls, asked, values, service == active
             )
         if _BYE.search(turn.text.lower()):
-            acts.append(act(f"{GENERAL}-bye"))
+            acts.append(BYE)
         return tuple(dict.fromkeys(acts))
 
     def _of_service(
@@ -80,12 +80,12 @@ class FreeListener:
             yield from self._booked(words, text)
         elif outcome == "refused":
             yield act(service.act_name("no_book"))
-        elif searches and searches[-1].outcome == _NONE_FOUND and not self._offered(words, reply, user_values):
+        elif searches and searches[-1].found == 0 and not self._offered(words, reply, user_values):
             yield act(service.act_name("no_offer"))
             return
         elif not asked or not self._mentions_only(words, names, user_values):
             yield from self._named(words, names, user_values)
-        explained = {*user_values, *names, *(call.outcome.partition(" ")[0] for call in searches)}
+        explained = {*user_values, *names, *(str(call.found) for call in searches if call.found is not None)}
         gives = service.gives if outcome == "booked" else ()
         wanted = [slot for slot in asked if slot not in gives]
         for slot, value in words.reader.heard(text, wanted, explained).items():

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dialgauge.agents.manners import AFFIRM, BYE, GREET, MORE, NEGATE, THANK, WELCOME
 from dialgauge.agents.speech.nlg import TemplateNlg
 from dialgauge.agents.speech.nlu import ParseContext
 from dialgauge.agents.speech.nlu_training import NluSample
@@ -19,6 +20,7 @@ from dialgauge.dialogue import DONTCARE, Act, Dialogue, Ontology, SlotSpec, Spea
 from dialgauge.draws import Draws
 from dialgauge.intents import INFORM, INTENTS, RECOMMEND, REQUEST, service_of
 from dialgauge.values import DAYS
+from dialgauge.worlds.domain import GENERAL
 from dialgauge.worlds.town import (
     ASKED,
     BOOK_SLOTS,
@@ -43,7 +45,7 @@ _JOURNEYS = tuple(name for name, slots in SEARCH_SLOTS.items() if "departure" in
 _RIDES = tuple(name for name in _JOURNEYS if TOWN.services[name].rows is None)
 _TABLES = tuple(name for name in VENUE_DOMAINS if name in BOOK_SLOTS)
 _BOOKED = tuple(name for name in BOOK_SLOTS if name not in _RIDES)
-_GENERAL = ("general", "booking")
+_GENERAL = (GENERAL, "booking")
 _YES_NO = ("parking", "internet")
 _SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 #: How values are drawn that no list has.
@@ -180,8 +182,8 @@ class _Practice:
             first = draws.pick(list(inventory))
             acts = self._random(first, inventory, draws)
         if draws.unit() < 0.4:
-            near = (f"{first.partition('-')[0]}-", "general-")
-            others = [name for name in inventory if name != first and name.startswith(near)]
+            near = (service_of(first), GENERAL)
+            others = [name for name in inventory if name != first and service_of(name) in near]
             acts += self._random(draws.pick(others), inventory, draws)
         domains = [each.domain for each in acts if each.domain not in _GENERAL]
         if domains:
@@ -215,14 +217,14 @@ class _Practice:
     def _system_before(self, domain: str, draws: Draws) -> ParseContext:
         """What the system may have said before a user speaks."""
         title = domain.capitalize()
-        names = [name for name in SYSTEM_ACTS if name.startswith((f"{title}-", "Booking-", "general-reqmore"))]
+        names = [name for name in SYSTEM_ACTS if name.startswith((f"{title}-", "Booking-", MORE.name))]
         own = self._some_of(SYSTEM_ACTS, draws.sample(names, draws.integer(0, 2)), draws)
         pending = domain if draws.unit() < 0.7 else ""
         return ParseContext(own=own, before=self._before(USER_ACTS, title, draws), domain=domain, pending=pending)
 
     def _user_before(self, domain: str, draws: Draws) -> ParseContext:
         title = domain.capitalize()
-        names = [f"{title}-Inform", f"{title}-Request", "general-thank", "general-affirm"]
+        names = [f"{title}-Inform", f"{title}-Request", THANK.name, AFFIRM.name]
         own = self._some_of(USER_ACTS, draws.sample(names, draws.integer(0, 2)), draws)
         pending = domain if domain in _BOOKED and draws.unit() < 0.4 else ""
         return ParseContext(own=own, before=self._before(SYSTEM_ACTS, title, draws), domain=domain, pending=pending)
@@ -250,7 +252,7 @@ class _Practice:
             if domain not in _JOURNEYS or not acts or draws.unit() < 0.3:
                 acts.insert(0, act(f"{title}-Inform"))
             other = draws.pick((*TOWN_DOMAINS[:5], ""))
-            own = draws.pick(((), (act("general-reqmore"),), self._system_before(other or domain, draws).own))
+            own = draws.pick(((), (MORE,), self._system_before(other or domain, draws).own))
             context = ParseContext(own=own, before=context.before, domain=other, pending=context.pending and other)
         elif phase < 0.6 and search:  # constraints, often those that were asked for
             slots = draws.sample(search, draws.integer(1, min(3, len(search))))
@@ -271,13 +273,13 @@ class _Practice:
     def _with_manners(self, acts: list[Act], draws: Draws) -> tuple[Act, ...]:
         chance = draws.unit()
         if not acts:
-            thanks = [act("general-thank")] if draws.unit() < 0.7 else []
-            return (*thanks, act("general-bye")) if chance < 0.6 or not thanks else tuple(thanks)
+            thanks = [THANK] if draws.unit() < 0.7 else []
+            return (*thanks, BYE) if chance < 0.6 or not thanks else tuple(thanks)
         if chance < 0.04:
-            return (act("general-greet"), *acts)
+            return (GREET, *acts)
         if chance < 0.12:
-            return (act(draws.pick(("general-affirm", "general-negate"))), *acts)
-        return (*acts, act("general-thank")) if chance < 0.15 else tuple(acts)
+            return (draws.pick((AFFIRM, NEGATE)), *acts)
+        return (*acts, THANK) if chance < 0.15 else tuple(acts)
 
     def _system(self, draws: Draws) -> tuple[tuple[Act, ...], ParseContext]:
         domain = draws.pick(TOWN_DOMAINS[:5]) if draws.unit() < 0.93 else draws.pick(TOWN_DOMAINS[5:])
@@ -297,11 +299,11 @@ class _Practice:
         if any(each.slot == REFERENCE for each in acts) and draws.unit() < 0.9:
             context = replace(context, pending=domain)
         if draws.unit() < 0.3:
-            acts.append(act("general-reqmore"))
+            acts.append(MORE)
         elif draws.unit() < 0.05:
-            acts = [act("general-welcome"), act(draws.pick(("general-bye", "general-reqmore")))]
+            acts = [WELCOME, draws.pick((BYE, MORE))]
         elif draws.unit() < 0.05:
-            acts = [act(draws.pick(("general-bye", "general-greet", "general-welcome", "general-reqmore")))]
+            acts = [draws.pick((BYE, GREET, WELCOME, MORE))]
         return tuple(acts), context
 
     def _venue(self, domain: str, draws: Draws) -> list[Act]:

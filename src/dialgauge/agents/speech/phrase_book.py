@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Speaker
 from dialgauge.errors import DialgaugeError
+from dialgauge.intents import name_halves
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS
 from dialgauge.yaml_file import read_yaml
 
@@ -74,7 +75,7 @@ class PhraseBook:
         try:
             for names, keys in content.templates.items():
                 for name in (part.strip() for part in names.split(",")):
-                    self._add(name, keys, content.words.get(name.partition("-")[0], {}))
+                    self._add(name, keys, content.words.get(name_halves(name)[0], {}))
         except DialgaugeError as error:
             raise error.at(file=str(file)) from error
 
@@ -182,7 +183,7 @@ class PhraseBook:
 
     def label(self, name: str, slot: str) -> str:
         """What a slot is called in a sentence."""
-        return self._labels.get(f"{name.partition('-')[0]} {slot}") or self._labels.get(slot, slot)
+        return self._labels.get(f"{name_halves(name)[0]} {slot}") or self._labels.get(slot, slot)
 
     def _planned(self, name: str, keys: Key) -> Plan:
         left, plan = list(range(len(keys))), []

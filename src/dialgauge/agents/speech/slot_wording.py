@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary
-from dialgauge.worlds.domain import Domain, SlotType, comparable, members, truth
+from dialgauge.values import comparable, truth
+from dialgauge.worlds.domain import Domain, SlotType, members
 
 #: "a {value}" is said "an electric", too.
 _ARTICLE = re.compile(r"\ba $", re.IGNORECASE)

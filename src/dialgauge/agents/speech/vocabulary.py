@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from dialgauge.dialogue import Ontology, SlotSpec
-from dialgauge.values import AnswerReader, Kind, SpokenSlot, phrase_of
+from dialgauge.values import AnswerReader, Kind, SpokenSlot, minutes, phrase_of
 from dialgauge.worlds import town
-from dialgauge.worlds.domain import Domain, Service, minutes
+from dialgauge.worlds.domain import Domain, Service
 
 _ARTICLE = re.compile(r"^(?:an?|the|some)\s+", re.IGNORECASE)
 _MATCH_KINDS: dict[str, Kind] = {"yes-no": "yes-no", "contains": "list"}

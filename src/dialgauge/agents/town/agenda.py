@@ -13,6 +13,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dialgauge.agents.manners import AFFIRM, BYE, GREET, NEGATE, THANK
 from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP
 from dialgauge.agents.town.task_progress import TaskProgress
 from dialgauge.dialogue import DONTCARE, Act
@@ -20,8 +21,6 @@ from dialgauge.draws import Draws
 from dialgauge.intents import CONFIRMING, INFORM, INTENTS, NO_BOOK, NO_OFFER, OFFER_BOOK, OFFERING, REQUEST, SELECT
 from dialgauge.worlds.domain import CHOICE, GENERAL, UNKNOWN, Domain, DomainGoal, act
 
-_BYE, _THANK, _GREET = act("general-bye"), act("general-thank"), act("general-greet")
-_AFFIRM, _NEGATE = act("general-affirm"), act("general-negate")
 #: Shares of human turns with one, two, three and four new constraints.
 _INITIATIVE = (0.52, 0.33, 0.12, 0.03)
 _NO_ANSWER = ("", "?", "none", UNKNOWN, "not available")
@@ -85,7 +84,7 @@ class AgendaUser:
             self._hear(heard)
             self._check_progress()
         if self.end_reason:
-            return self._say([_BYE])
+            return self._say([BYE])
         if not self._now:
             self._bring_forward()
         while len(self._said) > 1 and self._said[-1] == self._said[-2] == _ordered(tuple(self._now)):
@@ -94,7 +93,7 @@ class AgendaUser:
 
     def _say(self, acts: list[Act]) -> tuple[Act, ...]:
         if not self._said and self._draws.unit() < self._options.greet:
-            acts = [_GREET, *acts]
+            acts = [GREET, *acts]
         ordered = _ordered(tuple(acts))
         self._said.append(ordered)
         return ordered
@@ -110,7 +109,7 @@ class AgendaUser:
                 groups.setdefault(task.domain, []).append(each)
         for domain, acts in groups.items():
             self._react(self.tasks[domain], acts)
-        if _BYE.name in [each.name for each in heard] and self._left():
+        if BYE.name in [each.name for each in heard] and self._left():
             self._goodbyes += 1
             if self._goodbyes > 1:
                 self.end_reason = SYSTEM_QUIT
@@ -220,7 +219,7 @@ class AgendaUser:
         if task.unsaid:
             return
         if not named or task.service.order:
-            self._now.append(_AFFIRM)
+            self._now.append(AFFIRM)
             return
         name = task.service.offer_slot
         task.said[name] = self._draws.pick(named)
@@ -230,11 +229,11 @@ class AgendaUser:
         if task.unsaid or task.open or task.reference:
             return
         if task.booking is None:
-            self._now.append(_NEGATE)
+            self._now.append(NEGATE)
             self._bring_forward()
         elif self._draws.unit() < self._options.accept:  # and wait to be asked for the details
             task.pending = True
-            self._now.append(_AFFIRM)
+            self._now.append(AFFIRM)
 
     def _requested(self, task: TaskProgress, slot: str) -> None:
         """The system wants to know something."""
@@ -312,11 +311,11 @@ class AgendaUser:
         """Thanks, and goodbye at once or when the system has no more to say."""
         if not self._thanked and self._draws.unit() < self._options.thank:
             self._thanked = True
-            self._now.append(_THANK)
+            self._now.append(THANK)
             if self._draws.unit() < self._options.linger:
                 return
         self.end_reason = USER_DONE if self.complete else USER_GAVE_UP
-        self._now.append(_BYE)
+        self._now.append(BYE)
 
     # Standing still
 
@@ -345,7 +344,7 @@ def _ordered(acts: tuple[Act, ...]) -> tuple[Act, ...]:
 
 def _rank(each: Act) -> int:
     if each.domain == GENERAL:
-        return 4 if each is _BYE else 3 if each is _THANK else 0
+        return 4 if each is BYE else 3 if each is THANK else 0
     return 2 if INTENTS[each.name] == REQUEST else 1
 
 

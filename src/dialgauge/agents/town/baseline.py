@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from dialgauge.agents.manners import BYE
 from dialgauge.agents.protocol import MAX_EXCHANGES, USER_DONE, USER_GAVE_UP
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
@@ -21,7 +22,6 @@ from dialgauge.intents import CONFIRMING, INFORM, NO_OFFER, REFUSING, REQUEST, S
 from dialgauge.values import canonical
 from dialgauge.worlds.domain import ASKED, CHOICE, ORDERED, UNKNOWN, Domain, DomainGoal, Service, ServiceTask, act
 
-_BYE = act("general-bye")
 _ANY = "any"
 _NO_VALUE = ("", "none")
 _NOT_KNOWN = (ASKED, UNKNOWN)
@@ -106,7 +106,7 @@ class BaselineUser:
         self._draws, self._options = draws, options or BaselineOptions()
         self._no_answer = (*_NO_VALUE, *_NOT_KNOWN) if self._options.insist else _NO_VALUE
         self._matters = {task.domain: _Matter(task, domain.services[task.domain]) for task in goal.tasks}
-        self._stack: list[Act] = [_BYE]
+        self._stack: list[Act] = [BYE]
         for matter in reversed(self._matters.values()):
             informs = [act(matter.inform, slot, value) for slot, value in matter.info.items()]
             self._stack += [*draws.shuffled(informs), act(matter.inform)]
@@ -143,14 +143,14 @@ class BaselineUser:
         if not self._reactions:
             self._remember()
         acts = self._pop()
-        if _BYE in acts:  # nothing is left to say, and yet something is missing
+        if BYE in acts:  # nothing is left to say, and yet something is missing
             return self._leave(USER_GAVE_UP)
         self._current = self._matters.get(acts[0].domain, self._current)
         return tuple(map(self._pointed, acts))
 
     def _leave(self, reason: str) -> tuple[Act, ...]:
         self.end_reason = reason
-        return (_BYE,)
+        return (BYE,)
 
     # The stack
 

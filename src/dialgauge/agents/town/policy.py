@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from dialgauge.agents.manners import AFFIRM, BYE, GREET, MORE, THANK, WELCOME
 from dialgauge.dialogue import DONTCARE, Act, State, Values
 from dialgauge.draws import Draws
 from dialgauge.intents import INFORM, INTENTS, REQUEST
 from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, Booking, Domain, DomainBackend, Entity, Role, Service, act
-
-_WELCOME, _BYE = act("general-welcome"), act("general-bye")
-_MORE, _GREET = act("general-reqmore"), act("general-greet")
 
 
 class RuleSystem:
@@ -72,19 +70,19 @@ class RuleSystem:
 
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         """The answer to a user's turn."""
-        intents = {act.name for act in heard if act.domain == GENERAL}
+        manners = {act.name for act in heard if act.domain == GENERAL}
         given = self.belief.hear(heard, self._places)
-        if "general-bye" in intents:
-            return (_WELCOME, _BYE) if "general-thank" in intents else (_BYE,)
-        acts: list[Act] = [_GREET] if "general-greet" in intents else []
+        if BYE.name in manners:
+            return (WELCOME, BYE) if THANK.name in manners else (BYE,)
+        acts: list[Act] = [GREET] if GREET.name in manners else []
         self._settled = False
-        for domain in self._domains(heard, intents):
+        for domain in self._domains(heard, manners):
             asked = [act.slot for act in heard if act.domain == domain and INTENTS[act.name] == REQUEST]
-            self._serve(domain, given.get(domain, {}), asked, "general-affirm" in intents, acts)
-        if "general-thank" in intents:
-            acts += [_WELCOME, _MORE] if not acts else [_WELCOME]
-        if not acts or acts == [_GREET] or (self._settled and self._draws.unit() < self._more):
-            acts.append(_MORE)
+            self._serve(domain, given.get(domain, {}), asked, AFFIRM.name in manners, acts)
+        if THANK.name in manners:
+            acts += [WELCOME, MORE] if not acts else [WELCOME]
+        if not acts or acts == [GREET] or (self._settled and self._draws.unit() < self._more):
+            acts.append(MORE)
         return self._unrepeated(heard, acts)
 
     def _places(self) -> dict[str, str]:
@@ -98,10 +96,10 @@ class RuleSystem:
             if not any(self._backend.named(service, words) for service in self._referred)
         }
 
-    def _domains(self, heard: Sequence[Act], intents: set[str]) -> list[str]:
+    def _domains(self, heard: Sequence[Act], manners: set[str]) -> list[str]:
         """What this turn is about; an answer without a service is about the last one."""
         domains = list(dict.fromkeys([act.domain for act in heard if act.domain in self._services]))
-        if not domains and self.belief.domain and "general-affirm" in intents:
+        if not domains and self.belief.domain and AFFIRM.name in manners:
             return [self.belief.domain]
         return domains
 
@@ -326,7 +324,7 @@ class RuleSystem:
         if self._repeats > 1 and service is not None and service.narrowing and not self._terse:
             wanted = self.belief.wanted.get(service.name, {})
             slot = next((slot for slot in service.narrowing if slot not in wanted), "")
-            answer += (act(service.act_name("request"), slot, ASKED) if slot else _MORE,)
+            answer += (act(service.act_name("request"), slot, ASKED) if slot else MORE,)
         return answer
 
 

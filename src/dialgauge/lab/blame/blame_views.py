@@ -150,7 +150,7 @@ def _shown(turn: Turn) -> Iterator[tuple[str, str]]:
     """What a turn did, in order: calls, words or acts, and what was heard of it where that is something else."""
     for call in turn.calls or ():
         arguments = ", ".join(f"{slot} {value}" for slot, value in call.arguments.items())
-        yield "call", f"{call.name} {call.domain} ({arguments}): {call.outcome}"
+        yield "call", f"{call.name} {call.domain} ({arguments}): {call.outcome_words}"
     if turn.text or turn.acts is None:
         yield f"{turn.speaker} says", turn.text
     if turn.acts is not None:

@@ -14,7 +14,7 @@ from typing import Any
 from dialgauge.dialogue import Call
 from dialgauge.intents import NO_OFFER, REQUEST, SELECT
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
-from dialgauge.lab.blame.false_refusals import NONE_FOUND, false_refusal
+from dialgauge.lab.blame.false_refusals import false_refusal
 from dialgauge.lab.blame.given_values import GivenValues
 from dialgauge.lab.blame.spoken_record import Word, same_slot
 from dialgauge.tasks import TaskFailure
@@ -107,7 +107,7 @@ class Chain(GivenValues):
         record = self._record
         searches = record.called(SEARCH, self._talk.last)
         for call_turn, call in searches:
-            if call.outcome == NONE_FOUND and _holds(call, wanted):
+            if call.found == 0 and _holds(call, wanted):
                 return false_refusal(self._talk, record, call_turn, call) or BrokenLink(
                     cause="refused", part="constraint", turn=call_turn, heard_turn=known, acted_turn=call_turn,
                     reason="nothing_in_database",
@@ -131,12 +131,12 @@ class Chain(GivenValues):
         if refusals or not _holds(call, wanted):
             false = (false_refusal(self._talk, record, turn, search) for turn, search in searches)
             return next(filter(None, false), None) or BrokenLink(
-                cause="acted_on_wrong", turn=call_turn, **seen, reason="named_unfit", given=(call.outcome,)
+                cause="acted_on_wrong", turn=call_turn, **seen, reason="named_unfit", given=(call.outcome_words,)
             )  # fmt: skip
         if self._asked_back(call_turn):
             return self._excuses.unsaid("constraint", "", "")
         return self._excuses.name_lost(call_turn) or BrokenLink(
-            cause="heard_not_acted_on", turn=call_turn, **seen, reason="named_nothing", given=(call.outcome,)
+            cause="heard_not_acted_on", turn=call_turn, **seen, reason="named_nothing", given=(call.outcome_words,)
         )  # fmt: skip
 
     def _asked_back(self, turn: int) -> bool:
@@ -154,7 +154,7 @@ class Chain(GivenValues):
             if _holds(call, book):
                 yield BrokenLink(
                     cause="refused", part="booking", turn=call_turn, acted_turn=call_turn,
-                    reason="booking_came_back", given=(call.outcome,),
+                    reason="booking_came_back", given=(call.outcome_words,),
                 )  # fmt: skip
                 return
         if any(failure.reason in _HIDDEN for failure in self._outcome.failures):

@@ -13,15 +13,12 @@ from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word, na
 from dialgauge.values import constrains, same_value
 from dialgauge.worlds.domain import SEARCH
 
-#: How a search says that there is nothing.
-NONE_FOUND = "0 found"
-
 
 def false_refusal(talk: TalkRecord, record: DomainRecord, turn: int, call: Call) -> BrokenLink | None:
     """What made an empty search of a turn one for something else than the user wanted. None: it was for that."""
     by_slot = {word.slot: word for word in record.said if word.intent == INFORM and word.turn < turn}
     unsaid = {slot: value for slot, value in call.arguments.items() if _not_as_said(value, by_slot.get(slot))}
-    if call.outcome != NONE_FOUND or not unsaid:
+    if call.found != 0 or not unsaid:
         return None
     fitting = _fitting(talk, record, {slot: word.value for slot, word in by_slot.items()})
     if not fitting:

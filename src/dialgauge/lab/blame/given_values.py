@@ -12,7 +12,6 @@ from typing import Any
 
 from dialgauge.intents import NO_BOOK, NO_OFFER
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
-from dialgauge.lab.blame.false_refusals import NONE_FOUND
 from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word
 from dialgauge.lab.blame.user_omissions import UserOmissions
 from dialgauge.tasks import TaskOutcome
@@ -147,13 +146,13 @@ class GivenValues:
         if not made:
             return self._acted(part, slot, attempt.value, heard[0], self._talk.last) if calls else None
         turn, call = made[-1]
-        untold = call.outcome in ("refused", NONE_FOUND)
+        untold = call.outcome == "refused" or call.found == 0
         cause: Cause = "heard_not_acted_on" if untold else "unclear"
         return BrokenLink(
             cause=cause, part=part, slot=slot, turn=turn if untold else self._talk.last, said_turn=attempt.turn,
             heard_turn=heard[0].turn,
             acted_turn=turn, reason="first_try_untold" if untold else "first_try_not_refused",
-            given=(call.outcome,), wanted=attempt.value,
+            given=(call.outcome_words,), wanted=attempt.value,
         )  # fmt: skip
 
     def _all_heard(self, part: str, wanted: Mapping[str, str]) -> tuple[list[BrokenLink], int]:

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Act, Call, Dialogue, Turn
 from dialgauge.intents import INFORM, OFFERING, REQUEST
-from dialgauge.values import constrains
-from dialgauge.worlds.domain import DomainGoal, DomainSearch, Service, comparable, truth
+from dialgauge.values import TRUTHS, comparable, constrains
+from dialgauge.worlds.domain import DomainGoal, DomainSearch, Service
 
 
 class Word(Struct, frozen=True, gc=False):
@@ -178,10 +178,10 @@ def spelled_alike(dialogue: Dialogue, goal: DomainGoal) -> Dialogue:
     for task in goal.tasks:
         for slots in (task.info, task.first, task.book, task.book_first):
             for slot, value in (slots or {}).items():
-                spellings.setdefault((task.domain, slot, _meaning(value)), value)
+                spellings.setdefault((task.domain, slot, comparable(value, TRUTHS)), value)
 
     def alike(domain: str, slot: str, value: str) -> str:
-        return spellings.setdefault((domain, slot, _meaning(value)), value)
+        return spellings.setdefault((domain, slot, comparable(value, TRUTHS)), value)
 
     def acts(some: tuple[Act, ...] | None) -> tuple[Act, ...] | None:
         return some and tuple(
@@ -201,11 +201,6 @@ def spelled_alike(dialogue: Dialogue, goal: DomainGoal) -> Dialogue:
             for turn in dialogue.turns
         ),
     )
-
-
-def _meaning(value: str) -> object:
-    meaning = truth(value)
-    return comparable(value) if meaning is None else str(meaning)
 
 
 def _by(turns: Iterable[Turn], speaker: str) -> list[Turn]:

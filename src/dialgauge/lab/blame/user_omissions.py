@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dialgauge.agents import SYSTEM_QUIT, USER_GAVE_UP
 from dialgauge.dialogue import Act, Turn
-from dialgauge.intents import INFORM, REFUSING, REQUEST
+from dialgauge.intents import INFORM, REFUSING, REQUEST, name_halves
 from dialgauge.lab.blame.broken_links import CUT_OFF, BrokenLink, Cause
 from dialgauge.lab.blame.false_refusals import sent_away_falsely
 from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
@@ -21,7 +21,6 @@ from dialgauge.lab.blame.spoken_record import (
 from dialgauge.values import constrains, same_value
 from dialgauge.worlds.domain import GENERAL, SEARCH
 
-_BYE = "general-bye"
 #: A user that repeated itself so often in a domain may have lost patience over it.
 _PATIENCE = 2
 
@@ -339,7 +338,7 @@ def _mostly(lost: list[tuple[int, Cause]]) -> tuple[int, Cause, int]:
 
 
 def _answer_missed(part: str, slot: str, phantom: Word, domain: str) -> BrokenLink:
-    what = f"{phantom.name.rpartition('-')[2]} {phantom.slot} {phantom.value}".strip()
+    what = f"{name_halves(phantom.name)[1]} {phantom.slot} {phantom.value}".strip()
     return BrokenLink(
         cause="answered_not_heard", part=part, slot=slot, turn=phantom.turn, answered_turn=phantom.turn,
         reason="answer_unsaid", given=(what,), entity=domain,
@@ -347,4 +346,4 @@ def _answer_missed(part: str, slot: str, phantom: Word, domain: str) -> BrokenLi
 
 
 def _bids(acts: tuple[Act, ...] | None) -> bool:
-    return any(act.name == _BYE for act in acts or ())
+    return any(act.intent == "bye" for act in acts or ())

@@ -6,7 +6,7 @@ package (``kept/``, with the command, seeds and machine that made them), or are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
@@ -17,7 +17,6 @@ from dialgauge.reproduce.babi.attention import MODEL, SEED, AttentionSample, att
 from dialgauge.reproduce.babi.claims import Looked, claims
 from dialgauge.reproduce.babi.kept import (
     OURS,
-    PAPER,
     SPLITS,
     TRAINING_NAMES,
     TRAININGS,
@@ -104,21 +103,25 @@ def reproduce(
             for training in shown or [OURS]:
                 _learned(record, part, model, training, kept.get(training), accuracies)
         record.tables.setdefault(part, []).extend(in_layout(part, accuracies, shown))
-    record.notes.setdefault("Table 10", []).extend(nearness(record, training) for training in shown or [OURS])
+    record.notes.setdefault("Table 10", []).extend(
+        nearness(_differences(accuracies, training), training) for training in shown or [OURS]
+    )
     claims(record, accuracies, kept, tasks, untrained.looked(tasks), paper)
     return record
 
 
-def nearness(record: Reproduction, training: str = OURS) -> str:
+def _differences(accuracies: Accuracies, training: str) -> Iterator[float | None]:
+    """By how much each per-response accuracy differs from the paper's; None for those that could not be computed."""
+    for model, row in (UNTRAINED | {model: model for model in LEARNED}).items():
+        for column, (theirs, _) in _printed(row).items():
+            reached = accuracies.get((training, model, column))
+            yield None if reached is None else reached[0] - PrintedNumber.parse(theirs).value
+
+
+def nearness(cells: Iterable[float | None], training: str = OURS) -> str:
     """How many per-response cells are near the paper's, in one sentence; far above is as far as far below."""
-    other = {OURS: PAPER, PAPER: OURS}[training]
-    learned_otherwise = tuple(f"{_labelled(model, other)}, " for model in LEARNED)
-    cells = [
-        item
-        for item in record.items
-        if item.what.endswith(": per-response") and not item.what.startswith(learned_otherwise)
-    ]
-    differences = [item.difference for item in cells if item.difference is not None]
+    cells = list(cells)
+    differences = [difference for difference in cells if difference is not None]
     above, below = (sum(sign * difference > _NEAR + 1e-9 for difference in differences) for sign in (1, -1))
     absent = len(cells) - len(differences)
     which = "" if training == OURS else " with the paper's training"

@@ -149,7 +149,7 @@ def _split_table(audit: LogAudit) -> Table:
     most = max((max(split.pass_k, default=0) for split in audit.split.values()), default=0)
     ks = [Column(f"pass^{k}", percent=True, digits=1, align="right") for k in range(1, most + 1)]
     columns = [Column("tasks in which"), *(Column(name, align="right") for name in ("tasks", "trials", "passed")), *ks]
-    table = Table(f"What the pass rate blends: {audit.name} (percent)", columns)
+    table = Table(f"What the pass rate blends: {audit.name}", columns, unit="percent")
     for name, words in SPLITS.items():
         if (split := audit.split.get(name)) is not None and split.tasks:
             table.add(words, split.tasks, split.conversations, split.passed, *map(split.pass_k.get, range(1, most + 1)))
@@ -205,7 +205,8 @@ _WAYS = {True: "now passes", False: "now fails"}
 def regrading_table(regrading: Regrading) -> Table:
     """pass^k under both versions, over the same tasks."""
     shares = [Column(name, percent=True, digits=1, align="right") for name in ("recorded", "again", "difference")]
-    table = Table(f"Graded again: {regrading.name} (percent)", ["measure", Column("tasks", align="right"), *shares])
+    columns = [Column("measure"), Column("tasks", align="right"), *shares]
+    table = Table(f"Graded again: {regrading.name}", columns, unit="percent")
     for row in regrading.pass_k:
         table.add(f"pass^{row.k}", row.tasks, row.before, row.after, Cell(row.difference, row.low, row.high))
     table.notes.append("The interval (95%) of the difference resamples tasks, both verdicts of each together.")

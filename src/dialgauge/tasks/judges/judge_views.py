@@ -22,7 +22,7 @@ def judge_tables(figures: JudgeFigures) -> list[Table]:
 
 def _grader_table(figures: JudgeFigures) -> Table:
     columns = [Column(name, align="right") for name in ("conversations", "verdicts")]
-    table = Table("Graders (percent)", ["grader", *columns, *_shares("passes", "flips")])
+    table = Table("Graders", ["grader", *columns, *_shares("passes", "flips")], unit="percent")
     for each in figures.graders:
         table.add(each.grader, each.conversations, each.verdicts, _cell(each.pass_rate), _cell(each.flip_rate))
     table.notes.append(
@@ -50,9 +50,8 @@ def _pair_table(figures: JudgeFigures) -> Table:
 
 def _pass_table(figures: JudgeFigures) -> Table:
     shares = _shares("value", "spread by tasks", "by grading", "grader's part")
-    table = Table(
-        "How much of pass^k is the grader (percent)", ["grader", "measure", Column("tasks", align="right"), *shares]
-    )
+    columns = [Column("grader"), Column("measure"), Column("tasks", align="right"), *shares]
+    table = Table("How much of pass^k is the grader", columns, unit="percent")
     for each in figures.pass_parts:
         measure = f"pass^{each.k}"
         table.add(each.grader, measure, each.tasks, each.value, each.tasks_spread, each.grader_spread, each.grader_part)
@@ -72,8 +71,8 @@ def _pass_table(figures: JudgeFigures) -> Table:
 
 def _corrected_table(figures: JudgeFigures) -> Table:
     shares = _shares("sensitivity", "specificity", "majority", "corrected")
-    title = f"Pass rate corrected for errors against {figures.truth} (percent)"
-    table = Table(title, ["grader", Column("labelled", align="right"), *shares])
+    title = f"Pass rate corrected for errors against {figures.truth}"
+    table = Table(title, ["grader", Column("labelled", align="right"), *shares], unit="percent")
     for each in figures.corrected:
         sensitivity, specificity = _cell(each.sensitivity), _cell(each.specificity)
         table.add(each.grader, each.labelled, sensitivity, specificity, each.apparent, _cell(each.corrected))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
 _CALLS: dict[str, ColumnKind] = {
     "dialogue": "String", "turn": "Int64", "name": "String", "domain": "String", "outcome": "String",
-    "arguments": "String", "rows": "List(Int64)", "result": "String",
+    "found": "Int64", "arguments": "String", "rows": "List(Int64)", "result": "String",
 }  # fmt: skip
 _COLUMNS: dict[str, Mapping[str, ColumnKind]] = {
     OUTCOMES: {
@@ -144,6 +144,7 @@ def _calls(dialogue: Dialogue) -> Iterator[tuple[Any, ...]]:
                 call.name,
                 call.domain,
                 call.outcome,
+                call.found,
                 _json(call.arguments),
                 list(call.rows),
                 _json(call.result),

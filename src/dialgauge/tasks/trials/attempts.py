@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Literal
 
 from msgspec import structs
 
@@ -17,7 +18,6 @@ from dialgauge.tasks.trials.paired_tasks import PairedTasks, by_pairs, paired_ta
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, outcome_details, task_attempt
 from dialgauge.tasks.trials.trial_ids import TrialIds, grid_example, trials_in_ids
 from dialgauge.tasks.trials.verdicts import LogScores
-from dialgauge.text import counted, some_of
 
 #: What a conversation says of its file.
 _OF_FILE = {
@@ -31,7 +31,7 @@ FILE_VARIANTS = ("file", "name of the file")
 _OF_ANY_TASK = frozenset({"chat", "otel", "langfuse"})
 #: Of so many conversations one must be the beginning of another to be taken for a state of it.
 _FEWEST_SNAPSHOTS = 3
-#: How many numbers of trials are named.
+#: How many models are named.
 _NAMED = 8
 
 
@@ -201,12 +201,10 @@ class Attempts:
         return sorted({attempt.trial for attempt in self.attempts})
 
     @property
-    def odd_numbers(self) -> str:
-        """The numbers of trials where they do not count up from 0, else empty: then some may lie elsewhere."""
+    def odd_trials(self) -> list[int]:
+        """The numbers of trials where they do not count up from 0, else none: then some may lie elsewhere."""
         first = self.numbers[0] if self.is_log and self.numbers and self.numbers[0] == 1 else 0
-        if self.numbers == list(range(first, first + len(self.numbers))):
-            return ""
-        return some_of((f"{number:,}" for number in self.numbers), _NAMED)
+        return [] if self.numbers == list(range(first, first + len(self.numbers))) else self.numbers
 
     @property
     def snapshots(self) -> int:
@@ -327,31 +325,17 @@ class Attempts:
                 texts.setdefault(name, Counter())[text] += 1
         return {name: dict(counts.most_common()) for name, counts in texts.items()}
 
-    def sentence(self) -> str:
-        """How much there is, before anything else is said."""
-        begun, failed = len(self.attempts), sum(self.failed.values())
-        plan = f"{counted(self.planned_tasks, 'task')} x {counted(self.trials, 'trial')}"
-        plan += " planned" if self.trials_known and self.tasks_known else "; the file names no plan"
+    @property
+    def plan(self) -> Literal["named", "unnamed", "log"]:
+        """Does the file say what was planned? A log of agents in general need not have any plan."""
         if self.is_log and not self.trials_known:
-            most_words = "" if len(set(map(len, self.tasks.values()))) == 1 else "up to "
-            most = f", {most_words}{counted(self.trials, 'trial')} each" if self.trials > 1 else ""
-            plan = f"{counted(len(self.tasks), 'task')}{most}; the log names no plan"
-        parts = [
-            f"{self.scored_of_plan:,} of {self.planned:,} conversations scored ({plan})",
-            f"{begun:,} begun",
-            f"{begun - failed:,} finished",
-            f"{failed:,} failed by infrastructure{_listed(self.failed)}",
-        ]
-        if self.unjudged:
-            parts.append(f"{self.unjudged:,} not judged")
-        if untouched := self.planned_tasks - len(self.tasks):
-            parts.append(f"{counted(untouched, 'task')} never begun")
-        if self.beyond_plan:
-            more = counted(sum(self.beyond_plan.values()), "conversation")
-            parts.append(f"{more} beyond the plan of {counted(self.trials, 'trial')}")
-        if self.odd_numbers:
-            parts.append(f"the trials are those numbered {self.odd_numbers}")
-        return ("" if self.coverage.complete else "INCOMPLETE: ") + ", ".join(parts)
+            return "log"
+        return "named" if self.trials_known and self.tasks_known else "unnamed"
+
+    @property
+    def even_trials(self) -> bool:
+        """Has every task as many conversations?"""
+        return len(set(map(len, self.tasks.values()))) == 1
 
     def domains(self) -> dict[str, tuple[float, int]]:
         """pass^1 and the number of tasks of each domain, where there are several."""
@@ -371,10 +355,6 @@ class Attempts:
             successes = sum(bool(attempt.success) for index in places if (attempt := self.attempts[index]).scored)
             passed += successes * min(1.0, self.trials / trials) if trials else 0.0
         return passed / self.planned, (passed + self.planned - self.scored_of_plan) / self.planned
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return f" ({', '.join(f'{reason} {count:,}' for reason, count in counts.items())})" if counts else ""
 
 
 def _unread_amounts(given: Sequence[Mapping[str, str]]) -> dict[str, Counter[str]]:

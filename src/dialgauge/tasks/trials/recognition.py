@@ -91,9 +91,13 @@ def refuse_unreadable(file: str | Path) -> str:
     return named
 
 
+class _LedOn(DialgaugeError):
+    """A refusal that already says what to write instead."""
+
+
 def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) -> DialgaugeError:
     """The error with what was seen, an example made of the first records, and the command to run next."""
-    if _MINE in error.message:
+    if isinstance(error, _LedOn):
         return error
     parts = resolve(source)
     seen = f" (it has {_kinds_of(parts)})" if len(parts) > 1 and error.file == str(source) and part is None else ""
@@ -103,7 +107,7 @@ def led_on(source: str | Path, error: DialgaugeError, part: Part | None = None) 
         f"no known format of agents' logs fits it{error.damage}" if isinstance(error, UnknownFormat) else error.message
     )
     example = error.example if error.example.startswith("{") and not unknown else formats.log_advice(shown)[1]
-    new = DialgaugeError(
+    new = _LedOn(
         f"{reason}{seen}. Lines as below, one for each conversation, in a file such as {_MINE} will do: its "
         "task, the number of the trial, whether it succeeded (the lines below may have that wrong: write what "
         f"happened) and, where they were kept, its messages. Then: dialgauge tasks score {_MINE}",

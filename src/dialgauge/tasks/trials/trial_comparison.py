@@ -16,6 +16,7 @@ from msgspec import Struct, structs
 
 from dialgauge.comparison import ComparisonView
 from dialgauge.errors import DialgaugeError
+from dialgauge.presentation import trials_sentence
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.audit.audit_tables import stored_integrity
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
@@ -140,7 +141,7 @@ class TrialsView(ComparisonView):
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""
         notes: list[str] = [
-            Note("complete" if run.coverage.complete else "coverage", f"{run.name}: {run.details['sentence']}")
+            Note("complete" if run.coverage.complete else "coverage", f"{run.name}: {trials_sentence(run)}")
             for run in runs
         ]
         notes += [

@@ -208,7 +208,9 @@ def score_attempts(
         seeds=seed,
         signature=_run_signature(attempts, scores),
         details={
-            "sentence": attempts.sentence(),
+            "plan": attempts.plan,
+            "even_trials": attempts.even_trials,
+            "odd_trials": attempts.odd_trials,
             "planned": {"tasks": attempts.planned_tasks, "trials": attempts.trials, "conversations": attempts.planned},
             "begun": len(attempts.attempts),
             "scored": attempts.scored,
@@ -440,7 +442,8 @@ def _trials_frame(attempts: Attempts) -> polars.DataFrame:
         "calls": ([sum(row.calls.values()) for row in rows], pl.Int64),
         "steps_used_by": ([row.steps and row.steps.side for row in rows], pl.String),
         "steps_turn": ([row.steps and row.steps.turn for row in rows], pl.Int64),
-        "steps_sentence": ([row.steps and row.steps.sentence for row in rows], pl.String),
+        "steps_lost": ([row.steps and row.steps.lost for row in rows], pl.List(pl.String)),
+        "steps_other": ([row.steps and row.steps.other for row in rows], pl.Int64),
     }
     return pl.DataFrame([pl.Series(name, values, kind) for name, (values, kind) in columns.items()])
 

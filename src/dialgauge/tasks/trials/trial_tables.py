@@ -10,7 +10,7 @@ import polars as pl
 
 from dialgauge import report
 from dialgauge.measures import Score, Signature
-from dialgauge.presentation import END_REASONS
+from dialgauge.presentation import END_REASONS, trials_sentence
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_tables import stored_integrity
@@ -88,7 +88,7 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
     """For each file how much of it there is: to be read before any number."""
     sentences = []
     for run in runs:
-        sentences.append(f"{run.name}: {run.details['sentence']}.")
+        sentences.append(f"{run.name}: {trials_sentence(run)}.")
         if (integrity := stored_integrity(run)) is not None:
             sentences += integrity_sentences(run.name, integrity)
         if not run.coverage.complete:
@@ -161,8 +161,8 @@ def _side_by_side(
     """Scores with a column for each run; of one run with the spread of its amounts beside them."""
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
-    weighed = f"percent{', mean per task' if per == 'task' else ''}" if shares else f"mean per {per}"
-    heading = f"{title} ({weighed})"
+    weighed = "" if shares and per != "task" else f" (mean per {per})"
+    heading = f"{title}{weighed}"
     titles = {}
     for name, unit in units.items():
         facts = [
@@ -174,7 +174,7 @@ def _side_by_side(
         table = _below_each_other(heading, runs, titles)
     else:
         heads = [Column("measure"), *(Column(_head(run), align="right") for run in runs), *(_SPREAD if spread else ())]
-        table = Table(heading, heads)
+        table = Table(heading, heads, unit="percent" if shares else "")
         for name, title in titles.items():
             amounts = spread.get(name) if spread else None  # none where no scored conversation says it
             beside = _spread_cells(runs[0].scores[name], amounts) if amounts else [""] * len(_SPREAD if spread else ())
@@ -345,9 +345,10 @@ _COUNTS = {"finished": "finished", "limit": "failed at a limit", "infrastructure
 
 
 def _coverage(run: Run) -> dict[str, Any]:
-    kept = ("sentence", "planned", "begun", "finished", "infrastructure", "not_judged", "pass_1_if_missing")
+    kept = ("planned", "begun", "finished", "infrastructure", "not_judged", "pass_1_if_missing")
     return {
         "complete": run.coverage.complete,
+        "sentence": trials_sentence(run),
         "integrity": run.details.get("integrity"),
         **{key: run.details[key] for key in kept},
         "domains": run.details.get("domains", {}),

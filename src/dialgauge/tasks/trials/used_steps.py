@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Call, Dialogue, Speaker, Turn
-from dialgauge.text import counted
 
 StepSide: TypeAlias = Literal["agent", "user", "unclear"]
+#: A call that failed, was made before, or gave nothing back; a message said before.
+LostBy: TypeAlias = Literal["error", "again", "nothing", "said"]
 
 _SIDES: dict[Speaker, StepSide] = {"system": "agent", "user": "user"}
 _WORD = re.compile(r"[\w$']+")
@@ -41,47 +42,31 @@ _AGENT_ERROR = "agent_error"
 
 
 class UsedSteps(Struct, frozen=True, kw_only=True):
-    """Who used up the steps, the first turn in which one was lost, and how, in one sentence."""
+    """Who used up the steps, from which turn on, how each was lost, and how many the other side lost."""
 
     side: StepSide
-    turn: int | None
-    sentence: str
+    turn: int | None = None
+    lost: tuple[LostBy, ...] = ()
+    other: int = 0
 
 
 class _LostStep(Struct, frozen=True):
     turn: int
     side: StepSide
-    what: str
-
-
-#: How steps are lost, one and several.
-_WAYS: Mapping[str, tuple[str, str]] = {
-    "error": ("failed tool call", "failed tool calls"),
-    "again": ("tool call made before", "tool calls made before"),
-    "nothing": ("tool call without an answer", "tool calls without an answer"),
-    "said": ("message said before", "messages said before"),
-}
+    how: LostBy
 
 
 def used_steps(dialogue: Dialogue) -> UsedSteps:
     """Who used up the steps of a conversation; of two that lost as many, whoever began."""
     if dialogue.outcome is not None and dialogue.outcome.reason == _AGENT_ERROR:
-        return UsedSteps(side="agent", turn=None, sentence="The agent failed.")
+        return UsedSteps(side="agent")
     lost = sorted([*_lost_calls(dialogue), *_lost_messages(dialogue)], key=lambda step: step.turn)
     if not lost:
-        return UsedSteps(side="unclear", turn=None, sentence="Neither side lost a step that the record shows.")
+        return UsedSteps(side="unclear")
     counts = Counter(step.side for step in lost)
     first = min(lost, key=lambda step: (-counts[step.side], step.turn))
-    ways = Counter(step.what for step in lost if step.side == first.side)
-    listed = ", ".join(counted(number, *_WAYS[what]) for what, number in ways.most_common())
-    other = counts.total() - counts[first.side]
-    beside = f" (the other side {other:,})" if other else ""
-    return UsedSteps(
-        side=first.side,
-        turn=first.turn,
-        sentence=f"The {first.side} lost {counted(counts[first.side], 'step')}{beside}, from turn {first.turn} on: "
-        f"{listed}.",
-    )
+    own = tuple(step.how for step in lost if step.side == first.side)
+    return UsedSteps(side=first.side, turn=first.turn, lost=own, other=len(lost) - len(own))
 
 
 def _lost_calls(dialogue: Dialogue) -> Iterator[_LostStep]:
@@ -89,18 +74,18 @@ def _lost_calls(dialogue: Dialogue) -> Iterator[_LostStep]:
     for index, turn in enumerate(dialogue.turns):
         for call in turn.calls or ():
             key = (turn.speaker, call.name, tuple(sorted(call.arguments.items())))
-            if what := _loss(call, again=key in made):
-                yield _LostStep(index, _SIDES[turn.speaker], what)
+            if how := _loss(call, again=key in made):
+                yield _LostStep(index, _SIDES[turn.speaker], how)
             made.add(key)
 
 
-def _loss(call: Call, *, again: bool) -> str:
-    """How a call lost a step; empty where it did not. A call whose result is not on record lost none."""
+def _loss(call: Call, *, again: bool) -> LostBy | None:
+    """How a call lost a step, if it did. A call whose result is not on record lost none."""
     if call.outcome == _ERROR:
         return "error"
     if again:
         return "again"
-    return "nothing" if call.result and not any(value.strip() for value in call.result.values()) else ""
+    return "nothing" if call.result and not any(value.strip() for value in call.result.values()) else None
 
 
 def _lost_messages(dialogue: Dialogue) -> Iterator[_LostStep]:

@@ -204,7 +204,7 @@ def _unchecked(run: Run) -> Table:
 def record_table(*, detail: bool = False) -> Table:
     """Precision and recall of the checks of texts, as measured on labelled conversations; by parts with ``detail``."""
     record = load_record()
-    table = Table("How far the checks can be trusted (percent)", ["kind", "on", "precision", "recall"])
+    table = Table("How far the checks can be trusted", ["kind", "on", "precision", "recall"], unit="percent")
     for kind in KINDS:
         earlier = {"fresh": record.checks["fresh"][kind], "held out": record.checks["held_out"][kind]}
         parts = {**(earlier if detail else {}), "all": record.overall[kind]}

@@ -25,12 +25,8 @@ if TYPE_CHECKING:
     )
     from dialgauge.worlds.domain.matching import (
         ORDERED as ORDERED,
-        clock_text as clock_text,
-        comparable as comparable,
         fits as fits,
         members as members,
-        minutes as minutes,
-        truth as truth,
     )
     from dialgauge.worlds.domain.rows_file import RowsFile as RowsFile
     from dialgauge.worlds.domain.schema import FEW as FEW, GENERAL as GENERAL, Domain as Domain

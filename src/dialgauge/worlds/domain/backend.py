@@ -92,7 +92,8 @@ class DomainBackend:
                 name="search",
                 domain=service,
                 arguments=dict(wishes),
-                outcome=f"{len(rows)} found",
+                outcome="found",
+                found=len(rows),
                 rows=tuple([row.number for row in rows[:_NAMED]]),
             )
         )

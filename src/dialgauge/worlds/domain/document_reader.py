@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from dialgauge.dialogue import DONTCARE
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.domain.matching import comparable, plain
+from dialgauge.values import comparable, plain
 from dialgauge.yaml_file import YamlDocument
 
 #: The keys that lead to a part of the file.

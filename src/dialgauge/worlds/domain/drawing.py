@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.values import DAYS
+from dialgauge.values import DAYS, clock_text, comparable, minutes, number, truth
 from dialgauge.worlds.domain.goals import DomainGoal, ServiceTask
-from dialgauge.worlds.domain.matching import ORDERED, clock_text, comparable, members, minutes, number, truth
+from dialgauge.worlds.domain.matching import ORDERED, members
 from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.search import DomainSearch, Entity
 from dialgauge.worlds.domain.service import BookSpec, SearchSlot, Service, SlotType

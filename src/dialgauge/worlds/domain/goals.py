@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import DONTCARE, Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.domain.matching import comparable, plain
+from dialgauge.values import comparable, plain
 from dialgauge.worlds.domain.rows_file import decode_json, read_text
 from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.search import DomainSearch

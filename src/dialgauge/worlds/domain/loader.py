@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from dialgauge import plugins
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.values import comparable, number
 from dialgauge.worlds.domain.document_reader import DOMAIN_FILE, DocumentReader, Location, nothing
-from dialgauge.worlds.domain.matching import comparable, number
 from dialgauge.worlds.domain.rows_file import RowsFile, read_rows, read_text
 from dialgauge.worlds.domain.schema import GENERAL, Domain, GoalDraw, Inventory, SlotWords
 from dialgauge.worlds.domain.service import Service

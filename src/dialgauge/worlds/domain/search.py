@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from dialgauge.dialogue import DONTCARE, Ontology
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.domain.matching import comparable, fits
+from dialgauge.values import comparable
+from dialgauge.worlds.domain.matching import fits
 from dialgauge.worlds.domain.schema import Domain
 from dialgauge.worlds.domain.service import UNKNOWN, SearchSlot, Service
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -16,20 +16,20 @@ from msgspec import Struct
 from dialgauge.dialogue import Act
 from dialgauge.intents import service_of
 from dialgauge.text import upper_first
-from dialgauge.values import DAYS, clock, same_value
-from dialgauge.worlds.domain.matching import (
-    ORDERED,
-    Match,
+from dialgauge.values import (
+    AS_WRITTEN,
+    DAYS,
+    NEXT_DAY,
+    TOWN_SPELLINGS,
     comparable,
-    fits,
-    has_thousands,
     minutes,
     number,
-    ordinal,
     plain,
+    same_value,
     spelled,
     truth,
 )
+from dialgauge.worlds.domain.matching import ORDERED, Match, fits, has_thousands, ordinal
 
 Kind: TypeAlias = Literal["text", "day", "time", "number", "words"]
 Row: TypeAlias = dict[str, str]
@@ -293,7 +293,7 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
 
     def same(self, value: str, other: str) -> bool:
         """Do two values mean the same?"""
-        return same_value(value, other) if self.multiwoz else comparable(value) == comparable(other)
+        return same_value(value, other, TOWN_SPELLINGS if self.multiwoz else AS_WRITTEN)
 
     def canonical(self, slot: str, value: str) -> str:
         """A value in the one spelling that all values have which mean the same; the town's stay as they are."""
@@ -309,7 +309,8 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
         if rule is None or rule.match == "same" or (self.multiwoz and rule.match not in ORDERED):
             return not self.same(value, wanted)
         if rule.match in ORDERED:
-            amount, limit = (clock(value), clock(wanted)) if self.multiwoz else (ordinal(value), ordinal(wanted))
+            order = partial(minutes, latest=NEXT_DAY) if self.multiwoz else ordinal
+            amount, limit = order(value), order(wanted)
             if amount is None or limit is None:
                 return False
             return amount < limit if rule.match == "at-least" else amount > limit

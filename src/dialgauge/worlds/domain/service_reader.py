@@ -9,19 +9,9 @@ from typing import Any, NoReturn, TypeAlias, get_args
 
 from dialgauge.dialogue import DONTCARE
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.values import comparable, minutes, number, plain, truth
 from dialgauge.worlds.domain.document_reader import DOMAIN_FILE, NO_WISH, DocumentReader, Location, nothing
-from dialgauge.worlds.domain.matching import (
-    MATCHES,
-    ORDERED,
-    Match,
-    comparable,
-    has_thousands,
-    members,
-    minutes,
-    number,
-    plain,
-    truth,
-)
+from dialgauge.worlds.domain.matching import MATCHES, ORDERED, Match, has_thousands, members
 from dialgauge.worlds.domain.rows_file import RowsFile
 from dialgauge.worlds.domain.service import CHOICE, TEXT, BookSpec, Order, Role, Row, SearchSlot, Service, SlotType
 

@@ -16,8 +16,7 @@ import msgspec
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import write_all
-from dialgauge.values import DAYS
-from dialgauge.worlds.domain import clock_text
+from dialgauge.values import DAYS, clock_text
 from dialgauge.worlds.town.database import TownDatabase
 from dialgauge.worlds.town.likeness import LikeTexts, alike
 from dialgauge.worlds.town.town_words import town_words

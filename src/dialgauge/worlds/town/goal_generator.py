@@ -15,8 +15,7 @@ from msgspec import Struct, field
 from dialgauge.dialogue import Goal, Task
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.values import DAYS, normal_slot
-from dialgauge.worlds.domain import clock_text
+from dialgauge.values import DAYS, clock_text, normal_slot
 from dialgauge.worlds.town.database import VENUE_DOMAINS, TownDatabase
 from dialgauge.worlds.town.goal_messages import messages
 from dialgauge.worlds.town.likeness import minutes

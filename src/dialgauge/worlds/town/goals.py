@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, get_args
 
 from dialgauge.dialogue import Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.values import NO_CONSTRAINT, clock
+from dialgauge.values import NEXT_DAY, NO_CONSTRAINT, minutes
 from dialgauge.worlds.domain import DomainGoal, GoalFindings, ServiceTask
 from dialgauge.worlds.town.database import VENUE_DOMAINS
 from dialgauge.worlds.town.search import TownSearch
@@ -36,7 +36,7 @@ _MENTIONS = {
     "police": ("police",),
 }
 _TIMES = ("leaveAt", "arriveBy", "time")
-_HOUR, _DAY = 60, 24 * 60
+_DAY = 24 * 60
 #: Marks of bookings that are no slots and carry no value.
 _FLAGS = ("invalid", "pre_invalid")
 _NUMBER = re.compile(r"[1-9]\d?")
@@ -129,7 +129,7 @@ def _constraints(given: Mapping[str, str]) -> dict[str, str]:
 def _value(slot: str, value: str) -> str:
     """A value as goals write it, misspellings mended, times with two digits for the hour."""
     text = " ".join(value.lower().split())
-    if slot in _TIMES and clock(text) is not None:
+    if slot in _TIMES and minutes(text, NEXT_DAY) is not None:
         return f"{text:0>5}"
     return _SPELLED.get((slot, text), text)
 
@@ -182,6 +182,6 @@ def _bookable(slot: str, value: str) -> bool:
     if slot in ("people", "stay"):
         return _NUMBER.fullmatch(value) is not None
     if slot == "time":
-        minute = clock(value)
-        return minute is not None and minute < _DAY and int(value[-2:]) < _HOUR
+        minute = minutes(value)
+        return minute is not None and minute < _DAY
     return bool(value)

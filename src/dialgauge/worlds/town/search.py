@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Ontology, SlotSpec, Values
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.values import NO_CONSTRAINT, canonical, clock, same_value
+from dialgauge.values import NEXT_DAY, NO_CONSTRAINT, canonical, minutes, same_value
 from dialgauge.worlds.domain import (
     Booking,
     Domain,
@@ -170,7 +170,7 @@ class _Table(ServiceTable):
         return near[0] if len(near) == 1 else 0
 
     def _timed(self, slot: str, value: str) -> int:
-        wanted = clock(value)
+        wanted = minutes(value, NEXT_DAY)
         if wanted is None:
             raise DialgaugeError(f"'{value}' is no time of day for {slot} (HH:MM)")
         times, first = self._sorted[slot]
@@ -190,7 +190,8 @@ class _Table(ServiceTable):
         """The minutes of a column; a time before another of its row is on the next day."""
         times = []
         for row in self.rows:
-            minute, start = clock(row.values.get(slot, "")), clock(row.values.get(earlier, "")) if earlier else 0
+            minute = minutes(row.values.get(slot, ""), NEXT_DAY)
+            start = minutes(row.values.get(earlier, ""), NEXT_DAY) if earlier else 0
             if minute is None or start is None:
                 raise DialgaugeError(
                     f"{self.service.name} number {row.number} of the database has no time of departure or arrival"
