@@ -59,8 +59,8 @@ _PLURALS = {
 }  # fmt: skip
 #: What no rule finds, as terminals and pages say it.
 NOT_FOUND = (
-    "Not found: names, birth dates, addresses and ids that stand in free text only (in no tool call, under no name "
-    "that says so), and anything in another wording: read it before you pass it on"
+    "Not found: names, birth dates, addresses and ids that stand in free text only (in no tool call or instruction, "
+    "under no name that says so), and anything in another wording: read it before you pass it on"
 )
 
 
