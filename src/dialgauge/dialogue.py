@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Literal, TypeAlias
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from dialgauge.intents import INTENTS, service_of
 from dialgauge.text import counted, some_of
@@ -91,12 +91,6 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     #: The numbers of the rows that it is about, or the first that it found.
     rows: tuple[int, ...] = ()
     result: dict[str, str] = {}
-
-    def __post_init__(self) -> None:
-        number, _, outcome = self.outcome.partition(" ")
-        if outcome == "found" and number.isdecimal():  # as 0.2.0 wrote it: ``3 found``
-            structs.force_setattr(self, "found", int(number))
-            structs.force_setattr(self, "outcome", outcome)
 
     @property
     def outcome_words(self) -> str:

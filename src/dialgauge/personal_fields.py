@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dialgauge.text import CAMEL_CASE
@@ -41,6 +41,7 @@ _IN_ADDRESS = ("address1", "street", "zip", "postcode", "postal_code")
 _OF_A_PERSON = frozenset({"birth date", "e-mail", "user id"})
 _MEANS = re.compile(r"payment_methods?|payment_sources?|cards?")
 _LAST_DIGITS = frozenset({"last_four", "last4", "last_4", "card_last_four"})
+_OF_A_THING = re.compile(r"(?:^|_)(?:ids?|sku|sha256|checksum|hash|digest|fingerprint|commit)$")
 #: What cannot stand for a person.
 _NOTHING = frozenset({"", "none", "null", "n/a", "unknown", "true", "false", "?"})
 
@@ -59,6 +60,22 @@ def personal_fields(value: Any) -> list[PersonalField]:
 
     replaced_fields(value, kept)
     return fields
+
+
+def ids_of_things(value: Any) -> Iterator[str]:
+    """Values of a JSON value, and of the JSON in its texts, that members call ids or checksums of no person.
+
+    >>> list(ids_of_things({"item": {"item_id": "6086499569", "user_id": "ann_1"}, "sha256": "5f4d"}))
+    ['6086499569', '5f4d']
+    """
+    inner = _json_in(value) if isinstance(value, str) else value
+    if isinstance(inner, list | tuple):
+        yield from (each for member in inner for each in ids_of_things(member))
+    if isinstance(inner, Mapping):
+        for key, member in inner.items():
+            if _OF_A_THING.search(name := _plain(key)) and not _named(name):
+                yield from (str(part) for part in (member if isinstance(member, list) else [member]))
+            yield from ids_of_things(member)
 
 
 def replaced_fields(value: Any, stand_in: Callable[[PersonalField], str], parent: str = "") -> Any:

@@ -8,38 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import count
 from typing import Any
 
 import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.personal_fields import PersonalField, replaced_fields
+from dialgauge.personal_shapes import INNER, OUTER, PersonalShape
 from dialgauge.text import counted, times
 
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
-_CARD = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])")
-_PHONE = re.compile(
-    r"(?<![\w+])\+\d(?:[ ().-]{0,2}\d){7,14}(?!\w)"
-    r"|(?<!\w)\(\d{3}\)[ .-]?\d{3}[ .-]\d{4}(?!\w)|(?<![\w-])\d{3}[-. ]\d{3}[-. ]\d{4}(?![\w-])"
-)
-_KEY = re.compile(
-    r"(?<!\w)(?:sk|pk|rk)[-_][\w-]{16,}|(?<!\w)(?:AKIA|ASIA)[0-9A-Z]{16}(?!\w)|(?<!\w)gh[opsu]_\w{20,}"
-    r"|(?<!\w)xox[abprs]-[\w-]{10,}|(?<!\w)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|(?<!\w)AIza[\w-]{30,}"
-    r"|(?<![\w/+-])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Za-z])[A-Za-z0-9+/_-]{40,}={0,2}(?![\w/+])"
-)
-#: The last digits of a card, as people tell them.
-_CARD_END = re.compile(
-    r"(?<=\bending in )\d{4}(?!\w)|(?<=\bending with )\d{4}(?!\w)|(?<![\w$.,-])\d{4}(?= (?:credit |debit )?card\b)"
-)
-#: A value behind the name of a secret.
-_SECRET = re.compile(
-    r"(?P<name>\b(?:api[ _-]?key|access[ _-]?token|auth[ _-]?token|secret|password|passwd|bearer)\b[\"']?"
-    r"(?:\s+is\s+|\s*[:=]\s*|\s+(?=\S*\d))[\"']?)"
-    r"(?P<value>[^\s\"',;]{6,})",
-    re.IGNORECASE,
-)
 #: What has two values of its own, whatever else they may be.
 _SPEAKER = "speaker"
 _MONTHS = (
@@ -53,6 +33,14 @@ _DATE = re.compile(
     rf"|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|\d{{1,2}}(?:st|nd|rd|th)? (?:{_MONTH}) \d{{4}})(?![\w-])",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"\d")
+_DIGITS_ONLY = re.compile(r"\D")
+#: A number of North America with the one in front that dials it.
+_WITH_A_ONE = 11
+#: Names of members that say what they are, and measures of a part, alone or in a signature.
+_MEMBER = re.compile(r"[^\W\d]+")
+_MEASURE = re.compile(r"(?P<before>[\w^@.()=,:-]{1,80})\[(?P<part>[^\[\]]+)\](?P<after>(?:\|[\w^@.()=,:|+-]*)?)")
+_BRACKETS = re.compile(r"[\[\]]")
 _NUMBER = re.compile(r"(?<=[_-])\d{5,}$")
 #: Shorter values are too common to be replaced wherever they stand.
 _SHORTEST = 4
@@ -71,16 +59,22 @@ _PLURALS = {
 }  # fmt: skip
 #: What no rule finds, as terminals and pages say it.
 NOT_FOUND = (
-    "Not found: names, birth dates, addresses and ids that stand in free text only (in no tool call, under no name "
-    "that says so), and anything in another wording: read it before you pass it on"
+    "Not found: names, birth dates, addresses and ids that stand in free text only (in no tool call or instruction, "
+    "under no name that says so), and anything in another wording: read it before you pass it on"
 )
 
 
 class Redactor:
     """Texts with stand-ins. One redactor serves everything that is shown together."""
 
-    def __init__(self, known: Iterable[str] = (), fields: Iterable[PersonalField] = ()) -> None:
-        """``known`` are values that users know, ``fields`` those of tool calls, to be found in texts as well."""
+    def __init__(
+        self, known: Iterable[str] = (), fields: Iterable[PersonalField] = (), ids: Iterable[str] = ()
+    ) -> None:
+        """``known`` are values that users know, ``fields`` those of tool calls, to be found in texts as well.
+
+        ``ids`` are those of things: they are never taken for a key or a phone number.
+        """
+        self._ids = frozenset(ids)
         telling = {field for field in fields if field.telling}
         #: The kind and the value of each way to write it.
         self._written = {
@@ -107,25 +101,41 @@ class Redactor:
         '[e-mail 1] or [phone 1], and [e-mail 1]'
         """
         text = replaced_fields(text, self._of_field)
-        text = _SECRET.sub(lambda match: f"{match['name']}{self._stand_in('key', match['value'])}", text)
-        text = _EMAIL.sub(self._by("e-mail"), text)
+        for shape in OUTER:
+            text = self._without(shape, text)
         for pattern in self._known:
             text = pattern.sub(self._of_writing, text)
         text = _DATE.sub(self._of_date, text)
-        text = _KEY.sub(self._by("key"), text)
-        text = _CARD.sub(lambda match: self._stand_in("card", match[0]) if _is_card(match[0]) else match[0], text)
-        text = _CARD_END.sub(self._by("card"), text)
-        return _PHONE.sub(self._by("phone"), text)
+        for shape in INNER if _DIGIT.search(text) else ():
+            text = self._without(shape, text)
+        return text
 
     def value(self, value: Any) -> Any:
-        """The same for all texts in a JSON value; names of members stay."""
+        """The same for all texts in a JSON value, and for names of members that are more than letters."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list | tuple):
             return [self.value(member) for member in value]
         if isinstance(value, dict):
-            return {key: member if key == _SPEAKER else self.value(member) for key, member in value.items()}
+            members: dict[str, Any] = {}
+            for key, member in value.items():
+                shown = key if _MEMBER.fullmatch(key) else self.name(key)
+                members[_unused(shown, members)] = member if key == _SPEAKER else self.value(member)
+            return members
         return value
+
+    def name(self, name: str) -> str:
+        """The name of a measure or member with stand-ins; between brackets these have none of their own.
+
+        >>> Redactor().name("Label[tone=ann@example.com]")
+        'Label[tone=e-mail 1]'
+        """
+        measure = _MEASURE.fullmatch(name)
+        if measure is None:
+            return self.text(name)
+        part = self.text(measure["part"])
+        part = measure["part"] if part == measure["part"] else _BRACKETS.sub("", part)
+        return f"{measure['before']}[{part}]{measure['after']}"
 
     def dialogue(self, dialogue: Dialogue) -> Dialogue:
         """A dialogue with stand-ins in its id, its texts, calls, goal and outcome."""
@@ -155,11 +165,20 @@ class Redactor:
         field = self._written.get(match[0].lower())
         return match[0] if field is None else self._stand_in(*field)
 
-    def _by(self, kind: str) -> Callable[[re.Match[str]], str]:
-        return lambda match: self._stand_in(kind, match[0])
+    def _without(self, shape: PersonalShape, text: str) -> str:
+        def replaced(match: re.Match[str]) -> str:
+            group = match.lastgroup or 0
+            value = match[group]
+            if not shape.fits(value) or (shape.like_ids and value in self._ids):
+                return match[0]
+            start, end = (at - match.start() for at in match.span(group))
+            return f"{match[0][:start]}{self._stand_in(shape.kind, value)}{match[0][end:]}"
+
+        return shape.pattern.sub(replaced, text)
 
     def _stand_in(self, kind: str, value: str) -> str:
-        plain = re.sub(r"[ ().-]", "", value) if kind in ("phone", "card") else value.lower()
+        plain = _DIGITS_ONLY.sub("", value) if kind in ("phone", "card") else value.lower()
+        plain = plain.removeprefix("1") if len(plain) == _WITH_A_ONE else plain
         self.replaced[kind] += 1
         key = (kind, plain)
         if key not in self._stand_ins:
@@ -167,13 +186,6 @@ class Redactor:
             self._stand_ins[key] = f"[{kind} {self._values[kind]}]"
             self._given.add(self._stand_ins[key])
         return self._stand_ins[key]
-
-
-def _is_card(written: str) -> bool:
-    """Whether a number has the check digit of card numbers (Luhn)."""
-    digits = [int(letter) for letter in written if letter.isdigit()]
-    doubled = (2 * digit - 9 * (digit > 4) for digit in digits[-2::-2])
-    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
 def tool_data(dialogue: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
@@ -208,6 +220,12 @@ def _dates(day: date) -> Iterator[str]:
     yield f"{day.day:02}.{day.month:02}.{year}"
 
 
+def _unused(name: str, used: Mapping[str, object]) -> str:
+    """A name that is not used yet: two members may differ in what was replaced only by how it is written."""
+    numbered = (name if number == 1 else f"{name} ({number})" for number in count(1))
+    return next(each for each in numbered if each not in used)
+
+
 def _ordinal(number: int) -> str:
     return "th" if number in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
 
@@ -215,7 +233,7 @@ def _ordinal(number: int) -> str:
 def _patterns(values: Iterable[str], flags: re.RegexFlag) -> Iterator[re.Pattern[str]]:
     """Expressions that find any of the values as whole words, the longest first."""
     for some in _pieces(sorted(values, key=lambda value: (-len(value), value)), _AT_ONCE):
-        yield re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, some))})(?!\w)", flags)
+        yield re.compile(rf"(?<![\w$€£])(?:{'|'.join(map(re.escape, some))})(?!\w)", flags)
 
 
 def _pieces(values: Sequence[str], most: int) -> Iterator[Sequence[str]]:

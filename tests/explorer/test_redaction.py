@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge.cli import main
 from dialgauge.explorer import redacted_runs
-from dialgauge.personal_fields import personal_fields
+from dialgauge.personal_fields import ids_of_things, personal_fields
 from dialgauge.redaction import NOT_FOUND, Redactor
 from dialgauge.runs import Store
 from dialgauge.tasks import score_results
@@ -45,6 +45,25 @@ DONE = "Done, mia_li_3668: paid with credit_card_4421486, born on 1990-04-05, of
         ("Authorization: Bearer abc123def456", "Authorization: Bearer [key 1]"),
         ("I forgot my password again", "I forgot my password again"),
         ("ghp_0123456789abcdefghijABCDEFGHIJ", "[key 1]"),
+        (
+            "1-415-555-0155, 415 5550133, 415\u00a0555\u00a00133, 4155550177",
+            "[phone 1], [phone 2], [phone 2], [phone 3]",
+        ),
+        ("0171 2345678, 030/1234567, 020 7946 0018, 01223327908", "[phone 1], [phone 2], [phone 3], [phone 4]"),
+        ("+1 415 555 0155 is 415-555-0155; call me at 555-0144", "[phone 1] is [phone 1]; call me at [phone 2]"),
+        ("Tel. 089 / 123 456-78, 212/555-0170", "Tel. [phone 1], [phone 2]"),
+        ("4111.1111.1111.1111 or 6011\u00a01111\u00a01111\u00a01117", "[card 1] or [card 2]"),
+        ("my card ****1881, its last four digits are 1881", "my card ****[card 1], its last four digits are [card 1]"),
+        ("hf_AbCdEfGhIjKlMnOpQrStUv and glpat-abcdefghij0123456789", "[key 1] and [key 2]"),
+        ("SG.abcdefghijklmnop.qrstuvwxyz0123 whsec_abcdefghijklmnop12", "[key 1] [key 2]"),
+        ("xapp-1-A0000-123-abcdef0123, 5f4dcc3b5aa765d61d8327deb882cf99", "[key 1], [key 2]"),
+        ("-----BEGIN PRIVATE KEY-----\nMIIBVgIBADANBgkq\n-----END PRIVATE KEY-----", "[key 1]"),
+        ("token=qwertyasdf99&x=1, API token: abcd1234efgh", "token=[key 1]&x=1, API token: [key 2]"),
+        ("password=hunter, my password's Sommer2024", "password=[key 1], my password's [key 2]"),
+        ("Authorization: Basic YWxhZGRpbjpvcGVu", "Authorization: Basic [key 1]"),
+        ("my PIN is 4821, the verification code 884213", "my PIN is [key 1], the verification code [key 2]"),
+        ("o'brien@example.com, joe [at] gmail.com, jo dot li at web dot de", "[e-mail 1], [e-mail 2], [e-mail 3]"),
+        ("219-09-9999, GB29 NWBK 6016 1331 9268 19", "[id number 1], [payment 1]"),
         ("Anna Lee, 5 Mill Lane", "Anna Lee, 5 Mill Lane"),  # what has no shape of its own is not found
     ],
 )
@@ -52,9 +71,38 @@ def test_what_is_replaced_and_what_is_not(text: str, shown: str) -> None:
     assert Redactor().text(text) == shown
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Reference 00000057 and TR5QSKM1, order #6086499569, 05/12/2024 10:30, 12.05.2024, 05-12-2024",
+        "run 20261118-010345-trials-tau2-telecom-workflow-grok-3-84c8 of /data/tau/tau_airline_gpt-4o_2024.json",
+        "123e4567-e89b-12d3-a456-426614174000, 0.3333333333333333, 1,234,567.89, 1715000000, 1715000000000",
+        "the token is invalid, the password is required and mine is not working; max_tokens=4096, tokens: 128000",
+        "call get_user_details 3 times, call on 2024-05-20, phone plan for 100 200, from 08:00 to 17:45, CB2 1AB",
+    ],
+)
+def test_dates_prices_references_and_ids_of_things_stay(text: str) -> None:
+    assert Redactor().text(text) == text
+
+
+def test_ids_that_tools_give_to_things_are_no_phone_numbers_and_no_keys() -> None:
+    made = "0f8fad5bd9cb469fa16570867728950e"
+    ids = ids_of_things({"items": '[{"item_id": "6086499569", "customer_id": "4155550177"}]', "trace_id": made})
+    assert Redactor(ids=ids).text(f"6086499569, 4155550177, {made}") == f"6086499569, [phone 1], {made}"
+
+
+def test_names_of_members_and_measures_have_stand_ins_too() -> None:
+    redactor = Redactor(["text"])
+    shown = redactor.value({"ann@example.com": 1, "Ann@example.com": 2, "text": "text", "Label[x=bob@example.com]": 3})
+    assert shown == {"[e-mail 1]": 1, "[e-mail 1] (2)": 2, "text": "[known 1]", "Label[x=e-mail 2]": 3}
+    signature = "measure:Label[x=bob@example.com]|trials:1"
+    assert redactor.name(signature) == "measure:Label[x=e-mail 2]|trials:1"
+
+
 def test_known_values_are_whole_words_and_short_ones_are_left_and_told() -> None:
     redactor = Redactor(["user_001", "7"])
     assert redactor.text("USER_001 is not user_0011, room 7") == "[known 1] is not user_0011, room 7"
+    assert Redactor(["4821"]).text("4821, $4821") == "[known 1], $4821"
     assert "1 value that a user knows (once); left, as shorter than 4 letters: 1 known value" in redactor.sentence()
 
 
@@ -159,6 +207,29 @@ def test_a_redacted_run_has_nothing_left_and_holds_together(store: Store) -> Non
     )
     assert redactor.replaced["e-mail"] >= 3
     assert NOT_FOUND in run.manifest.notes[-1] and redactor.sentence().endswith(NOT_FOUND)
+
+
+def test_labels_file_names_and_what_the_user_is_told_have_stand_ins(tmp_path: Path) -> None:
+    told = "You are Zaphod Beeble. Your customer code is ZQ0003KK and your pet is 'Marvinoid'. Your order: #W7731234."
+    said = "Zaphod here, code ZQ0003KK, pet marvinoid, order W7731234."
+    call = {"id": "1", "function": {"name": "find", "arguments": json.dumps({"ann@key.com": 1})}}
+    talk = [
+        {"role": "user", "content": said},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "none"},
+        {"role": "assistant", "content": "No."},
+    ]
+    record = {"messages": talk, "success": True, "instruction": told, "scores": {"tone": "ann@tone.com"}}
+    path = tmp_path / "ann@file.com.jsonl"
+    path.write_text(json.dumps({"id": "a", **record}) + "\n" + json.dumps({"id": "b", **record}))
+    made = Store(tmp_path / "runs")
+    made.add(score_results([path])[0])
+    [run], _ = redacted_runs([made.open(made.list()[0].id)])
+    everything = repr(list(run.dialogues())) + repr(run.manifest)
+    everything += "".join(str(run.table(name).rows()) for name in run.tables)
+    leaked = ("ann@", "ann-file", "zaphod", "zq0003kk", "marvinoid", "w7731234")
+    assert not [secret for secret in leaked if secret in everything.lower()]
+    assert "Label[tone=e-mail 2]" in run.scores and run.id.startswith(made.list()[0].id[:15])
 
 
 @pytest.mark.parametrize("command", ["report", "export"])

@@ -12,16 +12,17 @@ import msgspec
 import polars as pl
 from msgspec import structs
 
-from dialgauge.personal_fields import PersonalField, personal_fields
+from dialgauge.personal_fields import PersonalField, ids_of_things, personal_fields
 from dialgauge.redaction import NOT_FOUND, Redactor, tool_data
-from dialgauge.runs import FIXED, Run, run_in_memory
-from dialgauge.users.faults import known_values
+from dialgauge.runs import FIXED, Run, renamed, run_in_memory
+from dialgauge.users.faults import known_values, names_of_user
 
 
 def redacted_runs(runs: Sequence[Run]) -> tuple[list[Run], Redactor]:
     """Runs in memory with stand-ins, and what was replaced in all of them."""
     known = (value for run in runs for value in _known_in(run))
-    redactor = Redactor(known, (field for run in runs for field in _fields_in(run)))
+    fields = (field for run in runs for field in _fields_in(run))
+    redactor = Redactor(known, fields, (name for run in runs for name in _ids_in(run)))
     return [_redacted(run, redactor) for run in runs], redactor
 
 
@@ -33,8 +34,19 @@ def _known_in(run: Run) -> Iterator[str]:
 
 def _fields_in(run: Run) -> Iterator[PersonalField]:
     for dialogue in run.dialogues():
+        for name in names_of_user("\n".join(dialogue.goal.message)) if dialogue.goal else ():
+            yield PersonalField("name", name)
         for holder, name in tool_data(msgspec.to_builtins(dialogue)):
             yield from personal_fields(holder[name])
+
+
+def _ids_in(run: Run) -> Iterator[str]:
+    """Ids of conversations and of what tools and the run itself call so: none of them is a phone number or a key."""
+    yield from ids_of_things(msgspec.to_builtins(run.manifest))
+    for dialogue in run.dialogues():
+        yield dialogue.id
+        for holder, name in tool_data(msgspec.to_builtins(dialogue)):
+            yield from ids_of_things(holder[name])
 
 
 def _redacted(run: Run, redactor: Redactor) -> Run:
@@ -43,11 +55,17 @@ def _redacted(run: Run, redactor: Redactor) -> Run:
     tables = {name: _redacted_table(run.table(name), redactor) for name in own}
     facts = run.manifest
     redacted = {name: redactor.value(getattr(facts, name)) for name in ("command", "config", "details", "notes")}
+    name = redactor.text(facts.name)
+    scores = {
+        redactor.name(measure): structs.replace(score, signature=redactor.name(score.signature))
+        for measure, score in facts.scores.items()
+    }
     inputs = [structs.replace(given, path=redactor.text(given.path)) for given in facts.inputs]
     notes = [*redacted.pop("notes"), f"personal data that rules can find is replaced by stand-ins. {NOT_FOUND}"]
     changed = structs.replace(
-        facts, inputs=inputs, notes=notes, note_kinds=[*facts.note_kinds, "redacted"], corpus="", tables={}, **redacted
-    )
+        facts, id=facts.id if name == facts.name else renamed(facts.id, facts.kind, name), name=name, scores=scores,
+        inputs=inputs, notes=notes, note_kinds=[*facts.note_kinds, "redacted"], corpus="", tables={}, **redacted,
+    )  # fmt: skip
     return run_in_memory(changed, tables, dialogues)
 
 
@@ -58,7 +76,7 @@ _OF_CORPUS = frozenset(FIXED) - {"dialogue_scores"}
 def _redacted_table(frame: pl.DataFrame, redactor: Redactor) -> pl.DataFrame:
     def column(series: pl.Series) -> pl.Series:
         if series.dtype == pl.String:
-            changed = {text: redactor.text(text) for text in series.unique().drop_nulls().to_list()}
+            changed = {text: redactor.name(text) for text in series.unique().drop_nulls().to_list()}
             return series.replace({old: new for old, new in changed.items() if old != new})
         if series.dtype.is_nested():
             return pl.Series(series.name, [redactor.value(value) for value in series.to_list()], series.dtype)

@@ -38,8 +38,6 @@ _NAMED = 8
 
 def steps_sentence(row: Mapping[str, Any]) -> str:
     """How a trial, a row of the table, used up its steps."""
-    if "steps_lost" not in row:  # a store of 0.2.0
-        return str(row["steps_sentence"])
     side, lost = row["steps_used_by"], row["steps_lost"]
     if not lost:
         return "The agent failed." if side == "agent" else "Neither side lost a step that the record shows."
@@ -51,8 +49,6 @@ def steps_sentence(row: Mapping[str, Any]) -> str:
 def trials_sentence(run: Run) -> str:
     """How many conversations there are of those that were planned."""
     details, conversations, tasks = run.details, run.coverage["conversations"], run.coverage["tasks"]
-    if "plan" not in details:  # a store of 0.2.0
-        return str(details["sentence"])
     planned, failures = details["planned"], details["infrastructure"]
     trials = counted(planned["trials"], "trial")
     listed = f" ({', '.join(f'{reason} {count:,}' for reason, count in failures.items())})" if failures else ""

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from dialgauge.runs.annotations import Annotations as Annotations, DialogueNote as DialogueNote
     from dialgauge.runs.corpora import decode_corpus as decode_corpus, encode_corpus as encode_corpus
     from dialgauge.runs.kept import kept_to_the_end as kept_to_the_end
-    from dialgauge.runs.manifest import MANIFEST as MANIFEST, Input as Input, Manifest as Manifest, plain as plain
+    from dialgauge.runs.manifest import (
+        MANIFEST as MANIFEST,
+        Input as Input,
+        Manifest as Manifest,
+        plain as plain,
+        renamed as renamed,
+    )
     from dialgauge.runs.provenance import (
         KEY_PACKAGES as KEY_PACKAGES,
         draft as draft,

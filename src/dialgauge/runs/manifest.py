@@ -91,6 +91,15 @@ def new_id(created: datetime, kind: str, name: str) -> str:
     return "-".join(piece for piece in pieces if piece)
 
 
+def renamed(run: str, kind: str, name: str) -> str:
+    """The id of the same run under another name.
+
+    >>> renamed("20261115-104500-tracking-augpt-3f2a", "tracking", "other")
+    '20261115-104500-tracking-other-3f2a'
+    """
+    return "-".join(piece for piece in (run[:15], slug(kind) or "run", slug(name), run[-4:]) if piece)
+
+
 def slug(text: str) -> str:
     """The text in small letters, digits and single hyphens, cut to 40 characters; empty when none are left."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_LONGEST_PIECE].rstrip("-")

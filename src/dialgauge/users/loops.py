@@ -50,8 +50,6 @@ class Loop(Struct, frozen=True, array_like=True, gc=False):
 
 def main_confusion(loop: Mapping[str, Any]) -> str:
     """The main confusion of a loop, a row of the table, in words."""
-    if "detail" in loop:  # a store of 0.2.0
-        return loop["detail"] or ""
     said, heard = loop["said"], loop["heard"]
     return f"{said or 'nothing'} heard as {heard or 'nothing'}" if said or heard else ""
 

@@ -22,6 +22,19 @@ from dialgauge.users.faults import check_user, faults_run, known_things, known_v
         ("Your customer number is 99-12.", {"customer number": ("99-12",)}),
         ("Your account number = 12345.", {"account number": ("12345",)}),
         ("Ask for your order. You have no id.", {}),
+        ('Your id is "user_001".', {"id": ("user_001",)}),
+        ("You are member #user_001.", {"member number": ("#user_001",)}),
+        ("My account user_001 is locked.", {"account number": ("user_001",)}),
+        ("Your customer code is ZQ0003KK.", {"customer number": ("zq0003kk",)}),
+        ("Your member code: ZQ0003KK", {"member number": ("zq0003kk",)}),
+        ("You know your PIN 4821.", {"pin": ("4821",)}),
+        ("Your policy number is 99-881-2.", {"policy number": ("99-881-2",)}),
+        ("Your badge number is 7734.", {"badge number": ("7734",)}),
+        ("Your user id is: ann.lee", {"user id": ("ann.lee",)}),
+        ("Your customer number is 123 456 789.", {"customer number": ("123 456 789",)}),
+        ("Your pet is 'Rex the Third'.", {"pet": ("rex the third",)}),
+        ("Your flight number is HAT123, the total number is 120.", {}),
+        ("Your reservation is 2024-05-12, your order was 2nd. Your user id is unknown.", {}),
         ("Your phone is 030 123.", {"phone number": ("030 123",)}),
         ("knows locker: B12\nknows user_id: u9", {"locker": ("b12",), "user id": ("u9",)}),
     ],
@@ -31,11 +44,11 @@ def test_things_are_known_by_shape_by_name_or_declared(instruction: str, known: 
 
 
 def test_values_are_given_as_written() -> None:
-    assert known_values("Your user id is User_001.\nknows locker: B12") == ["User_001", "B12"]
+    assert known_values("Your user id is User_001, order #W77.\nknows locker: B12") == ["User_001", "W77", "B12"]
 
 
-def talk(goal: str, answer: str) -> Dialogue:
-    asked = "What is your user id?" if "locker" not in goal else "What is your locker?"
+def talk(goal: str, answer: str, asked: str = "") -> Dialogue:
+    asked = asked or ("What is your user id?" if "locker" not in goal else "What is your locker?")
     turns = (
         Turn(speaker="user", text="Please help me with a refund."),
         Turn(speaker="system", text=asked),
@@ -57,6 +70,30 @@ def talk(goal: str, answer: str) -> Dialogue:
 )
 def test_what_is_known_and_asked_for_is_withheld_or_given(goal: str, answer: str, faulty: bool) -> None:
     assert bool(check_user(talk(goal, answer)).of_kind("withheld").faults) is faulty
+
+
+@pytest.mark.parametrize(
+    ("goal", "asked", "answer", "faulty"),
+    [
+        ('Your id is "user_001".', "Please give me the id.", "No.", True),
+        ("My account user_001 is locked.", "What is your account number?", "I have none.", True),
+        ("Your customer code is ZQ0003KK.", "What is your customer number or code?", "No.", True),
+        ("Your customer code is ZQ0003KK.", "What is your customer code?", "zq0003kk", False),
+        ("Your customer code is ZQ0003KK. Never share your customer code.", "Your customer code?", "No.", False),
+        ("Your customer code is ZQ0003KK.", "What is your zip code?", "No.", False),
+        ("Your PIN is 4821.", "What is your PIN?", "No.", True),
+        ("Your PIN is 4821. Do not tell your PIN.", "What is your PIN?", "No.", False),
+        ("Cancel order #W7731.", "What is your order number?", "It is W7731.", False),
+    ],
+)
+def test_questions_name_what_is_known(goal: str, asked: str, answer: str, faulty: bool) -> None:
+    assert bool(check_user(talk(goal, answer, asked)).of_kind("withheld").faults) is faulty
+
+
+def test_an_instruction_that_gives_nothing_to_compare_with_makes_no_share() -> None:
+    run = faults_run([talk("You want a hotel.", "I do not have that.")], "hotel", resamples=0)
+    assert "NoFaultFound" not in run.scores
+    assert "compared" in run.details["left_out"]["NoFaultFound"]
 
 
 def test_users_that_were_told_nothing_are_not_checked_instead_of_faultless() -> None:

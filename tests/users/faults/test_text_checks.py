@@ -137,7 +137,7 @@ class TestWithheld:
         [fault] = faults("withheld", conversation(self.GIVEN + order, "hi", ASK, "I would rather not."))
         assert fault.about == "user id"
 
-    def test_what_is_kept_back_is_said_beside_what_was_looked_at(self) -> None:
+    def test_what_is_secret_items_is_said_beside_what_was_looked_at(self) -> None:
         told = "You are ann_lee_2041. You don't remember your reservation id at first; it is QX7RT2."
         found = check_user(conversation(told, "hi", ASK, "I forgot.")).of_kind("withheld")
         assert found.scope == "questions for user id; it is told not to give its reservation id"

@@ -41,7 +41,11 @@ if TYPE_CHECKING:
         judge_records as judge_records,
         with_judged as with_judged,
     )
-    from dialgauge.users.faults.knowledge import known_things as known_things, known_values as known_values
+    from dialgauge.users.faults.knowledge import (
+        known_things as known_things,
+        known_values as known_values,
+        names_of_user as names_of_user,
+    )
     from dialgauge.users.faults.labelled import (
         CheckMeasurement as CheckMeasurement,
         LabelledConversation as LabelledConversation,

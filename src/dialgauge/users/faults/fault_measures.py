@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Rows, Settings
-from dialgauge.users.faults.fault_records import KINDS, CheckedConversation
+from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind
 
 FAMILY = "faults"
 USER_FAULT, NO_FAULT_FOUND = "UserFault", "NoFaultFound"
+#: Checks that need something of the instruction to hold the user to; the others look at any user's words.
+_COMPARED: tuple[FaultKind, ...] = ("withheld", "contradicted", "disobeyed")
 _SOURCE = "dialgauge; kinds after docs/user-faults.md"
 
 
@@ -74,8 +76,10 @@ def _obstacle(evidence: Any, settings: Settings) -> str | None:
 def _not_compared(evidence: Any, settings: Settings) -> str | None:
     if why := _obstacle(evidence, settings):
         return why
-    instructed = any(checked.told for checked in evidence.checked)
-    return None if instructed else "no conversation has an instruction that its user could be compared with"
+    compared = any(
+        checked.told and any(checked.of_kind(kind).checked for kind in _COMPARED) for checked in evidence.checked
+    )
+    return None if compared else "no conversation has an instruction that its user could be compared with"
 
 
 def _card(name: str, title: str, summary: str, formula: str, rows: Any, *, higher: bool) -> Card[FaultEvidence]:

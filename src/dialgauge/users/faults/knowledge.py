@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dialgauge.formats import KNOWS
 from dialgauge.users.faults.conversation_view import sentences
@@ -34,35 +34,66 @@ ASKED = {
     "order id": r"order (?:id|number)s?\b",
     "e-mail address": r"e-?mail(?: address)?\b",
 }
-#: How instructions name things: the kind that an order to keep them back would name, and the words.
-_NAMED = {
-    "user id": ("user id", r"user[ -]?(?:id|name)|username|log-?in(?: id| name)?"),
-    "customer number": ("user id", r"customer (?:id|number|no\.?)"),
-    "account number": ("user id", r"account (?:id|number|no\.?)"),
-    "member number": ("user id", r"member(?:ship)? (?:id|number|no\.?)"),
-    "reservation id": (
-        "reservation id",
-        r"(?:reservation|confirmation|booking)(?: (?:id|number|code|reference|no\.?))?",
-    ),
-    "order id": ("order id", r"order(?: (?:id|number|no\.?))?"),
-    "ticket number": ("reservation id", r"(?:ticket|case) (?:id|number|no\.?)"),
-    "phone number": ("phone number", r"(?:tele)?phone(?: number)?"),
-    "e-mail address": ("e-mail address", r"e-?mail(?: address)?"),
+#: What ids and numbers belong to: the kind that an order to keep them back would name, and the words of instructions.
+_OWNERS = {
+    "user id": ("user id", r"user|log-?in"),
+    "customer number": ("user id", r"customer|client"),
+    "account number": ("user id", r"account|profile"),
+    "member number": ("user id", r"member(?:ship)?|loyalty|fl[iy]er"),
+    "reservation id": ("reservation id", r"reservation|confirmation|booking"),
+    "ticket number": ("reservation id", r"ticket|case"),
+    "order id": ("order id", r"order"),
+    "phone number": ("phone number", r"(?:tele)?phone|mobile|cell"),
+    "e-mail address": ("e-mail address", r"e-?mail"),
 }
-_OTHER_ASKED = {
-    "customer number": r"customer (?:id|number)s?\b",
-    "account number": r"account (?:id|number)s?\b",
-    "member number": r"member(?:ship)? (?:id|number)s?\b",
-    "ticket number": r"(?:ticket|case) (?:id|number)s?\b",
-}
-#: What joins a name to its value, and a value: in quotes, or a word.
-_JOINED = r"\s*(?:\s(?:is|was)\s|[:=]\s*|\s(?=[#\"'“‘])|\s(?=\S*\d))\s*"
+_HEAD = r"id|name|number|no\.?|code|reference|ref|address|key"
+#: What has a number whether or not the word *number* follows.
+_NUMBERED = r"pin|pass(?:code|word|phrase|port)|licen[cs]e|policy|claim|invoice|contract|ssn|iban"
+#: How agents ask for an id that has no owner.
+_ANY_ID = (
+    r"(?:(?:user|customer|client|account|member(?:ship)?|log-?in|profile)[ -]?(?:id|name|number|code)s?"
+    r"|(?:(?<=your )|(?<=the ))ids?)\b"
+)
+#: Words before *id* and *number* that are no owner.
+_NO_OWNER = frozenset(["your", "my", "the", "their", "his", "her", "this", "that", "a", "an", "and", "or", "with"])
+#: Numbers and codes that say nothing about the user.
+_PUBLIC = frozenset(
+    """
+    flight gate seat room train bus platform total any same large small maximum minimum item product model version
+    page promo discount coupon dress area country error source
+    """.split()  # noqa: SIM905
+)
+_IS = r"\s(?:is|was|are)\b:?|:|="
+#: A name and what joins it to its value: a word or sign, or nothing where the value has a hash, quotes or a digit.
+_NAMED = re.compile(
+    rf"\b(?P<owner>[^\W\d_][a-z-]{{0,30}}?)(?:[ -]?(?P<head>{_HEAD})s?)?(?<=[\w.])\s?"
+    rf"(?:(?P<is>{_IS})|(?=\s?[#\"'“‘])|(?=\s\S{{0,60}}\d))\s*",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"[\"“'‘]([^\"”'’\n]{2,60})[\"”'’]")
-_WORD = re.compile(r"#?[\w@+.-]*\w")
+_WORD = re.compile(r"\d{3,}(?: \d{3,})+|#? ?[\w@+.-]*\w")
 _PHONE = re.compile(r"[+(]{0,2}\d(?:[ ().-]{0,2}\d){4,14}")
+#: Without a digit, but no word of a language: ann.lee, ann_lee, QWERTY.
+_CODE_LIKE = re.compile(r"[a-z]+[._][a-z._]+|[A-Z]{4,}")
+_DATE_OR_AMOUNT = re.compile(
+    r"(?:19|20)\d\d-\d\d-\d\d|\d+\.\d\d|\d+-?(?:st|nd|rd|th|am|pm|h|hours?|days?|kg)", re.IGNORECASE
+)
+#: An id or number is not shorter.
+_SHORTEST = 3
+#: "Your pet is 'Rex'": whatever it is.
+_QUOTED_THING = re.compile(
+    rf"\b(?:your|my) (?P<name>[a-z]+(?: [a-z]+){{0,2}}?)(?:{_IS}) ?"
+    r"[\"“'‘](?P<value>[^\s\"”'’]+(?: [^\s\"”'’]+){0,2})[\"”'’]",
+    re.IGNORECASE,
+)
 #: "You are user_001": a name with letters and digits is an id; "you are 25 years old" is none.
 _YOU_ARE = re.compile(
-    r"\byou(?: are|'re) (?:called |the (?:user|customer) )?[\"'“‘]?(?=\w*[a-z])(?=\w*\d)(\w[\w.-]{2,40})", re.IGNORECASE
+    r"\byou(?: are|'re) (?:called |the (?:user|customer) )?[\"'“‘]?(?=\w*[a-z])(?=\w*\d)(\w[\w.-]{1,40}\w)",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(
+    r"\b[Yy]ou(?: are|'re) (?P<full>[A-Z][\w'-]+(?: [A-Z][\w'-]+){1,3})"
+    r"|\b(?:[Yy]our|[Mm]y) (?:\w+ )?name(?: is|:) (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})"
 )
 _DECLARED = re.compile(rf"^{KNOWS}(?P<name>[^:\n]{{1,60}}):\s*(?P<value>[^\n]{{1,200}})$", re.MULTILINE)
 
@@ -75,57 +106,98 @@ def known_things(instruction: str) -> list[KnownThing]:
     """
     declared = list(_declared(instruction))
     text = _DECLARED.sub("", instruction)
-    by_name: dict[str, list[str]] = {}
-    for sentence in sentences(text):
-        for entity in entities(sentence):
-            name = "reservation id" if entity.kind == "booking code" else entity.kind
-            if name in ASKED:
-                by_name.setdefault(name, []).append(entity.value)
-    shaped = [KnownThing(name, name, ASKED[name], tuple(dict.fromkeys(values))) for name, values in by_name.items()]
-    kinds = {thing.kind for thing in shaped}
-    named = [thing for thing in _named(text) if thing.kind not in kinds]
-    return [*shaped, *named, *declared]
+    things: dict[str, KnownThing] = {}
+    given: set[str] = set()
+    for thing in (*_shaped(text), *_named(text)):
+        if given.isdisjoint(thing.values):  # else it is the same by another name
+            earlier = things[thing.name].values if thing.name in things else ()
+            things[thing.name] = structs.replace(thing, values=(*earlier, *thing.values))
+            given.update(thing.values)
+    return [*things.values(), *declared]
 
 
 def known_values(instruction: str) -> list[str]:
-    """All values that an instruction says the user knows, as written."""
-    values = [value for thing in known_things(instruction) for value in thing.values]
+    """All values that an instruction says the user knows, as written but for a hash."""
+    values = [value.lstrip("# ") for thing in known_things(instruction) for value in thing.values]
     lower = instruction.lower()
     return list(dict.fromkeys(instruction[at : at + len(value)] for value in values if (at := lower.find(value)) >= 0))
+
+
+def names_of_user(instruction: str) -> list[str]:
+    """The parts of the names that an instruction gives its user.
+
+    >>> names_of_user("You are Mia Li. Your middle name is Ann.")
+    ['Mia', 'Li', 'Ann']
+    """
+    names = [match["full"] or match["name"] for match in _PERSON.finditer(instruction)]
+    return list(dict.fromkeys(part for name in names for part in name.split()))
 
 
 def _declared(instruction: str) -> Iterator[KnownThing]:
     for match in _DECLARED.finditer(instruction):
         name = match["name"].strip().lower().replace("_", " ")
-        kind, asked = next(
-            (
-                (kind, ASKED.get(known) or _OTHER_ASKED.get(known) or pattern)
-                for known, (kind, pattern) in _NAMED.items()
-                if re.fullmatch(pattern, name)
-            ),
-            (name, rf"{re.escape(name)}\b"),
-        )
+        named = _NAMED.fullmatch(f"{name}:")
+        _, kind, asked = (named and _called(named)) or (name, name, rf"{re.escape(name)}\b")
         yield KnownThing(name, kind, asked, (match["value"].strip().lower(),))
 
 
-def _named(instruction: str) -> Iterator[KnownThing]:
-    by_name: dict[str, list[str]] = {}
-    for name, (_, pattern) in _NAMED.items():
-        for match in re.finditer(rf"\b(?:{pattern})s?{_JOINED}", instruction, re.IGNORECASE):
-            if value := _value(instruction[match.end() : match.end() + 80], name):
-                by_name.setdefault(name, []).append(value)
-    if "user id" not in by_name and (called := _YOU_ARE.search(instruction)):
-        by_name["user id"] = [called[1].lower()]
-    for name, values in by_name.items():
-        asked = ASKED.get(name) or _OTHER_ASKED[name]
-        yield KnownThing(name, _NAMED[name][0], asked, tuple(dict.fromkeys(values)))
+def _shaped(text: str) -> Iterator[KnownThing]:
+    for sentence in sentences(text):
+        for entity in entities(sentence):
+            name = "reservation id" if entity.kind == "booking code" else entity.kind
+            if name in ASKED:
+                yield KnownThing(name, name, ASKED[name], (entity.value,))
 
 
-def _value(text: str, name: str) -> str:
-    """The value at the beginning of a text: in quotes, a phone number, or a word that has a digit in it."""
-    if name == "phone number" and (phone := _PHONE.match(text)):
+def _named(text: str) -> Iterator[KnownThing]:
+    """What has a name and a value; the user *is* an id only where no other is given."""
+    things = []
+    for match in _NAMED.finditer(text):
+        called = _called(match)
+        if called and (value := _value(text[match.end() : match.end() + 80], called[1], joined=bool(match["is"]))):
+            things.append(KnownThing(*called, (value,)))
+    values = {value for thing in things for value in thing.values}
+    for match in _QUOTED_THING.finditer(text):
+        if (value := match["value"].lower()) not in values:
+            name = match["name"].lower()
+            things.append(KnownThing(name, name, rf"{re.escape(name)}\b", (value,)))
+    if not any(thing.kind == "user id" for thing in things) and (user := _YOU_ARE.search(text)):
+        things.append(KnownThing("user id", "user id", ASKED["user id"], (user[1].lower(),)))
+    yield from things
+
+
+def _called(match: re.Match[str]) -> tuple[str, str, str] | None:
+    """What is named: its name, its kind and how agents ask for it; None where it is nothing that a user knows."""
+    owner, head = match["owner"].lower(), (match["head"] or "").lower().rstrip(".")
+    for name, (kind, words) in _OWNERS.items():
+        if re.fullmatch(words, owner):
+            return name, kind, ASKED.get(name) or _asked(words, head)
+    if re.fullmatch(_NUMBERED, owner):
+        name = f"{owner} {head}".strip()
+        return name, name, rf"{owner}(?: (?:{_HEAD}))?s?\b"
+    if re.fullmatch(_HEAD, owner) and not head:  # "id: 4711"
+        owner, head = "", owner
+    if head in ("", "name", "address") or owner in _PUBLIC:
+        return None
+    if owner and owner not in _NO_OWNER:
+        return f"{owner} {head}", f"{owner} {head}", rf"{re.escape(owner)} (?:{_HEAD})s?\b"
+    return ("id", "user id", _ANY_ID) if head == "id" else (head, head, rf"(?<=your ){head}\b")
+
+
+def _asked(words: str, head: str) -> str:
+    """How agents ask for a number of an owner; by the word alone only where that is not any number or name."""
+    alone = rf"|(?:(?<=your )|(?<=the )|(?<=/ )){head}" if head in ("id", "code", "reference") else ""
+    return rf"(?:(?:{words})[ -]?(?:{_HEAD})s?{alone})\b" if head else _ANY_ID
+
+
+def _value(text: str, kind: str, *, joined: bool) -> str:
+    """The value at the beginning of a text: a phone number, in quotes, a word with a digit or, joined, like a code."""
+    if kind in ("phone number", "number") and (phone := _PHONE.match(text)):
         return phone[0].lower()
     if quoted := _QUOTED.match(text):
         return quoted[1].strip().lower()
     word = _WORD.match(text)
-    return word[0].strip(".").lower() if word and any(letter.isdigit() for letter in word[0]) else ""
+    if not word or len(word[0].lstrip("# ")) < _SHORTEST or _DATE_OR_AMOUNT.fullmatch(word[0]):
+        return ""
+    is_id = re.search(r"\d", word[0]) or (joined and _CODE_LIKE.fullmatch(word[0]))
+    return word[0].replace(" ", "" if word[0].startswith("#") else " ").lower() if is_id else ""

@@ -124,7 +124,8 @@ def withheld(view: ConversationView) -> FaultFindings:
     """An id, number or address that the instruction gives is asked for, and the answer lacks it."""
     if not view.instruction:
         return not_checked("withheld", "no_giving_instruction")
-    every, kept = known_things(view.instruction), secret_items(view.instruction)
+    every = known_things(view.instruction)
+    kept = secret_items(view.instruction, (thing.kind for thing in every))
     given = [thing for thing in every if not _is_kept(thing, kept)]
     unasked = tuple(thing.name for thing in every if _is_kept(thing, kept))
     if not given:
@@ -167,7 +168,7 @@ def _is_withheld(
 
 def _says(value: str, text: str) -> bool:
     digits = re.sub(r"\D", "", value)
-    return value in text or (len(digits) >= 9 and digits in re.sub(r"[-. ()]", "", text))
+    return value.lstrip("#") in text or (len(digits) >= 9 and digits in re.sub(r"[-. ()]", "", text))
 
 
 def _asks_for(message: str, name: str) -> bool:

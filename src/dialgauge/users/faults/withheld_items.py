@@ -7,20 +7,24 @@ order that only forbids to come forward with something ("unless asked") says not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from dialgauge.users.faults.conversation_view import sentences
 from dialgauge.users.faults.entities import entities
 
 #: How instructions call the things that agents ask for.
 _CALLED = {
-    "user id": r"user[ -]?(?:id|name)s?|(?:customer|account|member|login) (?:id|name|number)s?|(?<=your )ids?",
+    "user id": r"user[ -]?(?:id|name)s?|(?<=your )ids?"
+    r"|(?:customer|client|account|member(?:ship)?|login|profile) (?:id|name|number|code)s?",
     "reservation id": r"(?:reservation|confirmation|booking) (?:id|number|code)s?|record locators?"
     r"|(?<=which )(?:reservation|booking)|(?:reservation|booking)s?(?=\s*(?:$|[.,;:)]|(?:or|and|nor)\b))",
     "phone number": r"(?:tele)?phone(?: number)?s?",
     "order id": r"order (?:id|number)s?",
     "e-mail address": r"e-?mails?(?: address(?:es)?)?",
 }
+#: Kinds of things and how they are called.
+_Called: TypeAlias = Mapping[str, str]
 _EVERYTHING = re.compile(
     r"\b(?:personal|private|identifying|identity|account|contact) (?:information|info|data|details)\b"
     r"|\bwho you are\b|\byour identity\b|\byour (?:details|data)\b",
@@ -75,20 +79,23 @@ _NAMES_NOTHING = re.compile(
 )
 
 
-def secret_items(instruction: str) -> frozenset[str]:
-    """The kinds of things that the user is told not to give.
+def secret_items(instruction: str, others: Iterable[str] = ()) -> frozenset[str]:
+    """The kinds of things that the user is told not to give, of those that agents usually ask for and of ``others``.
 
     >>> sorted(secret_items("Your user id is ann_lee_2041. Do not share it, nor tell your phone number."))
     ['phone number', 'user id']
     >>> sorted(secret_items("Your user id is ann_lee_2041. Do not give it unless you are asked."))
     []
+    >>> sorted(secret_items("Your PIN is 4821. Never share your PIN.", ["pin"]))
+    ['pin']
     """
+    called = {**{name: re.escape(name) for name in others}, **_CALLED}
     kept: set[str] = set()
     before = ""
     for sentence in sentences(instruction):
         for order in () if _TILL_ASKED.search(sentence) else _KEEPS.finditer(sentence):
             if not _OF_THE_AGENT.search(sentence[max(0, order.start() - 60) : order.start()]):
-                kept.update(_objects(sentence, order, before))
+                kept.update(_objects(sentence, order, before, called))
         before = sentence
     return frozenset(kept)
 
@@ -102,55 +109,55 @@ def things_named(text: str) -> set[str]:
     return {kind for _, kind in _named(text)}
 
 
-def _objects(sentence: str, order: re.Match[str], before: str) -> set[str]:
+def _objects(sentence: str, order: re.Match[str], before: str, called: _Called) -> set[str]:
     """What one order is about: what follows it, or where that only refers to something, what was named before."""
     rest = sentence[order.end() : order.end() + _REACH]
     clause = _CLAUSE_END.split(rest, maxsplit=1)[0]
     if _EVERYTHING.search(clause):
-        return set(_CALLED)
-    if named := [kind for _, kind in _named(f"{order[0]}{clause}")]:
-        return {*named, *_listed_after(rest[len(clause) :])}
+        return set(called)
+    if named := [kind for _, kind in _named(f"{order[0]}{clause}", called)]:
+        return {*named, *_listed_after(rest[len(clause) :], called)}
     if _A_MATTER.match(rest) and not re.match(r"refus|declin", order[0], re.IGNORECASE):
         return set()
     return (
         set()
         if _REFERS.sub("", clause)
         else _referred_to(
-            sentence[max(0, order.start() - _REACH) : order.start()], before[-_REACH:], f"{order[0]}{clause}"
+            sentence[max(0, order.start() - _REACH) : order.start()], before[-_REACH:], f"{order[0]}{clause}", called
         )
     )
 
 
-def _referred_to(earlier: str, before: str, order: str) -> set[str]:
+def _referred_to(earlier: str, before: str, order: str, called: _Called) -> set[str]:
     """What an order without a thing of its own means: in its own clause, its sentence, or the sentence before."""
     own = _CLAUSE_BREAK.split(earlier)[-1]
-    if named := [kind for _, kind in _named(own)]:
+    if named := [kind for _, kind in _named(own, called)]:
         return set(named)
     if _NAMES_NOTHING.sub("", own):
         return set()
-    positions = _named(earlier) or ([] if _NAMES_NOTHING.sub("", earlier) else _named(before))
+    positions = _named(earlier, called) or ([] if _NAMES_NOTHING.sub("", earlier) else _named(before, called))
     named = [kind for _, kind in sorted(positions)]
     return set(named) if _SEVERAL.search(order) else set(named[-1:])
 
 
-def _listed_after(rest: str) -> Iterator[str]:
+def _listed_after(rest: str, called: _Called) -> Iterator[str]:
     """Things of a list that goes on behind a comma: ", your e-mail or your phone number"."""
     for item in rest.split(",")[1:]:
-        named = _named(item)
+        named = _named(item, called)
         if not named or not re.match(r"\s*(?:(?:or|nor|and|your|the|any)\s+)*$", item[: min(named)[0]]):
             return
         yield from (kind for _, kind in named)
 
 
-def _named(text: str) -> list[tuple[int, str]]:
+def _named(text: str, called: _Called = _CALLED) -> list[tuple[int, str]]:
     """The kinds of things in a text with their places, by name or by value."""
     positions = [
         (match.start(), kind)
-        for kind, name in _CALLED.items()
+        for kind, name in called.items()
         for match in re.finditer(rf"\b(?:{name})(?!\w)", text, re.IGNORECASE)
     ]
     for entity in entities(text):
         kind = "reservation id" if entity.kind == "booking code" else entity.kind
-        if kind in _CALLED:
+        if kind in called:
             positions.append((text.find(entity.written), kind))
     return positions
