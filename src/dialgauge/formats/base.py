@@ -87,8 +87,8 @@ class Notes:
         self.said: dict[str, dict[int, str]] = {}
         #: Fields that hold states, too, and were not read.
         self.other_states: list[str] = []
-        #: Did a frame give all states the same slots, so that one it did not foresee is lost?
-        self.from_structs = False
+        #: Did a table give all states the same slots, so that one it has no column or field for is lost?
+        self.from_table = False
         self._tolerant = tolerant
 
     @cached_property
