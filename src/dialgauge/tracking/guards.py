@@ -61,7 +61,7 @@ _OTHER_GOLD, _SWAPPED = 0.1, 0.99
 #: How alike the names of two slots are of which one may stand for the other.
 _ALIKE = 0.5
 _LOST_COLUMN = (
-    "; where a table lost their columns: polars keeps those of the first 100 rows only, unless infer_schema_length=None"
+    "; the table may have lost their columns: polars keeps those of the first 100 rows, unless infer_schema_length=None"
 )
 
 
@@ -273,11 +273,12 @@ def slot_findings(
         of_foreign = sum(count for (name, _), count in slots.strange.items() if name in foreign)
         stops = 2 * unmatched > slots.total or any(meant.values()) or of_foreign >= MANY * slots.total
         findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(meant, foreign)))
-    least = 1 if findings or from_table else FEW
-    return [*findings, *_lost_findings(slots, meant, least, _LOST_COLUMN if from_table else "")]
+    few_turns = min(FEW, MANY * sum(evidence.sizes.values())) if from_table else FEW
+    cause = _LOST_COLUMN if from_table else ""
+    return [*findings, *_lost_findings(slots, meant, 1 if findings else few_turns, cause)]
 
 
-def _lost_findings(slots: _OneSided, meant: Mapping[Pair, str], least: int, cause: str) -> list[GuardFinding]:
+def _lost_findings(slots: _OneSided, meant: Mapping[Pair, str], least: float, cause: str) -> list[GuardFinding]:
     """Slots that gold fills at least so often and predictions never do."""
     lost = {pair: count for pair, count in slots.never_predicted.items() if count >= least}
     if not lost:
