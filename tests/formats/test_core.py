@@ -58,7 +58,9 @@ FULL = Dialogue(
             requested={"hotel": ("phone",)},
             spans=(Span("hotel", "area", 0, 2),),
             results=(Fact("a", "b", "c"),),
-            calls=(Call(name="search", domain="hotel", arguments={"area": "north"}, outcome="1 found", rows=(3,)),),
+            calls=(
+                Call(name="search", domain="hotel", arguments={"area": "north"}, outcome="found", found=1, rows=(3,)),
+            ),
             candidates=("x", "y"),
             source=0,
         ),

@@ -43,7 +43,7 @@ def refused(domain: str, row: int, **slots: str) -> Call:
 
 def searched(domain: str, **constraints: str) -> Call:
     """A search."""
-    return Call(name="search", domain=domain, arguments=constraints, outcome="1 found")
+    return Call(name="search", domain=domain, arguments=constraints, outcome="found", found=1)
 
 
 def taxi(**wanted: str) -> Call:

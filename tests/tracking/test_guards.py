@@ -769,3 +769,103 @@ def test_names_that_a_small_gold_lacks_are_told_and_scored() -> None:
     assert "where they are spelled otherwise, write" in next(
         str(note) for note in run.notes if note_kind(note) == "value_spellings"
     )
+
+
+TOWN = {
+    f"D{n}": [
+        {"hotel-area": "north", "hotel-stars": "4"},
+        {"hotel-area": "north", "hotel-stars": "4", "train-day": "monday", "train-departure": "ely"},
+    ]
+    for n in range(30)
+}
+
+
+def without(states: dict[str, list[dict[str, str]]], *slots: str) -> dict[str, list[dict[str, str]]]:
+    return {
+        name: [{slot: value for slot, value in state.items() if slot not in slots} for state in several]
+        for name, several in states.items()
+    }
+
+
+def with_domain(old: str, new: str, dialogues: int) -> dict[str, list[dict[str, str]]]:
+    """The gold states, with another name of a domain in the last dialogues."""
+    return {
+        name: [{slot.replace(old, new): value for slot, value in state.items()} for state in several]
+        if number >= 30 - dialogues
+        else several
+        for number, (name, several) in enumerate(TOWN.items())
+    }
+
+
+LOST = "the predictions never fill train-day, which gold does: 30 of 180 gold values"
+INN = "rename.yaml, to be completed\ndomains:\n  inn: hotel"
+
+
+@pytest.mark.parametrize(
+    ("predicted", "sentence", "stops", "example"),
+    [
+        (without(TOWN, "train-day"), LOST, "", ""),
+        (
+            {"D0": [*TOWN["D0"][:1], {**TOWN["D0"][0], "train-days": "monday"}]}
+            | {name: without(TOWN, "train-day")[name] for name in list(TOWN)[1:]},
+            "the predictions never fill train-day (predicted: train-days?), which gold does: 30 of 180 gold values",
+            "",
+            "",
+        ),
+        (without(TOWN, "train-day", "train-departure", "hotel-stars"), "120 of 180 gold values", "slot_names", ""),
+        (with_domain("hotel", "inn", 30), "gold never fills inn-area (gold: hotel-area?)", "slot_names", INN),
+        (with_domain("hotel", "inn", 8), "inn-area, inn-stars: 32 of 180 predicted values", "slot_names", INN),
+        ({f"X{name}": states for name, states in TOWN.items()}, "gold has ids like 'D0', the predictions like 'XD0'",
+         "any", "dialogues:\n  'XD0': 'D0'"),
+    ],
+    ids=["lost slot", "its nearest", "most lost", "other domain", "other domain in some", "other ids"],
+)  # fmt: skip
+def test_the_same_is_said_by_the_command_line_by_python_and_in_shards(
+    predicted: dict[str, list[dict[str, str]]],
+    sentence: str,
+    stops: str,
+    example: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    gold, shards, file = tmp_path / "gold.json", tmp_path / "mine", tmp_path / "mine.json"
+    shards.mkdir()
+    gold.write_text(json.dumps(TOWN))
+    file.write_text(json.dumps(predicted))
+    names = list(predicted)
+    for number in range(2):
+        some = {name: predicted[name] for name in names[15 * number : 15 * number + 15]}
+        (shards / f"{number}.json").write_text(json.dumps(some))
+    by_file: dict[str, Any] = {"workers": WorkPlace("local"), "store": Store(tmp_path / "store")}
+
+    def said(predictions: Any, **how: Any) -> tuple[list[str], str]:
+        try:
+            run = dialgauge.score(gold, predictions, measures="JGA", intervals=False, **how).runs[0]
+        except DialgaugeError as error:
+            return [error.message], error.example
+        return [str(note) for note in run.notes if note_kind(note) == "slot_names"], ""
+
+    arguments = ("score", gold, file, "--no-intervals", "-m", "JGA")
+    checked = command(capsys, "data", "check", file, "--gold", gold)
+    (told,), shown = said({"mine": predicted})
+    assert sentence in told and example in shown
+    assert said([file]) == said([shards], **by_file) == ([told], shown)
+    printed = command(capsys, *arguments)
+    assert told in (printed.err if stops else printed.out) and printed.code == (2 if stops else 0)
+    assert checked.code == (1 if stops else 0) and ("problem" if stops else "remark") in checked.out
+    if stops == "slot_names":
+        assert command(capsys, *arguments, "--accept", stops).code == 0
+        assert said([shards], accept=[stops], **by_file) == said([file], accept=[stops])
+
+
+def test_a_wide_table_may_have_lost_a_column() -> None:
+    rows: Any = [{"dialogue": name, "turn": n, **s} for name, held in TOWN.items() for n, s in enumerate(held)]
+    how: dict[str, Any] = {"measures": "JGA", "intervals": False}
+    cut: Any = without({"": rows}, "train-day")[""]
+    for frame in (polars.DataFrame(rows, infer_schema_length=1, strict=False), cut):
+        run = dialgauge.score(TOWN, frame, **how, accept="slot_names")["system"]
+        told = next(str(note) for note in run.notes if note_kind(note) == "slot_names")
+        assert "train-day" in told and "the table may have lost their columns: polars" in told
+    assert not any("never fill" in str(note) for note in dialgauge.score(TOWN, rows, **how)["system"].notes)
+    rare: Any = {**TOWN, **{f"R{n}": [{**TOWN["D0"][0], "taxi-leave": "09:15"}] for n in range(9)}}
+    assert not any("never" in str(note) for note in dialgauge.score(rare, without(rare, "taxi-leave"), **how).notes)

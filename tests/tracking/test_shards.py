@@ -484,5 +484,5 @@ def test_a_table_of_codes_that_is_excluded_whole_spoils_nothing(tmp_path: Path) 
     found = scored([tmp_path / "*.parquet"], tmp_path / "s", exclude=["d0", "nobody"], measures="JGA").systems[0]
     assert (float(found["JGA"]), found.coverage.turns) == (0.5, 2)
     assert (found.coverage.excluded, found.coverage.not_found) == (["d0"], ["nobody"])
-    with pytest.raises(DialgaugeError, match="no turn of any file could be scored"):
+    with pytest.raises(DialgaugeError, match="every dialogue that gold and predictions share is excluded"):
         scored([tmp_path / "*.parquet"], tmp_path / "s", exclude=["d0", "d1"], measures="JGA")

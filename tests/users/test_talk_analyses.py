@@ -192,10 +192,6 @@ def test_acts_that_were_heard_otherwise_stand_beside_what_was_said() -> None:
     assert list(misheard(said, said[::-1])) == []
 
 
-def test_a_loop_that_0_2_0_stored_is_read() -> None:
-    assert main_confusion({"cause": "user NLU", "detail": "a heard as nothing"}) == "a heard as nothing"
-
-
 def test_a_reason_names_the_loop_that_it_stands_in() -> None:
     early = {"first_turn": 0, "last_turn": 4, "cause": "user NLU", "said": "a", "heard": "b"}
     late = {"first_turn": 6, "last_turn": 12, "cause": "of another version", "said": "", "heard": ""}

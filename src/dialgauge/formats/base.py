@@ -38,6 +38,8 @@ INVALID = "invalid outputs, scored as empty predictions"
 #: And of one that was understood in part: it may mean another state.
 PARTLY = "outputs that were not understood in whole"
 #: A gold state beside predictions.
+#: What is noted of steps of runs that are told beside these.
+INNER_RUNS = "runs inside of other runs left out"
 UNREAD_GOLD = "gold states in the file that cannot be read, left out"
 
 DialogueKind: TypeAlias = Literal["dialogues", "predictions"]
@@ -89,8 +91,8 @@ class Notes:
         self.said: dict[str, dict[int, str]] = {}
         #: Fields that hold states, too, and were not read.
         self.other_states: list[str] = []
-        #: Did a frame give all states the same slots, so that one it did not foresee is lost?
-        self.from_structs = False
+        #: Did a table give all states the same slots, so that one it has no column or field for is lost?
+        self.from_table = False
         self._tolerant = tolerant
 
     @cached_property

@@ -21,7 +21,16 @@ from msgspec import Struct, field
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic, writing
-from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Peek, Resource, ResourceFormat
+from dialgauge.formats.base import (
+    ALL_FIELDS,
+    INNER_RUNS,
+    AnyFormat,
+    DialogueFormat,
+    Notes,
+    Peek,
+    Resource,
+    ResourceFormat,
+)
 from dialgauge.formats.document import is_document
 from dialgauge.formats.held import hold
 from dialgauge.formats.packed import DEFAULT_LIMIT
@@ -191,8 +200,8 @@ def read(
         hint = (
             f"; a file called {name} is taken for a document: call it .csv, .json or .txt" if is_document(name) else ""
         )
-        left_out = [note for note in corpus.notes.counts if note.endswith("left out")]
-        reason = f"nothing is left of it: {left_out[0]}" if left_out else f"it holds no dialogues or predictions{hint}"
+        inner = INNER_RUNS in corpus.notes.counts
+        reason = f"nothing is left of it: {INNER_RUNS}" if inner else f"it holds no dialogues or predictions{hint}"
         raise DialgaugeError(reason, file=os.fspath(source))
     return corpus
 

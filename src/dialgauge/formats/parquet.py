@@ -79,7 +79,7 @@ class ParquetDialogues(DialogueFormat):
 
 def read_frame(frame: polars.DataFrame, name: str, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a frame of polars; ``place`` is what errors call it."""
-    notes.from_structs = any(str(kind).startswith("Struct") for kind in frame.dtypes)
+    notes.from_table |= any(str(kind).startswith("Struct") for kind in frame.dtypes)
     return read_table(frame.columns, _rows(frame), name, notes)
 
 

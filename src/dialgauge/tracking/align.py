@@ -175,8 +175,6 @@ def align(
     has_gold = gold.present[gold_row]
     has_both = has_gold & (predicted_row >= 0)
     has_both[has_both] = predicted.present[predicted_row[has_both]]
-    if not partial and not has_both.any():
-        raise _nothing_shared(gold, predicted, left_out)
     kept = has_gold if policy == "empty" else has_both
     aligned_prediction = np.where(has_both, predicted_row, -1)[kept]
     first = np.ones(int(kept.sum()), bool)
@@ -185,6 +183,8 @@ def align(
     ids = [gold.ids[number] for number in dialogue[kept][starts].tolist()]
     coverage = _coverage(gold, predicted, policy, chosen, has_gold, has_both, len(ids), int(kept.sum()), exclude)
     coverage = structs.replace(coverage, only_domains=sorted(set(only_domains)))
+    if not partial and not has_both.any():
+        raise nothing_shared(coverage)
     return Aligned(
         ids,
         (np.cumsum(first) - 1).astype(np.int32),
@@ -262,36 +262,33 @@ _CONVLAB3_IDS = (
 )
 
 
-def _nothing_shared(gold: EncodedDialogues, predicted: EncodedDialogues, left_out: set[str]) -> DialgaugeError:
-    shared = set(gold.places()) & set(predicted.places())
-    if shared and shared <= left_out:
+def nothing_shared(coverage: TurnCoverage) -> DialgaugeError:
+    """Why there is no turn to score."""
+    missing, extra = coverage.missing_dialogues, coverage.extra_dialogues
+    if len(missing) < coverage.gold_dialogues:
+        return DialgaugeError("gold and predictions share dialogues but no turn that has a state on both sides")
+    if len(extra) < coverage.predicted_dialogues or (coverage.excluded and not extra):
         return DialgaugeError("every dialogue that gold and predictions share is excluded, so nothing is left to score")
-    if not shared:
-        if _number_outputs(gold, predicted):
-            return DialgaugeError(
-                f"gold and predictions share no dialogue: the ids '{_example(predicted)}' to '{predicted.ids[-1]}' of "
-                f"the predictions number single outputs, of {counted(len(gold.ids), 'gold dialogue')} with "
-                f"{counted(int(gold.present.sum()), 'turn')}; write beside each output the id of its dialogue and the "
-                "number of its turn, as below",
-                example=formats.example_rows(_example(gold)),
-            )
-        unified = _CONVLAB3_IDS if _CONVLAB3_ID.fullmatch(_example(predicted)) else ""
+    gold, predicted = (next(iter(names), "(none)") for names in ([*missing, *coverage.excluded], extra))
+    if _number_outputs(coverage):
         return DialgaugeError(
-            f"gold and predictions share no dialogue: gold has ids like '{_example(gold)}', "
-            f"the predictions like '{_example(predicted)}'",
-            advice="check that both are from the same dataset and split, or rename dialogues with --rename FILE"
-            + unified,
-            example=f"# rename.yaml, to be completed\ndialogues:\n  {_example(predicted)!r}: {_example(gold)!r}",
+            f"gold and predictions share no dialogue: the ids '{predicted}' to '{extra[-1]}' of the predictions number "
+            f"single outputs, of {counted(coverage.gold_dialogues, 'gold dialogue')} with "
+            f"{counted(coverage.gold_turns, 'turn')}; write beside each output the id of its dialogue and the number "
+            "of its turn, as below",
+            example=formats.example_rows(gold),
         )
-    return DialgaugeError("gold and predictions share dialogues but no turn that has a state on both sides")
+    unified = _CONVLAB3_IDS if _CONVLAB3_ID.fullmatch(predicted) else ""
+    return DialgaugeError(
+        f"gold and predictions share no dialogue: gold has ids like '{gold}', the predictions like '{predicted}'",
+        advice=f"check that both are from the same dataset and split, or rename dialogues with --rename FILE{unified}",
+        example=f"# rename.yaml, to be completed\ndialogues:\n  {predicted!r}: {gold!r}",
+    )
 
 
-def _number_outputs(gold: EncodedDialogues, predicted: EncodedDialogues) -> bool:
-    """Do the ids of predictions count outputs, each of one turn?"""
-    numbers = sorted(int(name) for name in predicted.ids if name.isascii() and name.isdigit() and len(name) < 10)
-    running = len(numbers) == len(predicted.ids) > len(gold.ids) and numbers[0] <= 1
-    return running and numbers[-1] - numbers[0] + 1 == len(numbers) and int(predicted.sizes.max()) == 1
-
-
-def _example(side: EncodedDialogues) -> str:
-    return side.ids[0] if side.ids else "(none)"
+def _number_outputs(coverage: TurnCoverage) -> bool:
+    """Do the ids of predictions that gold lacks count outputs, each of one turn?"""
+    names = coverage.extra_dialogues
+    numbers = sorted(int(name) for name in names if name.isascii() and name.isdigit() and len(name) < 10)
+    running = len(numbers) == len(names) > coverage.gold_dialogues and numbers[0] <= 1
+    return running and numbers[-1] - numbers[0] + 1 == len(numbers) and coverage.predicted_turns <= len(names)

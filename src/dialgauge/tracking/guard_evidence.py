@@ -126,7 +126,8 @@ class GuardEvidence(Struct, frozen=True, dict=True):
         compared = predicted.kind == "predicted"
         codes = state_codes(predicted, coder, "predicted") if compared else None
         slots = _sizes(system, gold)
-        fills, words = gold.once("fills", system.aligned.gold_row, lambda: _fills(gold, system.aligned.gold_row))
+        compared_rows = system.aligned.gold_row[rows >= 0]
+        fills, words = gold.once("fills", compared_rows, lambda: _fills(gold, compared_rows))
         return cls(
             predicted=predicted.filled_at(_among(predicted, rows[rows >= 0])),
             gold=fills,

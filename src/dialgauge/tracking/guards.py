@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import INVALID, PARTLY, UNREAD_GOLD
@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 _OTHER_GOLD, _SWAPPED = 0.1, 0.99
 #: How alike the names of two slots are of which one may stand for the other.
 _ALIKE = 0.5
+_LOST_COLUMN = (
+    "; the table may have lost their columns: polars keeps those of the first 100 rows, unless infer_schema_length=None"
+)
 
 
 def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
@@ -113,7 +116,7 @@ def profile_findings(
         *absent_findings(evidence, profile),
         *boolean_findings(evidence, profile),
         *(spelling_findings(evidence, profile) or (anything_findings(evidence, profile) if reading.understood else ())),
-        *slot_findings(evidence, profile, inventory, inferred=reading.from_structs),
+        *slot_findings(evidence, profile, inventory, from_table=reading.from_table),
     ]
 
 
@@ -218,68 +221,114 @@ def output_findings(
     return [GuardFinding(OUTPUTS, message, stops=True, example=example())]
 
 
+class _OneSided(NamedTuple):
+    """Slots that only one side fills, and how often."""
+
+    gold: Counter[Pair]
+    never_predicted: dict[Pair, int]
+    never_gold: dict[Pair, int]
+    #: Notable ones of these, as the predictions write them, those first that are filled most.
+    strange: dict[Pair, int]
+    #: All values of the predictions.
+    total: int
+
+    @classmethod
+    def of(cls, evidence: GuardEvidence, profile: Profile, inventory: Collection[Pair]) -> _OneSided:
+        gold, _ = slot_fills(evidence.gold or {}, profile)
+        written: Counter[Pair] = Counter()
+        for (domain, slot, _), count in evidence.predicted.items():
+            written[domain, slot] += count
+        predicted, outside = slot_fills(written, profile)
+        never_gold = {pair: count for pair, count in predicted.items() if pair not in gold and pair not in inventory}
+        never_gold |= {pair: count for pair, count in outside.items() if pair not in evidence.gold_slots}
+        least = NOTABLE * sum(evidence.sizes.values())  # JGA may lose a point for each percent of the turns
+        lost = {pair: n for pair, n in gold.items() if pair not in predicted and n >= least} if predicted else {}
+        spelling = {profile.pair(*pair) or pair: pair for pair in sorted(written, key=written.__getitem__)}
+        strange = {
+            spelling[pair]: count
+            for pair, count in sorted(never_gold.items(), key=lambda each: (-each[1], each[0]))
+            if count >= NOTABLE * written.total()
+        }
+        return cls(gold, lost, never_gold, strange, written.total())
+
+
 def slot_findings(
-    evidence: GuardEvidence, profile: Profile, inventory: Collection[Pair], *, inferred: bool = False
+    evidence: GuardEvidence, profile: Profile, inventory: Collection[Pair], *, from_table: bool = False
 ) -> list[GuardFinding]:
     """Slots that only one side ever fills, by name, but for predicted ones that the inventory has.
 
-    ``inferred``: a frame of polars gave the states their slots.
+    ``from_table``: the columns of a table gave the states their slots.
     """
-    gold, _ = slot_fills(evidence.gold or {}, profile)
-    written: Counter[Pair] = Counter()
-    for (domain, slot, _), count in evidence.predicted.items():
-        written[domain, slot] += count
-    predicted, outside = slot_fills(written, profile)
-    known = {slot_text(pair) for pair in gold}
-    never_gold = {pair: count for pair, count in predicted.items() if pair not in gold and pair not in inventory}
-    never_gold |= {pair: count for pair, count in outside.items() if pair not in evidence.gold_slots}
-    total = predicted.total() + sum(outside.values())
-    never_predicted = {pair: count for pair, count in gold.items() if pair not in predicted}
-    never_predicted = {pair: count for pair, count in never_predicted.items() if count >= NOTABLE * gold.total()}
-    reported = sorted(
-        (pair for pair, count in never_gold.items() if count >= NOTABLE * total),
-        key=lambda pair: (-never_gold[pair], pair),
-    )
-    spelling = {profile.pair(*pair) or pair: pair for pair in sorted(written, key=written.__getitem__)}
-    meant = _meant([spelling[pair] for pair in reported], never_predicted, evidence, profile)
+    slots = _OneSided.of(evidence, profile, inventory)
+    known = {name.lower(): name for name, _ in (*evidence.gold_slots, *inventory, *slots.gold)}
+    domains = {name: known.get(name.lower()) or _domain_meant(name, slots, profile) for name, _ in slots.strange}
+    foreign = {name: other for name, other in domains.items() if name.lower() not in known}
+    meant = _meant(slots, domains, evidence, profile)
     findings = []
-    if reported and total >= FEW:
-        unmatched = sum(never_gold[pair] for pair in reported)
+    if slots.strange and slots.total >= FEW:
+        unmatched = sum(slots.strange.values())
         names = [slot_text(pair) + (f" (gold: {name}?)" if name else "") for pair, name in meant.items()]
-        sentence = f"gold never fills {some_of(names, LISTED)}: {unmatched:,} of {total:,} predicted values"
+        sentence = f"gold never fills {some_of(names, LISTED)}: {unmatched:,} of {slots.total:,} predicted values"
         advice = "rename slots with --rename FILE"
-        stops = 2 * unmatched > total or any(meant.values())
-        findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(meant, known), advice))
-    lacking = gold.total() >= 5 * FEW * FEW and sum(never_predicted.values()) >= MANY * gold.total()
-    if never_predicted and predicted and (findings or inferred or lacking):
-        lost = "; polars keeps the slots of the first 100 states only, unless infer_schema_length=None"
-        names = [slot_text(pair) for pair in sorted(never_predicted)]
-        sentence = f"the predictions never fill {some_of(names, LISTED)}, which gold does{lost if inferred else ''}"
-        findings.append(GuardFinding(SLOTS, sentence))
-    return findings
+        of_foreign = sum(count for (name, _), count in slots.strange.items() if name in foreign)
+        stops = 2 * unmatched > slots.total or any(meant.values()) or of_foreign >= MANY * slots.total
+        findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(meant, foreign), advice))
+    few_turns = min(FEW, MANY * sum(evidence.sizes.values())) if from_table else FEW
+    cause = _LOST_COLUMN if from_table else ""
+    return [*findings, *_lost_findings(slots, meant, 1 if findings else few_turns, cause)]
 
 
-def _meant(
-    strange: Sequence[Pair], lacking: Collection[Pair], evidence: GuardEvidence, profile: Profile
-) -> dict[Pair, str]:
+def _lost_findings(slots: _OneSided, meant: Mapping[Pair, str], least: float, cause: str) -> list[GuardFinding]:
+    """Slots that gold fills at least so often and predictions never do."""
+    lost = {pair: count for pair, count in slots.never_predicted.items() if count >= least}
+    if not lost:
+        return []
+    others = {name: slot_text(pair) for pair, name in meant.items()}
+    names = []
+    for pair in sorted(lost, key=lambda pair: (-lost[pair], pair)):
+        near = _nearest(pair[1], [slot for domain, slot in slots.never_gold if domain == pair[0]])
+        other = others.get(slot_text(pair)) or (near and slot_text((pair[0], near)))
+        names.append(slot_text(pair) + (f" (predicted: {other}?)" if other else ""))
+    filled, total = sum(lost.values()), slots.gold.total()
+    sentence = (
+        f"the predictions never fill {some_of(names, LISTED)}, which gold does: {filled:,} of {total:,} gold values"
+    )
+    return [GuardFinding(SLOTS, f"{sentence}{cause}", stops=filled >= FEW * FEW and 2 * filled > total)]
+
+
+def _domain_meant(domain: str, slots: _OneSided, profile: Profile) -> str:
+    """The domain of gold with most slots of one that gold lacks, at best such as the predictions never fill; or ""."""
+    from difflib import SequenceMatcher
+
+    names = [slot for name, slot in slots.strange if name == domain]
+
+    def likeness(other: str) -> tuple[int, int, float]:
+        pairs = [profile.pair(other, name) for name in names]
+        lacking, shared = (sum(pair in side for pair in pairs) for side in (slots.never_predicted, slots.gold))
+        return lacking, shared, SequenceMatcher(None, domain.lower(), other.lower()).ratio()
+
+    known = sorted({name for name, _ in slots.gold})
+    best = max(known, key=likeness, default="")
+    return best if best and likeness(best)[1] else _nearest(domain, known)
+
+
+def _meant(slots: _OneSided, domains: Mapping[str, str], evidence: GuardEvidence, profile: Profile) -> dict[Pair, str]:
     """For each strange slot the slot of gold that predictions never fill and that it may be another name of, or "".
 
-    It is of the same domain, where gold has that, and is named alike or alone has the same values. No two mean one.
+    It is of the domain that is meant, and is named alike or alone has the same values. No two mean one.
     """
     from difflib import SequenceMatcher
 
-    domains = {name for name, _ in evidence.gold or ()}
     of_gold: dict[Pair, set[str]] = {}
     for written, words in evidence.gold_words.items():
         of_gold.setdefault(profile.pair(*written) or written, set()).update(words)
-    values: dict[Pair, Counter[str]] = {pair: Counter() for pair in strange}
+    values: dict[Pair, Counter[str]] = {pair: Counter() for pair in slots.strange}
     for (domain, slot, several), count in evidence.predicted.items():
         if (domain, slot) in values:
             values[domain, slot].update(dict.fromkeys((value.lower() for value in several), count))
     likely: list[tuple[float, Pair, Pair]] = []
-    for pair in strange:
-        domain = pair[0] if pair[0] in domains else _nearest(pair[0], {name for name, _ in lacking})
-        others = [other for other in lacking if other[0] == domain]
+    for pair in slots.strange:
+        others = [other for other in slots.never_predicted if other[0] == domains[pair[0]]]
         shared = {
             other: sum(count for value, count in values[pair].items() if value in of_gold.get(other, ()))
             for other in others
@@ -290,21 +339,19 @@ def _meant(
             elsewhere = not shared[other] and any(shared.values())  # as departure_time, which is no departure
             if (alike >= _ALIKE and not elsewhere) or same_values == [other]:
                 likely.append((alike + shared[other] / max(1, values[pair].total()), pair, other))
-    meant = dict.fromkeys(strange, "")
+    meant = dict.fromkeys(slots.strange, "")
     for _, pair, other in sorted(likely, key=lambda each: (-each[0], each[1:])):
         if not meant[pair] and slot_text(other) not in meant.values():
             meant[pair] = slot_text(other)
     return meant
 
 
-def rename_example(meant: dict[Pair, str], known: Collection[str]) -> str:
-    """A file of names to complete, for slots that gold does not have, and those of gold that may be meant."""
-    domains = {name.partition("-")[0] for name in known}
+def rename_example(meant: Mapping[Pair, str], domains: Mapping[str, str]) -> str:
+    """A file of names to complete, for slots and domains that gold does not have, with those that may be meant."""
     lines = ["# rename.yaml, to be completed"]
-    strange = [name for name in dict.fromkeys(pair[0] for pair in meant) if name.lower() not in domains]
-    if strange:
-        lines += ["domains:", *(f"  {_quoted(name)}: {_quoted(_nearest(name, domains) or '???')}" for name in strange)]
-    slots = [pair for pair in meant if pair[0] not in strange]
+    if domains:
+        lines += ["domains:", *(f"  {_quoted(name)}: {_quoted(other or '???')}" for name, other in domains.items())]
+    slots = [pair for pair in meant if pair[0] not in domains]
     if slots:
         entries = [f"  {_quoted(slot_text(pair))}: {_quoted(meant[pair] or '???')}" for pair in slots[:30]]
         lines += ["slots:", *entries]

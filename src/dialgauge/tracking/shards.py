@@ -39,7 +39,7 @@ from dialgauge.measures import (
 )
 from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_run
 from dialgauge.text import Note, counted
-from dialgauge.tracking.align import TurnCoverage, align
+from dialgauge.tracking.align import TurnCoverage, align, nothing_shared
 from dialgauge.tracking.encode import Items, encode
 from dialgauge.tracking.guards import input_findings, notes_of, profile_findings, unified_findings
 from dialgauge.tracking.inputs import load
@@ -191,13 +191,10 @@ class _Gathered:
         self.parts = [part for part in every if part.dialogues]
         #: Files of which no turn could be scored.
         self.empty = [part for part in every if not part.dialogues]
-        if not self.parts:
-            raise DialgaugeError(
-                "no turn of any file could be scored: check that gold and predictions are of the same data"
-            )
         for part in self.parts[1:]:
             self.parts[0].require_alike(part)
-        self._require_each_once()
+        if self.parts:
+            self._require_each_once()
 
     @property
     def every(self) -> list[ShardScores]:
@@ -248,12 +245,21 @@ def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue]
     """What is known of all files; gold dialogues that no file has are missing ones."""
     facts = replace(ShardScores.joined(whole.every), guards=whole.guards)
     coverage = facts.coverage
+    rest = None
     if gold is not None:
         scored = (name for part in whole.parts for name in part.ids())
         others = (facts.unscored, coverage.extra_dialogues, coverage.excluded, coverage.missing_dialogues)
         seen = {dialogue_key(name) for name in chain(scored, *others)}
         rest = _never_predicted([dialogue for dialogue in gold if dialogue_key(dialogue.id) not in seen], settings)
         coverage = TurnCoverage.joined([coverage, rest])
+    if not whole.parts:
+        raise nothing_shared(coverage)
+    if rest is not None and rest.gold_turns and settings.coverage == "empty":
+        lacking = rest.missing_dialogues
+        raise DialgaugeError(
+            f"{counted(len(lacking), 'gold dialogue')} have no prediction in any file ({lacking[0]}, ...), and file "
+            "by file they cannot be scored as empty; add them, or leave --engine out"
+        )
     excluded = {dialogue_key(name) for name in coverage.excluded}
     not_found = [name for name in settings.exclude if dialogue_key(name) not in excluded]
     return replace(facts, coverage=replace(coverage, not_found=not_found))
@@ -263,14 +269,7 @@ def _never_predicted(dialogues: Sequence[Dialogue], settings: ShardSettings) -> 
     """The coverage of gold dialogues for which there is no prediction in any file."""
     items = Items()
     gold, nothing = encode(dialogues, "state", items), encode((), "predicted", items)
-    coverage = align(gold, nothing, "intersection", settings.exclude, partial=True).coverage
-    if coverage.gold_turns and settings.coverage == "empty":
-        lacking = coverage.missing_dialogues
-        raise DialgaugeError(
-            f"{counted(len(lacking), 'gold dialogue')} have no prediction in any file ({lacking[0]}, ...), and file "
-            "by file they cannot be scored as empty; add them, or leave --engine out"
-        )
-    return coverage
+    return align(gold, nothing, "intersection", settings.exclude, partial=True).coverage
 
 
 def _guarded(

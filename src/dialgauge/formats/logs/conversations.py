@@ -14,11 +14,10 @@ from typing import Any
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, literal, rows_by_columns
+from dialgauge.formats.base import INNER_RUNS, Notes, literal, rows_by_columns
 from dialgauge.formats.logs.fact_names import TRIAL_NAME, is_of_one, plain_key, says_outcome
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
 from dialgauge.formats.logs.record_fields import (
-    INNER_RUNS,
     PROMPTFOO,
     as_of,
     has_trial,

@@ -28,8 +28,6 @@ _LONGEST_TEST, _CHECKSUM = 60, 6
 #: What columns begin with that were members of an object, as those of MLflow's and AgentLab's runs, and those
 #: of MLflow's evaluations end in.
 _OF_RUNS = re.compile(r"\A(?:params|metrics|env|agent|stats|metadata)\.(?=\w)|(?<=\w)/value\Z")
-#: What is noted of steps of runs that are told beside these.
-INNER_RUNS = "runs inside of other runs left out"
 #: How Weave calls an evaluation as a whole.
 _EVALUATION = "Evaluation."
 #: How deep members lie that anybody looks at.

@@ -83,7 +83,12 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     entries = list(_row_entries(named, columns))
     by_part = bool(columns.slot) or (bool(columns.domain) and len(entries) < len(named))
     made = StateEntries(
-        entries, columns.keys(), long=by_part, says_predicted=columns.says_predicted, changes=columns.changes
+        entries,
+        columns.keys(),
+        long=by_part,
+        wide=bool(columns.wide),
+        says_predicted=columns.says_predicted,
+        changes=columns.changes,
     )
     unread = tuple(columns.unread_states(spoken))
     for name in unread:

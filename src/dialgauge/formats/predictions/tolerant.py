@@ -75,6 +75,7 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     notes.says_predicted |= matches.says_predicted
     notes.adds_changes |= matches.changes
     notes.row_per_slot |= matches.long
+    notes.from_table |= matches.wide
     notes.other_states += matches.unread
     notes.unnumbered |= not numbering.labelled
     notes.interleaved += _interleaved(matches.entries) if not numbering.labelled else 0
