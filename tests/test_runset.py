@@ -6,10 +6,13 @@ import inspect
 import json
 import math
 from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import orjson
+import polars as pl
 import pytest
 
 import dialgauge
@@ -250,6 +253,67 @@ def test_one_measure_may_be_named_by_itself(tmp_path: Path) -> None:
     whole = [talk(HOTEL, *ANSWERED, id=f"d{n}") for n in range(4)]
     assert "I-GCDF1" in dialgauge.score_users(whole, measures="I-GCDF1", resamples=0)[0].scores
     assert list(dialgauge.score_results(agent_files(tmp_path), measures="pass^1", resamples=0)[0].scores) == ["pass^1"]
+
+
+def held_in_memory(file: Path) -> dict[str, Any]:
+    """What a file holds, in every form that is taken in its place."""
+    corpus = dialgauge.read(file)
+    forms: dict[str, Any] = {"corpus": corpus, "dialogues": list(corpus), "frame": corpus.to_polars()}
+    if file.suffix == ".json":
+        forms["rows"] = json.loads(file.read_text())
+    return forms | ({"pandas": corpus.to_pandas()} if find_spec("pandas") else {})
+
+
+def assert_all_score_alike(score: Callable[..., RunSet], file: Path, forms: dict[str, Any]) -> None:
+    whole = score(file)[0].scores
+    assert whole
+    for form, held in forms.items():
+        alone, named = score(held), score({"mine": held})
+        assert len(alone) == 1 and list(named) == ["mine"]
+        for run in (alone[0], named["mine"]):
+            assert {name: score.value for name, score in run.scores.items()} == {
+                name: score.value for name, score in whole.items()
+            }, form
+
+
+def test_results_of_agents_may_be_in_memory(tmp_path: Path) -> None:
+    file = agent_files(tmp_path)[0]
+    forms = held_in_memory(file)
+    assert_all_score_alike(partial(dialgauge.score_results, resamples=0), file, forms)
+    assert_all_score_alike(partial(dialgauge.user_faults, resamples=0), file, forms)
+    assert "belong to their tasks" in str(dialgauge.score_results(forms["rows"], resamples=0).notes)
+    rows = [{"task": "a", "trial": trial, "success": trial < 3} for trial in range(4)]
+    assert dialgauge.score_results({"mine": rows}, resamples=0)["mine"]["pass^1"] == 0.75
+    assert dialgauge.score_results(pl.DataFrame(rows), resamples=0)[0]["pass^1"] == 0.75
+    with pytest.raises(DialgaugeError, match="keys seen: colour"):
+        dialgauge.score_results([{"colour": "red"}])
+    with pytest.raises(DialgaugeError, match="holds no dialogues: it needs the columns"):
+        dialgauge.user_faults(pl.DataFrame({"colour": ["red"]}))
+
+
+def test_conversations_of_users_may_be_in_memory(tmp_path: Path) -> None:
+    talks = [talk(HOTEL, *ANSWERED, id="d1"), talk(HOTEL, ("hotel inform area=north",), (), id="d2")]
+    dialgauge.write(talks, tmp_path / "talks.jsonl", format="native")
+    forms = held_in_memory(tmp_path / "talks.jsonl")
+    assert_all_score_alike(partial(dialgauge.score_users, resamples=0), tmp_path / "talks.jsonl", forms)
+    with pytest.raises(DialgaugeError, match="holds no dialogues: it needs the columns"):
+        dialgauge.score_users(pl.DataFrame({"colour": ["red"]}))
+
+
+def test_responses_may_be_in_memory(tmp_path: Path) -> None:
+    gold, file = write_town(tmp_path), tmp_path / "mine.json"
+    file.write_text(json.dumps(responses()))
+    forms = held_in_memory(file)
+    rows = [
+        {"dialogue": name, "turn": n, **turn} for name, turns in responses().items() for n, turn in enumerate(turns)
+    ]
+    texts = [row | {"state": json.dumps(row["state"])} if "state" in row else row for row in rows]
+    forms |= {"list": rows[::-1], "structs": pl.DataFrame(rows), "texts": pl.DataFrame(texts)}
+    assert_all_score_alike(partial(dialgauge.score_tasks, gold, resamples=0), file, forms)
+    with pytest.raises(DialgaugeError, match="a response names no dialogue"):
+        dialgauge.score_tasks(gold, [{"response": "hello"}])
+    with pytest.raises(DialgaugeError, match="'mine' hold something JSON cannot express"):
+        dialgauge.score_tasks(gold, {"mine": {"mul0001": [{"response": object()}]}})
 
 
 def test_the_top_level() -> None:

@@ -8,15 +8,15 @@ texts, as a column of structs would give every state the slots of all others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard
 
 import msgspec
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.formats.base import Notes
-from dialgauge.formats.parquet import read_frame
-from dialgauge.formats.rows import Row, is_turn_table, read_table
+from dialgauge.formats.parquet import polars_table
+from dialgauge.formats.rows import Row, Rows, is_turn_table, read_table
 
 if TYPE_CHECKING:
     import datasets
@@ -53,7 +53,7 @@ class DatasetLike(Protocol):
 AnyFrame: TypeAlias = FrameLike | DatasetLike
 
 
-def is_frame(source: object) -> bool:
+def is_frame(source: object) -> TypeGuard[AnyFrame]:
     """Does it hold rows and columns?"""
     return hasattr(type(source), "column_names") or hasattr(type(source), "columns")
 
@@ -66,12 +66,24 @@ def name_of_frame(source: object) -> str:
 
 def dialogues_in(source: AnyFrame, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a frame or dataset."""
+    columns, rows, notes.from_structs = _table(source)
+    return read_table(columns, rows, name_of_frame(source), notes)
+
+
+def frame_rows(source: AnyFrame) -> list[Row]:
+    """All rows of a frame or dataset."""
+    columns, rows, _ = _table(source)
+    return list(rows(columns))
+
+
+def _table(source: AnyFrame) -> tuple[Sequence[str], Rows, bool]:
+    """The columns, their rows, and whether any column is made of structs, which give all cells the same fields."""
     held, name = _one_split(source), name_of_frame(source)
     package = type(held).__module__.partition(".")[0]
     if package == "datasets":
-        return _of_dataset(held, name, notes)
+        return *_of_dataset(held), False
     if package == "pandas":
-        return _of_pandas(held, name, notes)
+        return *_of_pandas(held, name), False
     import polars
 
     if isinstance(held, polars.LazyFrame):
@@ -84,7 +96,7 @@ def dialogues_in(source: AnyFrame, notes: Notes) -> Iterator[Dialogue]:
             "Face dataset or a file",
             file=name,
         ) from error
-    return read_frame(frame, name, notes)
+    return polars_table(frame)
 
 
 def _one_split(source: Any) -> Any:
@@ -99,7 +111,7 @@ def _one_split(source: Any) -> Any:
     raise DialgaugeError(f"it has the splits {splits or '(none)'}; choose one, such as dataset[{str(first)!r}]")
 
 
-def _of_dataset(source: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
+def _of_dataset(source: Any) -> tuple[Sequence[str], Rows]:
     plain = source.with_format(None)  # rows as plain Python, whatever a training loop asked for
     columns = plain.column_names
     if columns is None:  # a stream that does not know them yet
@@ -108,10 +120,10 @@ def _of_dataset(source: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
     def rows(chosen: Sequence[str]) -> Iterator[Row]:
         return iter(plain.select_columns(list(chosen)))
 
-    return read_table(columns, rows, name, notes)
+    return columns, rows
 
 
-def _of_pandas(frame: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
+def _of_pandas(frame: Any, name: str) -> tuple[Sequence[str], Rows]:
     if any(name is not None for name in frame.index.names) and not is_turn_table(list(map(str, frame.columns))):
         try:
             frame = frame.reset_index()  # ids or turn numbers may have become the index
@@ -127,7 +139,7 @@ def _of_pandas(frame: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
         kept = [frame.iloc[:, columns.index(name)] for name in chosen]
         return (dict(zip(chosen, map(_plain, values), strict=True)) for values in zip(*kept, strict=True))
 
-    return read_table(columns, rows, name, notes)
+    return columns, rows
 
 
 def _plain(value: Any) -> Any:
