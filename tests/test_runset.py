@@ -23,6 +23,7 @@ from dialgauge.lab import write_release
 from dialgauge.report import Display, Table
 from dialgauge.responses import evaluate_models
 from dialgauge.runs import new_run
+from dialgauge.text import note_kind
 from dialgauge.worlds.restaurant import Parameters, load_world
 from support.agent_results import tau_file
 from support.talks import talk
@@ -112,7 +113,7 @@ def test_systems_and_scores(results: RunSet) -> None:
     with pytest.raises(UnknownNameError, match="no system 'nobody'"):
         results["nobody"]
     assert results.get("nobody") is None and "nobody" not in results
-    with pytest.raises(UnknownNameError, match="has no score nothing"):
+    with pytest.raises(UnknownNameError, match="has no score nothing: there is no such measure"):
         results[0]["nothing"]
 
 
@@ -132,7 +133,8 @@ def test_what_people_see(results: RunSet) -> None:
     assert results.table().title and "tabular" in results.to_latex()
     assert "<table>" in results._repr_html_() and "|" in str(results)
     assert len(repr(results)) < 200 and repr(results).startswith("<RunSet ")
-    assert all(isinstance(note, str) for note in results.notes)
+    for note in (note for run in results.runs for note in run.notes):
+        assert {note_kind(shown) for shown in results.notes if shown.endswith(note)} <= {note_kind(note)}
     assert isinstance(results.complete, bool)
     assert orjson.loads(orjson.dumps(results.document()))
 
@@ -168,7 +170,13 @@ def test_a_store_gives_the_same(results: RunSet, tmp_path: Path) -> None:
 def test_comparisons_have_the_same_verbs(results: RunSet) -> None:
     comparison = dialgauge.compare(results, resamples=100)
     first, second = comparison.systems
-    assert comparison._ipython_key_completions_() == [first, second]
+    assert comparison._ipython_key_completions_() == list(comparison) == list(comparison.keys()) == [first, second]
+    assert len(comparison) == len(comparison.values()) == 2 and first in comparison and "nobody" not in comparison
+    assert comparison[0] == comparison[first] and comparison.get("nobody") is None
+    with pytest.raises(UnknownNameError, match="no system 'nobody' in this comparison"):
+        comparison["nobody"]
+    with pytest.raises(UnknownNameError, match="share no measure 'nothing'"):
+        comparison[first]["nothing"]
     for name, scores in comparison.items():
         assert comparison[name] == scores and all(isinstance(score, Score) for score in scores.values())
     assert comparison.frame().equals(comparison.to_polars())

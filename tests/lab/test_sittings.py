@@ -291,7 +291,7 @@ def test_runs_compare_as_their_own_intervals_resample(town: LoadedDomain, trials
     for place, run in enumerate(runs):
         for number, measure in enumerate(comparison.measures):
             score = run.scores[measure]
-            assert comparison.values[place, number] == pytest.approx(score.value), measure
+            assert comparison.corpus_values[place, number] == pytest.approx(score.value), measure
             assert list(comparison.intervals[place, number]) == pytest.approx([score.low, score.high]), measure
             varied += score.value not in (0.0, 1.0)
     assert varied

@@ -15,7 +15,7 @@ from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
 from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.tables import VERDICTS
-from dialgauge.text import counted
+from dialgauge.text import counted, named_note
 
 KIND = "tasks"
 GROUNDED = "(rules=grounded)"
@@ -38,14 +38,14 @@ class TaskRuns(RunSet):
     @property
     def notes(self) -> list[str]:
         """How much was scored of each system, what was switched, and what looks gamed."""
-        notes = []
+        notes: list[str] = []
         for run in self.runs:
             sentences = [run.coverage.sentence()]
             if lacking := run.details["missing_dialogues"]:
                 named = ", ".join(lacking[:_NAMED]) + (", ..." if len(lacking) > _NAMED else "")
                 sentences.append(f"no responses for {named}; {run.coverage.policy}")
             sentences += [*run.notes, *(f"WARNING: {warning}" for warning in warnings(run))]
-            notes += [f"{run.name}: {sentence}" for sentence in sentences]
+            notes += [named_note(run.name, sentence) for sentence in sentences]
         return notes
 
     def tables(self) -> list[Table]:

@@ -170,7 +170,7 @@ def assert_intervals_agree(runs: list[Run], resamples: int) -> None:
     for place, run in enumerate(runs):
         for number, measure in enumerate(comparison.measures):
             score = run.scores[measure]
-            assert comparison.values[place, number] == pytest.approx(score.value), measure
+            assert comparison.corpus_values[place, number] == pytest.approx(score.value), measure
             assert list(comparison.intervals[place, number]) == pytest.approx([score.low, score.high]), measure
 
 
