@@ -83,7 +83,7 @@ FAMILIES: dict[str, Callable[[Path], RunSet]] = {
     "tracking": tracking, "users": users, "tasks": tasks, "trials": trials, "faults": faults, "lab": lab,
     "responses": replies,
 }  # fmt: skip
-OTHERS = [kind for kind in BUILT_IN if kind_named(kind).results and kind not in FAMILIES]
+OTHERS = [kind for kind in BUILT_IN if kind_named(kind).results and kind_named(kind).cards and kind not in FAMILIES]
 
 
 @pytest.fixture(scope="module", params=[*FAMILIES, *OTHERS])

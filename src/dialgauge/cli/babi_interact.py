@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge import agents, lab, rankers, runs
+from dialgauge import agents, lab, rankers, report, runs
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     LoadOption,
@@ -19,9 +19,10 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.common import AcceptOption, AlwaysStored, DrawnOutput, MinResultsOption, WorldOption
+from dialgauge.cli.common import AcceptOption, MinResultsOption, WorldOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Option, WholeNumber, command
+from dialgauge.cli.output import AlwaysStoredOutput
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 from dialgauge.worlds import restaurant
@@ -51,8 +52,7 @@ def interact(
     seed: Annotated[int, Option(min=0, help="Random seed for the world and its users.")] = 0,
     *,
     settings: ModelSettings,
-    output: DrawnOutput,
-    stored: AlwaysStored,
+    output: AlwaysStoredOutput,
 ) -> int:
     """Let a model or an agent talk to simulated users and count the dialogs it completes. The runs are always stored.
 
@@ -73,14 +73,17 @@ def interact(
     for name in half or [halve.name for halve in loaded.halves]:
         tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
         runs.append(
-            Store(stored.store).add(lab.interact(system, loaded, number, name, dialogs, parameters, source=world))
+            Store(output.store).add(lab.interact(system, loaded, number, name, dialogs, parameters, source=world))
         )
     title = f"{system.name} in conversation: {loaded.title}, seed {seed}"
-    output.show([lab.interaction_table(runs, title)])
+    output.present(
+        report.RunSet.of(runs),
+        "babi-interact",
+        tables=[lab.interaction_table(runs, title)],
+        document=lambda: {"world": world, "seed": seed, "systems": [_record(run) for run in runs]},
+    )
     for run in runs:
         tell(f"stored as run {run.id}")
-    output.document("babi-interact", {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
-    output.draw_scores(runs)
     return EXIT_INCOMPLETE if any(lab.failed(run) for run in runs) else 0
 
 
