@@ -213,6 +213,9 @@ def test_sets_that_cannot_be() -> None:
         RunSet.of([new_run(kind="a", name="x"), new_run(kind="b", name="x")])
     with pytest.raises(DialgaugeError, match=r"compare\(gold, predictions\)"):
         dialgauge.compare("test.json")
+    gold: Any = {"d": [{"hotel-area": "north"}]}
+    with pytest.raises(DialgaugeError, match="already scored; leave out profile, turns"):
+        dialgauge.compare(dialgauge.score(gold, {"a": gold, "b": gold}), profile="canon", turns="auto")
     with pytest.raises(DialgaugeError, match="a int cannot be compared"):
         dialgauge.compare([1, 2])  # type: ignore[arg-type]
 
