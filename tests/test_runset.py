@@ -6,10 +6,13 @@ import inspect
 import json
 import math
 from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import orjson
+import polars as pl
 import pytest
 
 import dialgauge
@@ -20,6 +23,7 @@ from dialgauge.lab import write_release
 from dialgauge.report import Display, Table
 from dialgauge.responses import evaluate_models
 from dialgauge.runs import new_run
+from dialgauge.text import note_kind
 from dialgauge.worlds.restaurant import Parameters, load_world
 from support.agent_results import tau_file
 from support.talks import talk
@@ -79,7 +83,7 @@ FAMILIES: dict[str, Callable[[Path], RunSet]] = {
     "tracking": tracking, "users": users, "tasks": tasks, "trials": trials, "faults": faults, "lab": lab,
     "responses": replies,
 }  # fmt: skip
-OTHERS = [kind for kind in BUILT_IN if kind_named(kind).results and kind not in FAMILIES]
+OTHERS = [kind for kind in BUILT_IN if kind_named(kind).results and kind_named(kind).cards and kind not in FAMILIES]
 
 
 @pytest.fixture(scope="module", params=[*FAMILIES, *OTHERS])
@@ -109,7 +113,7 @@ def test_systems_and_scores(results: RunSet) -> None:
     with pytest.raises(UnknownNameError, match="no system 'nobody'"):
         results["nobody"]
     assert results.get("nobody") is None and "nobody" not in results
-    with pytest.raises(UnknownNameError, match="has no score nothing"):
+    with pytest.raises(UnknownNameError, match="has no score nothing: there is no such measure"):
         results[0]["nothing"]
 
 
@@ -129,7 +133,8 @@ def test_what_people_see(results: RunSet) -> None:
     assert results.table().title and "tabular" in results.to_latex()
     assert "<table>" in results._repr_html_() and "|" in str(results)
     assert len(repr(results)) < 200 and repr(results).startswith("<RunSet ")
-    assert all(isinstance(note, str) for note in results.notes)
+    for note in (note for run in results.runs for note in run.notes):
+        assert {note_kind(shown) for shown in results.notes if shown.endswith(note)} <= {note_kind(note)}
     assert isinstance(results.complete, bool)
     assert orjson.loads(orjson.dumps(results.document()))
 
@@ -165,7 +170,13 @@ def test_a_store_gives_the_same(results: RunSet, tmp_path: Path) -> None:
 def test_comparisons_have_the_same_verbs(results: RunSet) -> None:
     comparison = dialgauge.compare(results, resamples=100)
     first, second = comparison.systems
-    assert comparison._ipython_key_completions_() == [first, second]
+    assert comparison._ipython_key_completions_() == list(comparison) == list(comparison.keys()) == [first, second]
+    assert len(comparison) == len(comparison.values()) == 2 and first in comparison and "nobody" not in comparison
+    assert comparison[0] == comparison[first] and comparison.get("nobody") is None
+    with pytest.raises(UnknownNameError, match="no system 'nobody' in this comparison"):
+        comparison["nobody"]
+    with pytest.raises(UnknownNameError, match="share no measure 'nothing'"):
+        comparison[first]["nothing"]
     for name, scores in comparison.items():
         assert comparison[name] == scores and all(isinstance(score, Score) for score in scores.values())
     assert comparison.frame().equals(comparison.to_polars())
@@ -202,6 +213,9 @@ def test_sets_that_cannot_be() -> None:
         RunSet.of([new_run(kind="a", name="x"), new_run(kind="b", name="x")])
     with pytest.raises(DialgaugeError, match=r"compare\(gold, predictions\)"):
         dialgauge.compare("test.json")
+    gold: Any = {"d": [{"hotel-area": "north"}]}
+    with pytest.raises(DialgaugeError, match="already scored; leave out profile, turns"):
+        dialgauge.compare(dialgauge.score(gold, {"a": gold, "b": gold}), profile="canon", turns="auto")
     with pytest.raises(DialgaugeError, match="a int cannot be compared"):
         dialgauge.compare([1, 2])  # type: ignore[arg-type]
 
@@ -250,6 +264,67 @@ def test_one_measure_may_be_named_by_itself(tmp_path: Path) -> None:
     whole = [talk(HOTEL, *ANSWERED, id=f"d{n}") for n in range(4)]
     assert "I-GCDF1" in dialgauge.score_users(whole, measures="I-GCDF1", resamples=0)[0].scores
     assert list(dialgauge.score_results(agent_files(tmp_path), measures="pass^1", resamples=0)[0].scores) == ["pass^1"]
+
+
+def held_in_memory(file: Path) -> dict[str, Any]:
+    """What a file holds, in every form that is taken in its place."""
+    corpus = dialgauge.read(file)
+    forms: dict[str, Any] = {"corpus": corpus, "dialogues": list(corpus), "frame": corpus.to_polars()}
+    if file.suffix == ".json":
+        forms["rows"] = json.loads(file.read_text())
+    return forms | ({"pandas": corpus.to_pandas()} if find_spec("pandas") else {})
+
+
+def assert_all_score_alike(score: Callable[..., RunSet], file: Path, forms: dict[str, Any]) -> None:
+    whole = score(file)[0].scores
+    assert whole
+    for form, held in forms.items():
+        alone, named = score(held), score({"mine": held})
+        assert len(alone) == 1 and list(named) == ["mine"]
+        for run in (alone[0], named["mine"]):
+            assert {name: score.value for name, score in run.scores.items()} == {
+                name: score.value for name, score in whole.items()
+            }, form
+
+
+def test_results_of_agents_may_be_in_memory(tmp_path: Path) -> None:
+    file = agent_files(tmp_path)[0]
+    forms = held_in_memory(file)
+    assert_all_score_alike(partial(dialgauge.score_results, resamples=0), file, forms)
+    assert_all_score_alike(partial(dialgauge.user_faults, resamples=0), file, forms)
+    assert "belong to their tasks" in str(dialgauge.score_results(forms["rows"], resamples=0).notes)
+    rows = [{"task": "a", "trial": trial, "success": trial < 3} for trial in range(4)]
+    assert dialgauge.score_results({"mine": rows}, resamples=0)["mine"]["pass^1"] == 0.75
+    assert dialgauge.score_results(pl.DataFrame(rows), resamples=0)[0]["pass^1"] == 0.75
+    with pytest.raises(DialgaugeError, match="keys seen: colour"):
+        dialgauge.score_results([{"colour": "red"}])
+    with pytest.raises(DialgaugeError, match="holds no dialogues: it needs the columns"):
+        dialgauge.user_faults(pl.DataFrame({"colour": ["red"]}))
+
+
+def test_conversations_of_users_may_be_in_memory(tmp_path: Path) -> None:
+    talks = [talk(HOTEL, *ANSWERED, id="d1"), talk(HOTEL, ("hotel inform area=north",), (), id="d2")]
+    dialgauge.write(talks, tmp_path / "talks.jsonl", format="native")
+    forms = held_in_memory(tmp_path / "talks.jsonl")
+    assert_all_score_alike(partial(dialgauge.score_users, resamples=0), tmp_path / "talks.jsonl", forms)
+    with pytest.raises(DialgaugeError, match="holds no dialogues: it needs the columns"):
+        dialgauge.score_users(pl.DataFrame({"colour": ["red"]}))
+
+
+def test_responses_may_be_in_memory(tmp_path: Path) -> None:
+    gold, file = write_town(tmp_path), tmp_path / "mine.json"
+    file.write_text(json.dumps(responses()))
+    forms = held_in_memory(file)
+    rows = [
+        {"dialogue": name, "turn": n, **turn} for name, turns in responses().items() for n, turn in enumerate(turns)
+    ]
+    texts = [row | {"state": json.dumps(row["state"])} if "state" in row else row for row in rows]
+    forms |= {"list": rows[::-1], "structs": pl.DataFrame(rows), "texts": pl.DataFrame(texts)}
+    assert_all_score_alike(partial(dialgauge.score_tasks, gold, resamples=0), file, forms)
+    with pytest.raises(DialgaugeError, match="a response names no dialogue"):
+        dialgauge.score_tasks(gold, [{"response": "hello"}])
+    with pytest.raises(DialgaugeError, match="'mine' hold something JSON cannot express"):
+        dialgauge.score_tasks(gold, {"mine": {"mul0001": [{"response": object()}]}})
 
 
 def test_the_top_level() -> None:

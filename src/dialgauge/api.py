@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
 from msgspec.structs import replace
 
 from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs, missing_policy
-from dialgauge.dialogue import Dialogue, Ontology
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, expand
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, Store
 from dialgauge.text import note_kind
 from dialgauge.tracking import how_many, score
-from dialgauge.values import DEFAULT_PROFILE, Profile
 
 if TYPE_CHECKING:
     from dialgauge.data import Finding, GroupReport, Report
     from dialgauge.engine import Progress
     from dialgauge.tasks import LogAudit, LogBlame, LogFindings, ObservedFault, Review
-    from dialgauge.tracking import MeasureChoice, Renaming, Source
+    from dialgauge.tracking import MeasureChoice, Source, TrackingOptions
 
 #: Files of results: one, several, or by the names that they shall have.
 Results: TypeAlias = "str | Path | Iterable[str | Path] | Mapping[str, str | Path]"
@@ -35,20 +34,12 @@ def compare(
     predictions: Mapping[str, Source] | Sequence[str | Path] | None = None,
     *,
     measures: MeasureChoice = None,
-    profile: str | Profile = DEFAULT_PROFILE,
-    coverage: str = "intersection",
-    exclude: Collection[str] = (),
-    ontology: Ontology | None = None,
     resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
-    gold_format: str | None = None,
-    pred_format: str | None = None,
-    turns: str | None = None,
-    rename: Renaming | Mapping[str, Mapping[str, str]] | str | Path | None = None,
-    accept: str | Collection[str] = (),
     missing: str = "shared",
     store: Store | str | Path | None = None,
+    **tracking: Unpack[TrackingOptions],
 ) -> Comparison:
     """Which system is better, and by which measure?
 
@@ -56,7 +47,7 @@ def compare(
     of agents (files or folders), or trackers: ``compare(gold, predictions)``, each as for :func:`dialgauge.score`.
     Tests are paired over the dialogues that all systems have. ``missing`` is for others: ``shared`` leaves them out,
     ``without`` leaves out the systems that lack some, ``refuse`` is an error; of trackers, ``empty`` scores what a
-    system lacks as empty states. ``profile`` to ``ontology`` and the formats to ``accept`` are for trackers.
+    system lacks as empty states. Options of :func:`dialgauge.score`, from ``profile`` to ``accept``, are for trackers.
 
     >>> import dialgauge
     >>> gold = {str(n): [{"hotel-area": "north"}] for n in range(8)}
@@ -69,24 +60,12 @@ def compare(
         if how_many(predictions) < 2:
             raise DialgaugeError("a comparison needs at least two systems; name two or more prediction files")
         if missing == SCORED_AS_EMPTY:
-            coverage, missing = "empty", "shared"
+            tracking["coverage"], missing = "empty", "shared"
         missing_policy(missing)
-        results = score(
-            cast("Source | None", systems),
-            predictions,
-            measures=measures,
-            profile=profile,
-            coverage=coverage,
-            exclude=exclude,
-            ontology=ontology,
-            intervals=False,
-            gold_format=gold_format,
-            pred_format=pred_format,
-            turns=turns,
-            rename=rename,
-            accept=accept,
-        )
+        results = score(cast("Source | None", systems), predictions, measures=measures, intervals=False, **tracking)
         return compare_runs(results.runs, resamples=resamples, seed=seed, level=level, missing=missing)
+    if tracking:
+        raise DialgaugeError(f"results are already scored; leave out {', '.join(tracking)}")
     if isinstance(systems, RunSet):
         systems = [systems]
     if not isinstance(systems, list | tuple):

@@ -67,6 +67,10 @@ class Kind:
     results: str = ""
     #: A function ``(dialogues, name, *, resamples) -> Run`` that makes such a run of nothing but dialogues.
     from_dialogues: str = ""
+    #: What its measures are about, among those of other kinds in one run: "task", "tracker", "user".
+    section: str = ""
+    #: Keys of the configuration that say which dialogues a run is about: only runs that agree in them are compared.
+    measured_on: tuple[str, ...] = ()
     #: The measures that decide which system is ahead, the most telling first: the first that a run has counts.
     headline: tuple[str, ...] = ()
     #: The measures that decide which dialogue is worst, the first that a run has; without any, the headline.

@@ -36,6 +36,11 @@ def note_kind(note: str) -> str:
     return note.kind if isinstance(note, Note) else REMARK
 
 
+def named_note(name: str, note: str) -> Note:
+    """A note of one system among several."""
+    return Note(note_kind(note), f"{name}: {note}")
+
+
 def counted(count: int, singular: str, many: str = "") -> str:
     """The count with its noun in the right number; the plural ends in s unless it is given.
 

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from dialgauge.rankers import load_task
+from dialgauge.errors import DialgaugeError
+from dialgauge.rankers import fresh_model, load_ranker, load_task
+from dialgauge.responses import evaluate_bot
 from dialgauge.runs import Store
 from support.commands import Outcome, dialgauge
 from support.tiny_world import tiny_release
@@ -137,7 +139,7 @@ def test_what_is_loaded_is_not_chosen_again(capsys: pytest.CaptureFixture[str], 
 def test_evaluate_prints_and_stores(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     outcome = dialgauge(capsys, "babi", "evaluate", "--data", data, "--json", tmp_path / "out.json")
     assert outcome.code == 0, outcome.err
-    assert "100.00" in outcome.out
+    assert "100.00" in outcome.out and "gets 100.0% of the replies right" in outcome.out
     assert re.search(r"^Signature: (sig:[0-9a-f]{8}\|)?model:rules\|task:1", outcome.out, re.MULTILINE)
     assert (
         "model:rules|task:1|split:tst-OOV" in cells_of(tmp_path / "out.json")[-1]["scores"]["per-response"]["signature"]
@@ -146,6 +148,18 @@ def test_evaluate_prints_and_stores(capsys: pytest.CaptureFixture[str], data: Pa
     assert [cell["split"] for cell in found] == ["dev", "tst", "tst-OOV"]
     assert {(value(cell, "per-response"), value(cell, "per-dialog")) for cell in found} == {(1.0, 1.0)}
     assert [manifest.id for manifest in Store().list()] == [cell["run"] for cell in found]
+
+
+def test_a_bot_is_evaluated_from_python(data: Path, tmp_path: Path) -> None:
+    task, model = load_task(data, 1), tmp_path / "model"
+    fresh = evaluate_bot(fresh_model("nearest", 0, {}), task, splits=["tst"], fit=True, save=model, store=tmp_path)
+    loaded = evaluate_bot(load_ranker(model, task=task), task, splits=["tst"], store=tmp_path)
+    assert loaded[0].scores == fresh[0].scores and fresh[0].stored
+    everything = evaluate_bot(fresh_model("rules", 0, {}), task, fit=True, store=tmp_path)
+    assert [run.manifest.config["split"] for run in everything.runs] == ["dev", "tst", "tst-OOV"]
+    assert everything.frame()["value"].drop_nulls().min() == 1.0
+    with pytest.raises(DialgaugeError, match="unknown split 'test'; choose from dev, tst"):
+        evaluate_bot(fresh_model("rules", 0, {}), task, splits=["test"], store=tmp_path)
 
 
 def test_save_and_load(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:

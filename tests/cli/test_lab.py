@@ -197,14 +197,17 @@ def test_the_study_ranks_measures_and_draws_them(capsys: pytest.CaptureFixture[s
     outcome = dialgauge(capsys, *words, "--figures", "figures", "--json", "study.json", "--table", "study.md")
     assert outcome.code == 0, outcome.err
     assert "Which measure of the tracker predicts success?" in outcome.out
+    assert "predicts success best" in outcome.out and "stored as run" in outcome.err
     found = json.loads(Path("study.json").read_text())
     assert {row["measure"] for row in found["predictors"]} >= {"JGA", "F1", "FGA@0.5"}
     assert [row["condition"] for row in found["conditions"]] == [
         "clean", "drop=0.1", "drop=0.4", "value=0.1", "value=0.4",
     ]  # fmt: skip
     assert Path("figures/study.svg").read_text().startswith("<svg")
-    for wrong in (["--errors", "drpo"], ["--rates", "2"], ["--rates", "x"]):
+    for wrong in (["--rates", "2"], ["--rates", "x"], ["--errors", ""]):
         assert dialgauge(capsys, "lab", "study", *wrong).code == 2
+    misspelt = dialgauge(capsys, "lab", "study", "--errors", "drpo")
+    assert misspelt.code == 2 and "must be drop, value, relabel or insert (got 'drpo')" in misspelt.err
 
 
 def test_two_systems_are_compared_by_what_matters(capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,7 @@ def test_it_puts_the_statistics_together() -> None:
     found = {(d.first, d.second, d.measure): d for d in comparison.differences()}
     assert len(found) == 6
     pair = found["a", "c", "JGA"]
-    assert pair.difference == pytest.approx(comparison.values[0, 0] - comparison.values[2, 0])
+    assert pair.difference == pytest.approx(comparison.corpus_values[0, 0] - comparison.corpus_values[2, 0])
     assert pair.low < pair.difference < pair.high < 0
     assert pair.significant
     assert pair.p_randomisation == paired_randomisation(scores.num, scores.den, resamples=500, seed=7).p[1, 0]

@@ -79,7 +79,7 @@ def test_any_kind_of_run_compares_in_memory_and_stored_alike(kind: str, tmp_path
     assert direct.systems == stored.systems == ("a", "b")
     assert direct.dialogues == tuple(f"D{place}" for place in range(9))
     assert list(direct.differences()) == list(stored.differences())
-    assert direct.values.tolist() == [[pytest.approx(1 / 3)], [pytest.approx(4 / 27)]]
+    assert direct.corpus_values.tolist() == [[pytest.approx(1 / 3)], [pytest.approx(4 / 27)]]
     options = ComparisonOptions(("pearson",), show=2)
     tables = [[table.render("csv") for table in comparison_tables(one, options)] for one in (direct, stored)]
     assert tables[0] == tables[1]
@@ -92,7 +92,7 @@ def test_names_that_do_not_tell_runs_apart_give_way_to_ids(tmp_path: Path) -> No
     second = store.add(run_of("ranker", "responses", {"d1": (0, 2), "d2": (1, 2), "d3": (0, 1)})).id
     compared = compare_runs([first, second], store=store, resamples=50)
     assert compared.systems == (first, second)
-    assert compared.values.tolist() == [[0.75], [0.25]]
+    assert compared.corpus_values.tolist() == [[0.75], [0.25]]
     assert compared.turn_scores == {}
     assert compared.notes[0] == f"{first} lacks 1 of 3 dialogues"
     assert [note_kind(note) for note in compared.notes] == ["lacking", "shared_only", MISSING_OPTIONS]

@@ -69,7 +69,7 @@ def test_faults_are_seen_in_their_own_run_and_in_the_results_of_the_same_convers
     file = tau_file(tmp_path / "r.json", {"a": "++", "b": "+-", "c": "--"})
     store = Store(tmp_path / "runs")
     trials = store.add(score_results([file], resamples=10)[0])
-    checked = store.add(faults.check_faults(file))
+    checked = store.add(faults.user_faults(file)[0])
     library = Library(store)
     assert checked.manifest.corpus == trials.manifest.corpus
     marked = set(checked.table("faults")["dialogue"].to_list())
@@ -81,7 +81,7 @@ def test_faults_are_seen_in_their_own_run_and_in_the_results_of_the_same_convers
 
 
 def test_real_faults_are_marked_at_their_messages(shared_data: Path) -> None:
-    run = faults.check_faults(shared_data / "tau" / "tau2_airline_grok-3.json.gz")
+    run = faults.user_faults(shared_data / "tau" / "tau2_airline_grok-3.json.gz")[0]
     library, pages = Library(runs=[run]), pages_of("faults")
     for row in run.table("faults").to_dicts():
         dialogue = library.dialogue(run, row["dialogue"])
@@ -128,7 +128,7 @@ def test_a_minor_fault_is_called_so_wherever_it_is_shown(tmp_path: Path) -> None
     path = tmp_path / "r.json"
     path.write_text(json.dumps([one]))
     words = "is asked for its user id and does not give it (minor)"
-    for run in (faults.check_faults(path), score_results([path], resamples=0)[0]):
+    for run in (faults.user_faults(path)[0], score_results([path], resamples=0)[0]):
         library, pages = Library(runs=[run]), pages_of(run.kind)
         view = pages.dialogue(library, run, library.dialogue(run, "a#0"))
         assert [badge.text for badge in view.turns[2].badges if badge.tone == "warn"] == ["withheld (minor)"]
@@ -199,7 +199,7 @@ def test_a_report_of_the_lab_says_what_to_read_first(failing: Run) -> None:
 
 
 def test_a_report_of_faults_says_what_to_read_first(tmp_path: Path) -> None:
-    shown = shown_first(report_html([faults.check_faults(results(tmp_path))]))
+    shown = shown_first(report_html([faults.user_faults(results(tmp_path))[0]]))
     assert shown == {"Failed, and the user erred": ["a#0", "c#0"], "Passed although the user erred": ["a#1"]}
 
 

@@ -11,7 +11,7 @@ from dialgauge.explorer import Library, neighbours, ranking, report_html, side_b
 from dialgauge.lab import AgentSpec, LabConfig, open_town, run_lab
 from dialgauge.runs import Run
 from dialgauge.tasks import score_results
-from dialgauge.users.faults import check_faults
+from dialgauge.users.faults import user_faults
 from support.agent_results import tau_file
 
 pytestmark = pytest.mark.usefixtures("without_pictures")
@@ -34,7 +34,7 @@ def compared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     if request.param == "trials":
         runs = [store.add(run) for run in score_results(files, resamples=10).runs]
     elif request.param == "faults":
-        runs = [store.add(check_faults(file, resamples=10)) for file in files]
+        runs = [store.add(user_faults(file, resamples=10)[0]) for file in files]
     else:
         runs = [lab_run(store, channel) for channel in ("mild", "paper2021")]
     return Library(store), runs

@@ -12,7 +12,7 @@ import pytest
 from dialgauge import agents
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks, run_sentences
-from dialgauge.lab import AgentSpec, Condition, LabConfig, open_town, run_lab, study_run
+from dialgauge.lab import AgentSpec, Condition, LabConfig, open_town, run_lab, run_study
 from dialgauge.lab.dialogue_page import heard_rows
 from dialgauge.lab.facets import OUTCOME_RULES
 from dialgauge.presentation import DialogueView, pages_of
@@ -273,7 +273,7 @@ def test_a_study_has_a_page_without_dialogues() -> None:
         Condition("clean", AgentSpec("rule-system")),
         Condition("drop=0.4", AgentSpec("rule-system", {"channel": "drop=0.4"})),
     ]
-    study = study_run(open_town(count=4), sitting, conditions, workers=1, resamples=5)
+    study = run_study(open_town(count=4), sitting, conditions, workers=1, resamples=5)[0]
     pages = pages_of(study.kind)
     assert [table.title for table in pages.tables(Library(runs=[study]), study)][1:] == ["Conditions"]
     assert_harmless(shown_run(pages, Library(runs=[study]), study))

@@ -29,9 +29,9 @@ from dialgauge.lab import (
     lab_signature,
     open_town,
     run_lab,
+    run_study,
     scored_run,
     study_figure,
-    study_run,
     study_tables,
 )
 from dialgauge.report import drawn as rendered
@@ -291,7 +291,7 @@ def test_runs_compare_as_their_own_intervals_resample(town: LoadedDomain, trials
     for place, run in enumerate(runs):
         for number, measure in enumerate(comparison.measures):
             score = run.scores[measure]
-            assert comparison.values[place, number] == pytest.approx(score.value), measure
+            assert comparison.corpus_values[place, number] == pytest.approx(score.value), measure
             assert list(comparison.intervals[place, number]) == pytest.approx([score.low, score.high]), measure
             varied += score.value not in (0.0, 1.0)
     assert varied
@@ -299,7 +299,7 @@ def test_runs_compare_as_their_own_intervals_resample(town: LoadedDomain, trials
 
 def test_a_study_is_a_run_like_any_other(town: LoadedDomain) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:12])
-    run = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.2, 0.5)), resamples=10)
+    run = run_study(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.2, 0.5)), resamples=10)[0]
     assert_run_contract(run)
     rates = run.table("conditions")
     assert rates["condition"].to_list() == ["clean", "drop=0.2", "drop=0.5"]
@@ -310,7 +310,7 @@ def test_a_study_is_a_run_like_any_other(town: LoadedDomain) -> None:
 def test_the_figure_of_a_study_has_one_legend_and_intervals_both_ways(town: LoadedDomain) -> None:
     pytest.importorskip("vl_convert")
     few = msgspec.structs.replace(town, goals=town.goals[:12])
-    run = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop", "value"), (0.3,)), resamples=10)
+    run = run_study(few, SITTING, channel_conditions(SITTING.system, ("drop", "value"), (0.3,)), resamples=10)[0]
     chart = study_figure(run)
     drawn = rendered(chart, ".svg").decode()
     for word in ("what is misheard", "nothing", "acts are lost", "values change"):
@@ -330,7 +330,7 @@ def test_the_figure_of_a_study_has_one_legend_and_intervals_both_ways(town: Load
 def test_where_all_goals_score_the_same_no_whisker_is_made_up(town: LoadedDomain) -> None:
     pytest.importorskip("altair")
     few = msgspec.structs.replace(town, goals=town.goals[:12])
-    run = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.5,)), resamples=10)
+    run = run_study(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.5,)), resamples=10)[0]
     chart = study_figure(run)
     dots = [row for row in datasets(chart) if row["measure"] == "SA"]
     across = {row["condition"]: row["score_high"] - row["score_low"] for row in dots}
@@ -341,9 +341,9 @@ def test_where_all_goals_score_the_same_no_whisker_is_made_up(town: LoadedDomain
 
 def test_a_study_in_which_all_ends_alike_says_that_nothing_can_be_predicted(town: LoadedDomain) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:3])
-    heard = study_run(few, SITTING, channel_conditions(SITTING.system, (), ()), resamples=10)
+    heard = run_study(few, SITTING, channel_conditions(SITTING.system, (), ()), resamples=10)[0]
     assert study_tables(heard)[0].notes[0].startswith("Every conversation succeeded, so there is nothing to predict")
-    both = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.9,)), resamples=10)
+    both = run_study(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.9,)), resamples=10)[0]
     assert not any("nothing to predict" in note for note in study_tables(both)[0].notes)
 
 
@@ -447,7 +447,7 @@ def test_a_study_needs_a_system_that_shows_states(town: LoadedDomain) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:4])
     silent = AgentSpec("silent")
     with pytest.raises(DialgaugeError, match="shows no states"):
-        study_run(few, msgspec.structs.replace(SITTING, system=silent), [Condition("silent", silent)], resamples=5)
+        run_study(few, msgspec.structs.replace(SITTING, system=silent), [Condition("silent", silent)], resamples=5)
 
 
 def test_turns_without_a_state_count_against_the_tracker(town: LoadedDomain) -> None:

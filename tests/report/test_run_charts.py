@@ -93,7 +93,7 @@ def test_scores_without_intervals_are_points_and_the_figure_says_so() -> None:
 
 
 def test_sections_divide_the_measures() -> None:
-    figures = run_figures([a_run()], sections={"tracking": "tracker", "outcomes": "task"})
+    figures = run_figures([a_run()], in_sections=True)
     assert {"scores_tracker", "scores_task"} <= figures.keys()
     assert "Scores of mine: tracker" in heading(figures["scores_tracker"]())
 

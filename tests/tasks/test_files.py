@@ -266,6 +266,3 @@ def test_systems_from_python(tmp_path: Path) -> None:
     system = predictions_from("mine", responses())
     (scores,) = dialgauge.score_tasks(gold, system, database=town(), measures="Inform", resamples=0).runs
     assert list(scores.scores) == ["Inform"]
-    raw: Any = responses()
-    refused(lambda: dialgauge.score_tasks(gold, raw, database=town()), "predictions_from('name', dialogues)", "list")
-    refused(lambda: dialgauge.score_tasks(gold, {"mine": raw}, database=town()), "predictions_from", "'mine'")

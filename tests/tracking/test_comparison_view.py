@@ -40,7 +40,7 @@ def compared() -> Comparison:
 def test_it_tells_good_from_bad_and_not_from_alike(compared: Comparison) -> None:
     assert compared.difference("good", "bad", "JGA").significant
     assert not compared.difference("good", "alike", "JGA").significant
-    assert compared.values[:, 0].tolist() == [run.scores["JGA"].value for run in compared.runs.values()]
+    assert compared.corpus_values[:, 0].tolist() == [run.scores["JGA"].value for run in compared.runs.values()]
 
 
 def test_it_is_the_public_function() -> None:
@@ -145,7 +145,7 @@ def test_right_in_other_words_is_a_difference() -> None:
         for name in ("a", "b")
     }
     compared = compare(gold, systems, measures="JGA", resamples=20)
-    assert compared.values.tolist() == [[1.0], [1.0]]
+    assert compared.corpus_values.tolist() == [[1.0], [1.0]]
     turn = view_of("tracking").divergence(compared.runs["a"], compared.runs["b"], "D1")
     assert turn is not None
     assert [(one.item, one.gold, one.first, one.second) for one in turn.items] == [("hotel-name", "a | b", "a", "b")]

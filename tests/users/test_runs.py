@@ -267,5 +267,5 @@ def test_the_signature_says_what_could_change_the_score(tmp_path: Path) -> None:
 
 
 def test_only_one_dialogue_is_no_list_of_dialogues() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(dialgauge.DialgaugeError, match="something of type Dialogue cannot be read"):
         dialgauge.score_users(Dialogue(id="x", turns=()))  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge import agents, lab, rankers, runs
+from dialgauge import agents, lab, rankers, report, runs
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     LoadOption,
@@ -19,9 +19,10 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.common import AcceptOption, AlwaysStored, DrawnOutput, MinResultsOption, WorldOption
+from dialgauge.cli.common import AcceptOption, MinResultsOption, WorldOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Option, WholeNumber, command
+from dialgauge.cli.output import AlwaysStoredOutput
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 from dialgauge.worlds import restaurant
@@ -51,8 +52,7 @@ def interact(
     seed: Annotated[int, Option(min=0, help="Random seed for the world and its users.")] = 0,
     *,
     settings: ModelSettings,
-    output: DrawnOutput,
-    stored: AlwaysStored,
+    output: AlwaysStoredOutput,
 ) -> int:
     """Let a model or an agent talk to simulated users and count the dialogs it completes. The runs are always stored.
 
@@ -67,16 +67,19 @@ def interact(
     parameters = restaurant.Parameters(seed=seed, accept=accept, min_results=least_results(min_results))
     if isinstance(system, rankers.ReplyModel):
         lab.move_to(system, loaded, seed)
-    store, talks = runs.Store(stored.store), []
+    store, talks = runs.Store(output.store), []
     for name in half or [halve.name for halve in loaded.halves]:
         tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
         talks.append(store.add(lab.interact(system, loaded, number, name, dialogs, parameters, source=world)))
     title = f"{system.name} in conversation: {loaded.title}, seed {seed}"
-    output.show([lab.interaction_table(talks, title)])
+    output.present(
+        report.RunSet.of(talks),
+        "babi-interact",
+        tables=[lab.interaction_table(talks, title)],
+        document=lambda: {"world": world, "seed": seed, "systems": [_record(run) for run in talks]},
+    )
     for run in talks:
         tell(f"stored as run {run.id}")
-    output.document("babi-interact", {"world": world, "seed": seed, "systems": [_record(run) for run in talks]})
-    output.draw_scores(talks)
     return EXIT_INCOMPLETE if any(lab.failed(run) for run in talks) else 0
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge import agents, lab, rankers, report, responses
 from dialgauge.cli import common
@@ -25,13 +25,13 @@ from dialgauge.cli.babi_options import (
 from dialgauge.cli.choices import WORLDS, measures_of, names_of
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Option, OutputFolder, WholeNumber, command
-from dialgauge.cli.screen import err, out, progress_bar
+from dialgauge.cli.output import AlwaysStoredOutput, OnScreen
+from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds import restaurant
 
 if TYPE_CHECKING:
-    from dialgauge.measures import Measure
-    from dialgauge.runs import Run, Store
+    from dialgauge.runs import Run
 
 
 #: What the page of ``babi table`` is about, whichever tables it holds.
@@ -106,9 +106,8 @@ def evaluate(
     *,
     replies: Replies,
     training: TrainingSettings,
-    output: common.DrawnOutput,
+    output: AlwaysStoredOutput,
     gates: Gates,
-    stored: common.AlwaysStored,
 ) -> int:
     """Evaluate a model or an agent: per-response, per-dialog, hits@10, MRR, by class of reply. Runs are always stored.
 
@@ -118,9 +117,7 @@ def evaluate(
     Rerun an interrupted training to resume after its last finished epoch. Exit code 3: a --fail-under or --fail-on-drop
     check failed.
     """
-    from dialgauge.runs import Store
-
-    gate = gates.gate(stored.store, kinds=("responses",), family="responses")
+    gate = gates.gate(output.store, kinds=("responses",), family="responses")
     options = training.options()
     first = seed if seed is not None else rankers.seed_of(folder) if folder is not None else 0
     chosen = responses.reply_measures(measures) if measures else None
@@ -129,9 +126,16 @@ def evaluate(
         loaded = _world_task(world, task_of(folder, task, 1), dialogs, world_seed)
     else:
         loaded = replies.task(task, first, folder=folder)
-    measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(stored.store), chosen, attention)
+    evaluated = partial(
+        responses.evaluate_bot,
+        splits=split,
+        measures=chosen,
+        attention=attention,
+        store=output.store,
+        progress=OnScreen(),
+    )
     if url is not None:
-        runs = measuring.runs(agents.HttpBot(url))
+        results = evaluated(agents.HttpBot(url), loaded)
     elif folder is not None:
         elsewhere = transfer or world is not None
         ready = loaded_ranker(folder, model, seed, options, None if elsewhere else loaded)
@@ -139,26 +143,26 @@ def evaluate(
             ready.move(loaded.candidates, loaded.facts)
             trained_on = rankers.place_of(rankers.fitted_on(folder))
             tell(f"{ready.name} was trained on {trained_on} elsewhere and is not retrained here")
-        runs = measuring.runs(ready)
+        results = evaluated(ready, loaded)
     elif model is not None and _is_agent(model):
         if save is not None or seed is not None or seeds > 1:
             raise DialgaugeError(f"the agent {model} is not trained; drop --save, --seed and --seeds")
-        runs = measuring.runs(responses.agent_replier(agents.make_agent(model, options), loaded, options))
+        results = evaluated(responses.agent_replier(agents.make_agent(model, options), loaded, options), loaded)
     else:
         if world is not None:
             raise DialgaugeError("--world has no training dialogues; give --load FOLDER (a trained model) or an agent")
-        runs = []
+        runs: list[Run] = []
         for number in range(first, first + seeds):
             fresh = fresh_ranker(model or DEFAULT_MODEL, number, options)
             if replies.logs is not None and number > first:
-                measuring = measuring._replace(task=replies.task(None, number))
-            runs += measuring.runs_of_new(fresh, save and (save if seeds == 1 else save / f"seed{number}"))
+                loaded = replies.task(None, number)
+            target = save if save is None or seeds == 1 else save / f"seed{number}"
+            runs += evaluated(fresh, loaded, fit=True, save=target).runs
             if not fresh.seeded:
                 break
-    output.show([responses.results_table(runs), responses.class_table(runs)])
-    checks = gate.check(runs)
-    output.document("babi-evaluate", {"systems": [responses.run_record(run) for run in runs], **checks.document()})
-    output.draw_scores(runs)
+        results = responses.ReplyRuns(runs)
+    checks = gate.check(results.runs)
+    output.present(results, "babi-evaluate", tables=results.tables(), checks=checks)
     return checks.exit_code(0)
 
 
@@ -171,49 +175,6 @@ def _world_task(world: str, task: int, dialogs: int, seed: int) -> rankers.Ranki
 def _is_agent(name: str) -> bool:
     """Whether a name that no model bears is that of an agent."""
     return name not in rankers.BUILT_IN and name not in rankers.ranker_names() and name in agents.agent_names()
-
-
-class _Measuring(NamedTuple):
-    """What models are evaluated on and by which measures, and where the results go."""
-
-    task: rankers.RankingTask
-    splits: Sequence[str]
-    store: Store
-    measures: Sequence[Measure[Any]] | None
-    #: Of how many dialogs the runs keep where the model looked.
-    attention: int = 0
-
-    def save(self, model: rankers.ReplyModel, folder: Path | None) -> None:
-        if folder is not None:
-            rankers.save_ranker(model, folder, self.task.number)
-            tell(f"model saved in {folder}")
-
-    def runs(self, bot: rankers.ReplyModel | responses.Replier) -> list[Run]:
-        """The runs of a bot that is ready to answer, one for each split."""
-        self._refuse_inattentive(bot)
-        runs = []
-        for key in (responses.CellKey.of(bot, self.task, name) for name in self.splits):
-            tell(f"{bot.name} on {key.split}, seed {bot.seed}")
-            made = responses.evaluation_run(key, bot, self.task, self.measures, attention=self.attention)
-            runs.append(self.store.add(made))
-        return runs
-
-    def _refuse_inattentive(self, bot: rankers.ReplyModel | responses.Replier) -> None:
-        """Before it is fitted, which may take hours."""
-        if self.attention:
-            rankers.attentive(bot)
-
-    def runs_of_new(self, model: rankers.ReplyModel, save: Path | None) -> list[Run]:
-        """The same for a model that is still to be fitted."""
-        self._refuse_inattentive(model)
-        if save is not None:
-            rankers.claim_folder(save, model, self.task)
-        with responses.checkpointed(
-            model, responses.CellKey.planned(model, self.task, self.splits[0]), self.store, tell
-        ):
-            rankers.fit_model(model, self.task, tell)
-            self.save(model, save)
-            return self.runs(model)
 
 
 @command()
@@ -231,29 +192,26 @@ def table(
     fresh: Annotated[bool, Option(help="Recompute everything, including stored results.")] = False,
     *,
     training: TrainingSettings,
-    output: common.DrawnOutput,
-    stored: common.AlwaysStored,
+    output: AlwaysStoredOutput,
     placement: common.Placement,
 ) -> None:
     """The paper's Table 2: every model on every task, ours next to theirs. Cells are always stored, and reused."""
     wanted = task_numbers(tasks, most=6)
-    names = _splits(_items(splits), None)
-    options = training.options()
-    jobs = responses.jobs_of(data, _items(models), wanted, names, seeds, stored.store, options=options, fresh=fresh)
-    runs: list[Run] = []
-    with progress_bar("models on tasks", len(jobs)) as advance:
-        for cells in responses.run_jobs(jobs, workers=placement.place, tell=tell):
-            runs.extend(cells)
-            advance(1)
+    results = responses.evaluate_models(
+        data,
+        _items(models),
+        tasks=wanted,
+        splits=responses.evaluated_splits(_items(splits)),
+        seeds=seeds,
+        options=training.options(),
+        fresh=fresh,
+        workers=placement.place,
+        store=output.store,
+        progress=OnScreen(),
+    )
     data_table = responses.statistics_table([rankers.load_task(data, number) for number in wanted])
-    tables = [data_table, responses.results_table(runs)]
-    for shown in tables if output.on_screen else ():
-        out.print(shown.render("terminal"))
-    if output.table is not None:
-        report.write_tables(tables, output.table, title=PAGE_TITLE)
-    if output.figures is not None:
-        output.draw(responses.cell_figures(runs))
-    output.document("babi-evaluate", {"systems": [responses.run_record(run) for run in runs]})
+    shown = [data_table, responses.results_table(results.runs)]
+    output.present(results, "babi-evaluate", tables=shown, title=PAGE_TITLE)
 
 
 def _items(text: str) -> list[str]:
@@ -261,13 +219,3 @@ def _items(text: str) -> list[str]:
     if not names:
         raise DialgaugeError(f"'{text}' names nothing; give comma-separated names")
     return list(dict.fromkeys(names))
-
-
-def _splits(names: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
-    present = [name for name in rankers.EVALUATED if available is None or name in available]
-    if not present:
-        raise DialgaugeError(f"this data has none of the evaluation splits ({', '.join(rankers.EVALUATED)})")
-    for name in names or ():
-        if name not in present:
-            raise DialgaugeError(f"unknown split '{name}'; choose from {', '.join(present)}")
-    return list(dict.fromkeys(names or present))

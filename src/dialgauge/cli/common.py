@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.engine import WorkPlace
-    from dialgauge.runs import Run
 
 
 T = TypeVar("T")
@@ -305,11 +304,6 @@ class DrawnOutput(TableOutput, frozen=True):
         for path in report.save_all(files):
             err.print(f"drew {path}")
 
-    def draw_scores(self, runs: Sequence[Run]) -> None:
-        """Draw the scores of runs, if a folder was named for them."""
-        if self.figures is not None:
-            self.draw(report.run_figures(runs))
-
 
 class Inputs(Struct, frozen=True):
     """How gold files and predictions are read, and which of their turns count."""
@@ -416,10 +410,10 @@ def typed_command(command: str, folder: Path = Path()) -> str:
     return command.replace("dialgauge", str(program if folder == Path() else absolute), 1)
 
 
-def write_table_file(tables: Sequence[report.Table], path: Path | None) -> None:
+def write_table_file(tables: Sequence[report.Table], path: Path | None, title: str | None = None) -> None:
     """Tables into a file, if one was named."""
     if path is not None:
-        report.write_tables(tables, path, intervals=out.wide)
+        report.write_tables(tables, path, title=title, intervals=out.wide)
 
 
 def tables_document(tables: Iterable[report.Table]) -> dict[str, Any]:

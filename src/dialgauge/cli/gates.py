@@ -338,7 +338,7 @@ def _missing_check(comparison: Comparison, against: str, run: Run) -> Iterator[C
 def _drop_sentence(comparison: Comparison, difference: Difference, p: float, against: str) -> str:
     score = comparison.scores.run_score(difference.measure)
     column = comparison.measures.index(difference.measure)
-    old, new = (_shown(score, float(comparison.values[row, column])) for row in (0, 1))
+    old, new = (_shown(score, float(comparison.corpus_values[row, column])) for row in (0, 1))
     low, high = sorted(map(abs, _ends(comparison, difference)))
     size, ends = _size(score, abs(difference.difference)), _size(score, low, high)
     verb = ("rose" if difference.difference > 0 else "dropped") if difference.difference else "moved"

@@ -111,7 +111,7 @@ class LabOfTools(Struct, frozen=True):
         for sentence in tasks.coverage_sentences(results.runs):
             screen.print(sentence)
         checks = gate.check(results.runs)
-        output.present(results, "tasks-trials", tables=results.tables(), checks=checks, verdict=True)
+        output.present(results, "tasks-trials", tables=results.tables(), checks=checks)
         return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
 
@@ -179,7 +179,7 @@ def run(
         progress=OnScreen(),
     )
     checks = gate.check(results.runs)
-    [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail), checks=checks, verdict=True)
+    [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail), checks=checks)
     if export is not None:
         for path in lab.write_conversations(stored, export, loaded.search.domain, loaded.search.tracked):
             err.print(f"wrote {path}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from dialgauge import lab, runs
-from dialgauge.agents import town as town_agents
 from dialgauge.cli.choices import AGENTS, names_of
-from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
+from dialgauge.cli.common import ProcessesOption
 from dialgauge.cli.lab_options import Agents, ExchangesOption, LabSeedOption, LevelOption, Town, lab_config_from
 from dialgauge.cli.options import Option, WholeNumber, command
-from dialgauge.cli.screen import err, progress_bar
+from dialgauge.cli.output import AlwaysStoredOutput, OnScreen
 from dialgauge.errors import DialgaugeError
 
 
@@ -53,43 +52,24 @@ def study(
     *,
     agents: StudiedAgents,
     town: Town,
-    output: DrawnOutput,
-    stored: AlwaysStored,
+    output: AlwaysStoredOutput,
 ) -> None:
     """Degrade the system's understanding by kind and rate, and see which tracking measure predicts success.
 
     The same users pursue the same goals under every condition. The run is always stored; rerun an interrupted command
     to resume it.
     """
-    store = runs.Store(stored.store)
-    store.check_writable()
     loaded = town.open(count)
     config = lab_config_from(
         user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, trials=1,
         seed=seed, mask=False, exchanges=exchanges, seconds=300.0,
     )  # fmt: skip
-    conditions = lab.channel_conditions(config.system, _kinds(errors), _shares(rates))
-    for condition in conditions:
-        condition.system.make()
-    with progress_bar("conditions", len(conditions)) as advance:
-        made = lab.study_run(
-            loaded, config, conditions, store=store, workers=workers, resamples=resamples, on_condition=advance
-        )
-    tables = lab.study_tables(made)
-    output.show(tables)
-    output.document("lab-study", {name: made.table(name).to_dicts() for name in ("predictors", "conditions")})
-    output.draw({"study": lambda: lab.study_figure(made)})
-    err.print(f"stored as run {made.id} in {store.folder}")
-
-
-def _kinds(text: str) -> list[str]:
-    kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
-    unknown = next((kind for kind in kinds if kind not in town_agents.ERROR_KINDS), None)
-    if unknown is not None or not kinds:
-        raise DialgaugeError(
-            f"--errors must be one or more of {', '.join(town_agents.ERROR_KINDS)} (got '{unknown or text}')"
-        )
-    return list(dict.fromkeys(kinds))
+    conditions = lab.channel_conditions(config.system, [kind.strip() for kind in errors.split(",")], _shares(rates))
+    store = runs.Store(output.store)
+    results = lab.run_study(
+        loaded, config, conditions, store=store, workers=workers, resamples=resamples, progress=OnScreen()
+    )
+    output.present(results, "lab-study", tables=results.tables())
 
 
 def _shares(text: str) -> list[float]:

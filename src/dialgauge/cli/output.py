@@ -11,10 +11,15 @@ from dialgauge.cli import common
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
 from dialgauge.errors import DialgaugeError
+from dialgauge.kinds import kind_named
 
 if TYPE_CHECKING:
     from dialgauge.cli.gates import Checks
     from dialgauge.runs import Run
+
+
+#: Sets of dialogues, such as the splits of a task, up to which each has its verdict.
+_MOST_VERDICTS = 3
 
 
 class OnScreen(Progress):
@@ -60,12 +65,13 @@ class Output(common.DrawnOutput, frozen=True):
         in_files: Callable[[], Sequence[report.Table]] | None = None,
         document: Callable[[], Mapping[str, Any]] | None = None,
         checks: Checks | None = None,
-        verdict: bool = False,
+        tested: bool = True,
+        title: str | None = None,
     ) -> list[Run]:
-        """Print tables, then texts, and write what was asked for; the runs, stored where that was asked for.
+        """Print tables, texts and what it comes to, and write what was asked for; the runs, stored if that was asked.
 
-        ``in_files`` are the tables of ``--table``, where they are longer than those on the screen. With ``verdict``,
-        the last line says what it comes to.
+        ``in_files`` are the tables of ``--table``, where they are longer than those on the screen, ``title`` that of a
+        page of them. Unless ``tested``, nothing is said of who is ahead among several systems.
         """
         common.keep_shown(results)
         if self.on_screen:
@@ -73,11 +79,11 @@ class Output(common.DrawnOutput, frozen=True):
                 if index:
                     out.print()
                 out.print(part if isinstance(part, str) else part.render("terminal"))
-            if verdict and len({run.name for run in results.runs}) == len(results.runs) > 0:
+            for sentence in _verdicts(results, tested=tested):
                 out.print()
-                common.print_sentence(_verdict(results.runs))
+                common.print_sentence(sentence)
         if self.table is not None:
-            common.write_table_file(in_files() if in_files else tables, self.table)
+            common.write_table_file(in_files() if in_files else tables, self.table, title)
         if self.json is not None:
             checked = checks.document() if checks else {}
             common.write_document(self.json, schema, {**(document or results.document)(), **checked})
@@ -132,10 +138,22 @@ class ViewedOutput(Output, frozen=True):
         return runs
 
 
-def _verdict(runs: Sequence[Run]) -> str:
-    """What the runs come to, in one sentence: the best of several with how sure that is, or what one run says."""
+def _verdicts(results: report.RunSet, *, tested: bool) -> Iterator[str]:
+    """What the runs come to, a sentence for all that are about the same dialogues, unless there are many such sets."""
+    groups: dict[tuple[Any, ...], list[Run]] = {}
+    for run in results.runs:
+        about = tuple(run.manifest.config.get(key) for key in kind_named(run.kind).measured_on)
+        groups.setdefault(about, []).append(run)
+    if len(groups) <= _MOST_VERDICTS:
+        yield from filter(None, (_verdict(runs, tested=tested) for runs in groups.values()))
+
+
+def _verdict(runs: Sequence[Run], *, tested: bool) -> str:
+    """The best of several runs with how sure that is, or what one run says."""
     if len(runs) == 1:
         return presentation.run_verdict(runs[0])
+    if not tested or len({run.name for run in runs}) < len(runs):
+        return ""
     try:
         return f"{comparison.compare_runs(runs).verdict}."
     except DialgaugeError as why:

@@ -286,7 +286,7 @@ def score(
             results.document(by=by, faults=views.faults, rates=rates) | ({"ratings": rated.document()} if rated else {})
         ),
         checks=checks,
-        verdict=len(results.runs) > 1 and not intervals.no_intervals,
+        tested=not intervals.no_intervals,
     )
     if views.sheets:
         *sheets, table = results.rating_sheets(views.sheets, views.sample, raters=views.raters, seed=intervals.seed)

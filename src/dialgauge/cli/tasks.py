@@ -188,7 +188,7 @@ def score(
     results = scored.results
     tables = [*results.tables(), *(results.worst(worst) if worst else ())]
     checks = gate.check(results.runs, scored.score_file)
-    output.present(results, scored.schema, tables=tables, checks=checks, verdict=True)
+    output.present(results, scored.schema, tables=tables, checks=checks)
     return checks.exit_code(0 if scored.stands else EXIT_INCOMPLETE)
 
 

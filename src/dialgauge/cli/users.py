@@ -78,7 +78,6 @@ def score(
             tables=results.tables(verdicts=verdicts),
             document=lambda: results.document(per_dialogue=per_dialogue),
             checks=checks,
-            verdict=True,
         )
         if reference is not None:
             common.write_json(reference, users.reference_report(results[0]))

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from msgspec import Struct
-
-from dialgauge import formats, report
-from dialgauge.agents import llm
+from dialgauge import report
 from dialgauge.cli.common import FormatOption, LimitOption, ResamplesOption, SeedOption, row_limit
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import named_settings
 from dialgauge.cli.options import Argument, Option, command
 from dialgauge.cli.output import OnScreen, Output
-from dialgauge.cli.screen import err, out, progress_bar
-from dialgauge.errors import DialgaugeError
-
-if TYPE_CHECKING:
-    from dialgauge.dialogue import Dialogue
-    from dialgauge.runs import Run
-    from dialgauge.users.faults import CheckedConversation, UserFault
-
-
-#: Letters enough for a verdict with several faults.
-_DEFAULTS = {"max_tokens": "1000"}
+from dialgauge.cli.screen import err, out
 
 
 @command()
@@ -64,14 +49,12 @@ def faults(
     Exit code: 0 complete; 1 a file holds fewer conversations than planned, or some that failed through
     infrastructure, were never judged, or contain no user message.
     """
-    from dialgauge.users.faults import FaultRuns, missing_sentence, record_table, user_faults
+    from dialgauge.users.faults import missing_sentence, model_judge, record_table, user_faults
 
-    agreements: list[report.Table] = []
-    if judge:
-        runs, agreements = _judged(conversations, judge, judge_set, format, resamples, seed)
-        results = FaultRuns(runs)
-    else:
-        results = user_faults(conversations, format=format, resamples=resamples, seed=seed, progress=OnScreen())
+    asked = model_judge(judge, named_settings(judge_set, "--judge-set"), seed=seed) if judge else None
+    results = user_faults(
+        conversations, format=format, resamples=resamples, seed=seed, judge=asked, progress=OnScreen()
+    )
     screen = out if output.on_screen else err
     for each in results.runs:
         for note in each.notes:
@@ -81,92 +64,10 @@ def faults(
 
     def tables(rows: int, *, detailed: bool) -> list[report.Table]:
         if dialogue is None:
-            return [*results.tables(limit=rows, detail=detailed), *agreements]
+            return results.tables(limit=rows, detail=detailed)
         explained = [part for part in results.explain(dialogue) if not isinstance(part, str)]
-        return [*explained, record_table(detail=detailed), *agreements]
+        return [*explained, record_table(detail=detailed), *results.agreement]
 
     shown = tables(row_limit(limit), detailed=detail)
     output.present(results, "users-faults", tables=shown, in_files=lambda: tables(row_limit(0), detailed=True))
     return 0 if results.complete else EXIT_INCOMPLETE
-
-
-class _Judging(Struct):
-    """What the checks and the judge found together, and the judge's own faults by conversation."""
-
-    checked: list[CheckedConversation] = []
-    judged: dict[tuple[str, str, int], Sequence[UserFault]] = {}
-    failed: dict[str, str] = {}
-
-
-def _judged(
-    sources: list[str], judge: str, given: list[str] | None, format: str | None, resamples: int, seed: int
-) -> tuple[list[Run], list[report.Table]]:
-    """The runs of checks and a judge together, and how the judge agrees with the labels."""
-    from dialgauge.users.faults import faults_run
-
-    settings = llm.chat_settings({**_DEFAULTS, "endpoint": judge, **named_settings(given, "--judge-set")})
-    runs: list[Run] = []
-    judged: dict[tuple[str, str, int], Sequence[UserFault]] = {}
-    for source, name in zip(sources, formats.system_names(sources), strict=True):
-        dialogues = formats.read(source, format=format).dialogues
-        result = _judge_conversations(dialogues, source, settings, seed)
-        judged |= result.judged
-        for dialogue, why in list(result.failed.items())[:1]:
-            err.print(f"not judged: {len(result.failed):,} of {len(dialogues):,}, the first {dialogue}: {why}")
-        inputs = [("conversations", source)] if source != "-" else []
-        runs.append(
-            faults_run(dialogues, name, checked=result.checked, inputs=inputs, judge=settings.model_name,
-                       resamples=resamples, seed=seed)
-        )  # fmt: skip
-    return runs, [_agreement_table(judged, settings.model_name)]
-
-
-def _judge_conversations(dialogues: Sequence[Dialogue], source: str, settings: llm.ChatSettings, seed: int) -> _Judging:
-    """Check every conversation and ask the judge about it; one it cannot judge keeps what the checks record."""
-    from dialgauge.users.faults import FaultJudge, check_user, with_judged
-
-    client = llm.ChatClient(settings)
-
-    def ask(prompt: str) -> str:
-        messages = [{"role": "user", "content": prompt}]
-        return client.ask(messages, seed=seed, purse=llm.DialogueBudget(settings)).text
-
-    judge, result = FaultJudge(ask, settings.model_name), _Judging()
-    with progress_bar("judging", len(dialogues)) as advance:
-        for dialogue in dialogues:
-            own = check_user(dialogue)
-            try:
-                faults = judge.faults(dialogue)
-            except (DialgaugeError, llm.BudgetSpent) as error:
-                result.failed[dialogue.id] = str(error)
-            else:
-                own = with_judged(own, faults)
-                result.judged[_key(dialogue, source)] = faults
-            result.checked.append(own)
-            advance(1)
-    return result
-
-
-def _agreement_table(judged: Mapping[tuple[str, str, int], Sequence[UserFault]], model: str) -> report.Table:
-    """The judge alone against the labels of those conversations that people labelled."""
-    from dialgauge.users.faults import judge_records, load_labels
-
-    labels = [label for label in load_labels() if label.key in judged]
-    shares = [report.Column(name, digits=1, percent=True) for name in ("precision", "recall")]
-    columns: list[str | report.Column] = ["kind", "right", "wrong", "missed", *shares]
-    table = report.Table(f"How the judge {model} agrees with the labels", columns)
-    if not labels:
-        table.notes.append("None of these conversations is labelled, so how far the judge can be trusted is unknown.")
-        return table
-    for kind, record in judge_records({label.key: judged[label.key] for label in labels}, labels).items():
-        if record.right or record.wrong or record.missed:
-            table.add(kind, record.right, record.wrong, record.missed, record.precision.value, record.recall.value)
-    table.notes.append(f"On {len(labels)} labelled conversations; what the checks found is not counted here.")
-    return table
-
-
-def _key(dialogue: Dialogue, source: str) -> tuple[str, str, int]:
-    """The conversation as labels name it."""
-    details = dialogue.outcome.details if dialogue.outcome else {}
-    trial = details.get("trial", "0")
-    return Path(source).name, details.get("task", dialogue.id), int(trial) if trial.isdigit() else 0

@@ -146,7 +146,7 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
                 "detectable": comparison.detectable[index],
                 "discriminative_power": power[index],
             }
-            for index, spread in enumerate(spreads(comparison.measures, comparison.values))
+            for index, spread in enumerate(spreads(comparison.measures, comparison.corpus_values))
         ],
         "rank_agreement": rank_agreement(comparison.oriented),
     }
@@ -163,7 +163,7 @@ def _systems(comparison: Comparison) -> list[dict[str, Any]]:
             **({"run": run.id if run.stored else None, "kind": run.kind} if (run := comparison.runs.get(name)) else {}),
             "scores": {
                 measure: {
-                    "value": comparison.values[row, column],
+                    "value": comparison.corpus_values[row, column],
                     "low": comparison.intervals[row, column, 0],
                     "high": comparison.intervals[row, column, 1],
                     "signature": comparison.score_signature(name, measure),

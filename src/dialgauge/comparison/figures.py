@@ -57,7 +57,7 @@ def _intervals(comparison: Comparison) -> Any:
         }
         for row, system in enumerate(comparison.systems)
         for column, measure in enumerate(comparison.measures)
-        for value in (comparison.values[row, column],)
+        for value in (comparison.corpus_values[row, column],)
     ]
     return interval_plot(rows, note=comparison.basis)
 
@@ -69,7 +69,7 @@ def _is_share(comparison: Comparison, measure: str) -> bool:
 
 def _mean_spread(comparison: Comparison) -> Any:
     is_share = partial(_is_share, comparison)
-    return values_figure(comparison.measures, comparison.values, lambda spread: is_share(spread.measure))
+    return values_figure(comparison.measures, comparison.corpus_values, lambda spread: is_share(spread.measure))
 
 
 def _correlation(comparison: Comparison, system: str, frame: polars.DataFrame, kind: str) -> Any:

@@ -137,7 +137,7 @@ def _moved(comparison: Comparison) -> str:
     changes = []
     for row, known in enumerate(comparison.scores.run_scores):
         before = known[measure].value if measure in known else None
-        old, new = look.text(before), look.text(float(comparison.values[row, 0]))
+        old, new = look.text(before), look.text(float(comparison.corpus_values[row, 0]))
         if before is not None and old != new:
             changes.append(f"{comparison.systems[row]} {old} -> {new}")
     if not changes:

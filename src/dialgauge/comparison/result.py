@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dialgauge import stats
 from dialgauge._version import __version__
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_sentences
-from dialgauge.comparison.scores import PairedScores, shared_turns
+from dialgauge.comparison.scores import PairedScores, no_shared_measure, shared_turns
 from dialgauge.comparison.views import ComparisonView, TurnDivergence, view_of_runs
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
@@ -90,8 +90,15 @@ class Difference:
         )
 
 
+class SharedScores(dict[str, Score]):
+    """The scores of a system by measure."""
+
+    def __missing__(self, measure: str) -> Score:
+        raise no_shared_measure(measure, self)
+
+
 @dataclass(frozen=True, repr=False)
-class Comparison(Presented):
+class Comparison(Presented, Mapping[str, SharedScores]):
     """Systems compared over the dialogues they share; ``runs`` holds the run of each system, where there is one.
 
     >>> import dialgauge
@@ -177,7 +184,7 @@ class Comparison(Presented):
         return not self.lacking and not self.scores.unlike_turns and not self.view.unlike
 
     @cached_property
-    def values(self) -> stats.Floats:
+    def corpus_values(self) -> stats.Floats:
         """The corpus values, (systems, measures)."""
         return self.scores.values
 
@@ -185,7 +192,7 @@ class Comparison(Presented):
     def oriented(self) -> stats.Floats:
         """The corpus values with the sign turned where less is better: a better system stands higher."""
         signs = [1.0 if self.scores.higher_is_better(measure) else -1.0 for measure in self.measures]
-        oriented: stats.Floats = self.values * np.array(signs)
+        oriented: stats.Floats = self.corpus_values * np.array(signs)
         return oriented
 
     @property
@@ -378,14 +385,20 @@ class Comparison(Presented):
     def _by_dialogue(self) -> stats.Floats:
         return self.scores.by_dialogue
 
-    def __getitem__(self, system: str) -> dict[str, Score]:
-        """The scores of a system over the compared dialogues, by measure."""
-        row = self.scores.place_of_system(system)
-        return {measure: self._score(row, column) for column, measure in enumerate(self.measures)}
+    def __getitem__(self, system: str | int) -> SharedScores:
+        """The scores of a system over the compared dialogues, by measure; a position is taken for a name too."""
+        row = self.scores.place_of_system(self.systems[system] if isinstance(system, int) else system)
+        return SharedScores((measure, self._score(row, column)) for column, measure in enumerate(self.measures))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.systems)
+
+    def __len__(self) -> int:
+        return len(self.systems)
 
     def _score(self, row: int, column: int) -> Score:
         system, measure = self.systems[row], self.measures[column]
-        value, (low, high) = self.values[row, column], self.intervals[row, column]
+        value, (low, high) = self.corpus_values[row, column], self.intervals[row, column]
         known = self.scores.run_score(measure) or Score(value=None)
         ends = {"value": value, "low": low, "high": high}
         numbers = {name: None if np.isnan(number) else float(number) for name, number in ends.items()}
@@ -412,10 +425,6 @@ class Comparison(Presented):
             limits = {"low": score.low, "high": score.high, "signature": signature.long()}
             scores[measure] = structs.replace(run.scores[measure], **limits)
         return run.with_scores(scores, Signature.parse(run.signature).with_(interval=how).long())
-
-    def items(self) -> list[tuple[str, dict[str, Score]]]:
-        """The scores by system."""
-        return [(system, self[system]) for system in self.systems]
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.systems)

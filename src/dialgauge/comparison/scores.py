@@ -8,7 +8,7 @@ card of the measure says what value they make.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dialgauge.columns import GivenTable, coded_texts
 from dialgauge.dialogue import dialogue_key
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import Score, Signature
 from dialgauge.stats import Floats, VectorSums, divide
 from dialgauge.text import Note
@@ -144,13 +144,18 @@ class PairedScores:
 
     def place_of_measure(self, name: str) -> int:
         if name not in self.measures:
-            raise DialgaugeError(f"the systems share no measure '{name}'.{nearest(name, self.measures)}")
+            raise no_shared_measure(name, self.measures)
         return self.measures.index(name)
 
     def place_of_system(self, name: str) -> int:
         if name not in self.systems:
-            raise DialgaugeError(f"there is no system '{name}' in this comparison.{nearest(name, self.systems)}")
+            raise UnknownNameError(f"there is no system '{name}' in this comparison.{nearest(name, self.systems)}")
         return self.systems.index(name)
+
+
+def no_shared_measure(name: str, measures: Iterable[str]) -> UnknownNameError:
+    """The error for a measure that not all systems have."""
+    return UnknownNameError(f"the systems share no measure '{name}'.{nearest(name, measures)}")
 
 
 def paired_scores(frames: Mapping[str, GivenTable], run_scores: Mapping[str, RunScores] | None = None) -> PairedScores:

@@ -135,7 +135,7 @@ def _score_cells(comparison: Comparison, column: int, marks: list[str]) -> list[
     measure = comparison.measures[column]
     look = score_column(measure, comparison.scores.run_score(measure), best=True)
     cells = [
-        Cell(float(comparison.values[row, column]), low, high, marks[row], like=look)
+        Cell(float(comparison.corpus_values[row, column]), low, high, marks[row], like=look)
         for row, (low, high) in enumerate(comparison.intervals[:, column].tolist())
     ]
     alike = _like_the_best(comparison, column)
@@ -319,7 +319,7 @@ def spread_table(comparison: Comparison) -> Table:
     table = Table(
         "How far each measure spreads the systems", ["measure", "mean", "std (population)", "std (sample)", "range"]
     )
-    for spread in spreads(comparison.measures, comparison.values):
+    for spread in spreads(comparison.measures, comparison.corpus_values):
         look = score_column("", comparison.scores.run_score(spread.measure))
         numbers = (spread.mean, spread.population_std, spread.sample_std, spread.range)
         table.add(spread.measure, *(Cell(number, like=look) for number in numbers))

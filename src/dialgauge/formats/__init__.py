@@ -54,13 +54,20 @@ if TYPE_CHECKING:
         STANDARD_OUTPUT as STANDARD_OUTPUT,
         Corpus as Corpus,
         bulk_load as bulk_load,
+        in_memory as in_memory,
+        named_sources as named_sources,
         read as read,
         read_ontology as read_ontology,
         stream as stream,
         write as write,
     )
     from dialgauge.formats.document import is_document as is_document
-    from dialgauge.formats.frames import AnyFrame as AnyFrame, are_turns as are_turns, is_frame as is_frame
+    from dialgauge.formats.frames import (
+        AnyFrame as AnyFrame,
+        are_turns as are_turns,
+        frame_rows as frame_rows,
+        is_frame as is_frame,
+    )
     from dialgauge.formats.held import (
         SpooledByKey as SpooledByKey,
         SpooledDialogues as SpooledDialogues,

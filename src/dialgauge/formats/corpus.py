@@ -13,7 +13,7 @@ from functools import cached_property
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast, overload
+from typing import IO, TYPE_CHECKING, Any, cast, overload
 
 import msgspec
 from msgspec import Struct, field
@@ -34,8 +34,9 @@ from dialgauge.formats.base import (
 from dialgauge.formats.document import is_document
 from dialgauge.formats.held import hold
 from dialgauge.formats.packed import DEFAULT_LIMIT
+from dialgauge.formats.plain_python import plain_python
 from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, format_named, recognise, writer_named
-from dialgauge.formats.source import Part, resolve
+from dialgauge.formats.source import Part, named_files, resolve, system_name
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Corpus(Struct, kw_only=True, dict=True):
         beside = [counted(len(self.resources), "resource")] if self.resources else []
         name = Path(self.source).name or self.source
         facts = [repr(name), self.format, counted(len(self.dialogues), "dialogue"), *beside]
-        return f"Corpus({', '.join(facts)})"
+        return f"Corpus({', '.join(filter(None, facts))})"
 
     def __len__(self) -> int:
         return len(self.dialogues)
@@ -173,15 +174,15 @@ def stream(
 
 
 def read(
-    source: str | Path | AnyFrame | Mapping[str, object] | Sequence[object],
+    source: str | Path | Corpus | AnyFrame | Mapping[str, object] | Iterable[object],
     *,
     format: str | None = None,
     limit: int = DEFAULT_LIMIT,
 ) -> Corpus:
     """All of a source: dialogues and what lies beside them.
 
-    A source is a file, folder, pattern, archive or address, a frame of polars or pandas or a Hugging Face dataset, or
-    predictions in plain dictionaries and lists.
+    A source is a file, folder, pattern, archive or address, a frame of polars or pandas or a Hugging Face dataset,
+    predictions or records of a log in plain dictionaries and lists, or dialogues.
     The format of files is recognised from the content unless named; dialogues of two formats in one source, or two
     dialogues of one id, are errors.
 
@@ -191,7 +192,10 @@ def read(
     (1, {'hotel': {'area': ('east',)}})
     """
     if not isinstance(source, str | Path):
-        return _read_memory(source)
+        corpus, seen = in_memory(source), dict[str, str]()
+        for dialogue in corpus.dialogues:
+            _take(dialogue, corpus.source, seen)
+        return corpus
     corpus = Corpus(source=os.fspath(source), format="", kind="")
     with bulk_load():
         corpus.dialogues = hold(_dialogues(corpus, format, limit))
@@ -229,21 +233,55 @@ def _dialogues(corpus: Corpus, format: str | None, limit: int) -> Iterator[Dialo
             yield dialogue
 
 
-def _read_memory(source: AnyFrame | Mapping[str, object] | Sequence[object]) -> Corpus:
-    from dialgauge.formats.frames import dialogues_in, is_frame, name_of_frame
+def in_memory(source: object) -> Corpus:
+    """What is in memory as a corpus: frames, plain dictionaries and lists, or dialogues, whose ids are not checked."""
+    from dialgauge.formats.frames import is_frame
 
-    if not is_frame(source):
-        return _read_plain(source)
+    if isinstance(source, Corpus):
+        return source
+    if is_frame(source):
+        return _read_frame(source)
+    held = list(source) if isinstance(source, Iterable) and not isinstance(source, Mapping | tuple) else source
+    if isinstance(held, list | tuple) and held and all(isinstance(each, Dialogue) for each in held):
+        return Corpus(source=f"the {type(source).__name__}", format="", kind="", dialogues=held)
+    return _read_plain(held)
+
+
+def named_sources(sources: object, default: str = "system") -> dict[str, Any]:
+    """Systems by name: a mapping of names, one or several files, or what is in memory, which is one system."""
+    from dialgauge.formats.frames import is_frame
+
+    if isinstance(sources, Iterator):
+        sources = list(sources)
+    files = isinstance(sources, str | Path) or (
+        isinstance(sources, list | tuple) and all(isinstance(each, str | Path) for each in sources)
+    )
+    if files and sources:
+        return dict(named_files(sources))
+    if isinstance(sources, Mapping) and not is_frame(sources):
+        named = dict(sources)
+    elif isinstance(sources, Corpus) and sources.files:
+        named = {system_name(sources.source): sources}
+    else:
+        named = {} if files else {default: sources}
+    if not named:
+        raise DialgaugeError("there is nothing to score: name at least one file")
+    return named
+
+
+def _read_frame(source: AnyFrame) -> Corpus:
+    from dialgauge.formats.frames import dialogues_in, frame_rows, name_of_frame
+
     corpus = Corpus(source=name_of_frame(source), format="table", kind="dialogues")
-    seen: dict[str, str] = {}
-    dialogues = []
-    with bulk_load():
-        for dialogue in dialogues_in(cast("AnyFrame", source), corpus.notes):
-            _take(dialogue, corpus.source, seen)
-            dialogues.append(dialogue)
-    if not dialogues:
+    try:
+        with bulk_load():
+            corpus.dialogues = list(dialogues_in(source, corpus.notes))
+    except DialgaugeError:
+        if (log := _read_as_file(frame_rows(source), corpus.source)) is None:
+            raise
+        return log
+    if not corpus.dialogues:
         raise DialgaugeError("it holds no dialogues or predictions", file=corpus.source)
-    corpus.dialogues = dialogues
     return corpus
 
 
@@ -251,19 +289,21 @@ def _read_plain(source: object) -> Corpus:
     if not isinstance(source, Mapping | list | tuple):
         raise DialgaugeError(
             f"something of type {type(source).__name__} cannot be read: give a file, a frame of polars or pandas, a "
-            "Hugging Face dataset, or predictions in dictionaries and lists"
+            "Hugging Face dataset, dialogues, or predictions in dictionaries and lists"
         )
-    if _is_multiwoz(source):
-        return _read_as_file(source, "multiwoz")
-    from dialgauge.formats.plain_python import plain_python
+    name = f"the {type(source).__name__}"
+    if _is_multiwoz(source) and (read_as_file := _read_as_file(source, name, "multiwoz")) is not None:
+        return read_as_file
     from dialgauge.formats.predictions.dialogue_turns import NotUnderstood
     from dialgauge.formats.predictions.tolerant import read_predictions
 
-    corpus = Corpus(source=f"the {type(source).__name__}", format=LAST_RESORT, kind="predictions")
+    corpus = Corpus(source=name, format=LAST_RESORT, kind="predictions")
     try:
         source = plain_python(source)
         corpus.dialogues = read_predictions(source, corpus.notes)
     except NotUnderstood as error:
+        if (log := _read_as_file(source, name)) is not None:
+            return log
         names = f"; keys seen: {', '.join(error.names[:12])}" if error.names else ""
         from dialgauge.formats.predictions.advice import example_from
 
@@ -284,15 +324,18 @@ def _is_multiwoz(source: object) -> bool:
     return isinstance(log, list) and bool(log) and all(isinstance(turn, Mapping) and "metadata" in turn for turn in log)
 
 
-def _read_as_file(source: object, format: str) -> Corpus:
-    """What a file of the same content holds."""
-    content = msgspec.json.encode(source)
-    corpus = Corpus(source=f"the {type(source).__name__}", format=format, kind="dialogues")
-    part = Part(corpus.source, lambda: io.BytesIO(content), DEFAULT_LIMIT)
-    chosen = format_named(format)
-    if isinstance(chosen, DialogueFormat):
-        corpus.fields = chosen.fields
-        corpus.dialogues = [dialogue for _, dialogue in chosen.read_parts([part], corpus.notes)]
+def _read_as_file(source: object, name: str, format: str | None = None) -> Corpus | None:
+    """What a file of the same content holds; None where such a file would be none of dialogues in a known format."""
+    try:
+        content = msgspec.json.encode(plain_python(source))
+        part = Part(name, lambda: io.BytesIO(content), DEFAULT_LIMIT)
+        chosen = format_named(format) if format else recognise(part)
+    except (DialgaugeError, TypeError, ValueError, RecursionError):  # no format fits, or it is nothing that JSON has
+        return None
+    if not isinstance(chosen, DialogueFormat) or chosen.name == LAST_RESORT:
+        return None
+    corpus = Corpus(source=name, format=chosen.name, kind=chosen.kind, fields=chosen.fields)
+    corpus.dialogues = [dialogue for _, dialogue in chosen.read_parts([part], corpus.notes)]
     return corpus
 
 

@@ -8,14 +8,14 @@ texts, as a column of structs would give every state the slots of all others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard
 
 import msgspec
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.formats.base import Notes
-from dialgauge.formats.parquet import read_frame
+from dialgauge.formats.parquet import polars_table
 from dialgauge.formats.rows import OF_DIALOGUE, Row, Rows, is_turn_table, pruned, read_table
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class DatasetLike(Protocol):
 AnyFrame: TypeAlias = FrameLike | DatasetLike
 
 
-def is_frame(source: object) -> bool:
+def is_frame(source: object) -> TypeGuard[AnyFrame]:
     """Does it hold rows and columns?"""
     return hasattr(type(source), "column_names") or hasattr(type(source), "columns")
 
@@ -74,13 +74,7 @@ def rows_of(source: Any) -> list[Any]:
     """The rows of a frame, dataset or column as plain objects, without empty cells."""
     if not is_frame(source):
         return [_plain(value) for value in source.to_list()]
-    package = type(source).__module__.partition(".")[0]
-    if package == "pandas":
-        columns, rows = _pandas_table(source, name_of_frame(source))
-        return [pruned(row) for row in rows(columns)]
-    held = source.collect() if hasattr(source, "collect") else source
-    listed = held.to_dicts() if hasattr(held, "to_dicts") else held.to_pylist() if hasattr(held, "to_pylist") else held
-    return [pruned(row) for row in listed]
+    return list(map(pruned, frame_rows(source)))
 
 
 def name_of_frame(source: object) -> str:
@@ -91,13 +85,25 @@ def name_of_frame(source: object) -> str:
 
 def dialogues_in(source: AnyFrame, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a frame or dataset."""
+    columns, rows, structs = _table(source)
+    notes.from_table |= structs
+    return read_table(columns, rows, name_of_frame(source), notes)
+
+
+def frame_rows(source: AnyFrame) -> list[Row]:
+    """All rows of a frame or dataset."""
+    columns, rows, _ = _table(source)
+    return list(rows(columns))
+
+
+def _table(source: AnyFrame) -> tuple[Sequence[str], Rows, bool]:
+    """The columns, their rows, and whether any column is made of structs, which give all cells the same fields."""
     held, name = _one_split(source), name_of_frame(source)
     package = type(held).__module__.partition(".")[0]
     if package == "datasets":
-        return _of_dataset(held, name, notes)
+        return *_of_dataset(held), False
     if package == "pandas":
-        columns, rows = _pandas_table(held, name)
-        return read_table(columns, rows, name, notes)
+        return *_pandas_table(held, name), False
     import polars
 
     if isinstance(held, polars.LazyFrame):
@@ -110,7 +116,7 @@ def dialogues_in(source: AnyFrame, notes: Notes) -> Iterator[Dialogue]:
             "Face dataset or a file",
             file=name,
         ) from error
-    return read_frame(frame, name, notes)
+    return polars_table(frame)
 
 
 def _one_split(source: Any) -> Any:
@@ -125,7 +131,7 @@ def _one_split(source: Any) -> Any:
     raise DialgaugeError(f"it has the splits {splits or '(none)'}; choose one, such as dataset[{str(first)!r}]")
 
 
-def _of_dataset(source: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
+def _of_dataset(source: Any) -> tuple[Sequence[str], Rows]:
     plain = source.with_format(None)  # rows as plain Python, whatever a training loop asked for
     columns = plain.column_names
     if columns is None:  # a stream that does not know them yet
@@ -134,7 +140,7 @@ def _of_dataset(source: Any, name: str, notes: Notes) -> Iterator[Dialogue]:
     def rows(chosen: Sequence[str]) -> Iterator[Row]:
         return iter(plain.select_columns(list(chosen)))
 
-    return read_table(columns, rows, name, notes)
+    return columns, rows
 
 
 def _pandas_table(frame: Any, name: str) -> tuple[list[str], Rows]:

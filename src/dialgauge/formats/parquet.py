@@ -78,9 +78,16 @@ class ParquetDialogues(DialogueFormat):
 
 
 def read_frame(frame: polars.DataFrame, name: str, notes: Notes) -> Iterator[Dialogue]:
-    """The dialogues of a frame of polars; ``place`` is what errors call it."""
-    notes.from_table |= any(str(kind).startswith("Struct") for kind in frame.dtypes)
-    return read_table(frame.columns, _rows(frame), name, notes)
+    """The dialogues of a frame of polars; ``name`` is what errors call it."""
+    columns, rows, structs = polars_table(frame)
+    notes.from_table |= structs
+    return read_table(columns, rows, name, notes)
+
+
+def polars_table(frame: polars.DataFrame) -> tuple[list[str], Rows, bool]:
+    """The columns of a frame, its rows, and whether any column is made of structs."""
+    structs = any(str(kind).startswith("Struct") for kind in frame.dtypes)
+    return frame.columns, _rows(frame), structs
 
 
 def _rows(frame: polars.DataFrame) -> Rows:

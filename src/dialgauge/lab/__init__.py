@@ -80,9 +80,10 @@ if TYPE_CHECKING:
     )
     from dialgauge.lab.study import (
         Condition as Condition,
+        StudyRuns as StudyRuns,
         channel_conditions as channel_conditions,
+        run_study as run_study,
         study_figure as study_figure,
-        study_run as study_run,
         study_tables as study_tables,
     )
     from dialgauge.lab.told_acts import with_told_acts as with_told_acts

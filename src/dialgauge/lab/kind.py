@@ -4,6 +4,7 @@ from dialgauge.kinds import Kind
 
 LAB = Kind(
     "lab",
+    section="conversation",
     title="The lab",
     cards="dialgauge.lab.measures:CARDS",
     comparison="dialgauge.lab.comparison_view:LAB_VIEW",
@@ -16,6 +17,7 @@ INTERACTION = Kind(
     comparison="dialgauge.lab.comparison_view:VIEW",
     # Their conversations are bots' replies to a simulated user, some of them with gold replies.
     pages="dialgauge.responses.pages:CONVERSATION_PAGES",
+    measured_on=("task", "half"),
     headline=("completed",),
 )
-STUDY = Kind("study", pages="dialgauge.lab.pages:STUDY_PAGES")
+STUDY = Kind("study", pages="dialgauge.lab.pages:STUDY_PAGES", results="dialgauge.lab:StudyRuns")

@@ -30,11 +30,6 @@ _PARTS: dict[str, str | tuple[str, ...]] = {
     "Blame[infrastructure]": (_CAUSE, _SIDE), "Blame[unclear]": (_CAUSE, _SIDE), "Erred": "side that erred",
 }  # fmt: skip
 _NAMES = {"Blame": "share of the failed conversations (Blame)", "Erred": "share of all conversations (Erred)"}
-#: What the families of measures are about.
-_SECTIONS = {
-    "outcomes": "task", "tasks": "task", "trials": "task", "tracking": "tracker", "users": "user",
-    "lab": "conversation",
-}  # fmt: skip
 
 
 class LabRuns(RunSet):
@@ -85,7 +80,7 @@ class LabRuns(RunSet):
         """The scores of task, tracker, user and conversation, and whose fault failures were."""
         # The sum over all causes is 100% whatever the system does.
         talkers = dict(zip(numbered([_talkers(run) for run in self.runs]), self.runs, strict=True))
-        return report.run_figures(talkers, parts=_PARTS, sections=_SECTIONS, names=_NAMES, without=("Blame",))
+        return report.run_figures(talkers, parts=_PARTS, in_sections=True, names=_NAMES, without=("Blame",))
 
 
 def _talkers(run: Run) -> str:

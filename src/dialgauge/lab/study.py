@@ -8,7 +8,8 @@ from the record. Nothing but the system's hearing differs between conditions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,13 @@ from msgspec.structs import replace
 
 from dialgauge.agents.town import ERROR_KINDS
 from dialgauge.dialogue import Dialogue
-from dialgauge.engine import Workers
-from dialgauge.errors import DialgaugeError
+from dialgauge.engine import SILENT, Progress, Workers
+from dialgauge.errors import DialgaugeError, choice
 from dialgauge.lab.domain_source import LoadedDomain
 from dialgauge.lab.lab_config import AgentSpec, LabConfig, check_setting, hold_conversations
 from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
-from dialgauge.report import LINES, Cell, Column, Table, altair as chart_library, data, styled
+from dialgauge.report import LINES, Cell, Column, RunSet, Table, altair as chart_library, data, styled
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.stats import ratio_intervals, share_interval
 from dialgauge.text import counted
@@ -54,15 +55,35 @@ def channel_conditions(
     system: AgentSpec, errors: Sequence[str] = ERROR_KINDS, rates: Sequence[float] = RATES
 ) -> list[Condition]:
     """A system that hears everything, and the same one with each kind of error at each rate."""
-    heard = [Condition("clean", system)]
     for error in errors:
+        choice(error, ERROR_KINDS, "a kind of error")
+    heard = [Condition("clean", system)]
+    for error in dict.fromkeys(errors):
         for rate in rates:
             channel = f"{error}={rate:g}"
             heard.append(Condition(channel, AgentSpec(system.name, {**system.options, "channel": channel})))
     return heard
 
 
-def study_run(
+class StudyRuns(RunSet):
+    """Studies of how far the measures of a tracker predict success."""
+
+    def tables(self) -> list[Table]:
+        """For each study the measures by how well they predict success, and the conditions."""
+        return [table for run in self.runs for table in study_tables(run)]
+
+    def document(self) -> dict[str, Any]:
+        """The JSON that ``dialgauge lab study --json`` writes; of several studies a list of them."""
+        studies = [{name: run.table(name).to_dicts() for name in ("predictors", "conditions")} for run in self.runs]
+        return studies[0] if len(studies) == 1 else {"runs": studies}
+
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """Success over each measure."""
+        names = ["study"] if len(self) == 1 else [f"study_{number}" for number in range(1, len(self) + 1)]
+        return {name: partial(study_figure, run) for name, run in zip(names, self.runs, strict=True)}
+
+
+def run_study(
     loaded: LoadedDomain,
     config: LabConfig,
     conditions: Sequence[Condition],
@@ -70,16 +91,21 @@ def study_run(
     store: Store | None = None,
     workers: Workers = None,
     resamples: int = 1000,
-    on_condition: Callable[[int], None] | None = None,
-) -> Run:
+    progress: Progress = SILENT,
+) -> StudyRuns:
     """Hold the conversations of all conditions and say which measure predicts success. With a store the run is stored,
     and what is finished outlives the process until it is."""
     check_setting(config, loaded.search.domain)
-    if store is None:
-        return _studied(loaded, config, conditions, None, workers, resamples, on_condition)
-    listed = msgspec.to_builtins(list(conditions))
-    with lab_workbench(store, STUDY_KIND, loaded, config, conditions=listed) as folder:
-        return store.add(_studied(loaded, config, conditions, folder, workers, resamples, on_condition))
+    for condition in conditions:
+        condition.system.make()  # an agent that cannot be made is told before the work
+    with progress.bar("conditions", len(conditions)) as advance:
+        if store is None:
+            return StudyRuns([_studied(loaded, config, conditions, None, workers, resamples, advance)])
+        listed = msgspec.to_builtins(list(conditions))
+        with lab_workbench(store, STUDY_KIND, loaded, config, conditions=listed) as folder:
+            made = store.add(_studied(loaded, config, conditions, folder, workers, resamples, advance))
+    progress.say(f"stored as run {made.id} in {store.folder}")
+    return StudyRuns([made])
 
 
 def _studied(
@@ -89,7 +115,7 @@ def _studied(
     folder: Path | None,
     workers: Workers,
     resamples: int,
-    on_condition: Callable[[int], None] | None,
+    advance: Callable[[int], None],
 ) -> Run:
     tables: dict[str, list[Floats]] = {name: [] for name in (SUCCESS, *DEFAULT_MEASURES)}
     for number, condition in enumerate(conditions):
@@ -98,8 +124,7 @@ def _studied(
         held = list(hold_conversations(loaded.again, loaded.goals, chosen, workers=workers, done=done))
         for name, row in _rows(held, loaded).items():
             tables[name].append(row)
-        if on_condition is not None:
-            on_condition(1)
+        advance(1)
     arrays = {name: np.array(rows) for name, rows in tables.items()}
     success = arrays.pop(SUCCESS)
     fitted = predictors(success, arrays, resamples=resamples, seed=config.seed)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         families as families,
         measure_names as measure_names,
         measure_of_kind as measure_of_kind,
+        no_score as no_score,
         parse_measure as parse_measure,
         parse_measures as parse_measures,
     )

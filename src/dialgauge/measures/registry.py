@@ -9,13 +9,13 @@ for. A plugin is looked up only when a name is not ours, or for a listing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from dialgauge import plugins
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.kinds import BUILT_IN, Kind, kind_named
 from dialgauge.measures.base import OVER, Card, Measure, Setting, read_part
 from dialgauge.text import split_at_commas
@@ -85,6 +85,18 @@ def parse_measure(text: str, family: str | None = None) -> Measure[Any]:
     if measure.grouped and settings.get(OVER.name) == "dialogues":
         raise DialgaugeError(f"'{text}': a mean over {_groups(card)} is taken over all turns, not over dialogues")
     return measure
+
+
+def no_score(measure: object, scores: Collection[str], left_out: Mapping[str, str], of: str = "") -> UnknownNameError:
+    """The error for a score that is not there: left out for a reason, not asked for, or unknown. ``of``: the system."""
+    if (why := left_out.get(str(measure))) is None:
+        try:
+            parse_measure(str(measure))
+            why = "it was not requested"
+        except DialgaugeError:
+            why = "there is no such measure"
+        why += f".{nearest(measure, scores)}"
+    return UnknownNameError(f"{f'{of} has' if of else 'there is'} no score {measure}: {why}")
 
 
 def measure_of_kind(text: str, kind: str) -> Measure[Any]:

@@ -12,9 +12,9 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from dialgauge.columns import ColumnTable, chosen_texts, column
-from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures.base import Measure, Rows
 from dialgauge.measures.records import Coverage, Score
+from dialgauge.measures.registry import no_score
 from dialgauge.measures.resampling import NO_INTERVAL, Interval, Resampling, intervals
 from dialgauge.measures.signature import Signature
 
@@ -41,9 +41,7 @@ class Scores:
 
     def __getitem__(self, measure: str) -> Score:
         if measure not in self.scores:
-            why = self.left_out.get(measure)
-            reason = f": {why}" if why else f": it was not requested.{nearest(measure, self.scores)}"
-            raise DialgaugeError(f"there is no score {measure}{reason}")
+            raise no_score(measure, self.scores, self.left_out)
         return self.scores[measure]
 
     @property

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.kinds import kind_named
 from dialgauge.measures import Resampling, Score, Signature, parse_measure
 from dialgauge.report.charts import domain_bars
 from dialgauge.report.figures import SHADES
@@ -51,7 +53,7 @@ def run_figures(
     runs: Sequence[Run] | Mapping[str, Run],
     *,
     parts: Mapping[str, str | tuple[str, ...]] | None = None,
-    sections: Mapping[str, str] | None = None,
+    in_sections: bool = False,
     names: Mapping[str, str] | None = None,
     without: Collection[str] = (),
     remarks: Sequence[str] = (),
@@ -60,10 +62,10 @@ def run_figures(
 
     The runs may be given by the names that the figures are to have for them.
     ``parts`` says of a measure what its parts are, where they are no domains, and of a single part where it is of
-    another kind, or of two: ``{"Blame": "cause", "Blame[user]": "side at fault"}``. ``sections`` divides the measures
-    by their families, in words: a figure for each. Scores that are no shares have axes of their own, in a figure of
-    their own. ``names`` has other words for a measure or a part, ``without`` names measures that are not drawn as a
-    whole, and ``remarks`` stand below every title.
+    another kind, or of two: ``{"Blame": "cause", "Blame[user]": "side at fault"}``. With ``in_sections``
+    there is a figure for each section that the kinds of the measures name. Scores that are no shares have axes of their
+    own, in a figure of their own. ``names`` has other words for a measure or a part, ``without`` names measures that
+    are not drawn as a whole, and ``remarks`` stand below every title.
     """
     labelled = runs if isinstance(runs, Mapping) else system_labels(runs)
     scored = _Scored(labelled, parts or {}, names or {}, without, remarks)
@@ -71,7 +73,7 @@ def run_figures(
     divided: dict[str, list[_Row]] = {}
     for row in scored.rows:
         if not row.part:
-            divided.setdefault(_section(row.measure, sections or {}), []).append(row)
+            divided.setdefault(_section(row.measure) if in_sections else "", []).append(row)
     for section, ours in divided.items():
         ending, about = (f"_{_slug(section)}", f": {section}") if section else ("", "")
         if shares := [our for our in ours if our.share]:
@@ -326,13 +328,11 @@ def _letters(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
-def _section(measure: str, sections: Mapping[str, str]) -> str:
-    if not sections:
-        return ""
-    try:
-        return sections[parse_measure(measure).card.family]
-    except (DialgaugeError, KeyError):  # of a plugin
-        return "other measures"
+def _section(measure: str) -> str:
+    with suppress(DialgaugeError):  # a measure of a plugin that is gone
+        if section := kind_named(parse_measure(measure).card.family).section:
+            return section
+    return "other measures"
 
 
 def _slug(text: str) -> str:

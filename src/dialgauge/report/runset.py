@@ -22,7 +22,7 @@ from dialgauge.report.notebook import notebook_html
 from dialgauge.report.runs import SHARE, measure_and_part, numbered, score_column
 from dialgauge.report.table import Cell, Column, Table, percent_note, render_tables
 from dialgauge.runs import Run, Store, worst_first
-from dialgauge.text import some_of
+from dialgauge.text import named_note, some_of
 
 if TYPE_CHECKING:
     import pandas
@@ -173,7 +173,7 @@ class RunSet(Presented, Mapping[str, Run]):
     def notes(self) -> list[str]:
         """What a reader of the scores should know, first of all systems, then of each."""
         shared = [note for note in self.runs[0].notes if all(note in run.notes for run in self.runs)]
-        own = (f"{name}: {note}" for name, run in self.items() for note in run.notes if note not in shared)
+        own = (named_note(name, note) for name, run in self.items() for note in run.notes if note not in shared)
         return [*shared, *own]
 
     def frame(self, by: str | None = None) -> polars.DataFrame:

@@ -11,6 +11,7 @@ RESPONSES = Kind(
     comparison="dialgauge.responses.comparison_view:VIEW",
     pages=_PAGES,
     results="dialgauge.responses:ReplyRuns",
+    measured_on=("task", "split"),
     headline=("per-response",),
 )
 TRAINING = Kind("training", pages=_PAGES, headline=("per-response",))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
@@ -13,8 +14,18 @@ import msgspec
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SILENCE
-from dialgauge.measures import Signature
-from dialgauge.rankers import LOGS, RankingTask, tokens
+from dialgauge.measures import Measure, Signature
+from dialgauge.rankers import (
+    EVALUATED,
+    LOGS,
+    RankingTask,
+    ReplyModel,
+    attentive,
+    claim_folder,
+    fit_model,
+    save_ranker,
+    tokens,
+)
 from dialgauge.report import (
     INTERVALS,
     Cell as TableCell,
@@ -25,10 +36,20 @@ from dialgauge.report import (
     interval_plot,
     score_column,
 )
-from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey, jobs_of, run_jobs
+from dialgauge.responses.cells import (
+    BY_CLASS,
+    TIES,
+    UNANSWERED,
+    CellKey,
+    checkpointed,
+    evaluation_run,
+    jobs_of,
+    run_jobs,
+)
+from dialgauge.responses.evaluation import Replier
 from dialgauge.responses.measures import DEFAULT, PER_DIALOG, PER_RESPONSE
 from dialgauge.responses.paper import column_of, published, training_is_released
-from dialgauge.runs import Run
+from dialgauge.runs import Run, Store
 from dialgauge.text import counted
 
 
@@ -46,6 +67,55 @@ class ReplyRuns(RunSet):
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """Accuracy by task and model, beside the paper's."""
         return cell_figures(self.runs)
+
+
+def evaluated_splits(names: Sequence[str] | None, available: Collection[str] = EVALUATED) -> list[str]:
+    """Those splits that models are evaluated on, of the ones named or of all that are available."""
+    present = [name for name in EVALUATED if name in available]
+    if not present:
+        raise DialgaugeError(f"this data has none of the evaluation splits ({', '.join(EVALUATED)})")
+    for name in names or ():
+        if name not in present:
+            raise DialgaugeError(f"unknown split '{name}'; choose from {', '.join(present)}")
+    return list(dict.fromkeys(names or present))
+
+
+def evaluate_bot(
+    bot: ReplyModel | Replier,
+    task: RankingTask,
+    *,
+    splits: Sequence[str] | None = None,
+    measures: Sequence[Measure[Any]] | None = None,
+    attention: int = 0,
+    fit: bool = False,
+    save: Path | None = None,
+    store: Store | str | Path | None = None,
+    progress: Progress = SILENT,
+) -> ReplyRuns:
+    """Let a model, an agent or an endpoint answer every reply of a task: a run for each split, always stored.
+
+    With ``fit`` a model is trained on the task first, or goes on after the last epoch of an interrupted training, and
+    is saved in the folder ``save``. ``attention`` keeps where a memory network looked in the first so many dialogues.
+    """
+    names = evaluated_splits(splits, task.splits)
+    chosen = store if isinstance(store, Store) else Store(store)
+    if attention:
+        attentive(bot)  # an error before a training of hours
+    runs = []
+    with ExitStack() as training:
+        if fit and isinstance(bot, ReplyModel):
+            if save is not None:
+                claim_folder(save, bot, task)
+            key = CellKey.planned(bot, task, names[0])
+            training.enter_context(checkpointed(bot, key, chosen, progress.say))
+            fit_model(bot, task, progress.say)
+            if save is not None:
+                save_ranker(bot, save, task.number)
+                progress.say(f"model saved in {save}")
+        for key in (CellKey.of(bot, task, name) for name in names):
+            progress.say(f"{bot.name} on {key.split}, seed {bot.seed}")
+            runs.append(chosen.add(evaluation_run(key, bot, task, measures, attention=attention)))
+    return ReplyRuns(runs)
 
 
 def evaluate_models(

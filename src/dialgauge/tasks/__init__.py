@@ -84,7 +84,6 @@ if TYPE_CHECKING:
         active_domains as active_domains,
         estimated_domains as estimated_domains,
         human_responses as human_responses,
-        predictions_from as predictions_from,
         read_predictions as read_predictions,
     )
     from dialgauge.tasks.published import (
@@ -136,6 +135,7 @@ if TYPE_CHECKING:
         outcome_tables as outcome_tables,
     )
     from dialgauge.tasks.recordings.outcomes import StrictVerdict as StrictVerdict, TaskOutcome as TaskOutcome
+    from dialgauge.tasks.responses_in_memory import predictions_from as predictions_from
     from dialgauge.tasks.results import (
         TaskRuns as TaskRuns,
         as_system as as_system,

@@ -4,6 +4,7 @@ from dialgauge.kinds import Kind, Verdicts
 
 TASKS = Kind(
     "tasks",
+    section="task",
     title="Recorded responses",
     cards="dialgauge.tasks.measures:CARDS",
     comparison="dialgauge.tasks.comparison_view:VIEW",
@@ -13,11 +14,15 @@ TASKS = Kind(
 )
 #: No run is of this kind: runs of the lab have these measures beside others.
 OUTCOMES = Kind(
-    "outcomes", title="Outcomes of conversations", cards="dialgauge.tasks.recordings.outcome_measures:CARDS"
+    "outcomes",
+    section="task",
+    title="Outcomes of conversations",
+    cards="dialgauge.tasks.recordings.outcome_measures:CARDS",
 )
 #: Agents that try each task several times.
 TRIALS = Kind(
     "trials",
+    section="task",
     title="Trials of agents",
     cards="dialgauge.tasks.trials.reward_measures:CARDS",
     comparison="dialgauge.tasks.trials.trial_comparison:VIEW",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -14,7 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import DEFAULT_LIMIT, Keyed, Notes, Part, bulk_load, hold_by_key, resolve, system_name
+from dialgauge.formats import Keyed, Notes, Part, bulk_load, hold_by_key, resolve, system_name
 from dialgauge.tasks.delexical import DOMAINS, placeholders, unknown_placeholders
 from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState, format_name
 from dialgauge.text import Note, counted, some_of
@@ -167,24 +166,11 @@ _LOOSE_SLOTS = msgspec.json.Decoder(dict[str, Any])
 
 def read_predictions(source: str | Path, name: str | None = None) -> TaskPredictions:
     """A prediction file in the layout of MultiWOZ_Evaluation (``mwzeval``)."""
-    return _predictions(resolve(source), name or system_name(source), str(source))
+    return predictions_in(resolve(source), name or system_name(source), str(source))
 
 
-def predictions_from(name: str, dialogues: Mapping[str, Sequence[Mapping[str, Any]]]) -> TaskPredictions:
-    """What such a file holds, from Python: dialogue to list of turns with ``response`` and, if you have them, ``state``
-    and ``active_domains``. It is not changed.
-
-    >>> predictions_from("mine", {"SNG0073.json": [{"response": "[taxi_type] is on its way ."}]}).turns
-    1
-    """
-    try:
-        content = msgspec.json.encode(dialogues)
-    except TypeError as error:
-        raise DialgaugeError(f"the predictions of '{name}' hold something JSON cannot express: {error}") from error
-    return _predictions([Part(name, lambda: io.BytesIO(content), DEFAULT_LIMIT)], name, "")
-
-
-def _predictions(parts: Iterable[Part], name: str, source: str) -> TaskPredictions:
+def predictions_in(parts: Iterable[Part], name: str, source: str = "") -> TaskPredictions:
+    """What files of that layout hold; ``source`` is what errors call them."""
     seen: set[str] = set()
 
     def keyed() -> Iterator[tuple[str, list[TaskTurn]]]:

@@ -16,7 +16,7 @@ from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
 from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.tables import VERDICTS
-from dialgauge.text import counted, some_of
+from dialgauge.text import counted, named_note, some_of
 
 KIND = "tasks"
 GROUNDED = "(rules=grounded)"
@@ -39,13 +39,13 @@ class TaskRuns(RunSet):
     @property
     def notes(self) -> list[str]:
         """How much was scored of each system, what was switched, and what looks gamed."""
-        notes = []
+        notes: list[str] = []
         for run in self.runs:
             sentences = [run.coverage.sentence()]
             if lacking := run.details["missing_dialogues"]:
                 sentences.append(f"no responses for {some_of(lacking, _NAMED)}; {run.coverage.policy}")
             sentences += [*run.notes, *(f"WARNING: {warning}" for warning in warnings(run))]
-            notes += [f"{run.name}: {sentence}" for sentence in sentences]
+            notes += [named_note(run.name, sentence) for sentence in sentences]
         return notes
 
     def tables(self) -> list[Table]:

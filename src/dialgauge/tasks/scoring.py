@@ -12,16 +12,12 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from dialgauge.engine import SILENT, Progress, Workers, place_of
-from dialgauge.errors import DialgaugeError
-from dialgauge.formats import file_name, named_files, system_names
+from dialgauge.formats import file_name, named_files, named_sources
 from dialgauge.runs import Store
 from dialgauge.tasks.evaluation import Missing, TaskEvaluation, TaskOptions
 from dialgauge.tasks.gold import GoldTasks
-from dialgauge.tasks.predictions import (
-    DomainMode,
-    TaskPredictions,
-    read_predictions,
-)
+from dialgauge.tasks.predictions import DomainMode, TaskPredictions, read_predictions
+from dialgauge.tasks.responses_in_memory import ResponsesInMemory, are_responses, predictions_from
 from dialgauge.tasks.results import TaskRuns
 from dialgauge.tasks.texts import (
     ReferenceKind,
@@ -30,7 +26,7 @@ from dialgauge.tasks.texts import (
 from dialgauge.worlds.town import TownDatabase
 
 #: A prediction file, or what one holds.
-Predictions: TypeAlias = str | Path | TaskPredictions
+Predictions: TypeAlias = str | Path | TaskPredictions | ResponsesInMemory
 
 
 def score_tasks(
@@ -51,7 +47,7 @@ def score_tasks(
     store: Store | None = None,
     progress: Progress = SILENT,
 ) -> TaskRuns:
-    """Inform, Success, BLEU, Combined and what they hide, for each system.
+    """Inform, Success, BLEU, Combined and what they hide, for each system: files, or what ``predictions_from`` takes.
 
     ``database`` is the folder ``db`` of MultiWOZ, looked for beside the gold file unless given. ``references`` is a
     file of your own (dialogue to list of texts), and then ``references_are`` says whether its texts have bracketed
@@ -95,28 +91,14 @@ def _listed(
     systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions],
 ) -> list[tuple[str | None, Predictions]]:
     """Systems with their names, where these are known before they are read."""
-    if isinstance(systems, str | Path | TaskPredictions):
-        systems = [systems]
-    if not isinstance(systems, Iterable):
-        raise DialgaugeError(f"something of type {type(systems).__name__} cannot be scored: give prediction files")
-    if isinstance(systems, Mapping):
-        named: list[tuple[str | None, Predictions]] = list(systems.items())
-    elif all(isinstance(each, str | Path) for each in systems):
-        named = list(zip(system_names([str(each) for each in systems]), systems, strict=True))
-    else:
-        named = [(None, each) for each in systems]
-    if not named:
-        raise DialgaugeError("there is nothing to score: name at least one prediction file")
-    return named
+    if isinstance(systems, TaskPredictions) or are_responses(systems):
+        return [(None, systems)]
+    if isinstance(systems, list | tuple) and any(isinstance(each, TaskPredictions) for each in systems):
+        return [(None, each) for each in systems]
+    return list(named_sources(systems).items())
 
 
 def _read(name: str | None, given: Predictions) -> TaskPredictions:
     if isinstance(given, TaskPredictions):
         return given
-    if isinstance(given, str | Path):
-        return read_predictions(given, name)
-    named = f" ('{name}')" if name else ""
-    raise DialgaugeError(
-        "a system is a file, or what predictions_from('name', dialogues) makes of dialogues, not a "
-        f"{type(given).__name__}{named}"
-    )
+    return read_predictions(given, name) if isinstance(given, str | Path) else predictions_from(name or "system", given)

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.renaming import Renaming as Renaming
     from dialgauge.tracking.results import TrackingRuns as TrackingRuns
     from dialgauge.tracking.scoring import (
+        TrackingOptions as TrackingOptions,
         score as score,
         score_prepared as score_prepared,
         state_scores as state_scores,

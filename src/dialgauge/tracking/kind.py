@@ -4,6 +4,7 @@ from dialgauge.kinds import Kind, Mistakes
 
 TRACKING = Kind(
     "tracking",
+    section="tracker",
     title="State tracking",
     cards="dialgauge.tracking.measures:CARDS",
     comparison="dialgauge.tracking.comparison_view:VIEW",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -54,6 +54,20 @@ from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, pro
 
 if TYPE_CHECKING:
     from dialgauge.tracking.sgd.official import OfficialScores, SgdScoring
+
+
+class TrackingOptions(TypedDict, total=False):
+    """How gold and predictions of trackers are read and matched, as :func:`score` explains it."""
+
+    profile: str | Profile | Sequence[str | Profile] | None
+    coverage: str
+    exclude: Collection[str]
+    ontology: Ontology | str | Path | None
+    gold_format: str | None
+    pred_format: str | None
+    turns: str | None
+    rename: Renaming | Mapping[str, Mapping[str, str]] | str | Path | None
+    accept: str | Collection[str]
 
 
 def score(

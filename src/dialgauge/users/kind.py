@@ -4,6 +4,7 @@ from dialgauge.kinds import Kind
 
 USERS = Kind(
     "users",
+    section="user",
     title="Simulated users",
     cards="dialgauge.users.measures:CARDS",
     comparison="dialgauge.users.comparison_view:VIEW",

@@ -20,7 +20,7 @@ from dialgauge import comparison
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import list_shards, named_files, system_name
+from dialgauge.formats import list_shards, named_sources, system_name
 from dialgauge.measures import (
     Count,
     Coverage,
@@ -69,7 +69,7 @@ def score_users(
     store: Store | None = None,
     progress: Progress = SILENT,
 ) -> UserRuns:
-    """I-GCDF1 and R-GCDF1 of the user in conversations: files, a corpus, a run, or any iterable of dialogues.
+    """I-GCDF1 and R-GCDF1 of the user in conversations: files, a run, dialogues, or a frame or dataset of them.
 
     Several user models are a list of files or folders, or a mapping of names to any of these. ``overrides`` maps dotted
     option paths to values; ``measures`` may name those of other packages. ``options`` are all settings in one record,
@@ -92,20 +92,12 @@ def score_users(
             database=database,
             schema=schema,
         )
-    if not isinstance(conversations, str | Path | Iterable | Run | Dialogue):
-        raise DialgaugeError(
-            f"something of type {type(conversations).__name__} holds no conversations: give files or dialogues"
-        )
-    named: list[tuple[str | None, Any]] = [(name, conversations)]
-    if isinstance(conversations, Mapping):
-        named = list(conversations.items())
-    elif isinstance(conversations, list | tuple) and all(
-        isinstance(conversation, str | Path) for conversation in conversations
-    ):
-        named = list(named_files(conversations).items())
+    named = named_sources(conversations, conversations.name if isinstance(conversations, Run) else "conversations")
+    if name is not None and len(named) == 1 and not isinstance(conversations, Mapping):
+        named = dict.fromkeys([name], *named.values())
     runs = []
     chosen = measure_names(measures)
-    for label, source in named:
+    for label, source in named.items():
         with progress.bar("scoring files") as advance:
             run = users_scored(
                 source,

@@ -25,10 +25,12 @@ from dialgauge.engine import Unit, Work, Workers, place_of
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
     DEFAULT_LIMIT,
+    AnyFrame,
     Corpus,
     Notes,
     Part,
     bulk_load,
+    in_memory,
     system_name,
 )
 from dialgauge.measures import Signature
@@ -38,8 +40,8 @@ from dialgauge.users.records import DialogueScore
 from dialgauge.users.scorer import Failure, Scorer
 from dialgauge.users.scorer_settings import ScorerSettings, UserOptions
 
-#: Files by name, or dialogues: a corpus, a run, any iterable.
-Conversations: TypeAlias = str | Path | Corpus | Run | Iterable[Dialogue]
+#: Files by name, or dialogues: a corpus, a run, a frame, any iterable.
+Conversations: TypeAlias = str | Path | Corpus | Run | AnyFrame | Iterable[Dialogue]
 
 #: Some goals are recorded and some derived.
 MIXED = "recorded+derived"
@@ -226,17 +228,19 @@ class _Gathering:
     """The units of a source on their way out, and what came of them on their way back."""
 
     def __init__(self, source: Conversations, options: UserOptions, name: str | None) -> None:
-        self._source = source
         self._files: list[_File] | None = None
+        self._held: Iterator[Dialogue] = iter(())
         notes = Notes()
         kind = ""
         if isinstance(source, str | Path):
             self._files = [_File(*pair) for pair in dialogue_parts(source, options, notes)]
             kind = one_format(source, [each.format for each in self._files], options)
             name = name or system_name(source)
-        elif isinstance(source, Corpus):
-            kind = source.format
-            name = name or (system_name(source.source) if source.source else None)
+        elif isinstance(source, Run):
+            self._held = source.dialogues()
+        else:
+            corpus = in_memory(source)
+            self._held, kind = iter(corpus), corpus.format
         self.scored = ScoredConversations(
             name or getattr(source, "name", "") or "conversations",
             kind,
@@ -266,8 +270,7 @@ class _Gathering:
 
     def _payloads(self, distributed: bool) -> Iterator[tuple[_File | _Batch, Notes]]:
         if self._files is None:
-            stream = iter(_in_memory(self._source))
-            while batch := list(islice(stream, _BATCH)):
+            while batch := list(islice(self._held, _BATCH)):
                 yield _Batch(batch), Notes()
             return
         for file in self._files:
@@ -312,9 +315,3 @@ class _Gathering:
         reason = f"this id was already used {before}; ids must be unique"
         self.scored.failures.append(Failure(result.id, reason, file=file))
         return None
-
-
-def _in_memory(source: Conversations) -> Iterable[Dialogue]:
-    if isinstance(source, str | Path):
-        raise TypeError("files are not in memory")
-    return source.dialogues() if isinstance(source, Run) else source

@@ -50,7 +50,7 @@ def test_the_values_are_those_of_the_runs(tmp_path: Path) -> None:
     comparison = compare_runs(runs, resamples=100)
     for run in runs:
         for measure in comparison.measures:
-            value = comparison.values[
+            value = comparison.corpus_values[
                 comparison.scores.place_of_system(run.name), comparison.scores.place_of_measure(measure)
             ]
             assert value == pytest.approx(run.scores[measure].value), measure
@@ -118,7 +118,9 @@ def test_a_few_other_tasks_under_the_same_ids_are_left_out_and_named(
     assert "2 tasks left out, as they have different goals or instructions under the same id: 1, 5." in before
     comparison = compare_runs(score_results([a, b], resamples=0).runs, resamples=100)
     assert len(comparison.dialogues) == 18 and not {"1", "5"} & set(comparison.dialogues)
-    assert comparison.values[0, 0] == pytest.approx(8 / 18)  # ten of twenty passed, and two of those are left out
+    assert comparison.corpus_values[0, 0] == pytest.approx(
+        8 / 18
+    )  # ten of twenty passed, and two of those are left out
     assert dialgauge(capsys, "compare", a, c, "--resamples", 100).code == 0
 
 

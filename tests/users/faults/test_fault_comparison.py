@@ -14,7 +14,7 @@ from dialgauge.explorer import Library
 from dialgauge.measures import Signature
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Run, Store
-from dialgauge.users.faults import check_faults
+from dialgauge.users.faults import user_faults
 from support.agent_results import tau_result
 from support.commands import dialgauge
 from support.shared import shared_folder
@@ -42,7 +42,7 @@ def failed(task: str, trial: int, words: int = 0) -> Any:
 
 def checked(path: Path, *conversations: Any, resamples: int = 0) -> Run:
     path.write_text(json.dumps(conversations))
-    return check_faults(path, resamples=resamples)
+    return user_faults(path, resamples=resamples)[0]
 
 
 def simulations(user: str, domain: str, agent: str, wish: str = "fly") -> dict[str, Any]:
@@ -66,7 +66,7 @@ def simulations(user: str, domain: str, agent: str, wish: str = "fly") -> dict[s
 
 def signed(path: Path, **told: str) -> str:
     path.write_text(json.dumps(simulations(**told)))
-    return comparable_signature(check_faults(path, resamples=0))
+    return comparable_signature(user_faults(path, resamples=0)[0])
 
 
 def test_signatures_tell_data_apart_and_not_agents(tmp_path: Path) -> None:
@@ -137,10 +137,10 @@ def test_a_simulation_without_a_verdict_makes_a_file_incomplete(tmp_path: Path, 
     content = simulations("u", "airline", "a")
     content["simulations"][0].update(change)
     (tmp_path / "r.json").write_text(json.dumps(content))
-    assert not check_faults(tmp_path / "r.json", resamples=0).coverage.complete
+    assert not user_faults(tmp_path / "r.json", resamples=0)[0].coverage.complete
     content["simulations"][0]["messages"] = []
     (tmp_path / "r.json").write_text(json.dumps(content))
-    silent = check_faults(tmp_path / "r.json", resamples=0)
+    silent = user_faults(tmp_path / "r.json", resamples=0)[0]
     assert silent.coverage["dialogues"].scored == 0 and sum(silent.details["nothing_to_look_at"].values()) == 1
 
 
@@ -170,7 +170,7 @@ def assert_intervals_agree(runs: list[Run], resamples: int) -> None:
     for place, run in enumerate(runs):
         for number, measure in enumerate(comparison.measures):
             score = run.scores[measure]
-            assert comparison.values[place, number] == pytest.approx(score.value), measure
+            assert comparison.corpus_values[place, number] == pytest.approx(score.value), measure
             assert list(comparison.intervals[place, number]) == pytest.approx([score.low, score.high]), measure
 
 
@@ -210,7 +210,7 @@ def test_a_withheld_part_that_comes_when_asked_again_is_minor(tmp_path: Path) ->
 @needs_data
 def test_a_contradiction_is_marked_where_the_user_first_says_it() -> None:
     assert DATA is not None
-    run = check_faults(DATA / "tau" / "tau2_airline_grok-3.json.gz", resamples=0)
+    run = user_faults(DATA / "tau" / "tau2_airline_grok-3.json.gz", resamples=0)[0]
     rows = [row for row in run.table("faults").to_dicts() if (row["dialogue"], row["kind"]) == ("8#0", "contradicted")]
     [row] = [row for row in rows if row["about"] == "checked bags"]
     assert (row["message"], row["length"]) == (13, 2)
@@ -220,7 +220,7 @@ def test_a_contradiction_is_marked_where_the_user_first_says_it() -> None:
 def test_airline_and_telecom_are_not_measured_alike() -> None:
     assert DATA is not None
     files = ("tau2_airline_grok-3", "tau2_telecom-workflow_grok-3")
-    runs = [check_faults(DATA / "tau" / f"{name}.json.gz", resamples=0) for name in files]
+    runs = [user_faults(DATA / "tau" / f"{name}.json.gz", resamples=0)[0] for name in files]
     assert len({comparable_signature(run) for run in runs}) == 2
 
 
@@ -229,4 +229,4 @@ def test_airline_and_telecom_are_not_measured_alike() -> None:
 def test_intervals_on_real_trials_agree_with_the_runs(tmp_path: Path) -> None:
     assert DATA is not None
     file = DATA / "tau" / "tau_airline_gpt-4o.json.gz"
-    assert_intervals_agree([check_faults(file, name=name, resamples=300) for name in "ab"], 300)
+    assert_intervals_agree([user_faults({name: file}, resamples=300)[0] for name in "ab"], 300)

@@ -12,7 +12,7 @@ from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
 from dialgauge.runs import Store
-from dialgauge.users.faults import KINDS, check_faults, explanation_tables, faults_run
+from dialgauge.users.faults import KINDS, explanation_tables, faults_run, user_faults
 from runs.contract import assert_run_contract
 from support.agent_results import tau_result
 from support.commands import dialgauge
@@ -41,17 +41,17 @@ def results(path: Path) -> Path:
 
 
 def test_a_run_keeps_the_contract_in_memory_and_stored(tmp_path: Path) -> None:
-    run = check_faults(results(tmp_path / "r.json"), resamples=50)
+    run = user_faults(results(tmp_path / "r.json"), resamples=50)[0]
     assert_run_contract(run)
     stored = Store(tmp_path / "store").add(run)
     assert_run_contract(stored)
     assert stored.table("faults").equals(run.table("faults"))
-    again = check_faults(stored.path, resamples=50)
+    again = user_faults(stored.path, resamples=50)[0]
     assert again.scores == run.scores and again.table("faults").equals(run.table("faults"))
 
 
 def test_shares_count_only_what_was_checked(tmp_path: Path) -> None:
-    run = check_faults(results(tmp_path / "r.json"), resamples=0)
+    run = user_faults(results(tmp_path / "r.json"), resamples=0)[0]
     assert run.scores["UserFault[withheld]"].value == 0.5
     assert run.scores["UserFault"].value == 0.25
     assert run.scores["NoFaultFound"].value == 0.75
@@ -60,7 +60,7 @@ def test_shares_count_only_what_was_checked(tmp_path: Path) -> None:
 
 
 def test_what_the_tables_hold(tmp_path: Path) -> None:
-    run = check_faults(results(tmp_path / "r.json"), resamples=0)
+    run = user_faults(results(tmp_path / "r.json"), resamples=0)[0]
     [row] = run.table("faults").to_dicts()
     assert (row["dialogue"], row["kind"], row["turn"], row["message"], row["length"]) == ("a#0", "withheld", 2, 3, 1)
     assert (row["checked"], row["by"]) == ("part", "check")
@@ -116,7 +116,7 @@ def test_one_conversation_explained(tmp_path: Path, capsys: pytest.CaptureFixtur
     done = dialgauge(capsys, "users", "faults", file, "--dialogue", "a#0")
     assert "I forgot it." in done.out and "What was looked at" in done.out
     with pytest.raises(DialgaugeError, match=r"no conversation 'a#7'.*a#"):
-        explanation_tables(check_faults(file, resamples=0), "a#7")
+        explanation_tables(user_faults(file, resamples=0)[0], "a#7")
 
 
 def test_the_same_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import dialgauge
 from dialgauge.dialogue import Dialogue, Goal, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.faults import (
@@ -54,6 +55,16 @@ def test_it_replaces_nothing() -> None:
     before = check_user(TALK)
     assert answering(("withheld", 1)).add(before, TALK) == before
     assert answering().add(before, TALK) == before
+
+
+def test_faults_of_users_are_asked_for_with_a_judge() -> None:
+    alone = dialgauge.user_faults({"mine": [TALK]}, resamples=0)
+    judged = dialgauge.user_faults({"mine": [TALK]}, resamples=0, judge=answering(("invented", 1)))
+    assert alone["mine"]["UserFault[invented]"] == 0.0 and judged["mine"]["UserFault[invented]"] == 1.0
+    assert "judge:stub" in judged.signature and "judge:stub" not in alone.signature
+    assert "How the judge stub agrees with the labels" in str(judged)
+    silent = dialgauge.user_faults([TALK], resamples=0, judge=FaultJudge(lambda prompt: "I would rather not say."))
+    assert silent[0].table("faults").equals(alone[0].table("faults"))
 
 
 def test_what_it_looked_at_where_a_check_could_not_is_not_called_unchecked() -> None:

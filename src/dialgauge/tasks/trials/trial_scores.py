@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -19,7 +19,7 @@ from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import Notes, named_files, planned_results, read
+from dialgauge.formats import AnyFrame, Corpus, Notes, named_files, named_sources, planned_results, read
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -61,6 +61,7 @@ from dialgauge.tasks.trials.reward_measures import (
     TrialEvidence,
     label_part,
 )
+from dialgauge.tasks.trials.task_attempt import BENCHMARKS, outcome_details
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
 from dialgauge.tasks.trials.trial_notes import trial_notes
 from dialgauge.tasks.trials.verdicts import is_quality, reported_number
@@ -75,10 +76,12 @@ if TYPE_CHECKING:
 
 KIND = "trials"
 TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
+#: What agents did: a file, records of a log or a frame of them, or dialogues.
+Attempted: TypeAlias = "str | Path | Corpus | AnyFrame | Sequence[Mapping[str, object]] | Iterable[Dialogue]"
 
 
 def score_results(
-    sources: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
+    sources: Attempted | Iterable[str | Path] | Mapping[str, Attempted],
     *,
     measures: str | Sequence[str] = (),
     resamples: int = 1000,
@@ -89,8 +92,9 @@ def score_results(
     findings: Callable[[str | Path], LogFindings] | None = None,
     judges: Iterable[str | Path] = (),
 ) -> TrialRuns:
-    """pass^k, rewards and costs of each results file of agents; names are those of a mapping, or made of the files'.
+    """pass^k, rewards and costs of agents, one run for each file; names are those of a mapping, or made of the files'.
 
+    In place of a file may be what it holds: records of a log, a frame of them, or dialogues.
     ``findings`` gives what more is known of a file, such as its audit; tables are made of it when the run is stored.
     ``judges`` are files with verdicts of graders (``tasks judges``): pass^k
     under each of them stands beside the log's own.
@@ -104,23 +108,24 @@ def score_results(
     """
     from dialgauge.tasks.trials.trial_tables import TrialRuns
 
-    named, measures = named_files(sources), measure_names(measures)
+    named, measures = named_sources(sources), measure_names(measures)
     if place_of(workers).asked:
         from dialgauge.tasks.distributed import ResultsWork, score_distributed
 
         work = ResultsWork(measures, resamples, seed, judges)
-        return TrialRuns(score_distributed(work, named, store=store, workers=workers, progress=progress))
+        return TrialRuns(score_distributed(work, named_files(named), store=store, workers=workers, progress=progress))
     runs = []
     verdicts = read_verdicts(judges) if (judges := tuple(judges)) else []
     with progress.reading(len(named)) as advance:
         for name, source in named.items():
-            dialogues, plan, reading = _read(source)
-            integrity, obstacle = _checked(source)
+            corpus, plan = _read(source)
+            file = corpus.source if corpus.files else ""
+            integrity, obstacle = _checked(file, corpus)
             run = score_attempts(
-                dialogues,
+                corpus.dialogues,
                 name,
-                findings=findings(source) if findings is not None and dialogues else None,
-                inputs=[("results", source)],
+                findings=findings(file) if findings is not None and file and len(corpus) else None,
+                inputs=[("results", file)] if file else [],
                 measures=measures,
                 resamples=resamples,
                 seed=seed,
@@ -128,32 +133,37 @@ def score_results(
                 integrity=integrity,
                 verdicts=verdicts,
                 notes=[Note("integrity", obstacle)] if obstacle else [],
-                reading=reading,
+                reading=corpus.notes,
             )
             runs.append(run)
             advance(1)
     return TrialRuns(runs)
 
 
-def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], Notes]:
-    """The conversations of a file, where there are none what the file says was planned, and what was not read."""
+def _read(source: Attempted) -> tuple[Corpus, Mapping[str, str]]:
+    """The conversations of a source and, where a file has none, what it says was planned."""
     try:
-        corpus = read(source)
+        return read(source), {}
     except DialgaugeError as error:
+        if not isinstance(source, str | Path):
+            raise
         plan = planned_results(source)
         if not plan:
             refuse_unreadable(source)
             raise led_on(source, error) from error
-        return [], plan, Notes()
-    return corpus.dialogues, {}, corpus.notes
+        return Corpus(source=str(source), format="", kind="", files=[str(source)]), plan
 
 
-def _checked(source: str | Path) -> tuple[Integrity | None, str]:
+def _checked(file: str, corpus: Corpus) -> tuple[Integrity | None, str]:
     """Whether the conversations belong to their tasks, or why that cannot be told; neither for other formats."""
+    cannot = "it could not be checked whether conversations belong to their tasks"
+    if not file:
+        known = any(outcome_details(dialogue).get("benchmark") in BENCHMARKS for dialogue in corpus)
+        return None, f"{cannot} (only the files of a benchmark are)" if known else ""
     try:
-        return check_log(source, data_folder().root), ""
+        return check_log(file, data_folder().root), ""
     except DialgaugeError as error:
-        return None, f"it could not be checked whether conversations belong to their tasks ({error.message})"
+        return None, f"{cannot} ({error.message})"
 
 
 def score_attempts(

@@ -19,7 +19,7 @@ from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCO
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.tasks.trials.verdicts import MIXED_TRIALS
-from dialgauge.text import counted, note_kind
+from dialgauge.text import counted, named_note, note_kind
 from dialgauge.worlds.tools import integrity_sentences, same_logs
 
 STEPS = "steps_used_by"
@@ -36,7 +36,10 @@ class TrialRuns(RunSet):
     @property
     def notes(self) -> list[str]:
         """How much of each file there is, to be read before any number; then what else a reader should know."""
-        return [*coverage_sentences(self.runs), *(f"{run.name}: {note}" for run in self.runs for note in run.notes)]
+        return [
+            *coverage_sentences(self.runs),
+            *(named_note(run.name, note) for run in self.runs for note in run.notes),
+        ]
 
     @property
     def trials_stand(self) -> bool:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         UserFault as UserFault,
     )
     from dialgauge.users.faults.fault_runs import (
-        check_faults as check_faults,
         faults_run as faults_run,
         user_faults as user_faults,
     )
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
         FaultJudge as FaultJudge,
         judge_prompt as judge_prompt,
         judge_records as judge_records,
+        model_judge as model_judge,
         with_judged as with_judged,
     )
     from dialgauge.users.faults.knowledge import (

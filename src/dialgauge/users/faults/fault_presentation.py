@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,7 +16,8 @@ from dialgauge.text import counted
 from dialgauge.users.faults.fault_measures import NO_FAULT_FOUND, USER_FAULT
 from dialgauge.users.faults.fault_records import KINDS
 from dialgauge.users.faults.fault_runs import CHECKS, FAULTS
-from dialgauge.users.faults.labelled import PARTS, CheckMeasurement, Share, load_earlier, load_record
+from dialgauge.users.faults.judge import FaultJudge, judge_records
+from dialgauge.users.faults.labelled import PARTS, CheckMeasurement, Share, load_earlier, load_labels, load_record
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -34,6 +35,11 @@ MOST = 20
 class FaultRuns(RunSet):
     """What the users of recorded conversations got wrong, by file."""
 
+    def __init__(self, runs: Iterable[Run], agreement: Table | None = None) -> None:
+        super().__init__(runs)
+        #: How the judge agrees with the labels, where one was asked.
+        self.agreement = [] if agreement is None else [agreement]
+
     @property
     def notes(self) -> list[str]:
         """What each file lacks, to be read before any number; then what else a reader should know."""
@@ -44,7 +50,8 @@ class FaultRuns(RunSet):
 
         With ``detail`` also the parts that the checks were measured on, and earlier measurements.
         """
-        return [*(table for run in self.runs for table in fault_tables(run, limit)), record_table(detail=detail)]
+        found = [table for run in self.runs for table in fault_tables(run, limit)]
+        return [*found, record_table(detail=detail), *self.agreement]
 
     def document(self) -> dict[str, Any]:
         """The JSON of ``dialgauge users faults --json``: every fault, how far every check looked, their record."""
@@ -70,6 +77,21 @@ class FaultRuns(RunSet):
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The shares with their intervals, also by kind of fault."""
         return report.run_figures(self, parts={USER_FAULT: "kind of fault"})
+
+
+def agreement_table(judge: FaultJudge) -> Table:
+    """The judge alone against the labels of those conversations that people labelled."""
+    labels = [label for label in load_labels() if label.key in judge.judged]
+    shares = [Column(name, digits=1, percent=True) for name in ("precision", "recall")]
+    table = Table(f"How the judge {judge.name} agrees with the labels", ["kind", "right", "wrong", "missed", *shares])
+    if not labels:
+        table.notes.append("None of these conversations is labelled, so how far the judge can be trusted is unknown.")
+        return table
+    for kind, record in judge_records({label.key: judge.judged[label.key] for label in labels}, labels).items():
+        if record.right or record.wrong or record.missed:
+            table.add(kind, record.right, record.wrong, record.missed, record.precision.value, record.recall.value)
+    table.notes.append(f"On {len(labels)} labelled conversations; what the checks found is not counted here.")
+    return table
 
 
 def missing_sentence(run: Run) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
 
 from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue, differing_instructions, differing_sentence
 from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import named_files, read, system_name
+from dialgauge.formats import AnyFrame, Corpus, named_sources, read
 from dialgauge.measures import (
     Count,
     Coverage,
@@ -43,21 +45,28 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.users.faults.fault_presentation import FaultRuns
+    from dialgauge.users.faults.judge import FaultJudge
 
 KIND = "faults"
 FAULTS, CHECKS = "faults", "fault_checks"
 #: The file that makes a folder a stored run.
+#: Recorded conversations: a file or folder, a run or its folder, dialogues, or a frame of them.
+Recorded: TypeAlias = str | Path | Run | Corpus | AnyFrame | Iterable[Dialogue]
 
 
 def user_faults(
-    conversations: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
+    conversations: Recorded | Iterable[str | Path] | Mapping[str, Recorded],
     *,
     format: str | None = None,
     resamples: int = 1000,
     seed: int = 0,
+    judge: FaultJudge | None = None,
     progress: Progress = SILENT,
 ) -> FaultRuns:
-    """What the simulated users in recorded conversations got wrong: one run for each file or folder of a stored run.
+    """What the simulated users in recorded conversations got wrong: one run for each system.
+
+    A system is a file, a run or its folder, or dialogues, also in a frame; several are files, or a mapping of names. A
+    ``judge`` (:func:`dialgauge.users.faults.model_judge`) only adds faults, and is held against the labels.
 
     With an example file of ``dialgauge init``:
 
@@ -66,34 +75,45 @@ def user_faults(
     >>> f"{faults['tau']['UserFault']:.3f}", f"{faults['tau']['UserFault[withheld]']:.3f}"
     ('0.083', '0.083')
     """
-    from dialgauge.users.faults.fault_presentation import FaultRuns
+    from dialgauge.users.faults.fault_presentation import FaultRuns, agreement_table
 
-    with progress.reading():
-        return FaultRuns(
-            check_faults(source, name=name, format=format, resamples=resamples, seed=seed)
-            for name, source in named_files(conversations).items()
+    runs = []
+    default = conversations.name if isinstance(conversations, Run) else "conversations"
+    for name, source in named_sources(conversations, default).items():
+        with progress.reading():
+            recorded = _recorded(source, format)
+        checked = None if judge is None else judge.check(recorded.dialogues, recorded.file, progress)
+        runs.append(
+            faults_run(
+                recorded.dialogues,
+                name,
+                checked=checked,
+                judge=judge.name if judge else "",
+                inputs=[("conversations", recorded.file)] if recorded.file not in ("", "-") else [],
+                resamples=resamples,
+                seed=seed,
+                integrity=recorded.integrity,
+            )
         )
+    return FaultRuns(runs, agreement_table(judge) if judge else None)
 
 
-def check_faults(
-    source: str | Path, *, format: str | None = None, name: str | None = None, resamples: int = 1000, seed: int = 0
-) -> Run:
-    """The run of what the users in a source got wrong: conversations in any format, or the folder of a stored run."""
-    path = Path(source)
-    if (path / MANIFEST).is_file():
-        stored = Run.load(path)
-        return faults_run(list(stored.dialogues()), name or stored.name, resamples=resamples, seed=seed)
+class _Recording(Struct):
+    """Conversations, the file they are from, and whether they belong to their tasks, where that can be told."""
+
+    dialogues: Sequence[Dialogue]
+    file: str = ""
+    integrity: Integrity | None = None
+
+
+def _recorded(source: Recorded, format: str | None) -> _Recording:
+    if isinstance(source, str | Path) and (Path(source) / MANIFEST).is_file():
+        source = Run.load(Path(source))
+    if isinstance(source, Run):
+        return _Recording(list(source.dialogues()))
     corpus = read(source, format=format)
-    integrity = _checked_log(source)
-    inputs = [("conversations", str(source))] if str(source) != "-" else []
-    return faults_run(
-        corpus.dialogues,
-        name or system_name(source),
-        inputs=inputs,
-        resamples=resamples,
-        seed=seed,
-        integrity=integrity,
-    )
+    file = corpus.source if corpus.files else ""
+    return _Recording(corpus.dialogues, file, _checked_log(file) if file else None)
 
 
 def _checked_log(source: str | Path) -> Integrity | None:

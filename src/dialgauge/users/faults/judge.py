@@ -1,21 +1,24 @@
 """An optional judge: any callable from a prompt to a text, such as an endpoint's. It adds faults, and replaces none.
 
-judge = FaultJudge(lambda prompt: client.complete(prompt))
-more = judge.add(check_user(dialogue), dialogue)
+faults = dialgauge.user_faults("tau.json", judge=model_judge("http://localhost:8000/v1", {"model": "wise"}))
+more = FaultJudge(lambda prompt: client.complete(prompt)).add(check_user(dialogue), dialogue)
 
-Whoever uses one prints how it agrees with the labels: ``judge_records`` measures it as the checks are measured.
+How it agrees with the labels stands beside its faults: ``judge_records`` measures it as the checks are measured.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct, structs
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError
+from dialgauge.users.faults.checking import check_user
 from dialgauge.users.faults.fault_records import (
     KINDS,
     CheckedConversation,
@@ -25,7 +28,10 @@ from dialgauge.users.faults.fault_records import (
     runs_of,
 )
 from dialgauge.users.faults.labelled import CheckRecord, ConversationKey, LabelledConversation, check_records
+from dialgauge.users.faults.recorded_tasks import task_of, told_in
 
+#: Letters enough for a verdict with several faults.
+_DEFAULTS = {"max_tokens": "1000"}
 #: From a prompt to what the model wrote.
 JudgeCall: TypeAlias = Callable[[str], str]
 
@@ -77,14 +83,55 @@ class FaultJudge:
     def __init__(self, call: JudgeCall, name: str = "judge") -> None:
         self._call = call
         self.name = name
+        #: All that it found in the conversations it was asked about, also what the checks found too.
+        self.judged: dict[ConversationKey, Sequence[UserFault]] = {}
 
     def faults(self, dialogue: Dialogue) -> list[UserFault]:
         """What the judge finds in a conversation."""
         return read_verdict(self._call(judge_prompt(dialogue)), dialogue, self.name)
 
-    def add(self, checked: CheckedConversation, dialogue: Dialogue) -> CheckedConversation:
+    def add(self, checked: CheckedConversation, dialogue: Dialogue, file: str = "") -> CheckedConversation:
         """The findings of the checks, all of them, and beside them what only the judge found."""
-        return with_judged(checked, self.faults(dialogue))
+        faults = self.faults(dialogue)
+        trial = told_in(dialogue, "trial")
+        self.judged[Path(file).name, task_of(dialogue), int(trial) if trial.isdigit() else 0] = faults
+        return with_judged(checked, faults)
+
+    def check(
+        self, dialogues: Sequence[Dialogue], file: str = "", progress: Progress = SILENT
+    ) -> list[CheckedConversation]:
+        """What checks and judge find together; a conversation that it cannot judge keeps what the checks found."""
+        checked: list[CheckedConversation] = []
+        failed: list[str] = []
+        with progress.bar("judging", len(dialogues)) as advance:
+            for dialogue in dialogues:
+                own = check_user(dialogue)
+                try:
+                    own = self.add(own, dialogue, file)
+                except DialgaugeError as error:
+                    failed.append(f"{dialogue.id}: {error}")
+                checked.append(own)
+                advance(1)
+        if failed:
+            progress.say(f"not judged: {len(failed):,} of {len(dialogues):,}, the first {failed[0]}")
+        return checked
+
+
+def model_judge(endpoint: str, settings: Mapping[str, str] | None = None, *, seed: int = 0) -> FaultJudge:
+    """A language model as the judge: the address of an endpoint or ``local``, and settings such as ``model``."""
+    from dialgauge.agents import llm
+
+    chosen = llm.chat_settings({**_DEFAULTS, "endpoint": endpoint, **(settings or {})})
+    client = llm.ChatClient(chosen)
+
+    def ask(prompt: str) -> str:
+        messages = [{"role": "user", "content": prompt}]
+        try:
+            return client.ask(messages, seed=seed, purse=llm.DialogueBudget(chosen)).text
+        except llm.BudgetSpent as error:
+            raise DialgaugeError(str(error)) from error
+
+    return FaultJudge(ask, chosen.model_name)
 
 
 def judge_prompt(dialogue: Dialogue) -> str:
