@@ -20,7 +20,7 @@ from dialgauge.lab import simulate
 from dialgauge.rankers import Episode, Point, RankingTask, episodes, load_task
 from dialgauge.rankers.neural.encoding import Ints, words_of
 from dialgauge.rankers.neural.typed import Typed
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.responses import evaluate
 from dialgauge.worlds.restaurant import Parameters, load_world
 

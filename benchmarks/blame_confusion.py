@@ -34,7 +34,7 @@ from dialgauge.lab import (
     open_domain,
 )
 from dialgauge.lab.blame import CAUSES, Cause
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.worlds.domain import is_folder
 
 GOALS, SEED = 1000, 2

@@ -31,7 +31,7 @@ JUGGLING = '''
     from dialgauge.kinds import Kind
     from dialgauge.measures import Card
     from dialgauge.presentation import READ_FIRST, Badge, DialogueView, Facet, RunPages, TurnView
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
 
     CARDS = (
         Card(

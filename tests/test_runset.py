@@ -20,7 +20,7 @@ from dialgauge import DialgaugeError, RunSet, Score, Store
 from dialgauge.errors import UnknownNameError
 from dialgauge.kinds import BUILT_IN, kind_named
 from dialgauge.lab import write_release
-from dialgauge.report import Display, Table
+from dialgauge.rendering import Display, Table
 from dialgauge.responses import evaluate_models
 from dialgauge.runs import new_run
 from dialgauge.text import note_kind
@@ -329,7 +329,7 @@ def test_responses_may_be_in_memory(tmp_path: Path) -> None:
 
 def test_the_top_level() -> None:
     wanted = {"read", "score", "score_users", "score_tasks", "score_results", "user_faults", "converse", "simulate",
-              "compare", "write_report", "Store", "RunSet", "Score"}  # fmt: skip
+              "compare", "report", "Store", "RunSet", "Score"}  # fmt: skip
     assert wanted <= set(dialgauge.__all__)
     for name in wanted - {"Store"}:
         assert inspect.getdoc(getattr(dialgauge, name))

@@ -51,7 +51,7 @@ def _outputs(code: str, names: dict[str, Any], number: int) -> list[dict[str, An
 def _shown(value: Any) -> dict[str, list[str]]:
     """The forms of a value, as Jupyter keeps them."""
     if hasattr(value, "to_dict") and hasattr(value, "_repr_mimebundle_"):
-        from dialgauge.report import drawn
+        from dialgauge.rendering import drawn
 
         return {"image/svg+xml": _lines(drawn(value, ".svg").decode()), "text/plain": [type(value).__name__]}
     plain = {"text/plain": _lines(repr(value))}

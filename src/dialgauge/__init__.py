@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from dialgauge.data import convert
     from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Task, Turn
     from dialgauge.errors import DialgaugeError
-    from dialgauge.explorer import write_report
+    from dialgauge.explorer import report
     from dialgauge.formats import read, write
     from dialgauge.lab import converse, simulate
     from dialgauge.measures import Score
-    from dialgauge.report import RunSet
+    from dialgauge.rendering import RunSet
     from dialgauge.runs import Run, Store
     from dialgauge.tasks import score_results, score_tasks
     from dialgauge.tracking import Accumulator, compute, score
@@ -52,6 +52,7 @@ __all__ = [
     "convert",
     "load_world",
     "read",
+    "report",
     "review_log",
     "score",
     "score_results",
@@ -60,7 +61,6 @@ __all__ = [
     "simulate",
     "user_faults",
     "write",
-    "write_report",
 ]
 
 if not TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs, miss
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, expand
-from dialgauge.report import RunSet
+from dialgauge.rendering import RunSet
 from dialgauge.runs import Run, Store
 from dialgauge.text import note_kind
 from dialgauge.tracking import how_many, score

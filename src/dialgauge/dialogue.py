@@ -204,7 +204,7 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         return f"Dialogue({', '.join([repr(self.id), counted(len(self.turns), 'turn'), *self.domains])})"
 
     def _repr_html_(self) -> str:
-        html: str = import_module("dialgauge.report").dialogue_html(self)  # by name, as that room stands above this one
+        html: str = import_module("dialgauge.rendering").dialogue_html(self)  # by name: that room stands above
         return html
 
     def user_turns(self) -> Iterator[Turn]:

@@ -389,7 +389,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(
             ending = dialgauge(capsys, *needed(command), name, tmp_path / "new", "--figure-format", "svg,gif")
             assert (ending.code, "unknown --figure-format 'gif'" in ending.err) == (2, True), ending.err
             with pytest.MonkeyPatch.context() as patched:
-                patched.setattr("dialgauge.report.figures.find_spec", lambda name: None)
+                patched.setattr("dialgauge.rendering.figures.find_spec", lambda name: None)
                 lacking = dialgauge(capsys, *needed(command), name, tmp_path / "new")
             assert (lacking.code, lacking.out) == (2, "")
             assert "pip install 'dialgauge[figures]'" in lacking.err

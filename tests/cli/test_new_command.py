@@ -25,7 +25,7 @@ from typing import Annotated, Literal
 
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.options import Argument, Option, application
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 
 app = application("Words of texts.")
 

@@ -19,7 +19,7 @@ from dialgauge.data.checking import GroupReport, verdict
 from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 from support.examples import EXAMPLES
 from support.soak import examples
 

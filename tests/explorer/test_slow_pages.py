@@ -13,7 +13,7 @@ import pytest
 from dialgauge import Store
 from dialgauge.comparison import Comparison, ComparisonDraws, compare_runs, compare_runs_again
 from dialgauge.explorer import Explorer, create_app, kept_beside
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 from dialgauge.runs import Run
 from support.event_loop import completed
 from support.explorer_store import tracking_store

@@ -120,7 +120,7 @@ def whole_file(content: bytes, folder: Path) -> None:
 def checked(content: bytes, folder: Path) -> None:
     """``dialgauge data check``: the report and all of its tables."""
     from dialgauge.data import check, show
-    from dialgauge.report import FORMATS, Table
+    from dialgauge.rendering import FORMATS, Table
 
     report = check([str(in_file(folder, content))])
     for item in show(report):

@@ -54,7 +54,7 @@ def _files_of_run(pattern: str) -> list[bytes]:
 
 def _read_store(folder: Path) -> None:
     """Whatever the commands do with stored runs."""
-    from dialgauge.report import run_tables
+    from dialgauge.rendering import run_tables
     from dialgauge.runs import Store
     from dialgauge.tracking import TrackingRuns
 

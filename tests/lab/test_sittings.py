@@ -34,7 +34,7 @@ from dialgauge.lab import (
     study_figure,
     study_tables,
 )
-from dialgauge.report import drawn as rendered
+from dialgauge.rendering import drawn as rendered
 from dialgauge.runs import Store
 from dialgauge.stats import ratio_intervals
 from dialgauge.worlds.domain import DomainGoal

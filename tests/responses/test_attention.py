@@ -7,7 +7,7 @@ import pytest
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import Attention, TfIdf, attend, points_of
 from dialgauge.rankers.neural import MemN2N
-from dialgauge.report import save
+from dialgauge.rendering import save
 from dialgauge.responses import (
     CellKey,
     attention_figure,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dialgauge
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 from dialgauge.stats import CORRELATIONS, bootstrap_weights, correlation_draws
 from support.commands import dialgauge as command
 from support.doc_pages import DOCS

@@ -15,7 +15,7 @@ FOLDER = "reference/api"
 MODULES = (
     "dialgauge", "dialgauge.measures", "dialgauge.formats", "dialgauge.values", "dialgauge.tracking",
     "dialgauge.responses", "dialgauge.users", "dialgauge.tasks", "dialgauge.lab", "dialgauge.agents",
-    "dialgauge.rankers", "dialgauge.runs", "dialgauge.comparison", "dialgauge.report", "dialgauge.stats",
+    "dialgauge.rankers", "dialgauge.runs", "dialgauge.comparison", "dialgauge.rendering", "dialgauge.stats",
     "dialgauge.engine",
 )  # fmt: skip
 

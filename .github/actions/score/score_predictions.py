@@ -23,7 +23,7 @@ from typing import Any
 
 import dialgauge
 from dialgauge.cli import main as dialgauge_command
-from dialgauge.report import markdown
+from dialgauge.rendering import markdown
 
 #: GitHub refuses longer comments; the rest is for the sentence that says so.
 _LONGEST = 65_000

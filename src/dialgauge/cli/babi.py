@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import to_builtins
 
-from dialgauge import data, formats, lab, rankers, report
+from dialgauge import data, formats, lab, rankers, rendering
 from dialgauge.cli import common
 from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
 from dialgauge.cli.choices import names_of
@@ -90,9 +90,9 @@ def simulate(
             force=force,
             made=made,
         )
-    files = report.Table(
+    files = rendering.Table(
         f"{loaded.title}, seed {seed}",
-        ["file", "dialogs", "turns", "facts", report.Column("turns per dialog", digits=2)],
+        ["file", "dialogs", "turns", "facts", rendering.Column("turns per dialog", digits=2)],
     )
     for item in written:
         files.add(item.file, item.dialogs, item.turns, item.facts, item.turns / item.dialogs)
@@ -159,7 +159,7 @@ def anonymise(
 
     Names are found with lists: a name on no list stays. The input logs are never overwritten.
     """
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
 
     anonymiser = data.Anonymiser(_gazetteers(gazetteer or []))
     corpus = formats.read(log)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from dialgauge import rankers, report, responses, runs
+from dialgauge import rankers, rendering, responses, runs
 from dialgauge.cli.babi_options import DeviceOption, Replies, tell
 from dialgauge.cli.common import DrawnOutput, LimitOption, RunOption, StoreOption
 from dialgauge.cli.options import Option, command
@@ -62,7 +62,7 @@ def attention(
     output.document("babi-attention", {"systems": [{**responses.run_record(made), "attention": weights}]})
 
 
-def _best_answers(made: runs.Run, shown: Sequence[rankers.Attention]) -> dict[int, list[report.Table]]:
+def _best_answers(made: runs.Run, shown: Sequence[rankers.Attention]) -> dict[int, list[rendering.Table]]:
     """Number of the reply to the table of answers to it."""
     turns = made.table("replies")["turn"].to_list()
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge import agents, lab, rankers, report, runs
+from dialgauge import agents, lab, rankers, rendering, runs
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     LoadOption,
@@ -73,7 +73,7 @@ def interact(
         talks.append(store.add(lab.interact(system, loaded, number, name, dialogs, parameters, source=world)))
     title = f"{system.name} in conversation: {loaded.title}, seed {seed}"
     output.present(
-        report.RunSet.of(talks),
+        rendering.RunSet.of(talks),
         "babi-interact",
         tables=[lab.interaction_table(talks, title)],
         document=lambda: {"world": world, "seed": seed, "systems": [_record(run) for run in talks]},

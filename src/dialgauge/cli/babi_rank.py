@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from dialgauge import agents, lab, rankers, report, responses
+from dialgauge import agents, lab, rankers, rendering, responses
 from dialgauge.cli import common
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
@@ -42,7 +42,7 @@ PAGE_TITLE = "Response selection on the dialog bAbI tasks"
 def models(output: common.TableOutput) -> None:
     """List the available models, and what the others need."""
     listing = rankers.ranker_listing()
-    made = report.Table("Models", [report.Column("name", exact=True), "what it is", "seeds matter", "settings"])
+    made = rendering.Table("Models", [rendering.Column("name", exact=True), "what it is", "seeds matter", "settings"])
     for entry in listing:
         if entry.content is not None:
             made.add(entry.name, entry.content.summary, entry.content.seeded, " ".join(entry.content.settable))
@@ -162,7 +162,8 @@ def evaluate(
                 break
         results = responses.ReplyRuns(runs)
     checks = gate.check(results.runs)
-    output.present(results, "babi-evaluate", tables=results.tables(), checks=checks)
+    figures = partial(rendering.run_figures, results.runs)
+    output.present(results, "babi-evaluate", tables=results.tables(), checks=checks, figures=figures)
     return checks.exit_code(0)
 
 

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from dialgauge import data, formats, measures, report, users
+from dialgauge import data, formats, measures, rendering, users
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import split_at_commas
 
@@ -92,7 +92,7 @@ AGENTS = names_of("agents", "agent_names", closed=False)
 BEHAVIOURS = KnownNames(lambda: [*users.LABELS, *users.REASONS], closed=False)
 DATASETS = KnownNames(lambda: data.catalogue().names())
 EXPLAINED_MEASURES = KnownNames(lambda: [*measures.families(), *measures.cards()], closed=False)
-FIGURE_FORMATS = KnownNames(lambda: [ending.removeprefix(".") for ending in report.ENDINGS], several=True)
+FIGURE_FORMATS = KnownNames(lambda: [ending.removeprefix(".") for ending in rendering.ENDINGS], several=True)
 FORMATS = names_of("formats", "formats", check="format_named")
 KINDS = names_of("kinds", "run_kinds", closed=False)
 MODELS = names_of("rankers", "ranker_names", closed=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from dialgauge import engine, formats, report, runs
+from dialgauge import engine, formats, rendering, runs
 from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, TOOL_DOMAINS, WORLDS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import Screen, err, out
@@ -257,14 +257,14 @@ class TableOutput(Struct, frozen=True):
     def __post_init__(self) -> None:
         out.wide = self.wide
         if self.table is not None:
-            report.format_of(self.table)  # an ending that says no format is refused
+            rendering.format_of(self.table)  # an ending that says no format is refused
 
     @property
     def on_screen(self) -> bool:
         """Whether tables are printed: not when JSON takes standard output."""
         return on_screen(self.json)
 
-    def show(self, tables: Sequence[report.Table], *, in_file: Sequence[report.Table] | None = None) -> None:
+    def show(self, tables: Sequence[rendering.Table], *, in_file: Sequence[rendering.Table] | None = None) -> None:
         """Tables on the screen, unless JSON takes it, and into a file, if one was named; files may have longer ones."""
         if self.on_screen:
             print_tables(tables)
@@ -289,11 +289,11 @@ class DrawnOutput(TableOutput, frozen=True):
         """The formats that ``--figure-format`` names and what draws them, checked before any work is done."""
         endings = list(dict.fromkeys(f".{kind.strip()}" for kind in self.figure_format.split(",")))
         for ending in endings:
-            if ending not in report.ENDINGS:
-                known = [name.removeprefix(".") for name in report.ENDINGS]
+            if ending not in rendering.ENDINGS:
+                known = [name.removeprefix(".") for name in rendering.ENDINGS]
                 raise DialgaugeError(f"unknown --figure-format '{ending[1:]}'.{nearest(ending[1:], known)}")
             if self.figures is not None:
-                report.check_ending(self.figures / f"figure{ending}")
+                rendering.check_ending(self.figures / f"figure{ending}")
         return endings
 
     def draw(self, figures: Mapping[str, Callable[[], Any]]) -> None:
@@ -301,7 +301,7 @@ class DrawnOutput(TableOutput, frozen=True):
         if self.figures is None:
             return
         files = {self.figures / f"{name}{ending}": draw for name, draw in figures.items() for ending in self._endings()}
-        for path in report.save_all(files):
+        for path in rendering.save_all(files):
             err.print(f"drew {path}")
 
 
@@ -359,7 +359,7 @@ def on_screen(json: Path | None) -> bool:
     return str(json) != "-"
 
 
-def print_tables(tables: Iterable[report.Table]) -> None:
+def print_tables(tables: Iterable[rendering.Table]) -> None:
     """Tables on the screen, a line apart."""
     for index, each in enumerate(tables):
         if index:
@@ -390,7 +390,7 @@ def _name_and_file(text: str) -> tuple[str, str]:
 
 def print_sentence(text: str, screen: Screen = out) -> None:
     """A sentence of any length, folded so that a pipe shows it as a terminal does."""
-    for line in report.fold_sentence(text, 80):
+    for line in rendering.fold_sentence(text, 80):
         screen.print(line)
 
 
@@ -410,13 +410,13 @@ def typed_command(command: str, folder: Path = Path()) -> str:
     return command.replace("dialgauge", str(program if folder == Path() else absolute), 1)
 
 
-def write_table_file(tables: Sequence[report.Table], path: Path | None, title: str | None = None) -> None:
+def write_table_file(tables: Sequence[rendering.Table], path: Path | None, title: str | None = None) -> None:
     """Tables into a file, if one was named."""
     if path is not None:
-        report.write_tables(tables, path, title=title, intervals=out.wide)
+        rendering.write_tables(tables, path, title=title, intervals=out.wide)
 
 
-def tables_document(tables: Iterable[report.Table]) -> dict[str, Any]:
+def tables_document(tables: Iterable[rendering.Table]) -> dict[str, Any]:
     """Tables as JSON, for commands whose answer is nothing but tables."""
     return {"tables": [{"title": table.title, "rows": table.records()} for table in tables]}
 
@@ -424,12 +424,12 @@ def tables_document(tables: Iterable[report.Table]) -> dict[str, Any]:
 # Polars frames on the screen and in files.
 
 
-def frame_table(title: str, frame: polars.DataFrame) -> report.Table:
+def frame_table(title: str, frame: polars.DataFrame) -> rendering.Table:
     """The frame as a table: numbers and texts as they are, dates and nested values as text."""
-    return report.Table(title, frame.columns, ([_shown(cell) for cell in row] for row in frame.iter_rows()))
+    return rendering.Table(title, frame.columns, ([_shown(cell) for cell in row] for row in frame.iter_rows()))
 
 
-def _shown(cell: Any) -> report.Value:
+def _shown(cell: Any) -> rendering.Value:
     """SQL's sums of integers are decimals; people read them as integers. Lists of texts are joined by commas."""
     if isinstance(cell, Decimal):
         return int(cell) if cell == cell.to_integral_value() else float(cell)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Struct
 
-from dialgauge import comparison, formats, report, runs, stats, tasks, values
+from dialgauge import comparison, formats, rendering, runs, stats, tasks, values
 from dialgauge.cli import common
 from dialgauge.cli.choices import PROFILES, measures_of
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -360,8 +360,8 @@ def present(compared: comparison.Comparison, options: comparison.ComparisonOptio
 
 
 def _write(
-    tables: Callable[[], Sequence[report.Table]],
-    screen: Callable[[], Sequence[report.Table]],
+    tables: Callable[[], Sequence[rendering.Table]],
+    screen: Callable[[], Sequence[rendering.Table]],
     content: Callable[[], dict[str, Any]],
     figures: Callable[[], Mapping[str, Callable[[], Any]]],
     output: ComparisonOutput,
@@ -369,7 +369,7 @@ def _write(
 ) -> None:
     """Tables to the screen and to a file, JSON, and figures, as far as each was asked for."""
     if output.table is not None:
-        report.write_tables(tables(), output.table, intervals=out.wide)
+        rendering.write_tables(tables(), output.table, intervals=out.wide)
     if output.json is not None:
         output.document(schema, content())
     if output.figures is not None:

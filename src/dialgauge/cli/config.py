@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from dialgauge import report
+from dialgauge import rendering
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.dispatch import EXIT_ERROR
@@ -45,7 +45,7 @@ def config(output: TableOutput) -> None:
         for problem in problems:
             err.print(f"dialgauge: {DialgaugeError(problem, file=str(path))}")
         raise SystemExit(EXIT_ERROR)
-    shown = report.Table(f"Project file {path}", ["section", "option", "value"])
+    shown = rendering.Table(f"Project file {path}", ["section", "option", "value"])
     for section, key, value in _settings(content):
         shown.add(section, key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
     if path is None:

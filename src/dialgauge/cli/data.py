@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from dialgauge import data, formats, report
+from dialgauge import data, formats, rendering
 from dialgauge.cli import common
 from dialgauge.cli.choices import DATASETS, FORMATS, WRITABLE_FORMATS
 from dialgauge.cli.options import Argument, Option, application
@@ -52,7 +52,7 @@ def check(
         _check_domain(source[0], output)
         return
     from dialgauge.api import check as look
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
 
     domains, source = domain_reports(source)
     with progress_bar("reading dialogues") as advance:
@@ -167,7 +167,7 @@ def list_formats(
             out.print(example.decode().rstrip() if example else "There is no example to show.")
         return
 
-    listing = report.Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
+    listing = rendering.Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
     for plugin in formats.format_listing():
         known = plugin.content
         if known is None:
@@ -311,7 +311,7 @@ def _check_services(folder: Path) -> None:
 
 def show_domain(report: tools.DomainReport) -> None:
     """The report on the screen."""
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
 
     if report.domain:
         out.print(report.summary)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge import report, users, values
+from dialgauge import rendering, users, values
 from dialgauge.cli import common
 from dialgauge.cli.choices import BEHAVIOURS, EXPLAINED_MEASURES, PROFILES
 from dialgauge.cli.options import Argument, application
@@ -34,13 +34,13 @@ def profile(
 ) -> None:
     """Print the value-matching rules of a profile, or list the profiles. 'explain profiles' is the same."""
     if name is None:
-        listing = report.Table("Profiles", [report.Column("name", exact=True), "what it is"])
+        listing = rendering.Table("Profiles", [rendering.Column("name", exact=True), "what it is"])
         for entry in values.profile_listing():
             listing.add(entry.name, entry.content.summary if entry.content else entry.reason)
         _present([listing], output)
         return
     text = values.profile_named(name).explain()
-    lines = report.Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
+    lines = rendering.Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
     if output.on_screen:
         out.print(text)
     common.write_table_file([lines], output.table)
@@ -88,8 +88,8 @@ def behaviours(
         if not any(listed.values()):
             known = {label.rpartition("/")[2] for label in (*users.LABELS, *users.REASONS)}
             raise DialgaugeError(f"there is no behaviour named '{name}'.{nearest(name, known)}")
-    columns: list[str | report.Column] = [report.Column("name", exact=True), "meaning"]
-    tables = [report.Table(title, columns, list(items.items())) for title, items in listed.items() if items]
+    columns: list[str | rendering.Column] = [rendering.Column("name", exact=True), "meaning"]
+    tables = [rendering.Table(title, columns, list(items.items())) for title, items in listed.items() if items]
     _present(tables, output)
 
 
@@ -114,7 +114,7 @@ def _cards_named(name: str) -> list[Card[Any]]:
     return same
 
 
-def _card_table(card: Card[Any]) -> report.Table:
+def _card_table(card: Card[Any]) -> rendering.Table:
     parameters = [*([card.cutoff] if card.cutoff else []), *card.parameters]
     settings = [
         f"{parameter.name}: {', '.join(parameter.choices) if parameter.choices else 'a number'}"
@@ -132,13 +132,14 @@ def _card_table(card: Card[Any]) -> report.Table:
         "better": better,
         "source": card.source,
     }
-    return report.Table(f"{card.name} ({card.family}): {card.title}", ["field", "value"], list(rows.items()))
+    return rendering.Table(f"{card.name} ({card.family}): {card.title}", ["field", "value"], list(rows.items()))
 
 
-def _measures_of(family: str) -> report.Table:
+def _measures_of(family: str) -> rendering.Table:
     from dialgauge.measures import card_listing
 
-    table = report.Table(f"Measures: {family}", [report.Column("name", exact=True), "parameters", "formula", "meaning"])
+    columns = [rendering.Column("name", exact=True), "parameters", "formula", "meaning"]
+    table = rendering.Table(f"Measures: {family}", columns)
     letters: dict[str, str] = {}
     for entry in card_listing(family):
         card = entry.content
@@ -153,6 +154,6 @@ def _measures_of(family: str) -> report.Table:
     return table
 
 
-def _present(tables: Sequence[report.Table], output: common.TableOutput) -> None:
+def _present(tables: Sequence[rendering.Table], output: common.TableOutput) -> None:
     output.show(tables)
     output.document("tables", common.tables_document(tables))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge import measures, report, runs, stats
+from dialgauge import measures, rendering, runs, stats
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.common import write_file
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -153,7 +153,7 @@ class Threshold(Struct, frozen=True):
                 f"--fail-under {self.measure}: lower is better for this measure, so 'under' cannot fail; use "
                 "--fail-on-drop, which knows the direction"
             )
-        if score.unit != report.SHARE:
+        if score.unit != rendering.SHARE:
             if percent:
                 raise DialgaugeError(f"--fail-under {self.measure}={self.text}: not a share; give it in its own unit")
             return number
@@ -381,4 +381,4 @@ def _size(score: measures.Score | None, *values: float) -> str:
 
 
 def _is_share(score: measures.Score | None) -> bool:
-    return score is not None and score.unit == report.SHARE
+    return score is not None and score.unit == rendering.SHARE

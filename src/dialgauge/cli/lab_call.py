@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from dialgauge import data, report
+from dialgauge import data, rendering
 from dialgauge.cli.choices import TOOL_DOMAINS
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.options import Argument, Option, command
@@ -54,11 +54,11 @@ def call(
     before = {key: started[key] if key in started else loaded.record(key) for key in after}
     changed = {key: record for key, record in after.items() if record != before[key]}
 
-    def tables(most: int | None) -> list[report.Table]:
-        made = report.Table(f"Calls in {loaded.name}", ["#", "tool", "outcome", "result"])
+    def tables(most: int | None) -> list[rendering.Table]:
+        made = rendering.Table(f"Calls in {loaded.name}", ["#", "tool", "outcome", "result"])
         for number, (each, outcome) in enumerate(zip(wanted, outcomes, strict=True), 1):
             made.add(number, each.name, "ok" if outcome.ok else "error", _short(outcome.text, most))
-        records = report.Table("What changed", ["record", "field", "before", "after"])
+        records = rendering.Table("What changed", ["record", "field", "before", "after"])
         for key, record in changed.items():
             was = before[key]
             if was is None or record is None:

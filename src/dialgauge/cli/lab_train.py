@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge import formats, report
+from dialgauge import formats, rendering
 from dialgauge.agents import speech
 from dialgauge.cli.common import TableOutput, tables_document
 from dialgauge.cli.lab_options import DatabaseOption
@@ -69,9 +69,9 @@ def train(
         output.document("tables", tables_document(understood))
 
 
-def _understood(nlu: speech.LinearNlu, samples: Sequence[speech.NluSample]) -> report.Table:
-    shares = [report.Column(name, digits=1, percent=True) for name in ("precision", "recall", "F1")]
-    table = report.Table("NLU accuracy", ["speaker", "compared", *shares])
+def _understood(nlu: speech.LinearNlu, samples: Sequence[speech.NluSample]) -> rendering.Table:
+    shares = [rendering.Column(name, digits=1, percent=True) for name in ("precision", "recall", "F1")]
+    table = rendering.Table("NLU accuracy", ["speaker", "compared", *shares])
     speakers: tuple[Speaker, ...] = ("user", "system")
     for speaker in speakers:
         for what, values in {"act and slot": False, "with value": True}.items():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dialgauge import comparison, presentation, report, runs
+from dialgauge import comparison, presentation, rendering, runs
 from dialgauge.cli import common
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
@@ -57,21 +57,23 @@ class Output(common.DrawnOutput, frozen=True):
 
     def present(
         self,
-        results: report.RunSet,
+        results: rendering.RunSet,
         schema: str,
         *,
-        tables: Sequence[report.Table],
-        texts: Sequence[report.Table | str] = (),
-        in_files: Callable[[], Sequence[report.Table]] | None = None,
+        tables: Sequence[rendering.Table],
+        texts: Sequence[rendering.Table | str] = (),
+        in_files: Callable[[], Sequence[rendering.Table]] | None = None,
         document: Callable[[], Mapping[str, Any]] | None = None,
         checks: Checks | None = None,
+        figures: Callable[[], Mapping[str, Callable[[], Any]]] | None = None,
         tested: bool = True,
         title: str | None = None,
     ) -> list[Run]:
         """Print tables, texts and what it comes to, and write what was asked for; the runs, stored if that was asked.
 
         ``in_files`` are the tables of ``--table``, where they are longer than those on the screen, ``title`` that of a
-        page of them. Unless ``tested``, nothing is said of who is ahead among several systems.
+        page of them; ``figures`` stand for those of the results. Unless ``tested``, nothing is said of who is ahead
+        among several systems.
         """
         common.keep_shown(results)
         if self.on_screen:
@@ -90,10 +92,10 @@ class Output(common.DrawnOutput, frozen=True):
         if (self.run or self.always) and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:
-            self.draw(results.figures())
+            self.draw((figures or results.figures)())
         return results.runs
 
-    def save(self, results: report.RunSet) -> report.RunSet:
+    def save(self, results: rendering.RunSet) -> rendering.RunSet:
         """Store the runs, and say which."""
         store = runs.Store(self.store)
         stored = results.save(store)
@@ -128,7 +130,7 @@ class ViewedOutput(Output, frozen=True):
     def always(self) -> bool:
         return self.view
 
-    def present(self, results: report.RunSet, schema: str, **how: Any) -> list[Run]:
+    def present(self, results: rendering.RunSet, schema: str, **how: Any) -> list[Run]:
         """The same, and then the explorer."""
         runs = super().present(results, schema, **how)
         if self.view:
@@ -138,7 +140,7 @@ class ViewedOutput(Output, frozen=True):
         return runs
 
 
-def _verdicts(results: report.RunSet, *, tested: bool) -> Iterator[str]:
+def _verdicts(results: rendering.RunSet, *, tested: bool) -> Iterator[str]:
     """What the runs come to, a sentence for all that are about the same dialogues, unless there are many such sets."""
     groups: dict[tuple[Any, ...], list[Run]] = {}
     for run in results.runs:

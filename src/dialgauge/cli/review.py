@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge import explorer, formats, report, runs
+from dialgauge import explorer, formats, rendering, runs
 from dialgauge.cli import common
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.explore import missing_explorer
@@ -90,7 +90,7 @@ def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, st
 
 
 def _folded(sentences: Iterable[str]) -> list[str]:
-    return [line for sentence in sentences for line in report.fold_sentence(sentence, _WIDTH)]
+    return [line for sentence in sentences for line in rendering.fold_sentence(sentence, _WIDTH)]
 
 
 def _log_lines(review: Review, opened: runs.Store, store: Path | None, room: int) -> list[str]:
@@ -172,8 +172,8 @@ def several_lines(reviews: Sequence[Review], opened: runs.Store, store: Path | N
 
 
 def _table_lines(reviews: Sequence[Review]) -> list[str]:
-    numbers = [report.Column(name, align="right") for name in ("scored", "pass^1")]
-    table = report.Table("", ["log", *numbers, "contradicted by", "whose fault"])
+    numbers = [rendering.Column(name, align="right") for name in ("scored", "pass^1")]
+    table = rendering.Table("", ["log", *numbers, "contradicted by", "whose fault"])
     for each in reviews:
         scored, rate = each.run.coverage.units["conversations"], each.run.scores.get("pass^1")
         counts = each.blame.counts if each.blame is not None else {}

@@ -14,7 +14,7 @@ from dialgauge.cli.options import Argument, Option, OutputFolder, application
 from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
-from dialgauge.report import SCORES_IN_LIST, SHARE, Column, Table, Value, plain, run_tables, score_column
+from dialgauge.rendering import SCORES_IN_LIST, SHARE, Column, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Annotations, Manifest, Run, Store, plain as as_json
 from dialgauge.text import counted
 

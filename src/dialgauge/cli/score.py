@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from dialgauge import report, runs, stats, tracking
+from dialgauge import rendering, runs, stats, tracking
 from dialgauge.cli import common
 from dialgauge.cli.choices import PROFILES, measures_of
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -104,14 +104,14 @@ class Views(Struct, frozen=True):
                 raise DialgaugeError(f"--lambda expects DOMAIN=RATE, a rate of 0 or more: train=0.25 (got '{text}')")
         return rates
 
-    def correlations(self, results: tracking.TrackingRuns) -> list[report.Table]:
+    def correlations(self, results: tracking.TrackingRuns) -> list[rendering.Table]:
         """The tables of --correlation."""
         if self.correlation is None:
             return []
         kinds = stats.CORRELATIONS if self.correlation == "all" else (self.correlation,)
         return [table for table in results.correlations(*kinds) if not isinstance(table, str)]
 
-    def texts(self, results: tracking.TrackingRuns) -> list[report.Table | str]:
+    def texts(self, results: tracking.TrackingRuns) -> list[rendering.Table | str]:
         """Single dialogues, turn by turn."""
         worst = results.worst(self.worst, self.worst_by) if self.worst else ()
         return [*worst, *(text for dialogue in self.dialogue or () for text in results.explain(dialogue))]

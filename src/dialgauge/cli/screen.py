@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from functools import cached_property
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from dialgauge import report
+from dialgauge import rendering
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import plain
 
@@ -62,7 +62,7 @@ class Screen:
         encoding = (getattr(self.stream, "encoding", None) or "utf-8").lower()
         return not wanted and not self.stream.isatty() and encoding.startswith("utf")
 
-    def print(self, item: str | report.TerminalTable = "", *, style: str | None = None) -> None:
+    def print(self, item: str | rendering.TerminalTable = "", *, style: str | None = None) -> None:
         """Print a text or a table. Text is never markup, and nothing acts on the terminal.
 
         A terminal folds long lines at spaces; in a pipe or a file, one line of text stays one line.
@@ -79,7 +79,7 @@ class Screen:
         width = self.width
         if width is None:
             return text
-        return "\n".join(part for line in text.split("\n") for part in report.fold_sentence(line, width))
+        return "\n".join(part for line in text.split("\n") for part in rendering.fold_sentence(line, width))
 
     def write(self, text: str) -> None:
         """Write a text exactly as it is; on a terminal, without what would act on it."""

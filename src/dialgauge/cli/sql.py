@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from dialgauge import report
+from dialgauge import rendering
 from dialgauge.cli import common
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, OutputFile, application
@@ -94,13 +94,13 @@ def frame_csv(frame: polars.DataFrame) -> bytes:
     """The frame as CSV; dates as ISO 8601, nested values as JSON, nothing for null and NaN."""
     encode = _json_encoder()
     rows = ([_csv_cell(cell, encode) for cell in row] for row in frame.iter_rows())
-    return report.csv_text(chain([map(report.inert, frame.columns)], rows)).encode()
+    return rendering.csv_text(chain([map(rendering.inert, frame.columns)], rows)).encode()
 
 
-def _written(frame: polars.DataFrame) -> report.Table:
+def _written(frame: polars.DataFrame) -> rendering.Table:
     """The frame as a table for a file, whose dates and nested values are as in :func:`frame_csv`."""
     encode = _json_encoder()
-    return report.Table("", frame.columns, ([_cell(cell, encode) for cell in row] for row in frame.iter_rows()))
+    return rendering.Table("", frame.columns, ([_cell(cell, encode) for cell in row] for row in frame.iter_rows()))
 
 
 def frame_json(frame: polars.DataFrame) -> bytes:
@@ -114,7 +114,7 @@ def _json_encoder() -> Callable[[Any], bytes]:
 
 def _csv_cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:
     written = _cell(cell, encode)
-    return report.inert(written) if isinstance(written, str) else written
+    return rendering.inert(written) if isinstance(written, str) else written
 
 
 def _cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge import data, formats, report, runs, tasks
+from dialgauge import data, formats, rendering, runs, tasks
 from dialgauge.cli import common
 from dialgauge.cli.choices import TOOL_DOMAINS, measures_of
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -195,7 +195,7 @@ def score(
 class _Scored(NamedTuple):
     """Runs, the schema of their document, whether all of them stand, and what scores one more file as they were."""
 
-    results: report.RunSet
+    results: rendering.RunSet
     schema: str
     stands: bool
     score_file: Callable[[str], Run] | None

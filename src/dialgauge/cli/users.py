@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge import formats, measures, report, users
+from dialgauge import formats, measures, rendering, users
 from dialgauge.cli import common
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.gates import Gates
@@ -109,7 +109,7 @@ def figures(
     if by_slot:
         tables += [users.slot_table(figure) for figure in analyses if figure.slots]
 
-    def lists(rows: int) -> list[report.Table]:
+    def lists(rows: int) -> list[rendering.Table]:
         sentences = [users.sentence_table(presented, rows)] if by_sentence else []
         return [users.confusion_table(presented, rows), *sentences, users.loop_table(presented, rows)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from dialgauge import report
+from dialgauge import rendering
 from dialgauge.cli.common import FormatOption, LimitOption, ResamplesOption, SeedOption, row_limit
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import named_settings
@@ -62,7 +62,7 @@ def faults(
         if missing := missing_sentence(each):
             screen.print(missing)
 
-    def tables(rows: int, *, detailed: bool) -> list[report.Table]:
+    def tables(rows: int, *, detailed: bool) -> list[rendering.Table]:
         if dialogue is None:
             return results.tables(limit=rows, detail=detailed)
         explained = [part for part in results.explain(dialogue) if not isinstance(part, str)]

@@ -14,7 +14,7 @@ from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, Store
 from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import err
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored
-from dialgauge.report import SHARE, Column, Table, percent_note
+from dialgauge.rendering import SHARE, Column, Table, percent_note
 from dialgauge.text import counted
 
 

@@ -16,7 +16,7 @@ from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.output import OnScreen
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import plain
+from dialgauge.rendering import plain
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run

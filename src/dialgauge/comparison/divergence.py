@@ -9,7 +9,7 @@ import numpy as np
 
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.views import TurnDivergence
-from dialgauge.report import SHARE, Column, Table, score_column
+from dialgauge.rendering import SHARE, Column, Table, score_column
 
 #: Values that differ by no more count as equal, as in the counts of wins and losses.
 _TIE = 1e-12

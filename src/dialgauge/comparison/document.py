@@ -30,7 +30,7 @@ from dialgauge.comparison.tables import (
     standing_tables,
 )
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.report import USAGE, Table
+from dialgauge.rendering import USAGE, Table
 from dialgauge.stats import discriminative_power
 from dialgauge.text import Note, counted, note_kind
 

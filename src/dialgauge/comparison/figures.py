@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.comparison.document import ComparisonOptions
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.spread import turn_correlations, values_figure
-from dialgauge.report import SHARE, correlation_heatmap, interval_plot
+from dialgauge.rendering import SHARE, correlation_heatmap, interval_plot
 from dialgauge.text import counted
 
 if TYPE_CHECKING:

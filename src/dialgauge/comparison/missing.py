@@ -10,7 +10,7 @@ from msgspec import Struct
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.comparison.views import view_of_runs
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.report import score_column
+from dialgauge.rendering import score_column
 from dialgauge.text import Note, counted, some_of
 
 if TYPE_CHECKING:

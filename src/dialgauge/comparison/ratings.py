@@ -19,7 +19,7 @@ from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.text import counted, some_of
 
 COLUMNS = ("dialogue", "rater", "rating")

@@ -20,7 +20,7 @@ from dialgauge.comparison.views import ComparisonView, TurnDivergence, view_of_r
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import Resampling, Score, Signature
-from dialgauge.report import Cell, Column, Display, Presented, Table, notebook_html, score_column
+from dialgauge.rendering import Cell, Column, Display, Presented, Table, notebook_html, score_column
 from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:

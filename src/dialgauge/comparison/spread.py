@@ -16,11 +16,11 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import ArrayLike
 
-from dialgauge import report
+from dialgauge import rendering
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Cell, Column, Table, percent_note
+from dialgauge.rendering import Cell, Column, Table, percent_note
 from dialgauge.stats import CORRELATIONS, Floats, Matrix, correlation_matrix
 from dialgauge.text import counted
 
@@ -203,4 +203,4 @@ def values_figure(measures: Sequence[str], values: Floats, is_share: Callable[[S
     """The same of (systems, measures) values; ``is_share`` says of a measure whether it is one."""
     shares = all(is_share(spread) for spread in spreads(measures, values) if spread.mean is not None)
     known = {name: column[~np.isnan(column)].tolist() for name, column in zip(measures, values.T, strict=True)}
-    return report.mean_spread(known, percent=shares, note=f"{len(values)} systems, population standard deviation")
+    return rendering.mean_spread(known, percent=shares, note=f"{len(values)} systems, population standard deviation")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison
     from dialgauge.comparison.verdict import Verdict
     from dialgauge.measures import Signature
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
     from dialgauge.runs import Run
 
 #: How an empty slot, or a turn that one side does not have, is written.

@@ -15,7 +15,7 @@ from dialgauge.data.datasets import Catalogue, Dataset
 from dialgauge.data.folder import RECEIPT, Folder, dataset_folder
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import sha256_of
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 
 State: TypeAlias = Literal["right", "changed", "missing", "added", "unreadable"]
 

@@ -24,7 +24,7 @@ import numpy as np
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.report import Cell, Column, Table
+from dialgauge.rendering import Cell, Column, Table
 from dialgauge.runs import Run
 from dialgauge.text import Note, note_kind
 

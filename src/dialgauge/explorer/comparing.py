@@ -30,7 +30,7 @@ from dialgauge.text import REMARK, note_kind
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
     from dialgauge.runs import Run
 
 #: Dialogues that the page of a comparison lists: of both signs, and where one system is better.

@@ -23,7 +23,7 @@ from dialgauge.explorer.run_list import headline_of
 from dialgauge.explorer.templating import short_name
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import Facet, pages_of
-from dialgauge.report import SHARE
+from dialgauge.rendering import SHARE
 from dialgauge.runs import worst_first
 
 if TYPE_CHECKING:

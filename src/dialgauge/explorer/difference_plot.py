@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from dialgauge.report import SHARE
+from dialgauge.rendering import SHARE
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, Difference

@@ -30,7 +30,7 @@ from dialgauge.explorer.sides import MOST_SIDES, dialogues_side_by_side, neighbo
 from dialgauge.explorer.templating import PageLinks, received, render, revision
 from dialgauge.measures import measure_of_kind
 from dialgauge.presentation import Panel, pages_of, run_charts
-from dialgauge.report import Column, Table, chart_specification, run_tables
+from dialgauge.rendering import Column, Table, chart_specification, run_tables
 from dialgauge.runs import DialogueNote, Run, Store
 
 T = TypeVar("T")

@@ -37,7 +37,7 @@ from dialgauge.explorer.templating import render, shown
 from dialgauge.files import atomic
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import DialogueView, Panel, pages_of, run_charts
-from dialgauge.report import RunSet, Table, drawn, markdown, missing_drawer, run_tables, unchecked
+from dialgauge.rendering import RunSet, Table, drawn, markdown, missing_drawer, run_tables, unchecked
 from dialgauge.runs import Run
 from dialgauge.text import counted
 
@@ -114,7 +114,7 @@ def write_report(
     >>> import dialgauge
     >>> gold = {"d1": [{"hotel-area": "north"}]}
     >>> results = dialgauge.score(gold, {"mine": gold}, intervals=False)
-    >>> dialgauge.write_report("mine.html", results).name
+    >>> dialgauge.report("mine.html", results).name
     'mine.html'
     """
     target = Path(path)
@@ -124,6 +124,10 @@ def write_report(
     with atomic(target) as scratch:
         scratch.write_bytes(content.encode("utf-8", "backslashreplace"))
     return target
+
+
+#: Its name at the top level, as in ``dialgauge.report("mine.html", results)``.
+report = write_report
 
 
 def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequence[str] = (), title: str = "") -> str:

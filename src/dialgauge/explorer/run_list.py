@@ -11,7 +11,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.run_names import distinct_names, shared_words
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import pages_of
-from dialgauge.report import SCORES_IN_LIST
+from dialgauge.rendering import SCORES_IN_LIST
 from dialgauge.runs import Annotations
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dialgauge.explorer.breakdowns import BarChart, bar_charts
 from dialgauge.explorer.reading_list import reading_groups
 from dialgauge.explorer.run_list import headline_of
 from dialgauge.presentation import pages_of
-from dialgauge.report import SHARE
+from dialgauge.rendering import SHARE
 
 if TYPE_CHECKING:
     from dialgauge.explorer.dialogue_list import DialogueList

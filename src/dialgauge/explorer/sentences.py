@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dialgauge.measures import Count
 from dialgauge.presentation import capitalised, kind_sentences, sentence
-from dialgauge.report import plain
+from dialgauge.rendering import plain
 from dialgauge.runs import Run
 from dialgauge.text import counted, note_kind
 

@@ -13,7 +13,7 @@ from dialgauge.explorer.reading_list import reading_list
 from dialgauge.explorer.sentences import run_sentences
 from dialgauge.measures import Score
 from dialgauge.presentation import DialogueRows, pages_of, value_of
-from dialgauge.report import Cell, Column, Table, markdown, plain, score_column
+from dialgauge.rendering import Cell, Column, Table, markdown, plain, score_column
 from dialgauge.runs import Run, worst_first
 from dialgauge.text import note_kind
 

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlencode
 from markupsafe import Markup
 
 from dialgauge.measures import screen_form
-from dialgauge.report import SHARE
+from dialgauge.rendering import SHARE
 from dialgauge.text import OPTIONS, encodable, note_kind, plain
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jinja2.runtime import Context
 
     from dialgauge.measures import Score
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
 
 #: Characters of a text that a page shows: a browser takes minutes over a single word of 100,000.
 LONGEST = 20_000

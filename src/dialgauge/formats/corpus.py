@@ -126,7 +126,7 @@ class Corpus(Struct, kw_only=True, dict=True):
         return table_of(self.dialogues, rows)
 
     def _repr_html_(self) -> str:
-        html: str = import_module("dialgauge.report").corpus_html(self)  # by name, as that room stands above this one
+        html: str = import_module("dialgauge.rendering").corpus_html(self)  # by name: that room stands above
         return html
 
     @cached_property

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.lab.study import SUCCESS
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.runs import Run
 from dialgauge.stats import bootstrap_weights, quantiles
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Goal, dialogue_key
 from dialgauge.errors import DialgaugeError, choice, nearest
 from dialgauge.formats import read, resolve
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 from dialgauge.text import counted
 from dialgauge.worlds.domain import (
     DomainGoal,

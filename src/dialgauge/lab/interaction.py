@@ -19,7 +19,7 @@ from dialgauge.lab.corpora import conversations_with, simulate, world_facts
 from dialgauge.lab.measures import score_conversations
 from dialgauge.measures import Signature
 from dialgauge.rankers import RankingTask, ReplyModel, code_of, episodes
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.responses import PER_DIALOG, PER_RESPONSE, evaluate, options_text, score_replies
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note, counted

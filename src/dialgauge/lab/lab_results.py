@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from dialgauge import report
+from dialgauge import rendering
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.files import atomic, together
 from dialgauge.formats import write
@@ -17,7 +17,7 @@ from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, b
 from dialgauge.lab.lab_config import AgentSpec
 from dialgauge.lab.self_reports import cost_tables, coverage_tables, judged_by_acts, labels_note, report_tables
 from dialgauge.measures import Signature
-from dialgauge.report import Cell, Column, RunSet, Table, numbered
+from dialgauge.rendering import Cell, Column, RunSet, Table, numbered
 from dialgauge.runs import Run
 from dialgauge.tasks import outcome_tables
 from dialgauge.worlds.domain import Domain
@@ -80,7 +80,7 @@ class LabRuns(RunSet):
         """The scores of task, tracker, user and conversation, and whose fault failures were."""
         # The sum over all causes is 100% whatever the system does.
         talkers = dict(zip(numbered([_talkers(run) for run in self.runs]), self.runs, strict=True))
-        return report.run_figures(talkers, parts=_PARTS, in_sections=True, names=_NAMES, without=("Blame",))
+        return rendering.run_figures(talkers, parts=_PARTS, in_sections=True, names=_NAMES, without=("Blame",))
 
 
 def _talkers(run: Run) -> str:

@@ -42,7 +42,7 @@ from dialgauge.presentation import (
     tallied,
     value_with_interval,
 )
-from dialgauge.report import Column, Table, plain
+from dialgauge.rendering import Column, Table, plain
 from dialgauge.tasks import (
     CONVERSATIONS,
     HEARD,

@@ -11,7 +11,7 @@ import msgspec
 from dialgauge.agents import AGENT_ERROR, END_WORDS, LOOP_GUARD, MAX_EXCHANGES, TIME_BUDGET, TOKEN_BUDGET
 from dialgauge.dialogue import Act, Dialogue, Outcome
 from dialgauge.lab.blame.blame_scores import BLAME
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.runs import Run
 from dialgauge.values import canonical
 

@@ -27,7 +27,7 @@ from dialgauge.lab.domain_source import LoadedDomain
 from dialgauge.lab.lab_config import AgentSpec, LabConfig, check_setting, hold_conversations
 from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
-from dialgauge.report import LINES, Cell, Column, RunSet, Table, altair as chart_library, data, styled
+from dialgauge.rendering import LINES, Cell, Column, RunSet, Table, altair as chart_library, data, styled
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.stats import ratio_intervals, share_interval
 from dialgauge.text import counted

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from dialgauge.kinds import kind_named
 from dialgauge.presentation.phrases import Glossary, first_scores, sentence
-from dialgauge.report import SHARE, interval_plot
+from dialgauge.rendering import SHARE, interval_plot
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dialgauge.dialogue import Dialogue
     from dialgauge.presentation.phrases import DialogueRows
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
     from dialgauge.runs import Run
 
 T = TypeVar("T")

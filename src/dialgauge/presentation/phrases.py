@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Card, Score, measure_of_kind
-from dialgauge.report import SHARE, plain
+from dialgauge.rendering import SHARE, plain
 from dialgauge.text import counted, some_of, upper_first
 
 if TYPE_CHECKING:

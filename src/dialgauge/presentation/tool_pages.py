@@ -14,7 +14,7 @@ from msgspec import Struct
 from dialgauge.presentation.fault_wordings import fault_words
 from dialgauge.presentation.pages import Badge, DialogueView, Reason, RunPages, RunTables, Trial, TurnView
 from dialgauge.presentation.trial_wordings import END_REASONS, steps_sentence
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.text import counted
 
 if TYPE_CHECKING:

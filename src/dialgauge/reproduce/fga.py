@@ -12,7 +12,7 @@ from typing import Any
 from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Column, Table, lambda_sweep, mean_spread
+from dialgauge.rendering import Column, Table, lambda_sweep, mean_spread
 from dialgauge.reproduce.fga_statements import HUMAN, SystemScores, statements
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.reproduce.sources import (

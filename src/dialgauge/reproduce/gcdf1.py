@@ -16,7 +16,7 @@ from dialgauge.data import dataset_file
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.formats import SPECIAL, read
 from dialgauge.lab import AgentSpec, LabConfig, hold_conversations, open_town
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.reproduce.gcdf1_statements import CONSTRAINTS, SETUP, statements, surface_forms
 from dialgauge.reproduce.gcdf1_turns import configured, of_people, of_turns
 from dialgauge.reproduce.reproduction import UNEXPLAINED, Reproduction

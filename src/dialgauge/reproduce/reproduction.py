@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from dialgauge._version import __version__
-from dialgauge.report import Column, Table, markdown
+from dialgauge.rendering import Column, Table, markdown
 
 Verdict: TypeAlias = Literal["exact", "holds", "within spread", "computed", "differs", "cannot be computed"]
 

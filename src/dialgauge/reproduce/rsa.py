@@ -11,7 +11,15 @@ from msgspec.structs import replace
 from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Column, Table, correlation_heatmap, domain_bars, error_onset, mean_spread, slot_histogram
+from dialgauge.rendering import (
+    Column,
+    Table,
+    correlation_heatmap,
+    domain_bars,
+    error_onset,
+    mean_spread,
+    slot_histogram,
+)
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.reproduce.rsa_statements import early_errors, statements, taxi_is_lowest
 from dialgauge.reproduce.sources import (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, Turn, dialogue_key
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 from dialgauge.reproduce.reproduction import UNEXPLAINED, Reproduction
 from dialgauge.reproduce.sources import (
     NO_TEST,

@@ -13,7 +13,7 @@ from dialgauge.data import dataset_file
 from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.runs import Run
 from dialgauge.tracking import score

@@ -7,7 +7,7 @@ from typing import Any
 
 from dialgauge.formats import SILENCE
 from dialgauge.rankers import Attention, Episode, Line, RankingTask, ReplyModel, attend
-from dialgauge.report import INK, PAPER, RISING, Column, Table, altair, data, styled
+from dialgauge.rendering import INK, PAPER, RISING, Column, Table, altair, data, styled
 from dialgauge.responses.cells import CellKey, candidates_table
 from dialgauge.responses.evaluation import corpus_of, evaluate
 from dialgauge.responses.memories import attention_frame

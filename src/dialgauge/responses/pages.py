@@ -36,7 +36,7 @@ from dialgauge.presentation import (
     value_of,
     value_with_interval,
 )
-from dialgauge.report import INK, Column, Table, altair, data, plain, shades, styled
+from dialgauge.rendering import INK, Column, Table, altair, data, plain, shades, styled
 from dialgauge.stats import ratio_intervals
 from dialgauge.text import counted
 

@@ -26,7 +26,7 @@ from dialgauge.rankers import (
     save_ranker,
     tokens,
 )
-from dialgauge.report import (
+from dialgauge.rendering import (
     INTERVALS,
     Cell as TableCell,
     Column,

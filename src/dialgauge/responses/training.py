@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import RankingTask, ReplyModel, Tell, fresh_model, options_by_model, place_of, ranker_class
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.responses.cells import CellKey, epochs_table, job_cells, reply_details, stored_cells
 from dialgauge.responses.evaluation import corpus_of, evaluate
 from dialgauge.responses.measures import PER_DIALOG, PER_RESPONSE, score_replies

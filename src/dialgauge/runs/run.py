@@ -239,7 +239,7 @@ class Run:
         return f"<Run {self.kind} '{self.name}' ({where}): {some_of(shown) or 'no scores'}>"
 
     def _repr_html_(self) -> str:
-        html: str = import_module("dialgauge.report").run_html(self)  # by name, as that room stands above this one
+        html: str = import_module("dialgauge.rendering").run_html(self)  # by name, as that room stands above this one
         return html
 
 

@@ -30,7 +30,7 @@ from dialgauge.presentation import (
     listed,
     value_with_interval,
 )
-from dialgauge.report import Column, Table, domain_bars, plain
+from dialgauge.rendering import Column, Table, domain_bars, plain
 from dialgauge.stats import share_interval
 from dialgauge.tasks.reason_groups import dialogue_reasons, frequent_reasons, reason_counts, reason_pairs
 from dialgauge.tasks.reasons import REASONS, TOLD_IN_VAIN, reason_texts, reasons_table

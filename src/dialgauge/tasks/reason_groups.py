@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dialgauge.presentation import NAMED, columns, tallied
-from dialgauge.report import plain
+from dialgauge.rendering import plain
 from dialgauge.tasks.reasons import OTHER, REASON_GROUPS, REASONS, reason_texts
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from dialgauge import report
+from dialgauge import rendering
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
-from dialgauge.report import Column, Display, RunSet, Table, score_cell, score_column, system_labels, talk_table
+from dialgauge.rendering import Column, Display, RunSet, Table, score_cell, score_column, system_labels, talk_table
 from dialgauge.runs import Run
 from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
@@ -67,7 +67,7 @@ class TaskRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The scores with their intervals."""
-        return report.run_figures(**figure_look(self.runs))
+        return rendering.run_figures(**figure_look(self.runs))
 
 
 def score_tables(runs: Sequence[Run]) -> list[Table]:

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from dialgauge.columns import ColumnTable, GivenTable
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
-from dialgauge.report import Column, Table, percent_note
+from dialgauge.rendering import Column, Table, percent_note
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights

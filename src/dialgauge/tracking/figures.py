@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison import figure_label
 from dialgauge.measures import NO_INTERVAL, Bounds, Resampling, Signature, intervals, parse_measure
-from dialgauge.report import domain_bars, error_onset, lambda_sweep, slot_histogram
+from dialgauge.rendering import domain_bars, error_onset, lambda_sweep, slot_histogram
 from dialgauge.text import counted
 from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts, turn_counts_of
 from dialgauge.tracking.counts import Counts

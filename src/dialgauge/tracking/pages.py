@@ -37,7 +37,7 @@ from dialgauge.presentation import (
     slot_rows,
     value_with_interval,
 )
-from dialgauge.report import Table, error_onset, plain
+from dialgauge.rendering import Table, error_onset, plain
 from dialgauge.runs import Run
 from dialgauge.text import counted
 from dialgauge.tracking.tables import KIND_WORDS

@@ -34,7 +34,7 @@ from dialgauge.comparison import (
 )
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import write_all
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.stats import bootstrap_weights, correlation_draws, pearson, quantiles
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Floats

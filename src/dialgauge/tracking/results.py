@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
-from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
+from dialgauge.rendering import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
 from dialgauge.text import Note, counted, note_kind, some_of, upper_first
 from dialgauge.tracking.details import ceiling_sentence, tracking_details
 from dialgauge.tracking.guard_findings import SHOWN

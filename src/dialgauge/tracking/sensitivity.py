@@ -15,14 +15,14 @@ import polars as pl
 from msgspec import Struct, structs
 
 from dialgauge.measures import Measure
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.tracking.details import ceiling_sentence, tracking_details
 from dialgauge.tracking.encode import Flags
 from dialgauge.tracking.results import SENSITIVITY
 from dialgauge.values import Profile
 
 if TYPE_CHECKING:
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
     from dialgauge.runs import Run
     from dialgauge.tracking.prepared_inputs import PreparedInputs
 

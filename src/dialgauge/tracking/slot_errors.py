@@ -16,7 +16,7 @@ import polars as pl
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.text import OPTIONS, Note, counted, some_of
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Codes

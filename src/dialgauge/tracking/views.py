@@ -15,7 +15,7 @@ import polars as pl
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Measure
-from dialgauge.report import Cell, Column, Table
+from dialgauge.rendering import Cell, Column, Table
 from dialgauge.tracking.counts import Counts, TurnCounts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.encode import Codes

@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 from dialgauge.dialogue import Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Corpus, read
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.stats import SMOOTHING, cramer_von_mises, histogram, kullback_leibler, ratio_intervals
 from dialgauge.users.scorer_settings import PROFILES, ScorerSettings, UserOptions
 from dialgauge.users.turns import ActLexicon

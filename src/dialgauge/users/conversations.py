@@ -12,7 +12,7 @@ import msgspec
 
 from dialgauge.dialogue import Act, Dialogue, Goal, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Column, Table, plain
+from dialgauge.rendering import Column, Table, plain
 from dialgauge.runs import Run
 from dialgauge.users.conversation_files import nearest_id
 from dialgauge.users.labels import meaning

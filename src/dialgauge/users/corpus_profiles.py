@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
-from dialgauge.report import Cell, Column, Table
+from dialgauge.rendering import Cell, Column, Table
 from dialgauge.stats import Floats, distribution_distances, holm, ratio_intervals
 from dialgauge.users.behaviour_features import FEATURES, user_talk
 from dialgauge.users.faults import task_of

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.dialogue import Goal
-from dialgauge.report import INK, SHADES, Column, Table, altair, data, styled
+from dialgauge.rendering import INK, SHADES, Column, Table, altair, data, styled
 from dialgauge.runs import Run
 from dialgauge.stats import share_interval
 from dialgauge.text import counted

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from dialgauge.formats import Corpus, read, read_ontology
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 from dialgauge.users.scorer_settings import ScorerSettings, UserOptions
 from dialgauge.users.turns import ActLexicon
 from dialgauge.values import NOT_IN_GOAL, SPECIAL, Candidates

@@ -24,7 +24,7 @@ from dialgauge.presentation import (
     value_of,
     value_with_interval,
 )
-from dialgauge.report import Table, plain
+from dialgauge.rendering import Table, plain
 from dialgauge.text import counted
 from dialgauge.users.dialogue_page import ENDS, dialogue_view
 from dialgauge.users.figures import confusion_table, loop_table, verdict_table

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Cell, Column, Table, score_cell, score_column
+from dialgauge.rendering import Cell, Column, Table, score_cell, score_column
 from dialgauge.runs import Run
 from dialgauge.users.fit import fit_line
 from dialgauge.users.measures import ASPECTS, DEFAULT, FAULTS, score_name

@@ -34,7 +34,7 @@ from dialgauge.measures import (
     parse_measures,
     score_systems,
 )
-from dialgauge.report import RunSet, Table
+from dialgauge.rendering import RunSet, Table
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.text import Note
 from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.runs import Run
 from dialgauge.users.mishearing import SENTENCE_ENDS
 

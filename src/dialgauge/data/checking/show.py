@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TypeAlias
 
 from dialgauge.data.checking.report import FileReport, GoldCoverage, GroupReport, Report, ResourceReport
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.text import counted, some_of
 
 #: Longer tables are cut on the screen; ``--json`` has everything.

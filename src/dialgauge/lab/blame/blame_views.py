@@ -11,7 +11,7 @@ from dialgauge.dialogue import Act, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.lab.blame.blame_scores import BLAME, BLAME_SIDES
 from dialgauge.lab.blame.broken_links import CAUSE_WORDS, CAUSES, SIDE_OF, link_sentence
-from dialgauge.report import Cell, Column, Table
+from dialgauge.rendering import Cell, Column, Table
 from dialgauge.tasks import REASONS, reason_texts
 from dialgauge.text import counted
 

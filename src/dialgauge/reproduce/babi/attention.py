@@ -18,7 +18,7 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.rankers import AnsweredPoint, Line, Point, Ranker, RankingTask, ReplyModel, attend
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.reproduce.sources import published
 from dialgauge.responses import heat_map, memory_label

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from dialgauge.report import BOLD, Cell, Column, Table
+from dialgauge.rendering import BOLD, Cell, Column, Table
 from dialgauge.reproduce.babi.kept import TRAINING_NAMES
 from dialgauge.responses import published
 

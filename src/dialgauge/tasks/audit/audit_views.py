@@ -10,7 +10,7 @@ import msgspec
 
 from dialgauge.dialogue import contradicted_sentence
 from dialgauge.presentation import capitalised
-from dialgauge.report import Cell, Column, Table
+from dialgauge.rendering import Cell, Column, Table
 from dialgauge.tasks.audit.log_audit import LogAudit, ReplayedConversation
 from dialgauge.tasks.audit.regrading import Regrading
 from dialgauge.tasks.audit.task_facts import tasks_by_fact

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, contradicts_parts, read_agent_log
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
 from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.text import some_of

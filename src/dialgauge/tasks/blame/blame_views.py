@@ -9,7 +9,7 @@ import msgspec
 
 from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.report import Column, Table
+from dialgauge.rendering import Column, Table
 from dialgauge.tasks.blame.blame_rules import BLAMED, Blamed, FailureBlame, Sign
 from dialgauge.tasks.blame.blamed_log import DecidingMessage, LogBlame
 from dialgauge.tasks.blame.failure_evidence import Deviation, FailureEvidence, Fate, Source

@@ -30,7 +30,7 @@ from dialgauge.worlds.tools import (
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
 
 
 class DecidingMessage(Struct, frozen=True):

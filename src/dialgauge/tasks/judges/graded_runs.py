@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.presentation import TRIALS, Facet, Panel, PanelCell, PanelRow, RunTables
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 from dialgauge.runs import Run
 from dialgauge.tasks.judges.grading import JudgeFigures, judge_figures, majority
 from dialgauge.tasks.judges.judge_views import judge_tables

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from dialgauge.report import Cell, Column, Table
+from dialgauge.rendering import Cell, Column, Table
 from dialgauge.tasks.judges.grading import FEWEST_TASKS, JudgeEstimate, JudgeFigures
 
 

@@ -12,7 +12,7 @@ from dialgauge.agents import END_WORDS
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score
-from dialgauge.report import Column, Table, score_cell
+from dialgauge.rendering import Column, Table, score_cell
 from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.recordings.outcome_measures import COMPAT, OUTCOME_RULES, STRICT
 from dialgauge.tasks.recordings.outcome_records import CONVERSATIONS, HEARD, OUTCOMES

@@ -34,7 +34,7 @@ from dialgauge.presentation import (
     names_expected_calls,
     worth_reading,
 )
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_pages import (
     AUDIT_FACETS,

@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from dialgauge.comparison import ComparisonView
 from dialgauge.errors import DialgaugeError
 from dialgauge.presentation import trials_sentence
-from dialgauge.report import Cell, Column, Table
+from dialgauge.rendering import Cell, Column, Table
 from dialgauge.tasks.audit.audit_tables import stored_integrity
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
 from dialgauge.tasks.trials.trial_scores import TRIALS

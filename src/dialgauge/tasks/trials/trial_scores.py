@@ -33,7 +33,7 @@ from dialgauge.measures import (
     score_systems,
     sums_table,
 )
-from dialgauge.report import SHARE
+from dialgauge.rendering import SHARE
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks.audit.audit_tables import FILINGS, filings_table
 from dialgauge.tasks.judges.graded_runs import (

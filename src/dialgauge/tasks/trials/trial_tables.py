@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from dialgauge import report
+from dialgauge import rendering
 from dialgauge.measures import Score, Signature
 from dialgauge.presentation import END_REASONS, trials_sentence
-from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
+from dialgauge.rendering import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_tables import stored_integrity
 from dialgauge.tasks.judges.graded_runs import GRADERS, grader_tables
@@ -76,7 +76,7 @@ class TrialRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The scores with their intervals, rewards also by part."""
-        return report.run_figures(self, parts={MEAN_REWARD: "part of the reward"}, names=_REWARD_WORDS)
+        return rendering.run_figures(self, parts={MEAN_REWARD: "part of the reward"}, names=_REWARD_WORDS)
 
 
 _REWARD_WORDS = {

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge import report
+from dialgauge import rendering
 from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read_ontology
@@ -243,16 +243,16 @@ def _without(dialogues: Sequence[Dialogue], excluded: set[str]) -> list[Dialogue
     return [dialogue for dialogue in dialogues if dialogue_key(dialogue.id) not in excluded]
 
 
-def sgd_table(runs: Iterable[Run]) -> report.Table:
+def sgd_table(runs: Iterable[Run]) -> rendering.Table:
     """All, seen and unseen services of every system, from runs that have SGD's scores."""
     kept = {run.name: sgd for run in runs if (sgd := tracking_details(run).sgd)}
     present = {name for sgd in kept.values() for name in sgd.scores.get(ALL, ())}
     measures = {name: official for name, official in OFFICIAL_NAMES.items() if official in present}
     if len(kept) == 1:
         return _one_system_table(*next(iter(kept.items())), measures)
-    table = report.Table(
+    table = rendering.Table(
         "SGD's official scores (percent)",
-        ["system", "services", *(report.Column(measure, digits=2, percent=True) for measure in measures)],
+        ["system", "services", *(rendering.Column(measure, digits=2, percent=True) for measure in measures)],
     )
     for name, sgd in kept.items():
         for group, frames in sgd.frames.items():
@@ -262,11 +262,11 @@ def sgd_table(runs: Iterable[Run]) -> report.Table:
     return table
 
 
-def _one_system_table(name: str, sgd: OfficialDetails, measures: Mapping[str, str]) -> report.Table:
+def _one_system_table(name: str, sgd: OfficialDetails, measures: Mapping[str, str]) -> rendering.Table:
     """The scores of one system, by groups of services."""
     groups = [group for group, frames in sgd.frames.items() if frames]
-    columns = [report.Column(f"{group} services", digits=2, percent=True) for group in groups]
-    table = report.Table(f"{name}: SGD's official scores (percent)", ["measure", *columns], notes=_notes(name, sgd))
+    columns = [rendering.Column(f"{group} services", digits=2, percent=True) for group in groups]
+    table = rendering.Table(f"{name}: SGD's official scores (percent)", ["measure", *columns], notes=_notes(name, sgd))
     for measure, official in measures.items():
         table.add(measure, *(sgd.scores.get(group, {}).get(official) for group in groups))
     return table

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dialgauge import report
+from dialgauge import rendering
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.presentation import fault_sentence, fault_words, scope_sentence
-from dialgauge.report import Cell, Column, RunSet, Table
+from dialgauge.rendering import Cell, Column, RunSet, Table
 from dialgauge.text import counted
 from dialgauge.users.faults.fault_measures import NO_FAULT_FOUND, USER_FAULT
 from dialgauge.users.faults.fault_records import KINDS
@@ -76,7 +76,7 @@ class FaultRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The shares with their intervals, also by kind of fault."""
-        return report.run_figures(self, parts={USER_FAULT: "kind of fault"})
+        return rendering.run_figures(self, parts={USER_FAULT: "kind of fault"})
 
 
 def agreement_table(judge: FaultJudge) -> Table:

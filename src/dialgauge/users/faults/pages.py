@@ -24,7 +24,7 @@ from dialgauge.presentation import (
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue
-    from dialgauge.report import Table
+    from dialgauge.rendering import Table
     from dialgauge.runs import Run
 
 

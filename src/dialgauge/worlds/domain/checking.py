@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from dialgauge.report import Table
+from dialgauge.rendering import Table
 from dialgauge.text import counted
 from dialgauge.worlds.domain.drawing import DrawnShares, draw_goals, shares_of
 from dialgauge.worlds.domain.goals import DomainGoal, read_goals

@@ -30,7 +30,7 @@ INK, QUIET, PAPER = "#1a1a1a", "#6b6b6b", "#ffffff"
 SHADES = ("#0b2545", "#2f6699", "#6fa3cc", "#b1d0e8", "#f0f5fa")
 
 #: Lines and points: far apart in the eyes of colour-blind readers too, and dark enough on paper
-#: (tests/report/test_colours.py computes both); each line has a dash of its own besides.
+#: (tests/rendering/test_colours.py computes both); each line has a dash of its own besides.
 LINES = ("#12355b", "#d55e00", "#30a878", "#7800f0", "#9090c0", "#903000", "#786060", "#301800")
 
 #: Heat maps: from nothing, which is white, to the most; and through white from negative to positive.

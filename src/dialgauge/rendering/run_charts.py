@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Resampling, Score, Signature, parse_measure
-from dialgauge.report.charts import domain_bars
-from dialgauge.report.figures import SHADES
-from dialgauge.report.interval_panels import interval_plot
-from dialgauge.report.runs import SHARE, measure_and_part, system_labels
+from dialgauge.rendering.charts import domain_bars
+from dialgauge.rendering.figures import SHADES
+from dialgauge.rendering.interval_panels import interval_plot
+from dialgauge.rendering.runs import SHARE, measure_and_part, system_labels
 from dialgauge.text import counted, upper_first
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hypothesis import given, strategies as st
 
-from dialgauge.report import Cell, Column, Table, write_tables
+from dialgauge.rendering import Cell, Column, Table, write_tables
 
 
 class Texts(HTMLParser):

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from dialgauge.measures import screen_form
-from dialgauge.report.fitting import (
+from dialgauge.rendering.fitting import (
     GAP,
     AskingColumn,
     Fit,
@@ -24,13 +24,13 @@ from dialgauge.report.fitting import (
     places,
     with_short_names,
 )
-from dialgauge.report.table import BOLD, INTERVALS, Cell, Column, is_number
+from dialgauge.rendering.table import BOLD, INTERVALS, Cell, Column, is_number
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from dialgauge.report.table import Table
+    from dialgauge.rendering.table import Table
 
 #: The width where there is no terminal to ask.
 SCREEN = 80

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dialgauge.measures import Score, Scores
-from dialgauge.report import interval_plot, measure_words, run_figures
+from dialgauge.rendering import interval_plot, measure_words, run_figures
 from dialgauge.runs import Run, new_run
 from runs.contract import scores_of
 from support.drawn_charts import datasets, heading, marks, scales

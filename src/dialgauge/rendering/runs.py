@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score, Signature
-from dialgauge.report.notebook import notebook_html
-from dialgauge.report.table import Cell, Column, Table, Value, percent_note
+from dialgauge.rendering.notebook import notebook_html
+from dialgauge.rendering.table import Cell, Column, Table, Value, percent_note
 
 if TYPE_CHECKING:
     from dialgauge.measures import Coverage

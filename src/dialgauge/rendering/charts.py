@@ -9,7 +9,7 @@ from statistics import fmean, pstdev
 from textwrap import wrap
 from typing import Any
 
-from dialgauge.report.figures import (
+from dialgauge.rendering.figures import (
     DIVERGING,
     INK,
     PAPER,
@@ -24,7 +24,7 @@ from dialgauge.report.figures import (
     styled,
     ticks,
 )
-from dialgauge.report.interval_panels import interval_plot
+from dialgauge.rendering.interval_panels import interval_plot
 
 #: Between a domain and its number of cases, which stands on a line of its own.
 _BREAK = " · "

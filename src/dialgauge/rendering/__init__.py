@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.report.charts import (
+    from dialgauge.rendering.charts import (
         correlation_heatmap as correlation_heatmap,
         domain_bars as domain_bars,
         error_onset as error_onset,
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
         mean_spread as mean_spread,
         slot_histogram as slot_histogram,
     )
-    from dialgauge.report.escape import markdown as markdown
-    from dialgauge.report.figures import (
+    from dialgauge.rendering.escape import markdown as markdown
+    from dialgauge.rendering.figures import (
         DIVERGING as DIVERGING,
         ENDINGS as ENDINGS,
         INK as INK,
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
         styled as styled,
         unchecked as unchecked,
     )
-    from dialgauge.report.fitting import fold_sentence as fold_sentence
-    from dialgauge.report.interval_panels import interval_plot as interval_plot
-    from dialgauge.report.notebook import (
+    from dialgauge.rendering.fitting import fold_sentence as fold_sentence
+    from dialgauge.rendering.interval_panels import interval_plot as interval_plot
+    from dialgauge.rendering.notebook import (
         corpus_html as corpus_html,
         dialogue_html as dialogue_html,
         notebook_html as notebook_html,
     )
-    from dialgauge.report.render import csv_text as csv_text, inert as inert, render_html as render_html
-    from dialgauge.report.run_charts import (
+    from dialgauge.rendering.render import csv_text as csv_text, inert as inert, render_html as render_html
+    from dialgauge.rendering.run_charts import (
         interval_note as interval_note,
         measure_words as measure_words,
         run_figures as run_figures,
     )
-    from dialgauge.report.runs import (
+    from dialgauge.rendering.runs import (
         SCORES_IN_LIST as SCORES_IN_LIST,
         SHARE as SHARE,
         numbered as numbered,
@@ -58,14 +58,14 @@ if TYPE_CHECKING:
         score_tables as score_tables,
         system_labels as system_labels,
     )
-    from dialgauge.report.runset import (
+    from dialgauge.rendering.runset import (
         Display as Display,
         Presented as Presented,
         RunSet as RunSet,
         score_cell as score_cell,
         talk_table as talk_table,
     )
-    from dialgauge.report.table import (
+    from dialgauge.rendering.table import (
         BOLD as BOLD,
         FORMATS as FORMATS,
         INTERVALS as INTERVALS,
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         render_tables as render_tables,
         write_tables as write_tables,
     )
-    from dialgauge.report.terminal import TerminalTable as TerminalTable
+    from dialgauge.rendering.terminal import TerminalTable as TerminalTable
     from dialgauge.text import plain as plain
 
 

@@ -22,7 +22,7 @@ from dialgauge.files import atomic
 from dialgauge.text import Note, counted, note_kind
 
 if TYPE_CHECKING:
-    from dialgauge.report.terminal import TerminalTable
+    from dialgauge.rendering.terminal import TerminalTable
 
 
 TEXT_FORMATS = ("markdown", "latex", "html", "csv", "json")
@@ -172,10 +172,10 @@ class Table:
     def render(self, format: str) -> str | TerminalTable:
         """The table in a format: ``terminal`` gives what rich prints, the others a text that ends in a line break."""
         if format == "terminal":
-            from dialgauge.report.terminal import TerminalTable
+            from dialgauge.rendering.terminal import TerminalTable
 
             return TerminalTable(self)
-        from dialgauge.report.render import RENDERERS
+        from dialgauge.rendering.render import RENDERERS
 
         if format not in RENDERERS:
             raise DialgaugeError(f"there is no table format '{format}'.{nearest(format, FORMATS)}")
@@ -188,7 +188,7 @@ class Table:
         return f"<Table '{self.title}': {counted(len(self), 'row')} of {counted(len(self.columns), 'column')}>"
 
     def _repr_html_(self) -> str:
-        from dialgauge.report.notebook import notebook_html
+        from dialgauge.rendering.notebook import notebook_html
 
         return notebook_html([self])
 
@@ -232,11 +232,11 @@ def format_of(path: Path, format: str | None = None) -> str:
 def render_tables(tables: Sequence[Table], format: str, *, title: str | None = None, intervals: bool = False) -> str:
     """Several tables as one text, an empty line between them; HTML becomes a page of its own, LaTeX has the first."""
     if format == "latex":
-        from dialgauge.report.render import render_latex
+        from dialgauge.rendering.render import render_latex
 
         return "".join(render_latex(table, intervals=intervals) for table in tables[:1])
     if format == "html":
-        from dialgauge.report.page import tables_page
+        from dialgauge.rendering.page import tables_page
 
         return tables_page(tables, title)
     if format == "json" and len(tables) != 1:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-from dialgauge.report.figures import INK, QUIET, SHADES, Ticks, altair, data, share_ticks, styled, ticks
+from dialgauge.rendering.figures import INK, QUIET, SHADES, Ticks, altair, data, share_ticks, styled, ticks
 
 #: Panels side by side before the next row begins.
 _ACROSS = 3

@@ -6,7 +6,7 @@ import polars
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import Score
-from dialgauge.report import run_html, run_tables, score_column
+from dialgauge.rendering import run_html, run_tables, score_column
 from dialgauge.runs import Run, new_run
 from runs.contract import scores_of
 

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from dialgauge.report import DIVERGING, INK, LINES, PAPER, RISING, SHADES
+from dialgauge.rendering import DIVERGING, INK, LINES, PAPER, RISING, SHADES
 from support.colour_vision import MACHADO, contrast, distance, lab
 
 #: CIEDE2000 at which two patches are told apart at a glance (1 is just noticeable side by side).

@@ -9,12 +9,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.measures import without_intervals
-from dialgauge.report.escape import latex, markdown
-from dialgauge.report.table import INTERVALS, Cell, Column
+from dialgauge.rendering.escape import latex, markdown
+from dialgauge.rendering.table import INTERVALS, Cell, Column
 from dialgauge.text import encodable, plain
 
 if TYPE_CHECKING:
-    from dialgauge.report.table import Table
+    from dialgauge.rendering.table import Table
 
 #: Letters from which on a text is a sentence and no name.
 _LONG = 40

@@ -3,7 +3,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-from dialgauge.report import Cell, Column, Table, render_html, write_tables
+from dialgauge.rendering import Cell, Column, Table, render_html, write_tables
 
 EVIL = "<script>alert('x')</script> & \"quoted\""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialgauge.report.render import escape, render_html
-from dialgauge.report.table import Table
+from dialgauge.rendering.render import escape, render_html
+from dialgauge.rendering.table import Table
 
 _STYLE = """
 :root { color-scheme: light dark; }

@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from dialgauge.report.render import escape, render_html
-from dialgauge.report.table import Table
+from dialgauge.rendering.render import escape, render_html
+from dialgauge.rendering.table import Table
 from dialgauge.text import counted
 
 if TYPE_CHECKING:

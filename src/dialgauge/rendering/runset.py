@@ -18,9 +18,9 @@ from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, UnknownNameError, missing_extra, nearest
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score, Signature
-from dialgauge.report.notebook import notebook_html
-from dialgauge.report.runs import SHARE, measure_and_part, numbered, score_column
-from dialgauge.report.table import Cell, Column, Table, percent_note, render_tables
+from dialgauge.rendering.notebook import notebook_html
+from dialgauge.rendering.runs import SHARE, measure_and_part, numbered, score_column
+from dialgauge.rendering.table import Cell, Column, Table, percent_note, render_tables
 from dialgauge.runs import Run, Store, worst_first
 from dialgauge.text import named_note, some_of
 
@@ -274,7 +274,7 @@ class RunSet(Presented, Mapping[str, Run]):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """The figures by name; each is drawn when it is called."""
-        from dialgauge.report.run_charts import run_figures
+        from dialgauge.rendering.run_charts import run_figures
 
         return run_figures(self)
 

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from rich.console import Console
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import (
+from dialgauge.rendering import (
     Cell,
     Column,
     Table,

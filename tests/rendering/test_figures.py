@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import (
+from dialgauge.rendering import (
     SHADES,
     correlation_heatmap,
     domain_bars,
@@ -54,7 +54,7 @@ ODD = [*map(chr, range(0x20)), "\x7f", "\x85", "\u2028", "\u202e", "\ufffe", "\u
 def test_no_character_of_a_name_ends_the_process(tmp_path: Path) -> None:
     """In a process of its own: what it guards against is no exception."""
     script = (
-        "import sys; from pathlib import Path; from dialgauge.report import domain_bars, save_all\n"
+        "import sys; from pathlib import Path; from dialgauge.rendering import domain_bars, save_all\n"
         f"odd = ''.join({ODD!r})\n"
         "chart = domain_bars({f'ho{odd}tel': {f'J{odd}GA': 0.5}, 'taxi': {f'J{odd}GA': 0.7}})\n"
         "save_all({Path(sys.argv[1]) / f'x.{ending}': lambda: chart for ending in ('svg', 'png', 'pdf', 'json')})\n"

@@ -12,7 +12,7 @@ from msgspec import structs
 from rich.cells import cell_len
 from rich.console import Console
 
-from dialgauge.report import INTERVALS, Cell, Column, Table, plain
+from dialgauge.rendering import INTERVALS, Cell, Column, Table, plain
 from support.soak import some
 
 ODD = [
