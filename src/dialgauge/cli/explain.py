@@ -138,8 +138,9 @@ def _card_table(card: Card[Any]) -> rendering.Table:
 def _measures_of(family: str) -> rendering.Table:
     from dialgauge.measures import card_listing
 
-    columns = [rendering.Column("name", exact=True), "parameters", "formula", "meaning"]
-    table = rendering.Table(f"Measures: {family}", columns)
+    table = rendering.Table(
+        f"Measures: {family}", [rendering.Column("name", exact=True), "parameters", "formula", "meaning"]
+    )
     letters: dict[str, str] = {}
     for entry in card_listing(family):
         card = entry.content
