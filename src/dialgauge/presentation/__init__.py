@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         columns as columns,
         first_scores as first_scores,
         is_number as is_number,
+        is_of_part as is_of_part,
         known as known,
         listed as listed,
         percent as percent,

@@ -6,7 +6,7 @@ Sentences are made from what a run has: columns of the expected types, defined s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
@@ -235,10 +235,15 @@ def scored_units(run: Run, unit: str, noun: str = "") -> str:
     return counted(count.scored, noun or unit.removesuffix("s")) if count is not None and count.scored else ""
 
 
+def is_of_part(measure: str, measures: Container[str]) -> bool:
+    """Is it the value of another measure for a part of the data, as ``JGA[hotel]``? ``Score[quality]`` is its own."""
+    return measure.endswith("]") and measure.partition("[")[0] in measures
+
+
 def first_scores(run: Run, words: Glossary) -> Iterator[str]:
     """The first scores in a sentence, for kinds of run without sentences and runs without their kind's headline."""
     name = plain(run.name) or "the run"
-    whole = {measure: score for measure, score in run.scores.items() if not measure.endswith("]")}
+    whole = {measure: score for measure, score in run.scores.items() if not is_of_part(measure, run.scores)}
     shown = [
         f"{value_with_interval(score)} by {words.said(measure)}"
         + (", where lower is better," if score.higher_is_better is False else "")

@@ -37,16 +37,16 @@ _MANY, _OUTERMOST = 1_000, 100
 _NOWHERE: Ends = (np.nan, np.nan)
 
 
-def share_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95) -> Ends:
-    """The interval of ``sum(num) / sum(den)`` between 0 and 1; the units are those with a denominator.
+def share_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95, bounds: Ends = (0.0, 1.0)) -> Ends:
+    """The interval of ``sum(num) / sum(den)`` between two bounds; the units are those with a denominator.
 
-    The extra unit is as long as the longest, and wholly right or wholly wrong.
+    The extra unit is as long as the longest, and at either bound: wholly wrong or wholly right.
 
     >>> [round(end, 4) for end in share_mean_interval([1.0] * 10, [1.0] * 10)]
     [0.7117, 1.0]
     """
     units = _Units.of(num, den)
-    return units.ends(0.0, 1.0, level) if units else _NOWHERE
+    return units.ends(*bounds, level) if units else _NOWHERE
 
 
 def amount_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95) -> Ends:

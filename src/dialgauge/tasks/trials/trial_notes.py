@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from dialgauge.dialogue import contradicted_sentence, differing_instructions, differing_sentence
-from dialgauge.formats import Notes, contradicts_parts
+from dialgauge.formats import Notes, contradicts_parts, names_fault
 from dialgauge.tasks.judges.graded_runs import GradedLog
 from dialgauge.tasks.trials.attempts import Attempts
 from dialgauge.tasks.trials.own_tasks import ID
@@ -173,9 +173,11 @@ def _why_no_verdict(scores: LogScores) -> str:
     ]
     ranges += [f"'{name}' is {' or '.join(labels)}" for name, labels in scores.labelled.items()]
     seen = f" ({some_of(ranges, _NAMED)})" if ranges else ""
+    either = next((name for name in scores.numeric if scores.is_zero_or_one(name) and not names_fault(name)), "")
+    asked = f"; if '{either}' says it, ask for pass^1[{either}]" if either else ""
     return (
         "pass^k is left out: no 'success' (true or false) is told, and no score that says success is 0 or 1 in all "
-        f"conversations{seen}"
+        f"conversations{seen}{asked}"
     )
 
 
