@@ -147,6 +147,14 @@ def test_a_log_without_any_verdict_says_so_and_still_counts_turns(tmp_path: Path
     assert ends.cells[0][-1].value is None
 
 
+def test_a_log_of_which_every_conversation_failed_by_infrastructure_has_no_undefined_scores() -> None:
+    turns = (Turn(speaker="user", text="hi"), Turn(speaker="system", text="hello"))
+    broken = Outcome(success=None, reason="infrastructure_error", details={"benchmark": "chat", "task": "t"})
+    run = score_attempts([Dialogue(id=name, turns=turns, outcome=broken) for name in "ab"], "r", resamples=10)
+    assert run.details["finished"] == 0
+    assert not run.scores
+
+
 def test_tokens_and_costs_are_means_of_those_that_say_them(tmp_path: Path) -> None:
     records = [{"id": "a", "cost": 1.0, "tokens": 10}, {"id": "b", "cost": 3.0}]
     [run] = score_results([log(tmp_path, *records)]).runs

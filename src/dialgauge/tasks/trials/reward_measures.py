@@ -199,8 +199,8 @@ def _no_label(evidence: Any, settings: Settings) -> str | None:
 def _no_count(evidence: Any, settings: Settings) -> str | None:
     if why := _no_results(evidence, settings) or _whole(settings):
         return why
-    said = any(any(attempt.turns.values()) for attempt in evidence.attempts)
-    return None if said or not evidence.attempts else "no conversation has messages"
+    said = any(any(attempt.turns.values()) for attempt in evidence.attempts if evidence.counts(attempt))
+    return None if said or not evidence.attempts else "no conversation that counts has messages"
 
 
 def _whole(settings: Settings) -> str | None:

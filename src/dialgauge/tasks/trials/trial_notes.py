@@ -315,7 +315,8 @@ def _other_than_planned(attempts: Attempts) -> list[str]:
     if more := attempts.beyond_plan:
         notes.append(
             f"{counted(sum(more.values()), 'conversation')} beyond the plan of {counted(attempts.trials, 'trial')} "
-            f"(task {some_of(more, _NAMED)}): each counts as one more trial of its task; pass^k above k = "
+            f"(task {some_of(more, _NAMED)}): each counts as one more trial of its task, so that "
+            f"{counted(attempts.scored, 'conversation')} are scored in all; pass^k above k = "
             f"{attempts.trials:,} is left out unless named"
         )
     if again := attempts.repeated_trials:

@@ -223,6 +223,7 @@ def score_attempts(
                 for k in range(1, attempts.most_scored + 1)
                 if k <= attempts.trials or f"{PASS}^{k}" in scores.scores
             },
+            "tried_again": attempts.tasks_with(2),
             "beyond_plan": attempts.beyond_plan,
             "conversations": conversations,
             "pass_1_on_these_tasks": _on_these_tasks(attempts, scores, evidence),
