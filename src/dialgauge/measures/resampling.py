@@ -154,8 +154,10 @@ def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:
         return Interval(*ends, f"{how.level:g}-{ONE_MORE_UNIT}")
     if row.one_more and np.ptp(row.num[there] / row.den[there]) <= _EQUAL * np.abs(row.num[there]).max():
         return NO_INTERVAL  # nothing varies, and no bound says how far another unit may lie from these
-    if row.bounds == (0.0, math.inf) and 1 < units <= _MANY_AMOUNTS:
-        return Interval(*stats.amount_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_AMOUNT}")
+    lowest, highest = row.bounds
+    if highest == math.inf and (lowest == 0.0 or row.one_more) and 1 < units <= _MANY_AMOUNTS:
+        ends = stats.amount_mean_interval(row.num, row.den, how.level, lowest)
+        return Interval(*ends, f"{how.level:g}-{ONE_MORE_AMOUNT}")
     return None
 
 

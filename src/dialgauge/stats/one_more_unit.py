@@ -49,13 +49,13 @@ def share_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95, bou
     return units.ends(*bounds, level) if units else _NOWHERE
 
 
-def amount_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95) -> Ends:
+def amount_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95, lowest: float = 0.0) -> Ends:
     """The interval of the mean of an amount, ``sum(num) / sum(den)`` without upper bound; NaN if all are equal."""
     units = _Units.of(num, den)
     if units is None or units.equal:
         return _NOWHERE
     low, high = units.beyond()
-    return units.ends(max(low, 0.0), high, level)
+    return units.ends(max(low, lowest), high, level)
 
 
 def share_difference_interval(differences: ArrayLike, level: float = 0.95) -> Ends:
