@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from msgspec.structs import replace
 
 from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs, missing_policy
-from dialgauge.dialogue import Dialogue, Goal, Ontology
+from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, expand
 from dialgauge.report import RunSet
@@ -293,6 +293,8 @@ def log_findings(source: str | Path) -> LogFindings:
 
 def _user_check(dialogues: Sequence[Dialogue]) -> Callable[[str, str], list[ObservedFault]]:
     """Checks the user of a conversation, by the instruction of its task where it has none itself."""
+    from dialgauge.dialogue import Goal
+
     by_id = {dialogue.id: dialogue for dialogue in dialogues}
 
     def check(name: str, instruction: str) -> list[ObservedFault]:

@@ -17,12 +17,14 @@ from msgspec import Struct, structs
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score
 from dialgauge.presentation import amount, listed
-from dialgauge.stats import Floats, holm
+from dialgauge.stats import holm
 from dialgauge.text import counted, plain
 
 if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison
 
+#: Digits that count: equal means may differ in their last bits.
+_BITS = 12
 #: Measures that are named one by one.
 _NAMED = 4
 
@@ -239,7 +241,7 @@ def _obstacle(comparison: Comparison, measures: int) -> str:
 
 def _ends(comparison: Comparison, measure: str, leader: int) -> dict[str, Any]:
     """The systems with the best value; and where just one has the worst, which, and how far it is behind."""
-    values = _values(comparison, measure)
+    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)].round(_BITS)
     best, last = (np.flatnonzero(values == end).tolist() for end in (values.max(), values.min()))
     ends = {"best": tuple(comparison.systems[place] for place in best or [leader])}
     if len(last) != 1:
@@ -249,7 +251,7 @@ def _ends(comparison: Comparison, measure: str, leader: int) -> dict[str, Any]:
 
 def _leader(comparison: Comparison, measure: str) -> tuple[int, int, float, float]:
     """The best system and the next best by their places, what lies between them, and the p-value of the best."""
-    values = _values(comparison, measure)
+    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)].round(_BITS)
     if np.isnan(values).any():
         return 0, 1, math.nan, math.nan
     leader, second = np.argsort(-values, kind="stable")[:2].tolist()
@@ -257,9 +259,3 @@ def _leader(comparison: Comparison, measure: str) -> tuple[int, int, float, floa
     others = [name for index, name in enumerate(names) if index != leader]
     p = max(comparison.difference(names[leader], other, measure).adjusted for other in others)
     return leader, second, float(values[leader] - values[second]), p
-
-
-def _values(comparison: Comparison, measure: str) -> Floats:
-    """The systems' values, without the last bits, in which equal means may differ."""
-    values: Floats = comparison.oriented[:, comparison.scores.place_of_measure(measure)].round(12)
-    return values

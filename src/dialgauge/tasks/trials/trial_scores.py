@@ -322,14 +322,6 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None, *,
     return scores.with_intervals(without_noise(possible, made), how)
 
 
-def _bounded(measure: Measure[Any], evidence: TrialEvidence) -> Measure[Any]:
-    """A measure, and of a score one between the bounds of that score."""
-    if measure.card.name != SCORE or measure.part not in evidence.scores.numeric:
-        return measure
-    lower, upper = evidence.scores.bounds(measure.part)
-    return replace(measure, card=replace(measure.card, lower=lower, upper=upper))
-
-
 def _without_tasks(asked: Sequence[Measure[Any]], named: bool) -> list[Measure[Any]]:
     """Those measures that do not look at which trials are of one task; an error where another was named."""
     by_task = [
@@ -354,6 +346,14 @@ def _counted(scores: Scores) -> Scores:
         if name in counts
     }
     return replace(scores, scores={**scores.scores, **signed})
+
+
+def _bounded(measure: Measure[Any], evidence: TrialEvidence) -> Measure[Any]:
+    """A measure, and of a score one between the bounds of that score."""
+    if measure.card.name != SCORE or measure.part not in evidence.scores.numeric:
+        return measure
+    lower, upper = evidence.scores.bounds(measure.part)
+    return replace(measure, card=replace(measure.card, lower=lower, upper=upper))
 
 
 def _asked(names: Sequence[str]) -> list[Measure[Any]]:
