@@ -23,8 +23,8 @@ from dialgauge.text import counted, plain
 if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison
 
-#: Digits that count: equal means may differ in their last bits.
-_BITS = 12
+#: A lead below this is none: equal means may differ in their last bits.
+_NOTHING = 1e-12
 #: Measures that are named one by one.
 _NAMED = 4
 
@@ -241,8 +241,8 @@ def _obstacle(comparison: Comparison, measures: int) -> str:
 
 def _ends(comparison: Comparison, measure: str, leader: int) -> dict[str, Any]:
     """The systems with the best value; and where just one has the worst, which, and how far it is behind."""
-    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)].round(_BITS)
-    best, last = (np.flatnonzero(values == end).tolist() for end in (values.max(), values.min()))
+    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
+    best, last = (np.flatnonzero(abs(values - end) < _NOTHING).tolist() for end in (values.max(), values.min()))
     ends = {"best": tuple(comparison.systems[place] for place in best or [leader])}
     if len(last) != 1:
         return ends
@@ -251,11 +251,12 @@ def _ends(comparison: Comparison, measure: str, leader: int) -> dict[str, Any]:
 
 def _leader(comparison: Comparison, measure: str) -> tuple[int, int, float, float]:
     """The best system and the next best by their places, what lies between them, and the p-value of the best."""
-    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)].round(_BITS)
+    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
     if np.isnan(values).any():
         return 0, 1, math.nan, math.nan
     leader, second = np.argsort(-values, kind="stable")[:2].tolist()
     names = comparison.systems
     others = [name for index, name in enumerate(names) if index != leader]
     p = max(comparison.difference(names[leader], other, measure).adjusted for other in others)
-    return leader, second, float(values[leader] - values[second]), p
+    lead = float(values[leader] - values[second])
+    return leader, second, lead if lead >= _NOTHING else 0.0, p
