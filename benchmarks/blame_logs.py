@@ -178,7 +178,7 @@ def blamed(folder: Path, name: str) -> list[tuple[tuple[str, str, int], FailureB
         dialogue.id: [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
         for dialogue in read(path).dialogues
     }
-    log = blame_log(path, name, root=folder.parent, faults=faults)
+    log = blame_log(path, name, root=folder.parent, faults=lambda conversation, _: faults.get(conversation, ()))
     return [((name, each.evidence.task, each.evidence.trial), each) for each in log.failures]
 
 

@@ -1,6 +1,6 @@
 """How often intervals and tests from few tasks hold, by simulation: what this version does beside what 0.1 did.
 
-python benchmarks/few_units.py [repetitions] [pass|differences|floor|ratios|amounts ...]
+python benchmarks/few_units.py [repetitions] [pass|scores|differences|floor|ratios|amounts ...]
 
 Prints Markdown, as docs/explanation/intervals.md has it: the lowest coverage over the cells (easy, mixed and hard
 tasks, numbers of trials, k), the median width, and how often tests reject. Some ten CPU minutes with 1,000 repetitions.
@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from math import comb, exp, lgamma
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from dialgauge.stats import (
     unit_differences,
 )
 from dialgauge.tasks.trials.trial_measures import rerun_reach
+from dialgauge.tasks.trials.verdicts import LogScores
 
 Floats = NDArray[np.float64]
 
@@ -36,13 +38,21 @@ SIZES, TRIALS = (10, 20, 50), (2, 4, 8)
 #: How the chance of passing varies over tasks: Beta's two parameters.
 TASKS = {"easy": (8.0, 2.0), "mixed": (0.5, 0.5), "hard": (0.3, 1.5)}
 DRAWS = 400
+#: Scores of trials by the share of the range that their task reaches in the mean: how they are drawn, and the range.
+SCORES: dict[str, tuple[Callable[[np.random.Generator, Floats], NDArray[Any]], tuple[float, float], str]] = {
+    "0 or 1": (lambda random, share: random.binomial(1, share), (0, 1), ""),
+    "from 0 to 1": (lambda random, share: random.beta(4 * share + 1e-9, 4 - 4 * share + 1e-9), (0, 1), ""),
+    "-1, 0 or 1": (lambda random, share: random.binomial(2, share) - 1, (-1, 1), ""),
+    "0 to 10, out of 10": (lambda random, share: random.binomial(10, share), (0, 10), "10"),
+    "1 to 5, no maximum told": (lambda random, share: random.binomial(4, share) + 1, (1, 5), ""),
+}
 
 
 def main() -> None:
     """Print the tables asked for."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     tables: dict[str, Callable[[int], None]] = {
-        "pass": pass_table, "differences": difference_table, "floor": floor_table,
+        "pass": pass_table, "scores": score_table, "differences": difference_table, "floor": floor_table,
         "ratios": ratio_table, "amounts": amount_table,
     }  # fmt: skip
     for name in sys.argv[2:] or tables:
@@ -143,6 +153,44 @@ def pass_table(repetitions: int) -> None:
             mean = float(np.mean([share for shares in held[name].values() for share in shares]))
             order = f"{100 * broken[name].mean():.0f}%"
             row(size, name, *lowest, mean, f"{np.median(widths[name]):.3f}", order)
+
+
+def score_table(repetitions: int) -> None:
+    """Coverage of means of scores over tasks with 1 and 3 trials, within the bounds that these scores show."""
+    heading("tasks", "scores", "now: lowest, median width", "before: lowest, median width", "before: leaves the range")
+    for size in SIZES:
+        for name, (drawn, (low, high), maximum) in SCORES.items():
+            held: dict[str, list[float]] = {"now": [], "before": []}
+            widths: dict[str, list[float]] = {"now": [], "before": []}
+            left: list[float] = []
+            for kind, (a, b) in TASKS.items():
+                for trials in (1, 3):
+                    random = np.random.default_rng([size, trials, *map(ord, kind + name)])
+                    shares = random.beta(a, b, (repetitions, size, 1)).repeat(trials, axis=2)
+                    scores = drawn(random, shares).astype(np.float64)
+                    values, ones = scores.mean(axis=2), np.ones((repetitions, size))
+                    rows = [
+                        RatioRow(each, ones[0], bounds_of(sample, maximum), one_more=True)
+                        for each, sample in zip(values, scores, strict=True)
+                    ]
+                    now = np.array([made.ends for made in ratio_row_intervals(rows, Resampling(DRAWS))])
+                    before = ratio_intervals(values, ones, resamples=DRAWS)
+                    truth = low + (high - low) * a / (a + b)
+                    for when, ends in (("now", now), ("before", before)):
+                        known = ends[~np.isnan(ends[:, 0])]  # no interval claims nothing
+                        held[when].append(100 * float(holds(known, truth).mean()))
+                        widths[when].append(float(np.median(known[:, 1] - known[:, 0])) / (high - low))
+                    left.append(100 * float(((before[:, 0] < low) | (before[:, 1] > high)).mean()))
+            cells = (f"{min(held[when]):.1f}, {np.mean(widths[when]):.3f}" for when in held)
+            row(size, name, *cells, f"{np.mean(left):.0f}%")
+
+
+def bounds_of(scores: Floats, maximum: str) -> tuple[float, float]:
+    """The bounds of a score that a log gives its conversations."""
+    known = LogScores()
+    for score in scores.ravel().tolist():
+        known.add({"score[x]": repr(score)} | ({"maximum[x]": maximum} if maximum else {}))
+    return known.bounds("x")
 
 
 def holds(ends: Floats, truth: float | Floats) -> NDArray[np.bool_]:

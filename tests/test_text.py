@@ -23,6 +23,8 @@ from dialgauge.text import Note, note_kind, secrets_in, without_secrets
         "x7Kp-2Qw_9ZtLm4Rb-8Vn",
         "bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw",
         "q1w2e3r4t5y6u7i8o9p0asdf",
+        "4f1d8a9c2b",
+        "a8K2m9Xq",
     ],
 )
 @pytest.mark.parametrize("url", ["https://host:8000/{}/v1", "endpoint=http://me:pw@host/v1/{}?x=1", "s3://bucket/{}"])
@@ -62,6 +64,7 @@ def test_what_is_named_a_key_is_hidden(url: str, shown: str) -> None:
         "https://host/accounts/fireworks/models/llama-v3p1-405b-instruct",
         "https://host/claude-3-5-sonnet-20241022/deepseek-r1-distill-qwen-32b",
         "https://host/tokens/keyboard/monkey/v1",
+        "https://host/v1beta1/gpt-4o-mini/o3-mini/phi3-v2/k8s-west2/8x22B",
         "https://host/data/dialogues_20240101_1200/test.json.gz",
         "no address: sk-abcdefghijkl/0123456789abcdef0123456789abcdef",
     ],

@@ -211,7 +211,9 @@ def blame_results(results: Results, *, domain: str | None = None) -> list[LogBla
     from dialgauge.tasks import blame_log
 
     return [
-        blame_log(source, name, domain=domain, root=data_folder().root, faults=_observed_faults(read(source).dialogues))
+        blame_log(
+            source, name, domain=domain, root=data_folder().root, faults=_user_check(list(read(source).dialogues))
+        )
         for name, source in named_files(results).items()
     ]
 
@@ -266,6 +268,23 @@ def log_findings(source: str | Path) -> LogFindings:
     from dialgauge.tasks import LogFindings
 
     return LogFindings(cache(lambda: audit_results(source)[0]), cache(lambda: blame_results(source)[0]))
+
+
+def _user_check(dialogues: Sequence[Dialogue]) -> Callable[[str, str], list[ObservedFault]]:
+    """Checks the user of a conversation, by the instruction of its task where it has none itself."""
+    from dialgauge.dialogue import Goal
+
+    by_id = {dialogue.id: dialogue for dialogue in dialogues}
+
+    def check(name: str, instruction: str) -> list[ObservedFault]:
+        dialogue = by_id.get(name)
+        if dialogue is None:  # it was not read
+            return []
+        if dialogue.goal is None and instruction:
+            dialogue = replace(dialogue, goal=Goal(message=(instruction,)))
+        return _observed_faults([dialogue])[name]
+
+    return check
 
 
 def _observed_faults(dialogues: Iterable[Dialogue]) -> dict[str, list[ObservedFault]]:

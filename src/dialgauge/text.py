@@ -132,10 +132,10 @@ _NAMES_A_KEY = re.compile(
 )
 #: How keys of well-known services begin.
 _KEY_START = re.compile(r"(?:[sprd]k|hf|gh[oprsu]|github_pat|glpat|gsk|xox[a-z])[-_].{6}|A(?:Iza|KIA).{8}")
-_HEX, _LONGEST_WORD, _SHORTEST_KEY, _SHORTEST_NAMED = 16, 20, 16, 8
+_HEX, _LONGEST_WORD, _SHORTEST_KEY, _SHORTEST_NAMED, _SHORTEST_MIXED = 16, 20, 16, 8, 8
 #: In random texts of both cases and digits two of three signs are of another kind than the one before; in names of
-#: models, such as Mixtral-8x7B-Instruct-v0.1, one of four.
-_RANDOM = 0.35
+#: models, such as Mixtral-8x7B-Instruct-v0.1, one of four. Short texts need more: 4f1d8a9c2b.
+_RANDOM, _MIXED = 0.35, 0.6
 
 
 def without_secrets(text: str) -> str:
@@ -182,7 +182,8 @@ def _looks_like_a_key(segment: str) -> bool:
     if any(len(word) >= _LONGEST_WORD and re.search("[0-9]", word) and re.search("[A-Za-z]", word) for word in words):
         return True
     changes = sum(_kind(letter) != _kind(other) for word in words for letter, other in pairwise(word))
-    return len(signs) >= _SHORTEST_KEY and changes >= _RANDOM * len(signs)
+    shortest = _SHORTEST_MIXED if changes >= _MIXED * len(signs) else _SHORTEST_KEY
+    return len(signs) >= shortest and changes >= _RANDOM * len(signs)
 
 
 def _kind(sign: str) -> int:

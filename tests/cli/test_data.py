@@ -120,6 +120,13 @@ def test_formats_lists_all(capsys: Capture, tmp_path: Path) -> None:
     assert rows["native"]["writes"] and not rows["multiwoz"]["writes"]
 
 
+@pytest.mark.parametrize("name", ["babi", "babi-kb"])
+def test_the_example_of_a_format_can_be_read_back(name: str, capsys: Capture, tmp_path: Path) -> None:
+    shown = dialgauge(capsys, "data", "formats", name).out
+    (tmp_path / "example.txt").write_text(shown.partition("\n")[2])
+    assert dialgauge(capsys, "data", "check", tmp_path / "example.txt", "--format", name).code == 0
+
+
 class TestDatasets:
     """get, path, list, verify and rm, with a web server that has one dataset."""
 

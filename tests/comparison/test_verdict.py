@@ -136,3 +136,20 @@ def _apart(units: int, *measures: str) -> PairedScores:
     shape = (len(measures), units)
     ids = tuple(f"d{number}" for number in range(units))
     return PairedScores(("a", "b"), measures, ids, np.stack([np.ones(shape), np.zeros(shape)]), np.ones((2, *shape)))
+
+
+def test_differences_without_a_direction_are_told_where_no_other_measure_shows_any() -> None:
+    told = str(verdict([[0.5, 0.9], [0.5, 0.3]], "JGA Neutral", kind="chess"))
+    assert told == (
+        "JGA has the same best value for a and b; in Neutral a is 60.0 points higher (p = 0.001 by itself; nothing "
+        "says whether more is better)"
+    )
+    assert "Neutral" not in str(verdict([[0.9, 0.9], [0.3, 0.3]], "JGA Neutral", kind="chess"))
+    alone = str(verdict([[0.9], [0.3]], "Neutral", kind="chess"))
+    assert alone.startswith("No measure says which system is better; in Neutral a is 60.0 points higher")
+
+
+def test_the_last_bits_of_equal_means_are_no_difference() -> None:
+    thirds = np.array([[[1 / 3] * 6], [[1 / 3 + 1e-16] * 3 + [1 / 3 - 2e-16] * 3]])
+    paired = PairedScores(("a", "b"), ("M",), tuple("abcdef"), thirds, np.ones_like(thirds))
+    assert str(compare_scores(paired, resamples=200).verdict) == "M has the same best value for a and b"

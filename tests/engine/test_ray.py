@@ -89,6 +89,17 @@ def test_what_listens_and_is_no_ray_cluster_is_refused(
         said.join()
 
 
+def test_a_cluster_that_hangs_is_not_said_to_be_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dialgauge.engine.ray_cluster.PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        said = threading.Thread(target=_answer, args=(server, None))
+        said.start()
+        with pytest.raises(DialgaugeError, match=r", or one that hangs: it says nothing for 0\.5 seconds;"):
+            list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address=address)))
+        said.join()
+
+
 def _answer(server: socket.socket, answer: bytes | None) -> None:
     """One answer to the first who calls, or silence until they hang up."""
     caller, _ = server.accept()

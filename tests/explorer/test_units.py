@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -67,3 +69,20 @@ def test_a_report_shows_them(compared: tuple[Library, list[Run]]) -> None:
     shown = re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', text)
     known = {dialogue.id for dialogue in compared[1][0].dialogues()}
     assert set(shown) <= known and (shown or compared[1][0].kind == "faults")
+
+
+def test_tasks_are_listed_by_the_first_measure_in_which_runs_differ(tmp_path: Path) -> None:
+    """Logs whose conversations are as long, and have other scores."""
+    store = Store(tmp_path / "runs")
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    for name, best in (("one", 3), ("two", 4)):
+        rows = [{"task_id": f"t{n}", "messages": talk, "scores": {"mood": best + n % 2}} for n in range(8)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    runs = [store.add(run) for run in score_results(files, resamples=10).runs]
+    shown = ranking(Library(store), [run.id for run in runs])
+    assert (shown.measure, len(shown.parting)) == ("Score[mood]", 8)
+    assert "Score[mood]" in [row.measure for row in shown.plot.amounts]
+    assert "in Score[mood] two is 1.00 points higher" in str(shown.verdict)
+    text = report_html(runs, dialogues=2)
+    assert len(re.findall(r'<details class="dialogue"', text)) == 2

@@ -164,7 +164,7 @@ def list_formats(
         output.document("data-formats", {"formats": [{"name": name, "example": (example or b"").decode()}]})
         if output.on_screen:
             out.print(f"{name}: {chosen.summary}")
-            out.print(example.decode().rstrip() if example else "There is no example to show.")
+            out.write(f"{example.decode().rstrip() if example else 'There is no example to show.'}\n")  # tabs stay
         return
 
     listing = rendering.Table("Formats", ["name", "kind", "reads", "writes", "what it is"])

@@ -86,10 +86,11 @@ class PairedScores:
         return score is None or score.higher_is_better is not False
 
     def bounds(self, measure: str) -> tuple[float, float]:
-        """The lowest and the highest value of a measure, infinite where nobody says them."""
-        score = self.run_score(measure)
-        low, high = (score.lower, score.upper) if score else (None, None)
-        return -np.inf if low is None else low, np.inf if high is None else high
+        """The lowest and the highest value of a measure in any run, infinite where nobody says them."""
+        known = [scores[measure] for scores in self.run_scores if measure in scores]
+        low = min((-np.inf if score.lower is None else score.lower for score in known), default=-np.inf)
+        high = max((np.inf if score.upper is None else score.upper for score in known), default=np.inf)
+        return low, high
 
     def signature(self, system: str, measure: str) -> Signature:
         """What the run of a system says a score depends on; nothing but the version where it says nothing readable."""

@@ -48,7 +48,10 @@ def compare_scores(
     for measure in (*shares, *amounts):
         index = scores.place_of_measure(measure)
         differences = stats.unit_differences(scores.num[:, index], scores.den[:, index], tested.pairs)
-        (stats.limit_shares if measure in shares else stats.decide_amounts)(tested, index, differences, level)
+        if measure in shares:
+            stats.limit_shares(tested, index, differences, level, scores.bounds(measure))
+        else:
+            stats.decide_amounts(tested, index, differences, level)
     return Comparison(
         scores=scores,
         intervals=intervals,
@@ -79,9 +82,9 @@ def _one_more(measure: str) -> bool:
 
 def _of_trials(scores: PairedScores, measure: str) -> bool:
     """Has each unit one value from a few trials, the same units for all systems?"""
-    if not _one_more(measure) or scores.bounds(measure) != (0.0, 1.0):
+    if not _one_more(measure) or not np.isfinite(scores.bounds(measure)).all():
         return False
-    lengths = scores.den[:, scores.place_of_measure(measure)]
+    lengths = scores.den[:, scores.place_of_measure(measure)].round(12)  # sixths of a task's trials are no whole one
     return bool((lengths == lengths[0]).all() and len(np.unique(lengths[lengths != 0])) == 1)
 
 

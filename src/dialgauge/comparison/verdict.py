@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score
@@ -23,6 +23,8 @@ from dialgauge.text import counted, plain
 if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison
 
+#: A lead below this is none: equal means may differ in their last bits.
+_NOTHING = 1e-12
 #: Measures that are named one by one.
 _NAMED = 4
 
@@ -90,16 +92,28 @@ class Verdict(Struct, frozen=True):
     measures: tuple[MeasureVerdict, ...]
     #: Why there can be none, whatever the scores are; empty where there can.
     obstacle: str = ""
+    #: Measures that tell systems apart, each by itself, of which nothing says whether more is better.
+    undirected: tuple[MeasureVerdict, ...] = ()
 
     def __str__(self) -> str:
         if self.obstacle:
             return f"No verdict: {self.obstacle}"
         if not self.measures:
-            return "No measure says which system is better"
+            return "; ".join(["No measure says which system is better", *self._higher()])
         headline, *others = self.measures
         correction = [f"p corrected for {len(self.measures)} measures"] if others and not headline.lost else []
         last = [headline.last_place] if headline.last_place and not self._two else []
-        return "; ".join([self._headline(headline), *self._others(others, headline), *last, *correction])
+        return "; ".join(
+            [self._headline(headline), *self._others(others, headline), *last, *correction, *self._higher()]
+        )
+
+    def _higher(self) -> Iterator[str]:
+        """Differences without a direction, where no measure that has one shows any."""
+        for verdict in () if any(measure.clear for measure in self.measures) else self.undirected[:_NAMED]:
+            yield (
+                f"in {plain(verdict.measure)} {plain(verdict.leader)} is {verdict.amount} higher "
+                f"({_p(verdict.p)} by itself; nothing says whether more is better)"
+            )
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -175,28 +189,40 @@ def verdict_of(comparison: Comparison) -> Verdict:
     kinds = dict.fromkeys(run.kind for run in comparison.runs.values())
     headlines = [name for kind in kinds for name in kind_named(kind).headline if name in measures]
     measures.sort(key=lambda measure: measure not in headlines[:1])
-    leads = [_leader(comparison, measure) for measure in measures]
-    corrected = holm([p for *_, p in leads]).tolist() if leads else []
+    undirected = [name for name in known if name not in directed]
     obstacle = _obstacle(comparison, len(measures))
+    alone, others = (
+        [_verdict_alone(comparison, measure, obstacle) for measure in names] for names in (measures, undirected)
+    )
+    corrected = holm([verdict.p for verdict in alone]).tolist() if alone else []
     return Verdict(
         comparison.systems,
         tuple(
-            MeasureVerdict(
-                measure,
-                comparison.systems[leader],
-                comparison.systems[second],
-                lead=lead,
-                p=p,
-                clear=p < comparison.alpha and not obstacle,
-                unit=score.unit if (score := known[measure]) is not None else None,
-                higher_is_better=comparison.scores.higher_is_better(measure),
-                p_alone=alone,
-                clear_alone=alone < comparison.alpha and not obstacle,
-                **_ends(comparison, measure, leader),
-            )
-            for measure, (leader, second, lead, alone), p in zip(measures, leads, corrected, strict=True)
+            structs.replace(verdict, p=p, clear=p < comparison.alpha and not obstacle)
+            for verdict, p in zip(alone, corrected, strict=True)
         ),
         obstacle,
+        tuple(verdict for verdict in others if verdict.clear_alone),
+    )
+
+
+def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> MeasureVerdict:
+    """What a measure says by itself: its p-value is not corrected for other measures."""
+    leader, second, lead, p = _leader(comparison, measure)
+    score = comparison.scores.run_score(measure)
+    clear = p < comparison.alpha and not obstacle
+    return MeasureVerdict(
+        measure,
+        comparison.systems[leader],
+        comparison.systems[second],
+        lead=lead,
+        p=p,
+        clear=clear,
+        unit=score.unit if score is not None else None,
+        higher_is_better=comparison.scores.higher_is_better(measure),
+        p_alone=p,
+        clear_alone=clear,
+        **_ends(comparison, measure, leader),
     )
 
 
@@ -216,7 +242,7 @@ def _obstacle(comparison: Comparison, measures: int) -> str:
 def _ends(comparison: Comparison, measure: str, leader: int) -> dict[str, Any]:
     """The systems with the best value; and where just one has the worst, which, and how far it is behind."""
     values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
-    best, last = (np.flatnonzero(values == end).tolist() for end in (values.max(), values.min()))
+    best, last = (np.flatnonzero(abs(values - end) < _NOTHING).tolist() for end in (values.max(), values.min()))
     ends = {"best": tuple(comparison.systems[place] for place in best or [leader])}
     if len(last) != 1:
         return ends
@@ -232,4 +258,5 @@ def _leader(comparison: Comparison, measure: str) -> tuple[int, int, float, floa
     names = comparison.systems
     others = [name for index, name in enumerate(names) if index != leader]
     p = max(comparison.difference(names[leader], other, measure).adjusted for other in others)
-    return leader, second, float(values[leader] - values[second]), p
+    lead = float(values[leader] - values[second])
+    return leader, second, lead if lead >= _NOTHING else 0.0, p

@@ -207,17 +207,23 @@ def _knock(address: str, shown: str = "") -> None:
             f"there is no Ray cluster at {shown or address} ({why}); start one there, or leave --address out"
         ) from error
     if not answers:
-        raise DialgaugeError(f"what listens at {shown or address} is not a Ray cluster; {_HINT}")
+        silent = f", or one that hangs: it says nothing for {PATIENCE:g} seconds" if answers is None else ""
+        raise DialgaugeError(f"what listens at {shown or address} is not a Ray cluster{silent}; {_HINT}")
 
 
-def _speaks_http2(line: socket.socket) -> bool:
-    """Whether the other end answers the greeting as it must: first of all with a frame of its settings."""
+def _speaks_http2(line: socket.socket) -> bool | None:
+    """Whether the other end answers the greeting as it must: first of all with a frame of its settings.
+
+    None: it says nothing at all for as long as we wait, as a cluster does that hangs.
+    """
     heard = b""
     try:
         line.settimeout(PATIENCE)
         line.sendall(_GREETING)
         while len(heard) < 9 and (more := line.recv(9 - len(heard))):
             heard += more
+    except TimeoutError:
+        return False if heard else None
     except OSError:
         return False
     return len(heard) == 9 and heard[3] == 4

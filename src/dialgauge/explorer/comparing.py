@@ -82,9 +82,11 @@ class Ranking:
                 runner_up=self.short.get(verdict.runner_up, verdict.runner_up),
                 best=tuple(self.short.get(name, name) for name in verdict.best),
             )
-            for verdict in whole.measures
+            for verdict in (*whole.measures, *whole.undirected)
         )
-        return structs.replace(whole, systems=tuple(self.short[name] for name in whole.systems), measures=measures)
+        directed, undirected = measures[: len(whole.measures)], measures[len(whole.measures) :]
+        systems = tuple(self.short[name] for name in whole.systems)
+        return structs.replace(whole, systems=systems, measures=directed, undirected=undirected)
 
     @property
     def chosen(self) -> Difference:
@@ -254,9 +256,11 @@ def _dialogue_values(run: Run) -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def shared_measure(comparison: Comparison, wanted: str) -> str:
-    """The measure that is asked for, which all runs must have; the first one where none is."""
+    """The measure that is asked for, which all runs must have; where none is, the first one in which some differ."""
     if not wanted:
-        return comparison.measures[0]
+        first, second, *_ = comparison.systems
+        both = ((name, comparison.difference(first, second, name)) for name in comparison.measures)
+        return next((name for name, apart in both if apart.wins or apart.losses), comparison.measures[0])
     if wanted not in comparison.measures:
         raise DialgaugeError(f"these runs share no measure '{wanted}'; they share {', '.join(comparison.measures)}")
     return wanted

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from dialgauge.presentation import is_of_part
 from dialgauge.rendering import SHARE
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ class DifferencePlot(Struct, frozen=True):
 def difference_plot(comparison: Comparison, first: str, second: str) -> DifferencePlot:
     """First minus second on every measure of the whole, the headline first."""
     verdicts = {verdict.measure: verdict for verdict in comparison.verdict.measures}
-    whole = [measure for measure in comparison.measures if not measure.endswith("]")] or list(comparison.measures)
+    measures = comparison.measures
+    whole = [measure for measure in measures if not is_of_part(measure, measures)] or list(measures)
     order = sorted(whole, key=lambda measure: list(verdicts).index(measure) if measure in verdicts else len(verdicts))
     differences = [comparison.difference(first, second, measure) for measure in order[:_MOST]]
     shares = [difference for difference in differences if _is_share(comparison, difference)]

@@ -12,7 +12,7 @@ from dialgauge.explorer.library import Library
 from dialgauge.explorer.reading_list import reading_list
 from dialgauge.explorer.sentences import run_sentences
 from dialgauge.measures import Score
-from dialgauge.presentation import DialogueRows, pages_of, value_of
+from dialgauge.presentation import DialogueRows, is_of_part, pages_of, value_of
 from dialgauge.rendering import Cell, Column, Table, markdown, plain, score_column
 from dialgauge.runs import Run, worst_first
 from dialgauge.text import note_kind
@@ -83,7 +83,7 @@ def _compared(comparison: Comparison) -> Table:
 
 def _first_measures(measures: Sequence[str]) -> list[str]:
     """The measures of the whole, as long as there are any; not those of parts, as in ``I-GCDF1[hotel]``."""
-    whole = [measure for measure in measures if not measure.endswith("]")]
+    whole = [measure for measure in measures if not is_of_part(measure, measures)]
     return (whole or list(measures))[:_MEASURES]
 
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct
 
 from dialgauge.dialogue import Speaker
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Peek, decode
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
-from dialgauge.formats.tau import TOLERANCE, bare_simulations, is_results, tau_results
+from dialgauge.formats.tau import TOLERANCE, bare_simulations, is_results, tau_end, tau_results
 from dialgauge.formats.tau_messages import TauMessage, results_of_calls
 from dialgauge.text import counted
 
@@ -61,7 +61,8 @@ class LoggedConversation(Struct, frozen=True, kw_only=True):
     task: str
     trial: int
     reward: float | None
-    finished: bool
+    #: None where the log does not tell how it ended.
+    finished: bool | None
     #: How it ended, in the log's words: a termination reason of τ²-bench; ``error`` where τ-bench notes one.
     reason: str | None = None
     calls: tuple[LoggedCall, ...]
@@ -200,7 +201,11 @@ def _tau_log(part: Part) -> AgentLog:
     conversations = []
     for raw in tau_results(part):
         result = decode(msgspec.json.Decoder(_TauResult), raw, part)
-        judged = _dict(result.info.get("reward_info"))
+        error, reward_info = result.info.get("error"), result.info.get("reward_info", UNSET)
+        end = tau_end(
+            result.traj, reward=result.reward, error=error, source=result.info.get("source"), reward_info=reward_info
+        )
+        judged = _dict(reward_info)
         parts = {key: value for key, value in _dict(judged.get("info")).items() if key.startswith("r_")}
         gold = judged.get("actions")
         conversations.append(
@@ -208,8 +213,8 @@ def _tau_log(part: Part) -> AgentLog:
                 task=str(result.task_id),
                 trial=result.trial,
                 reward=result.reward,
-                finished=bool(judged) and result.info.get("error") is None,
-                reason="error" if result.info.get("error") is not None else None,
+                finished=end in FINISHED if end else None,
+                reason="error" if error is not None else None,
                 calls=tuple(_calls(result.traj, first_only=True)),
                 texts=tuple(_texts(result.traj)),
                 parts=_numbers(parts),
@@ -236,7 +241,7 @@ def _tau2_log(part: Part) -> AgentLog:
                 task=str(simulation.task_id),
                 trial=simulation.trial or 0,
                 reward=float(reward) if isinstance(reward, int | float) else None,
-                finished=simulation.termination_reason in FINISHED,
+                finished=simulation.termination_reason in FINISHED if simulation.termination_reason else None,
                 reason=simulation.termination_reason,
                 calls=tuple(_calls(simulation.messages, first_only=False)),
                 texts=tuple(_texts(simulation.messages)),

@@ -397,7 +397,9 @@ def _tau_dialogue(result: _TauResult, shared: Mapping[str, str]) -> Dialogue:
         **shared,
         **({"policy": checksum(prompt)} if prompt else {}),
     }
-    reason = _tau_end(result)
+    reason = tau_end(
+        result.traj, reward=result.reward, error=info.error, source=info.source, reward_info=info.reward_info
+    )
     return Dialogue(
         id=f"{result.task_id}#{result.trial}",
         turns=tuple(turns_of(result.traj)),
@@ -408,21 +410,23 @@ def _tau_dialogue(result: _TauResult, shared: Mapping[str, str]) -> Dialogue:
     )
 
 
-def _tau_end(result: _TauResult) -> str:
+def tau_end(
+    traj: Sequence[TauMessage], *, reward: float | None, error: object, source: object, reward_info: object
+) -> str:
     """How a conversation ended, in tau2-bench's words; tau-bench leaves it to be concluded.
 
     A conversation that comes to its end is judged; one that does not was stopped by an error, or has used up its steps.
-    Files that others made lack these signs: then the user's own stop tells it, or nothing does.
+    Files that others made lack these signs (UNSET): then the user's own stop tells it, or nothing does.
     """
-    if result.info.error is not None:
+    if error is not None:
         return "error"
-    if isinstance(result.info.reward_info, _TauRewardInfo):
-        return "user_stop" if result.info.source in ("user", None) else "agent_stop"
-    last = next((message.content or "" for message in reversed(result.traj) if message.role == "user"), "")
-    by_tool = result.info.source not in ("user", None)
+    by_tool = source not in ("user", None)
+    if reward_info is not UNSET and reward_info is not None:
+        return "agent_stop" if by_tool else "user_stop"
+    last = next((message.content or "" for message in reversed(traj) if message.role == "user"), "")
     if _STOP in last and not by_tool:
         return "user_stop"
-    return "max_steps" if result.info.reward_info is None and (by_tool or not result.reward) else ""
+    return "max_steps" if reward_info is None and (by_tool or not reward) else ""
 
 
 def _tau2_dialogue(

@@ -111,8 +111,8 @@ class Card(Generic[E]):
     unit: str = "share"
     lower: float = 0.0
     upper: float = 1.0
-    #: Is each unit's value one between 0 and 1 from a few trials, as with pass^k? Its interval asks what one more unit
-    #: would change, and keeps the order of such measures.
+    #: Is each unit's value one from a few trials, as with pass^k? Where it has two bounds, its interval asks what one
+    #: more unit would change, and keeps the order of such measures.
     one_more: bool = False
     #: None where neither is better, as with the length of a response.
     higher_is_better: bool | None = True

@@ -26,6 +26,9 @@ EVEN = 0.7
 #: Amounts over more units than this are resampled: it takes a tenth of a second for each 500.
 _MANY_AMOUNTS = 500
 
+#: Values that differ by less than this share of them are equal.
+_EQUAL = 1e-12
+
 #: Low and high, NaN where undefined.
 Bounds: TypeAlias = tuple[float, float]
 
@@ -145,10 +148,16 @@ def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:
     units = int(there.sum())
     if how.method != "studentised" or not units:
         return None
-    if row.bounds == (0.0, 1.0) and (row.one_more or (1 < units < FEW_UNITS and _uneven(row.den[there]))):
-        return Interval(*stats.share_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_UNIT}")
-    if row.bounds == (0.0, math.inf) and 1 < units <= _MANY_AMOUNTS:
-        return Interval(*stats.amount_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_AMOUNT}")
+    uneven_share = row.bounds == (0.0, 1.0) and 1 < units < FEW_UNITS and _uneven(row.den[there])
+    if uneven_share or (row.one_more and all(map(math.isfinite, row.bounds))):
+        ends = stats.share_mean_interval(row.num, row.den, how.level, row.bounds)
+        return Interval(*ends, f"{how.level:g}-{ONE_MORE_UNIT}")
+    if row.one_more and np.ptp(row.num[there] / row.den[there]) <= _EQUAL * np.abs(row.num[there]).max():
+        return NO_INTERVAL  # nothing varies, and no bound says how far another unit may lie from these
+    lowest, highest = row.bounds
+    if highest == math.inf and (lowest == 0.0 or row.one_more) and 1 < units <= _MANY_AMOUNTS:
+        ends = stats.amount_mean_interval(row.num, row.den, how.level, lowest)
+        return Interval(*ends, f"{how.level:g}-{ONE_MORE_AMOUNT}")
     return None
 
 

@@ -37,25 +37,25 @@ _MANY, _OUTERMOST = 1_000, 100
 _NOWHERE: Ends = (np.nan, np.nan)
 
 
-def share_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95) -> Ends:
-    """The interval of ``sum(num) / sum(den)`` between 0 and 1; the units are those with a denominator.
+def share_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95, bounds: Ends = (0.0, 1.0)) -> Ends:
+    """The interval of ``sum(num) / sum(den)`` between two bounds; the units are those with a denominator.
 
-    The extra unit is as long as the longest, and wholly right or wholly wrong.
+    The extra unit is as long as the longest, and at either bound: wholly wrong or wholly right.
 
     >>> [round(end, 4) for end in share_mean_interval([1.0] * 10, [1.0] * 10)]
     [0.7117, 1.0]
     """
     units = _Units.of(num, den)
-    return units.ends(0.0, 1.0, level) if units else _NOWHERE
+    return units.ends(*bounds, level) if units else _NOWHERE
 
 
-def amount_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95) -> Ends:
+def amount_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95, lowest: float = 0.0) -> Ends:
     """The interval of the mean of an amount, ``sum(num) / sum(den)`` without upper bound; NaN if all are equal."""
     units = _Units.of(num, den)
     if units is None or units.equal:
         return _NOWHERE
     low, high = units.beyond()
-    return units.ends(max(low, 0.0), high, level)
+    return units.ends(max(low, lowest), high, level)
 
 
 def share_difference_interval(differences: ArrayLike, level: float = 0.95) -> Ends:

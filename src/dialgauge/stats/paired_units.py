@@ -46,9 +46,17 @@ def _differences(num: Floats, den: Floats) -> Floats:
     return np.asarray(ratio[0] - ratio[1] + apart)
 
 
-def limit_shares(tested: PairedRandomisation, column: int, differences: list[Floats], level: float) -> None:
-    """Give a measure between 0 and 1 intervals with one more unit; its verdicts stay, and no interval denies one."""
-    _limit(tested, column, differences, level, [0] * len(differences), share_difference_interval)
+def limit_shares(
+    tested: PairedRandomisation, column: int, differences: list[Floats], level: float, bounds: Ends = (0.0, 1.0)
+) -> None:
+    """Give a measure with two bounds intervals with one more unit; its verdicts stay, and no interval denies one."""
+    width = bounds[1] - bounds[0]
+
+    def interval(units: Floats, within: float) -> Ends:
+        low, high = share_difference_interval(units / width, within)
+        return low * width, high * width
+
+    _limit(tested, column, differences, level, [0] * len(differences), interval)
 
 
 def decide_amounts(tested: PairedRandomisation, column: int, differences: list[Floats], level: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from importlib import import_module
 from pathlib import Path
@@ -315,3 +316,22 @@ def test_the_end_of_an_agent_is_the_agents_message() -> None:
     )
     shown = evidence_of((handed,), texts, ())
     assert (shown.ended, shown.end_message) == ("agent", 4)
+
+
+def test_an_end_that_the_log_does_not_tell_is_no_sign_and_contradicts_nothing(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    source = shared_data / "tau" / "tau_airline_gpt-4o.json.gz"
+    results = [result | {"info": {}} for result in json.loads(gzip.decompress(source.read_bytes()))]
+    bare = tmp_path / "bare.json"
+    bare.write_text(json.dumps(results))
+    [before], [after] = api.blame_results(source), api.blame_results(bare)
+    assert after.counts["unclear"] >= before.counts["unclear"] - 1  # users are checked by our tasks' instructions
+    assert not [each for each in after.failures for sign in each.signs if sign.code == "out_of_steps"]
+    untold = next(each for each in after.failures if each.evidence.ended == "untold")
+    assert "the log does not tell" in str(evidence_tables(after, untold.conversation)[0].cells)
+    [audit] = api.audit_results(bare)
+    assert audit.contradicted == []
+    assert {each.finished for each in audit.conversations} == {True, None}
+    reproduced, judged = audit.rewards_reproduced
+    assert 0 < reproduced == judged < len(results)

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Dialogue, Outcome, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.presentation import trials_sentence
 from dialgauge.runs import Store
+from dialgauge.stats import share_mean_interval
 from dialgauge.tasks import are_results, score_attempts, score_results
 from support.commands import dialgauge as command
 
@@ -70,6 +72,60 @@ def test_any_binary_score_has_its_own_pass_k(tmp_path: Path) -> None:
         score_results([log(tmp_path, *records)], measures=["pass^1[mood]"])
 
 
+@pytest.mark.parametrize("yes", [1, True])
+def test_any_score_of_0_and_1_has_pass_k_where_it_is_asked_for(yes: float, tmp_path: Path) -> None:
+    records = [{"task_id": f"t{n % 4}", "trial": n // 4, "scores": {"safe": yes if n else yes - yes}} for n in range(8)]
+    [run] = score_results([log(tmp_path, *records)], measures=["pass^1[safe]"]).runs
+    assert run["pass^1[safe]"].value == 0.875
+    assert any("ask for pass^1[safe]" in note for note in run.notes)
+
+
+@pytest.mark.parametrize(
+    ("scores", "more", "bounds"),
+    [
+        ([1, 1, 0, 1], {}, (0, 1)),
+        ([0.9, 1.0, 0.95, 0.1], {}, (0, 1)),
+        ([1, 1, 1, 1], {}, (0, 1)),
+        ([-0.5, 1, 0.5, 1], {}, (-1, 1)),
+        ([9, 10, 10, 10], {"out_of": 10}, (0, 10)),
+    ],
+)
+def test_intervals_of_scores_stay_within_their_bounds(
+    scores: list[float], more: dict[str, Any], bounds: tuple[float, float], tmp_path: Path
+) -> None:
+    """The interval is that of one more task at either bound, as pass^1's is where scores are 0 or 1."""
+    records = [{"task_id": f"t{n}", "score": score, **more} for n, score in enumerate(scores)]
+    [run] = score_results([log(tmp_path, *records)], measures=["Score[score]"]).runs
+    score = run["Score[score]"]
+    assert (score.lower, score.upper) == bounds
+    assert score.low is not None and score.high is not None
+    assert bounds[0] <= score.low < score.high <= bounds[1]
+    assert "interval:0.95-one-more-unit" in score.signature
+    ends = share_mean_interval(scores, np.ones(4), bounds=bounds)
+    assert (score.low, score.high) == pytest.approx(ends)
+
+
+def test_equal_scores_without_bounds_have_no_interval(tmp_path: Path) -> None:
+    records = [{"task_id": f"t{n}", "score": 5, "scores": {"tone": 4 + n % 2}} for n in range(8)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert (run["Score[score]"].low, run["Score[score]"].upper) == (None, None)
+    assert run["Score[tone]"].low is not None
+
+
+def test_the_bounds_of_compared_scores_are_those_of_all_runs(tmp_path: Path) -> None:
+    files = [
+        log(tmp_path, *({"task_id": f"t{n}", "scores": {"mood": mood}} for n in range(8)), name=f"m{number}")
+        for number, mood in enumerate((1, -1))
+    ]
+    compared = compare_runs(score_results(files).runs, resamples=200)
+    assert compared.scores.bounds("Score[mood]") == (-1, 1)
+    difference = compared.difference("m0", "m1", "Score[mood]")
+    assert 0 < difference.low < difference.difference == difference.high == 2
+    apart = compare_runs(score_results(files[:1]).runs + score_results({"again": files[0]}).runs, resamples=200)
+    same = apart.difference("m0", "again", "Score[mood]")
+    assert (-1 < same.low < 0 < same.high < 1) and "Score[mood]" in apart.one_more
+
+
 def test_labels_have_shares(tmp_path: Path) -> None:
     records = [
         {"task_id": str(place // 2), "scores": {"tone": tone}} for place, tone in enumerate(("x", "y", "y", "y"))
@@ -90,6 +146,14 @@ def test_a_log_without_any_verdict_says_so_and_still_counts_turns(tmp_path: Path
     )
     [ends] = [table for table in results.tables() if table.title == "How conversations ended"]
     assert ends.cells[0][-1].value is None
+
+
+def test_a_log_of_which_every_conversation_failed_by_infrastructure_has_no_undefined_scores() -> None:
+    turns = (Turn(speaker="user", text="hi"), Turn(speaker="system", text="hello"))
+    broken = Outcome(success=None, reason="infrastructure_error", details={"benchmark": "chat", "task": "t"})
+    run = score_attempts([Dialogue(id=name, turns=turns, outcome=broken) for name in "ab"], "r", resamples=10)
+    assert run.details["finished"] == 0
+    assert not run.scores
 
 
 def test_tokens_and_costs_are_means_of_those_that_say_them(tmp_path: Path) -> None:

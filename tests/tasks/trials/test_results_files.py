@@ -178,6 +178,7 @@ def test_a_trial_beyond_the_plan_does_not_rewrite_it(tmp_path: Path, capsys: pyt
         "infrastructure, 1 conversation beyond the plan of 4 trials."
     )
     assert "1 conversation beyond the plan of 4 trials (task 3): each counts as one more trial" in done.err
+    assert "so that 41 conversations are scored in all" in done.err
     [run] = score_results([path], resamples=0).runs
     assert run.coverage.complete and run.details["beyond_plan"] == {"3": 1}
     # Nine tasks passed in 3 of 4 trials, one in 3 of 5; no pass^5 over one task.
@@ -186,6 +187,20 @@ def test_a_trial_beyond_the_plan_does_not_rewrite_it(tmp_path: Path, capsys: pyt
     assert run.details["pass_1_if_missing"] == pytest.approx({"all_failed": 0.735, "all_passed": 0.735})
     [named] = score_results([path], measures=["pass^5"], resamples=0).runs
     assert any("pass^5 on 1" in sentence for sentence in coverage_sentences([named]))
+
+
+def test_what_rests_on_fewer_tasks_than_pass_1_says_so_in_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    once = tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0, 1.0]), "b": ("airline", [0.0])}, trials=1)
+    shown = dialgauge(capsys, "tasks", "score", once, "--resamples", 0).out
+    assert "noise floor over trials (1 task) " in shown and "flip rate (1 task) " in shown
+    assert "two runs of the same agent on the tasks tried more than once" in shown
+    twice = tau_file(tmp_path / "t.json", {"a": "++", "b": "-.", "c": "++"})
+    shown = dialgauge(capsys, "tasks", "score", twice, "--resamples", 0).out
+    assert "pass^2 (2 tasks) " in shown and "pass^1 " in shown
+    even = tau_file(tmp_path / "e.json", {"a": "++", "b": "--"})
+    assert "tasks)" not in dialgauge(capsys, "tasks", "score", even, "--resamples", 0).out.partition("How con")[0][80:]
 
 
 def test_a_trial_beyond_the_plan_makes_up_for_none_of_another_task(tmp_path: Path) -> None:

@@ -319,6 +319,20 @@ def chat_log(path: Path, changed: tuple[str, int] | None = None) -> Path:
     return path
 
 
+def test_equal_means_need_no_tasks_to_tell_them_apart(tmp_path: Path) -> None:
+    """Sums of thirds in another order differ in their last bit."""
+    passed = {"one": [3, 3, 1, 3, 1, 0, 3, 2], "other": [3, 1, 2, 3, 1, 0, 3, 3]}
+    files = {
+        name: {f"t{task}": "+" * number + "-" * (3 - number) for task, number in enumerate(numbers)}
+        for name, numbers in passed.items()
+    }
+    comparison = compare_runs(runs_of(tmp_path, **files), resamples=100)
+    difference = comparison.difference("one", "other", "pass^1").difference
+    assert 0 < abs(difference) < 1e-15
+    settled = settling(comparison, "one", "other")
+    assert (settled.tasks_needed, settled.trials_needed, settled.why) == (None, None, "no difference was seen")
+
+
 def test_trials_with_other_instructions_than_their_task_are_named_everywhere(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,10 +116,11 @@ def _replay_table(audit: LogAudit) -> Table:
     if audit.no_replay is None and by_task:
         finished = [one for one in audit.conversations if one.finished]
         wrong = [one for one in finished if one.replay_parts.get("DB") is False]
-        late = [one for one in audit.conversations if not one.finished and one.replay_parts.get("DB")]
+        stopped = [one for one in audit.conversations if one.finished is False]
+        late = [one for one in stopped if one.replay_parts.get("DB")]
         table.add("finished conversations with wrong data", len(wrong), len(finished))
         table.add("of these wrong only in the order of lists", sum(one.order_only for one in wrong), len(wrong))
-        table.add("right data, but out of steps", len(late), len(audit.conversations) - len(finished))
+        table.add("right data, but out of steps", len(late), len(stopped))
     table.notes += _replay_notes(audit)
     return table
 

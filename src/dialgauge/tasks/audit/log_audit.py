@@ -45,7 +45,7 @@ class ReplayedConversation(Struct, frozen=True, kw_only=True):
     id: str
     task: str
     trial: int
-    finished: bool
+    finished: bool | None
     recorded_reward: float | None
     #: The parts of the reward that the log stores and the replay can tell, recorded.
     recorded_parts: dict[str, bool]

@@ -109,7 +109,7 @@ def _verdict(
 ) -> bool | None:
     """The new verdict. A part that a replay cannot tell is the stored one, as long as it is about the same."""
     graded = replay_conversation(conversation, after, world)
-    if not conversation.finished or False in graded.replay_parts.values():
+    if conversation.finished is False or False in graded.replay_parts.values():
         return False
     for part in (part for part, holds in graded.replay_parts.items() if holds is None):
         field = _ABOUT.get(part)
@@ -118,7 +118,7 @@ def _verdict(
             return None
         if not graded.recorded_parts[part]:
             return False
-    return True
+    return conversation.finished  # None: it is not told how it ended
 
 
 def _both(verdicts: Sequence[tuple[LoggedConversation, bool, bool]], resamples: int, seed: int) -> list[RegradedPass]:

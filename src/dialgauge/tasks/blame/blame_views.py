@@ -53,7 +53,10 @@ _SOURCES: dict[Source, str] = {
     "nowhere": "nowhere",
     "untold": "cannot be told",
 }
-_ENDS = {"user": "by the user", "agent": "by the agent", "steps": "out of steps", "error": "by an error"}
+_ENDS = {
+    "user": "by the user", "agent": "by the agent", "steps": "out of steps", "error": "by an error",
+    "untold": "in a way that the log does not tell",
+}  # fmt: skip
 #: Signs that a sentence names.
 _SIGNS = 2
 #: Verdicts that are no more than a suspicion, until thirty unseen ones were right in eight of ten.

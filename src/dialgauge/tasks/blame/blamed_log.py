@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.rendering import Table
+
+
+#: What checks saw in the user of a conversation, by its id and the instruction of its task.
+UserCheck: TypeAlias = Callable[[str, str], Sequence[ObservedFault]]
 
 
 class DecidingMessage(Struct, frozen=True):
@@ -98,9 +102,9 @@ def blame_log(
     *,
     domain: str | None = None,
     root: Path | None = None,
-    faults: Mapping[str, Sequence[ObservedFault]] | None = None,
+    faults: UserCheck = lambda conversation, instruction: (),
 ) -> LogBlame:
-    """Blame for each failure of a log of τ-bench or τ²-bench; ``faults`` are what checks saw in its users, by id."""
+    """Blame for each failure of a log of τ-bench or τ²-bench."""
     log = read_agent_log(source)
     world = load_tool_domain(domain, root=root) if domain else log_domain(log, root)
     given = world.tasks if world is not None else None
@@ -120,7 +124,7 @@ def blame_log(
     planned = [conversation for conversation in log.conversations if id(conversation) not in surplus]
     every = [conversation for conversation in failed_conversations(log) if id(conversation) not in surplus]
     failed = [conversation for conversation in every if id(conversation) not in strangers]
-    failures = _blames(failed, tasks, world, faults or {})
+    failures = _blames(failed, tasks, world, faults)
     by_id = {conversation.id: conversation for conversation in failed}
     return LogBlame(
         name=name,
@@ -164,7 +168,7 @@ def _blames(
     failed: Sequence[LoggedConversation],
     tasks: Mapping[str, ToolTask],
     world: ToolDomain | None,
-    faults: Mapping[str, Sequence[ObservedFault]],
+    faults: UserCheck,
 ) -> list[FailureBlame]:
     needed = {conversation.task for conversation in failed}
     facts = {each.id: each for each in task_facts([tasks[name] for name in tasks if name in needed], world)}
@@ -176,7 +180,7 @@ def _blames(
                 domain=world,
                 replayed=replay_conversation(conversation, tasks[conversation.task], world),
                 facts=facts[conversation.task],
-                faults=faults.get(conversation.id, ()),
+                faults=faults(conversation.id, tasks[conversation.task].instruction),
             )
         )
         for conversation in failed

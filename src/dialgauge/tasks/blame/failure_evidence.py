@@ -18,8 +18,8 @@ from dialgauge.tasks.audit.task_facts import TaskFacts
 from dialgauge.tasks.trials.task_attempt import ENDS
 from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, canonical, identifiers_of
 
-#: Who or what ended it; ``error``: something technical.
-Ended: TypeAlias = Literal["user", "agent", "steps", "error"]
+#: Who or what ended it; ``error``: something technical; ``untold``: the log does not say it.
+Ended: TypeAlias = Literal["user", "agent", "steps", "error", "untold"]
 #: Where a value came from, the first that has it: the user's instruction, a tool's answer, the user's words, nowhere.
 #: A number of one or two digits, yes and no occur by chance: untold unless what they are about stands beside them.
 Source: TypeAlias = Literal["instruction", "user", "tool", "nowhere", "untold"]
@@ -182,11 +182,11 @@ def _ended(conversation: LoggedConversation) -> Ended:
     last = conversation.texts[-1] if conversation.texts else None
     if last is None or ENDS.get(conversation.reason or "") == "infrastructure":
         return "error"
-    if not conversation.finished:
+    if conversation.finished is False:
         return "steps"
     if last.speaker == "user" and _STOP.search(last.text):
         return "user"
-    return "agent"
+    return "agent" if conversation.finished else "untold"
 
 
 def _end_message(conversation: LoggedConversation) -> int | None:

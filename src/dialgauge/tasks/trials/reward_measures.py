@@ -83,7 +83,7 @@ class TrialEvidence:
         if settings["rules"] != REWARD:
             return f"the file is judged by its rewards, not by the rules {settings['rules']}"
         part = _part(settings)
-        if part and part not in self.scores.binary:
+        if part and not self.scores.is_zero_or_one(part):
             sentence = f"'{part}' is no score that is 0 or 1 in every conversation"
             return sentence if self.scores.names else f"rewards have parts, and pass^k and the like have none: [{part}]"
         if not part and not self.has_verdicts:
@@ -199,8 +199,8 @@ def _no_label(evidence: Any, settings: Settings) -> str | None:
 def _no_count(evidence: Any, settings: Settings) -> str | None:
     if why := _no_results(evidence, settings) or _whole(settings):
         return why
-    said = any(any(attempt.turns.values()) for attempt in evidence.attempts)
-    return None if said or not evidence.attempts else "no conversation has messages"
+    said = any(any(attempt.turns.values()) for attempt in evidence.attempts if evidence.counts(attempt))
+    return None if said or not evidence.attempts else "no conversation that counts has messages"
 
 
 def _whole(settings: Settings) -> str | None:
@@ -246,7 +246,7 @@ CARDS: tuple[Card[Any], ...] = (
         summary="Mean of a score that the log gives its conversations, such as [helpfulness]: over tasks, of the means "
         "over their trials.",
         formula="mean over tasks of (sum of scores / trials that have one)", higher_is_better=None,
-        rows=partial(_task_rows, _score), obstacle=_no_score,
+        rows=partial(_task_rows, _score), obstacle=_no_score, one_more=True,
     ),
     Card(
         name=LABEL, family=FAMILY, title="share of a label", source=_OURS,

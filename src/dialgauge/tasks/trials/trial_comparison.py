@@ -33,6 +33,8 @@ PASS_1 = f"{PASS}^1"
 SETTLING = "settling"
 #: Measures that are compared where nobody names any begin with these.
 _HEADLINES = (f"{PASS}^", "Reward", "Score[", "Label[", "Cost", "ModelTokens", "Turns")
+#: A difference below this is none: the last bits of two equal means.
+_NOTHING = 1e-12
 #: How many tasks are named that only one file has.
 _NAMED = 10
 
@@ -73,7 +75,7 @@ def settling(comparison: Comparison, first: str, second: str) -> Settling:
         trials_needed=None,
         tasks_needed=None,
     )
-    if not known or not difference.difference:
+    if not known or abs(difference.difference) < _NOTHING:
         why = "no difference was seen" if known else "nothing varies, or there are too few tasks"
         return structs.replace(made, why=why)
     # What is detected 8 times in 10 grows with the error, the root of the variance.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from dialgauge.dialogue import contradicted_sentence, differing_instructions, differing_sentence
-from dialgauge.formats import Notes, contradicts_parts
+from dialgauge.formats import Notes, contradicts_parts, names_fault
 from dialgauge.tasks.judges.graded_runs import GradedLog
 from dialgauge.tasks.trials.attempts import FILE_VARIANTS, Attempts
 from dialgauge.tasks.trials.own_tasks import ID
@@ -173,9 +173,11 @@ def _why_no_verdict(scores: LogScores) -> str:
     ]
     ranges += [f"'{name}' is {' or '.join(labels)}" for name, labels in scores.labelled.items()]
     seen = f" ({some_of(ranges, _NAMED)})" if ranges else ""
+    either = next((name for name in scores.numeric if scores.is_zero_or_one(name) and not names_fault(name)), "")
+    asked = f"; if '{either}' says it, ask for pass^1[{either}]" if either else ""
     return (
         "pass^k is left out: no 'success' (true or false) is told, and no score that says success is 0 or 1 in all "
-        f"conversations{seen}"
+        f"conversations{seen}{asked}"
     )
 
 
@@ -330,7 +332,8 @@ def _other_than_planned(attempts: Attempts) -> list[str]:
     if more := attempts.beyond_plan:
         notes.append(
             f"{counted(sum(more.values()), 'conversation')} beyond the plan of {counted(attempts.trials, 'trial')} "
-            f"(task {some_of(more, _NAMED)}): each counts as one more trial of its task; pass^k above k = "
+            f"(task {some_of(more, _NAMED)}): each counts as one more trial of its task, so that "
+            f"{counted(attempts.scored, 'conversation')} are scored in all; pass^k above k = "
             f"{attempts.trials:,} is left out unless named"
         )
     if again := attempts.repeated_trials:

@@ -235,6 +235,7 @@ def score_attempts(
                 for k in range(1, attempts.most_scored + 1)
                 if k <= attempts.trials or f"{PASS}^{k}" in scores.scores
             },
+            "tried_again": attempts.tasks_with(2),
             "beyond_plan": attempts.beyond_plan,
             "conversations": conversations,
             "pass_1_on_these_tasks": _on_these_tasks(attempts, scores, evidence),
@@ -274,7 +275,7 @@ def _amounts(scores: Scores) -> dict[str, dict[str, float | None]]:
     """Beside each mean of an amount: how many conversations have one, their median, and what the largest one makes."""
     amounts: dict[str, dict[str, float | None]] = {}
     for name, score in scores.scores.items():
-        if score.upper is not None or score.unit == SHARE or score.value is None:
+        if score.unit == SHARE or score.value is None:
             continue
         num, den = scores.sums[name]
         values = num[den > 0]
@@ -312,6 +313,7 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None, *,
         asked, how = _without_tasks(asked, bool(names)), None  # intervals resample tasks
     if not attempts.attempts:
         asked = []  # whatever was asked for: that there is nothing is told, with how much there should be
+    asked = [_bounded(measure, evidence) for measure in asked]
     left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
     if names and left_out:
         name, why = next(iter(left_out.items()))
@@ -363,6 +365,14 @@ def _counted(scores: Scores) -> Scores:
         if name in counts
     }
     return replace(scores, scores={**scores.scores, **signed})
+
+
+def _bounded(measure: Measure[Any], evidence: TrialEvidence) -> Measure[Any]:
+    """A measure, and of a score one between the bounds of that score."""
+    if measure.card.name != SCORE or measure.part not in evidence.scores.numeric:
+        return measure
+    lower, upper = evidence.scores.bounds(measure.part)
+    return replace(measure, card=replace(measure.card, lower=lower, upper=upper))
 
 
 def _asked(names: Sequence[str]) -> list[Measure[Any]]:

@@ -170,7 +170,7 @@ def _side_by_side(
     for name, unit in units.items():
         facts = [
             "" if shares else "percent" if unit == SHARE else unit,
-            "" if spread or len(runs) > _BESIDE else _rests_on(runs, name),
+            "" if spread or len(runs) > _BESIDE else _rests_on(runs, name) or _rests_on_tasks(runs, name),
         ]
         titles[name] = _TITLES.get(name, name) + (f" ({', '.join(filter(None, facts))})" if any(facts) else "")
     if len(runs) > _BESIDE:
@@ -191,6 +191,19 @@ def _rests_on(runs: Sequence[Run], name: str) -> str:
     """How many conversations a mean rests on in each file, where any of them has scored others without it."""
     shares = [_share(run, name) for run in runs if name in run.scores]
     return f"n = {', '.join(dict.fromkeys(shares))}" if any(" of " in share for share in shares) else ""
+
+
+def _rests_on_tasks(runs: Sequence[Run], name: str) -> str:
+    """How many tasks a measure of trials rests on in each file, where in any of them these are fewer than pass^1's."""
+    tasks = [(_tasks_of(run, name), _tasks_of(run, f"{PASS}^1")) for run in runs if name in run.scores]
+    fewer = any(own is not None and own != every for own, every in tasks)
+    return ", ".join(dict.fromkeys(counted(own, "task") for own, _ in tasks if own is not None)) if fewer else ""
+
+
+def _tasks_of(run: Run, name: str) -> int | None:
+    tried_again = run.details.get("tried_again")
+    tasks: int | None = {**run.details.get("pass_tasks", {}), FLIPS: tried_again, NOISE: tried_again}.get(name)
+    return tasks
 
 
 def _share(run: Run, name: str) -> str:
@@ -309,7 +322,7 @@ def _legend(runs: Sequence[Run], names: Sequence[str]) -> Iterator[tuple[str, st
         # Where tasks have other numbers of trials, the floor is that of those tried more than once.
         which = (
             "on the tasks tried more than once, with as many trials,"
-            if any(map(uneven_tasks, runs))
+            if any(_rests_on_tasks([run], NOISE) for run in runs)
             else ("with as many tasks and trials")
         )
         yield (

@@ -290,6 +290,13 @@ class LogScores:
         numbers = [each[name] for each in self._numbers if name in each]
         return min(numbers), max(numbers)
 
+    def bounds(self, name: str) -> tuple[float, float]:
+        """Between which numbers a score lies: 0 and its maximum or, where no maximum is told, 0 and 1 or -1 and 1."""
+        low, high = self.span(name)
+        maximum = score_number(self.maxima[name]) if name in self.maxima else None
+        known = ((0.0, 1.0), (-1.0, 1.0)) if maximum is None else ((0.0, maximum),)
+        return next(((least, most) for least, most in known if least <= low <= high <= most), (-math.inf, math.inf))
+
     @property
     def left_out(self) -> list[str]:
         """Scores with so many labels that they are texts."""
@@ -310,7 +317,11 @@ class LogScores:
 
     def _is_binary(self, name: str) -> bool:
         judges = bool(_TRUTHS.keys() & set(self._values(name))) or _JUDGES.search(name) is not None
-        return judges and name not in self.maxima and self.pair(name) is not None
+        return judges and self.is_zero_or_one(name)
+
+    def is_zero_or_one(self, name: str) -> bool:
+        """Is a score 0 or 1 in every conversation that has it, or another such pair, and cannot be more?"""
+        return name in self.numeric and name not in self.maxima and self.pair(name) is not None
 
     def pair(self, name: str) -> tuple[float, float] | None:
         """The numbers for failure and success under this name; None if it has other numbers."""

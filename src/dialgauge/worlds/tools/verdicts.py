@@ -47,7 +47,8 @@ class Conduct(Struct, frozen=True, kw_only=True):
     world: World | None
     said: Sequence[AgentText] = ()
     calls: Sequence[ToolCall] = ()
-    finished: bool = True
+    #: None: nobody tells how it ended.
+    finished: bool | None = True
 
 
 class TaskVerdict(Struct, frozen=True, kw_only=True):
@@ -90,7 +91,7 @@ def _tau(task: ToolTask, conduct: Conduct) -> TaskVerdict:
     same, order_only = _data_match(task, conduct.world)
     outputs = {output: _occurs(output, conduct.said, beside_calls=False) for output in task.outputs}
     parts: dict[str, bool | None] = {DB: same, COMMUNICATE: all(outputs.values())}
-    reward = _product(parts.values()) if conduct.finished else 0.0
+    reward = _reward(parts.values(), conduct.finished)
     return TaskVerdict(parts=parts, reward=reward, outputs=outputs or None, order_only=order_only)
 
 
@@ -112,8 +113,14 @@ def _tau2(task: ToolTask, conduct: Conduct) -> TaskVerdict:
             parts[part] = None if task.env_assertions else True
         else:
             parts[part] = None if part != NL_ASSERTION or task.nl_assertions else True
-    reward = _product(parts.values()) if conduct.finished else 0.0
+    reward = _reward(parts.values(), conduct.finished)
     return TaskVerdict(parts=parts, reward=reward, outputs=outputs or None, order_only=order_only)
+
+
+def _reward(parts: Iterable[bool | None], finished: bool | None) -> float | None:
+    """The product of the parts; 0 at a limit, and open where all are right and only the end is not told."""
+    reward = _product(parts) if finished is not False else 0.0
+    return None if finished is None and reward else reward
 
 
 def _product(parts: Iterable[bool | None]) -> float | None:
