@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek, decode, first_object
+from dialgauge.formats.large_json import LargeArray, LargeObject, is_large_document
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
@@ -77,6 +78,9 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     """One after another; JSON lines are read as they come."""
     if part.head(len(MAGIC)) == MAGIC:
         yield from _of_records(enumerate(rows_in(part), start=1), part, notes)
+        return
+    if not is_text(part.head()) and is_large_document(part):
+        yield from _of_document(part, notes)
         return
     above = len(lines_above(part.head().decode("utf-8", "replace")))
     for number, line in part.lines(_LONGEST_LINE):
@@ -299,45 +303,81 @@ def _begin(name: str, begun: set[str], part: Part, line: int) -> None:
 
 def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     """A file that is one JSON value: a list is decoded entry by entry, an object member by member."""
-    content = part.read()
-    if content.lstrip()[:1] == b"[":
-        entries = decode(_LIST, content, part)
-        first = decode(_ANY, entries[0], part) if entries else None
-        if is_message(first):
-            yield from of_value([decode(_ANY, raw, part) for raw in entries], "messages", notes)
-            return
-        if isinstance(first, list) and not kind_of(first) and (runs := results_in(decode(_ANY, content, part))):
-            yield from _of_results(runs, notes)
-            return
-        decoded = (
-            (number, decode(_ANY, raw, part, dialogue=f"number {number}")) for number, raw in enumerate(entries, 1)
-        )
-        if is_wide(first):
-            yield from _of_records(decoded, part, notes)
-            return
+    if part.head().lstrip()[:1] != b"[":
+        yield from _of_object(part, notes)
+        return
+    entries: Iterable[Raw] = LargeArray(part) if part.is_large else decode(_LIST, part.read(), part)
+    begun = next(iter(entries), None)
+    first = None if begun is None else decode(_ANY, begun, part)
+    decoded = (
+        (number, decode(_ANY, raw, part, dialogue=f"number {number}")) for number, raw in enumerate(entries, 1)
+    )
+    if is_message(first):
+        yield from of_value([value for _, value in decoded], "messages", notes)
+    elif isinstance(first, list) and not kind_of(first) and (runs := results_in([value for _, value in decoded])):
+        yield from _of_results(runs, notes)
+    elif is_wide(first):
+        yield from _of_records(decoded, part, notes)
+    else:
         for number, value in put_together(decoded, [first], notes):
             yield from _entry(value, number, part, notes)
+
+
+class _Wrapped(NamedTuple):
+    """An object, the name of the member that may be its list of conversations, these, and how many they are."""
+
+    beside: dict[str, Any]
+    wrapper: str
+    entries: Iterable[Raw]
+    number: int
+
+
+def _of_object(part: Part, notes: Notes) -> Iterator[FoundConversation]:
+    large = LargeObject(part).lengths() if part.is_large else {}
+    if large and (named := _named_conversations(part, large)):
+        for name, raw in named.members():
+            yield from of_value({name: decode(_ANY, raw, part, dialogue=name)}, "keyed", notes)
         return
-    members = dict(members_of(content, part))
-    wrapper = next((key for key in WRAPPERS if bytes(members.get(key, Raw(b""))).lstrip()[:1] == b"["), "")
-    value = {key: decode(_ANY, raw, part) for key, raw in members.items() if key != wrapper}
-    wrapped: list[Raw] = decode(_LIST, members[wrapper], part) if wrapper else []
-    if wrapped and kind_of({wrapper: [decode(_ANY, wrapped[0], part)], **value}) == "wrapped":
-        each = of_each(value, len(wrapped))
-        shared = shared_by(value, wrapper, len(wrapped), decode(_ANY, wrapped[0], part), notes)
-        for number, raw in enumerate(wrapped, start=1):
+    value, wrapper, entries, size = _large_object(part, large) if large else _object(part)
+    first = decode(_ANY, next(iter(entries)), part) if size else None
+    if size and kind_of({wrapper: [first], **value}) == "wrapped":
+        each = of_each(value, size)
+        shared = shared_by(value, wrapper, size, first, notes)
+        for number, raw in enumerate(entries, start=1):
             for conversation in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
                 record = {**shared, **each[number - 1], **conversation.record}
                 yield FoundConversation(record, conversation.used, conversation.messages, conversation.key)
         return
     if wrapper:
-        value[wrapper] = decode(_ANY, members[wrapper], part)
+        value[wrapper] = [decode(_ANY, raw, part) for raw in entries]
     if kind := kind_of(value):
         yield from of_value(value, kind, notes)
     elif rows := results_in(value):
         yield from _of_results(rows, notes)
     else:
         raise DialgaugeError(f"it has no messages{_seen(value)}", file=part.name)
+
+
+def _object(part: Part) -> _Wrapped:
+    members = dict(members_of(part.read(), part))
+    wrapper = next((key for key in WRAPPERS if bytes(members.get(key, Raw(b""))).lstrip()[:1] == b"["), "")
+    entries: list[Raw] = decode(_LIST, members.pop(wrapper), part) if wrapper else []
+    return _Wrapped({key: decode(_ANY, raw, part) for key, raw in members.items()}, wrapper, entries, len(entries))
+
+
+def _large_object(part: Part, lengths: Mapping[str, int]) -> _Wrapped:
+    wrapper = next((key for key in WRAPPERS if lengths.get(key, -1) >= 0), "")
+    whole = LargeObject(part, wrapper)
+    beside = {key: decode(_ANY, raw, part) for key, raw in whole.members() if not wrapper or key != wrapper}
+    return _Wrapped(beside, wrapper, whole if wrapper else (), lengths.get(wrapper, 0))
+
+
+def _named_conversations(part: Part, lengths: Mapping[str, int]) -> LargeObject | None:
+    """A large object whose members are conversations by their names; None for every other."""
+    members = LargeObject(part)
+    first = decode(_ANY, next(raw for _, raw in members.members()), part)
+    named = kind_of(first) == "conversation" and set(lengths.values()) == {-1}
+    return members if named and kind_of(dict.fromkeys(lengths, first)) == "keyed" else None
 
 
 def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[FoundConversation]:
