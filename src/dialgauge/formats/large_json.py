@@ -7,13 +7,14 @@ whether it is sound.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 import msgspec
 from msgspec import Raw
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import decode
 from dialgauge.formats.packed import CHUNK, faults, too_big
 from dialgauge.formats.source import LARGE, Part, decode_utf8
 
@@ -38,14 +39,26 @@ def is_large_document(part: Part) -> bool:
         return False
     with part.open() as stream, faults(part.name):
         line = next((line for line in iter(lambda: stream.readline(LARGE), b"") if line.strip()), b"")
-        if line.endswith(b"\n"):
-            return _fault(line.removeprefix(b"\xef\xbb\xbf")) != ""
-        ended = False
+        ended = line.endswith(b"\n")
+        if ended and _fault(line.removeprefix(b"\xef\xbb\xbf")):
+            return True
         for block in iter(lambda: stream.read(CHUNK), b""):
             if (block if ended else block.partition(b"\n")[2]).strip():
                 return False
             ended = ended or b"\n" in block
     return True
+
+
+def large_values(part: Part, listed: str = "") -> Iterable[Raw]:
+    """What a large file has several of: lines, elements, or those of the member ``listed`` of its object.
+
+    Without such a name, an object is all that it has.
+    """
+    if not is_large_document(part):
+        return LargeLines(part)
+    if part.head().lstrip()[:1] == b"[":
+        return LargeArray(part)
+    return LargeObject(part, listed) if listed else [Raw(part.read())]
 
 
 def _fault(content: bytes | memoryview) -> str:
@@ -60,6 +73,17 @@ def _fault(content: bytes | memoryview) -> str:
 _PROBE = _FOLLOWED.search(_fault(b"[],"))
 #: How far beyond the end of a value msgspec points to what follows it; versions may differ.
 _BEYOND = int(_PROBE[1]) - len(b"[]") if _PROBE else 0
+
+
+class LargeLines:
+    """The values of JSON lines; each time they are gone through, the file is read anew."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+
+    def __iter__(self) -> Iterator[Raw]:
+        lines = ((number, line) for number, line in self._part.lines() if line.strip())
+        return (decode(_RAW, line, self._part, line=number) for number, line in lines)
 
 
 class LargeArray:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek, decode, first_object
-from dialgauge.formats.large_json import LargeArray, LargeObject, is_large_document
-from dialgauge.formats.located import members_of
+from dialgauge.formats.large_json import LargeArray, is_large_document
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
-    WRAPPERS,
     FoundConversation,
     conversation_id,
     group_of,
@@ -28,6 +26,7 @@ from dialgauge.formats.logs.conversations import (
 from dialgauge.formats.logs.csv_tables import lines_above, table_rows
 from dialgauge.formats.logs.fact_names import ID, plain_key
 from dialgauge.formats.logs.fact_values import number_in
+from dialgauge.formats.logs.json_objects import large_by_name, opened_object
 from dialgauge.formats.logs.log_signs import (
     LOOKED_AT,
     event_name,
@@ -306,45 +305,40 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     if part.head().lstrip()[:1] != b"[":
         yield from _of_object(part, notes)
         return
-    entries: Iterable[Raw] = LargeArray(part) if part.is_large else decode(_LIST, part.read(), part)
+    entries = LargeArray(part) if part.is_large else decode(_LIST, part.read(), part)
     begun = next(iter(entries), None)
     first = None if begun is None else decode(_ANY, begun, part)
-    decoded = (
-        (number, decode(_ANY, raw, part, dialogue=f"number {number}")) for number, raw in enumerate(entries, 1)
-    )
     if is_message(first):
-        yield from of_value([value for _, value in decoded], "messages", notes)
-    elif isinstance(first, list) and not kind_of(first) and (runs := results_in([value for _, value in decoded])):
+        yield from of_value([value for _, value in _numbered(entries, part)], "messages", notes)
+        return
+    bare = isinstance(first, list) and not kind_of(first)
+    if bare and (runs := results_in([value for _, value in _numbered(entries, part)])):
         yield from _of_results(runs, notes)
-    elif is_wide(first):
-        yield from _of_records(decoded, part, notes)
-    else:
-        for number, value in put_together(decoded, [first], notes):
-            yield from _entry(value, number, part, notes)
+        return
+    if is_wide(first):
+        yield from _of_records(_numbered(entries, part), part, notes)
+        return
+    for number, value in put_together(_numbered(entries, part), [first], notes):
+        yield from _entry(value, number, part, notes)
 
 
-class _Wrapped(NamedTuple):
-    """An object, the name of the member that may be its list of conversations, these, and how many they are."""
-
-    beside: dict[str, Any]
-    wrapper: str
-    entries: Iterable[Raw]
-    number: int
+def _numbered(entries: Iterable[Raw], part: Part) -> Iterator[tuple[int, Any]]:
+    for number, raw in enumerate(entries, start=1):
+        yield number, decode(_ANY, raw, part, dialogue=f"number {number}")
 
 
 def _of_object(part: Part, notes: Notes) -> Iterator[FoundConversation]:
-    large = LargeObject(part).lengths() if part.is_large else {}
-    if large and (named := _named_conversations(part, large)):
+    if named := large_by_name(part):
         for name, raw in named.members():
             yield from of_value({name: decode(_ANY, raw, part, dialogue=name)}, "keyed", notes)
         return
-    value, wrapper, entries, size = _large_object(part, large) if large else _object(part)
+    value, wrapper, entries, size = opened_object(part)
     first = decode(_ANY, next(iter(entries)), part) if size else None
     if size and kind_of({wrapper: [first], **value}) == "wrapped":
         each = of_each(value, size)
         shared = shared_by(value, wrapper, size, first, notes)
-        for number, raw in enumerate(entries, start=1):
-            for conversation in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
+        for number, entry in _numbered(entries, part):
+            for conversation in _entry(entry, number, part, notes):
                 record = {**shared, **each[number - 1], **conversation.record}
                 yield FoundConversation(record, conversation.used, conversation.messages, conversation.key)
         return
@@ -356,28 +350,6 @@ def _of_object(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         yield from _of_results(rows, notes)
     else:
         raise DialgaugeError(f"it has no messages{_seen(value)}", file=part.name)
-
-
-def _object(part: Part) -> _Wrapped:
-    members = dict(members_of(part.read(), part))
-    wrapper = next((key for key in WRAPPERS if bytes(members.get(key, Raw(b""))).lstrip()[:1] == b"["), "")
-    entries: list[Raw] = decode(_LIST, members.pop(wrapper), part) if wrapper else []
-    return _Wrapped({key: decode(_ANY, raw, part) for key, raw in members.items()}, wrapper, entries, len(entries))
-
-
-def _large_object(part: Part, lengths: Mapping[str, int]) -> _Wrapped:
-    wrapper = next((key for key in WRAPPERS if lengths.get(key, -1) >= 0), "")
-    whole = LargeObject(part, wrapper)
-    beside = {key: decode(_ANY, raw, part) for key, raw in whole.members() if not wrapper or key != wrapper}
-    return _Wrapped(beside, wrapper, whole if wrapper else (), lengths.get(wrapper, 0))
-
-
-def _named_conversations(part: Part, lengths: Mapping[str, int]) -> LargeObject | None:
-    """A large object whose members are conversations by their names; None for every other."""
-    members = LargeObject(part)
-    first = decode(_ANY, next(raw for _, raw in members.members()), part)
-    named = kind_of(first) == "conversation" and set(lengths.values()) == {-1}
-    return members if named and kind_of(dict.fromkeys(lengths, first)) == "keyed" else None
 
 
 def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[FoundConversation]:
