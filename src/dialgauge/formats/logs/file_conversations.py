@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek, decode, first_object
+from dialgauge.formats.base import Notes, Peek, decode, first_object, without_halves
 from dialgauge.formats.large_json import LargeArray, is_large_document
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
@@ -89,7 +89,7 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
             yield from _of_written(*written, part, notes)
         elif line.lstrip()[:1] == b"{" and _is_whole(line):
             first = map(first_object, Peek(part).lines[:LOOKED_AT])
-            yield from _of_records(put_together(_json_lines(part), first, notes), part, notes)
+            yield from _of_records(put_together(_json_lines(part, notes), first, notes), part, notes)
         elif is_text(line) and (lines := _verdict_lines(part)):
             yield from _of_results(lines, notes)
         elif written := _written(part):
@@ -120,16 +120,16 @@ def _of_written(kind: str, value: Any, part: Part, notes: Notes) -> Iterator[Fou
 
 def _is_whole(line: bytes) -> bool:
     try:
-        msgspec.json.decode(line, type=Raw)
+        msgspec.json.decode(without_halves(line), type=Raw)
     except (msgspec.DecodeError, RecursionError):
         return False
     return True
 
 
-def _json_lines(part: Part) -> Iterator[tuple[int, Any]]:
+def _json_lines(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
     for number, line in part.lines(_LONGEST_LINE):
         if line.strip():
-            yield number, decode(_ANY, line, part, line=number)
+            yield number, decode(_ANY, line, part, line=number, notes=notes)
 
 
 def _verdict_lines(part: Part) -> list[dict[str, Any]]:
@@ -305,45 +305,45 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     if part.head().lstrip()[:1] != b"[":
         yield from _of_object(part, notes)
         return
-    entries = LargeArray(part) if part.is_large else decode(_LIST, part.read(), part)
+    entries = LargeArray(part) if part.is_large else decode(_LIST, part.read(), part, notes=notes)
     begun = next(iter(entries), None)
-    first = None if begun is None else decode(_ANY, begun, part)
+    first = None if begun is None else decode(_ANY, begun, part, notes=Notes())
     if is_message(first):
-        yield from of_value([value for _, value in _numbered(entries, part)], "messages", notes)
+        yield from of_value([value for _, value in _numbered(entries, part, notes)], "messages", notes)
         return
     bare = isinstance(first, list) and not kind_of(first)
-    if bare and (runs := results_in([value for _, value in _numbered(entries, part)])):
+    if bare and (runs := results_in([value for _, value in _numbered(entries, part, notes)])):
         yield from _of_results(runs, notes)
         return
     if is_wide(first):
-        yield from _of_records(_numbered(entries, part), part, notes)
+        yield from _of_records(_numbered(entries, part, notes), part, notes)
         return
-    for number, value in put_together(_numbered(entries, part), [first], notes):
+    for number, value in put_together(_numbered(entries, part, notes), [first], notes):
         yield from _entry(value, number, part, notes)
 
 
-def _numbered(entries: Iterable[Raw], part: Part) -> Iterator[tuple[int, Any]]:
+def _numbered(entries: Iterable[Raw], part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
     for number, raw in enumerate(entries, start=1):
-        yield number, decode(_ANY, raw, part, dialogue=f"number {number}")
+        yield number, decode(_ANY, raw, part, dialogue=f"number {number}", notes=notes)
 
 
 def _of_object(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     if named := large_by_name(part):
         for name, raw in named.members():
-            yield from of_value({name: decode(_ANY, raw, part, dialogue=name)}, "keyed", notes)
+            yield from of_value({name: decode(_ANY, raw, part, dialogue=name, notes=notes)}, "keyed", notes)
         return
-    value, wrapper, entries, size = opened_object(part)
-    first = decode(_ANY, next(iter(entries)), part) if size else None
+    value, wrapper, entries, size = opened_object(part, notes)
+    first = decode(_ANY, next(iter(entries)), part, notes=Notes()) if size else None
     if size and kind_of({wrapper: [first], **value}) == "wrapped":
         each = of_each(value, size)
         shared = shared_by(value, wrapper, size, first, notes)
-        for number, entry in _numbered(entries, part):
+        for number, entry in _numbered(entries, part, notes):
             for conversation in _entry(entry, number, part, notes):
                 record = {**shared, **each[number - 1], **conversation.record}
                 yield FoundConversation(record, conversation.used, conversation.messages, conversation.key)
         return
     if wrapper:
-        value[wrapper] = [decode(_ANY, raw, part) for raw in entries]
+        value[wrapper] = [entry for _, entry in _numbered(entries, part, notes)]
     if kind := kind_of(value):
         yield from of_value(value, kind, notes)
     elif rows := results_in(value):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from dialgauge.formats.base import decode
+from dialgauge.formats.base import Notes, decode
 from dialgauge.formats.large_json import LargeObject
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.conversations import WRAPPERS, kind_of
@@ -27,19 +27,21 @@ class OpenedObject(NamedTuple):
     size: int
 
 
-def opened_object(part: Part) -> OpenedObject:
+def opened_object(part: Part, notes: Notes) -> OpenedObject:
     """The object that a file is, without a usual list of conversations where ``wrapper`` is empty."""
     if not part.is_large:
-        members = dict(members_of(part.read(), part))
+        members = dict(members_of(part.read(), part, notes))
         wrapper = next((key for key in WRAPPERS if bytes(members.get(key, Raw(b""))).lstrip()[:1] == b"["), "")
         listed: list[Raw] = decode(_LIST, members.pop(wrapper), part) if wrapper else []
         return OpenedObject(
-            {key: decode(_ANY, raw, part) for key, raw in members.items()}, wrapper, listed, len(listed)
+            {key: decode(_ANY, raw, part, notes=notes) for key, raw in members.items()}, wrapper, listed, len(listed)
         )
     lengths = LargeObject(part).lengths()
     wrapper = next((key for key in WRAPPERS if lengths.get(key, -1) >= 0), "")
     whole = LargeObject(part, wrapper or None)
-    beside = {key: decode(_ANY, raw, part) for key, raw in whole.members() if not wrapper or key != wrapper}
+    beside = {
+        key: decode(_ANY, raw, part, notes=notes) for key, raw in whole.members() if not wrapper or key != wrapper
+    }
     return OpenedObject(beside, wrapper, whole if wrapper else (), lengths.get(wrapper, 0))
 
 
@@ -49,7 +51,7 @@ def large_by_name(part: Part) -> LargeObject | None:
         return None
     members = LargeObject(part)
     begun = next(members.members(), None)
-    first = decode(_ANY, begun[1], part) if begun and bytes(begun[1])[:1] == b"{" else None
+    first = decode(_ANY, begun[1], part, notes=Notes()) if begun and bytes(begun[1])[:1] == b"{" else None
     if kind_of(first) != "conversation":
         return None
     lengths = members.lengths()

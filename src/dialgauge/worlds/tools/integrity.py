@@ -211,12 +211,14 @@ def same_logs(logs: Iterable[tuple[str, Integrity]]) -> list[list[str]]:
 
 
 def _fingerprint(conversations: Sequence[LoggedConversation]) -> str:
-    spoken = sorted(
-        msgspec.json.encode((conversation.texts, conversation.calls))
-        for conversation in conversations
-        if conversation.texts or conversation.calls
-    )
-    return hashlib.sha256(b"\n".join(spoken)).hexdigest() if spoken else ""
+    spoken = sorted(filter(None, map(_digest, conversations)))
+    return hashlib.sha256(b"".join(spoken)).hexdigest() if spoken else ""
+
+
+def _digest(conversation: LoggedConversation) -> bytes:
+    """By what it is known for the same words and calls; empty where it is over before anybody speaks."""
+    said = (conversation.texts, conversation.calls)
+    return hashlib.sha256(msgspec.json.encode(said)).digest() if any(said) else b""
 
 
 def identifiers_of(conversation: LoggedConversation) -> tuple[str, ...]:
@@ -390,8 +392,8 @@ def _identical(conversations: Sequence[LoggedConversation], names: Sequence[str]
     """Groups of conversations with the same words and calls; what is over before anybody speaks is not compared."""
     same: dict[bytes, list[str]] = {}
     for conversation, name in zip(conversations, names, strict=True):
-        if conversation.texts or conversation.calls:
-            same.setdefault(msgspec.json.encode((conversation.texts, conversation.calls)), []).append(name)
+        if said := _digest(conversation):
+            same.setdefault(said, []).append(name)
     yield from (tuple(ids) for ids in same.values() if len(ids) > 1)
 
 
