@@ -188,10 +188,10 @@ _OBJECT, _TASKS = msgspec.json.Decoder(dict[str, Any]), msgspec.json.Decoder(lis
 _SPEAKERS: dict[str, Speaker] = {"assistant": "system", "user": "user"}
 
 
-def read_agent_log(source: str | Path) -> AgentLog:
-    """The log in a file of τ-bench or τ²-bench results."""
+def read_agent_log(source: str | Path, format: str | None = None) -> AgentLog:
+    """The log in a file of τ-bench or τ²-bench results, which its content says unless the format is named."""
     parts = resolve(source)
-    named = recognise(parts[0]).name if len(parts) == 1 else ""
+    named = (format or recognise(parts[0]).name) if len(parts) == 1 else ""
     if named == "tau":
         return _tau_log(parts[0])
     if named == "tau2":

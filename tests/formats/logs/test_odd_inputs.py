@@ -131,6 +131,18 @@ def test_results_of_tau_are_told_without_what_else_is_known_of_them(tmp_path: Pa
     path = tmp_path / "log.json"
     for record, format_ in (({**result, "trial": 0}, "tau"), ({**result, "info": {}}, "tau"), (result, "messages")):
         path.write_text(json.dumps([record]))
-        corpus = read(path)
-        assert corpus.format == format_
-        assert corpus[0].outcome is not None and corpus[0].outcome.success
+        assert read(path).format == format_
+
+
+def test_what_could_be_two_formats_can_be_scored_as_the_refusal_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    record = {"id": "s", "task_id": "1", "trial": 0, "termination_reason": "user_stop", "success": True}
+    path, named = tmp_path / "log.json", tmp_path / "named.jsonl"
+    path.write_text(json.dumps({**record, "messages": talk}))
+    refused = command(capsys, "tasks", "score", str(path))
+    assert f"dialgauge data convert {path} named.jsonl --to native --format messages" in " ".join(refused.err.split())
+    assert command(capsys, "data", "check", str(path), "--format", "tau2").code == 0
+    assert command(capsys, "data", "convert", str(path), str(named), "--to", "native", "--format", "messages").code == 0
+    assert command(capsys, "tasks", "score", str(named)).code == 0

@@ -153,14 +153,15 @@ def log_domain(log: AgentLog, root: Path | None) -> ToolDomain | None:
     return None
 
 
-def check_log(source: str | Path, root: Path | None = None) -> Integrity | None:
+def check_log(source: str | Path, root: Path | None = None, format: str | None = None) -> Integrity | None:
     """Check a file of results; None where it is not one of a benchmark. ``root`` is where task files may lie."""
     if not Path(source).is_file():
         return None
     parts = resolve(source)
-    if len(parts) != 1 or recognise(parts[0]).name not in ("tau", "tau2"):
+    named = (format or recognise(parts[0]).name) if len(parts) == 1 else ""
+    if named not in ("tau", "tau2"):
         return None
-    log = read_agent_log(source)
+    log = read_agent_log(source, named)
     domain = log_domain(log, root) if log.benchmark == "tau" else None
     return check_integrity(log, domain.tasks if domain is not None else None)
 
