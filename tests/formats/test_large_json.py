@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 
 import dialgauge
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import LargeArray, LargeObject
+from dialgauge.formats import LargeArray, LargeObject, Part, read_agent_log
+from dialgauge.formats.large_json import is_large_document
 from support.reading import part_of
 
 SCALARS = st.none() | st.booleans() | st.integers(-10, 10**6) | st.floats(-1, 1) | st.text(max_size=8)
@@ -76,3 +77,56 @@ def test_results_of_agents_read_in_pieces_are_those_of_the_whole(
     pieces = dialgauge.read(plain)
     assert list(pieces) == list(whole)
     assert dialgauge.score_results(plain, resamples=20)[0].scores == scores
+
+
+CHATS = [
+    {"task_id": f"t{number // 2}", "trial": number % 2, "success": number % 3 == 0, "cost": 0.1, "messages": [
+        {"role": "user", "content": f"Where is {number}? }}]"}, {"role": "assistant", "content": "Here."}]}
+    for number in range(9)
+]  # fmt: skip
+TAU = [
+    {"task_id": chat["task_id"], "trial": chat["trial"], "reward": 1.0, "info": {}, "traj": chat["messages"]}
+    for chat in CHATS
+]
+NAMED = {f"c{number}": chat for number, chat in enumerate(CHATS)}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    "value",
+    [CHATS, {"model": "m", "conversations": CHATS, "seed": 1}, NAMED, TAU, {"results": TAU}],
+    ids=["list", "wrapped", "by name", "tau", "tau in an object"],
+)
+def test_large_logs_are_read_in_pieces_whatever_their_layout(
+    value: Any, indent: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(value, indent=indent))
+    whole = dialgauge.read(file)
+    assert len(whole) == len(CHATS)
+    monkeypatch.setattr("dialgauge.formats.source.LARGE", 100)
+    monkeypatch.setattr("dialgauge.formats.large_json.LARGE", 100)
+    monkeypatch.setattr("dialgauge.formats.large_json._BLOCK", 64)
+    monkeypatch.delattr(Part, "read")
+    pieces = dialgauge.read(file)
+    assert list(pieces) == list(whole)
+    assert pieces.notes.counts == whole.notes.counts
+
+
+def test_large_tau_lines_are_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_text("\n".join(map(json.dumps, TAU)))
+    whole, audited = dialgauge.read(file), read_agent_log(file)
+    monkeypatch.setattr("dialgauge.formats.source.LARGE", 100)
+    monkeypatch.setattr("dialgauge.formats.held.MOST_HELD", 100)
+    monkeypatch.delattr(Part, "read")
+    assert list(dialgauge.read(file)) == list(whole)
+    assert list(read_agent_log(file).conversations) == list(audited.conversations)
+
+
+def test_a_long_line_of_json_lines_is_no_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dialgauge.formats.source.LARGE", 10)
+    monkeypatch.setattr("dialgauge.formats.large_json.LARGE", 10)
+    long = b'{"a": "' + b"x" * 50 + b'"}\n'
+    contents = (long, long + b"\n \n", long * 2, b"{\n" + long[1:])
+    assert [is_large_document(part_of(content)) for content in contents] == [True, True, False, True]

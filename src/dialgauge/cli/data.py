@@ -330,7 +330,7 @@ def log_integrity(report: data.Report) -> dict[str, tools.Integrity]:
     checked = {}
     for group in report.groups:
         for file in group.files if group.format in ("tau", "tau2") else ():
-            integrity = tools.check_log(file.file, data.data_folder().root)
+            integrity = tools.check_log(file.file, data.data_folder().root, group.format)
             if integrity is not None:
                 checked[file.file] = integrity
     return checked

@@ -8,9 +8,9 @@ call.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, Struct
@@ -18,6 +18,8 @@ from msgspec import UNSET, Raw, Struct
 from dialgauge.dialogue import Speaker
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Peek, decode
+from dialgauge.formats.held import hold_records
+from dialgauge.formats.large_json import LargeObject
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
 from dialgauge.formats.tau import TOLERANCE, bare_simulations, is_results, tau_end, tau_results
@@ -120,7 +122,7 @@ class AgentLog(Struct, frozen=True, kw_only=True):
     benchmark: Benchmark
     domain: str
     tasks: tuple[dict[str, Any], ...]
-    conversations: tuple[LoggedConversation, ...]
+    conversations: Sequence[LoggedConversation]
     planned_trials: int | None = None
 
     @property
@@ -170,20 +172,27 @@ class _Simulation(Struct, frozen=True):
     trial: int | None = None
 
 
-class _Results(Struct, frozen=True):
+class _ResultsFile(Struct, frozen=True):
     simulations: list[Raw]
     info: dict[str, Any] = {}
     tasks: list[dict[str, Any]] = []
 
 
-_OBJECT = msgspec.json.Decoder(dict[str, Any])
+class _Results(NamedTuple):
+    simulations: Iterable[Raw]
+    info: Mapping[str, Any] = {}
+    tasks: Sequence[dict[str, Any]] = ()
+
+
+_TAU, _SIMULATION = msgspec.json.Decoder(_TauResult), msgspec.json.Decoder(_Simulation)
+_OBJECT, _TASKS = msgspec.json.Decoder(dict[str, Any]), msgspec.json.Decoder(list[dict[str, Any]])
 _SPEAKERS: dict[str, Speaker] = {"assistant": "system", "user": "user"}
 
 
-def read_agent_log(source: str | Path) -> AgentLog:
-    """The log in a file of τ-bench or τ²-bench results."""
+def read_agent_log(source: str | Path, format: str | None = None) -> AgentLog:
+    """The log in a file of τ-bench or τ²-bench results, which its content says unless the format is named."""
     parts = resolve(source)
-    named = recognise(parts[0]).name if len(parts) == 1 else ""
+    named = (format or recognise(parts[0]).name) if len(parts) == 1 else ""
     if named == "tau":
         return _tau_log(parts[0])
     if named == "tau2":
@@ -198,9 +207,13 @@ def read_agent_log(source: str | Path) -> AgentLog:
 
 
 def _tau_log(part: Part) -> AgentLog:
-    conversations = []
+    conversations = hold_records(_tau_conversations(part), LoggedConversation)
+    return AgentLog(file=part.name, benchmark="tau", domain="", tasks=(), conversations=conversations)
+
+
+def _tau_conversations(part: Part) -> Iterator[LoggedConversation]:
     for raw in tau_results(part):
-        result = decode(msgspec.json.Decoder(_TauResult), raw, part)
+        result = decode(_TAU, raw, part)
         error, reward_info = result.info.get("error"), result.info.get("reward_info", UNSET)
         end = tau_end(
             result.traj, reward=result.reward, error=error, source=result.info.get("source"), reward_info=reward_info
@@ -208,56 +221,63 @@ def _tau_log(part: Part) -> AgentLog:
         judged = _dict(reward_info)
         parts = {key: value for key, value in _dict(judged.get("info")).items() if key.startswith("r_")}
         gold = judged.get("actions")
-        conversations.append(
-            LoggedConversation(
-                task=str(result.task_id),
-                trial=result.trial,
-                reward=result.reward,
-                finished=end in FINISHED if end else None,
-                reason="error" if error is not None else None,
-                calls=tuple(_calls(result.traj, first_only=True)),
-                texts=tuple(_texts(result.traj)),
-                parts=_numbers(parts),
-                gold=gold if isinstance(gold, list) else None,
-                stored_task=_dict(result.info.get("task")) or None,
-            )
+        yield LoggedConversation(
+            task=str(result.task_id),
+            trial=result.trial,
+            reward=result.reward,
+            finished=end in FINISHED if end else None,
+            reason="error" if error is not None else None,
+            calls=tuple(_calls(result.traj, first_only=True)),
+            texts=tuple(_texts(result.traj)),
+            parts=_numbers(parts),
+            gold=gold if isinstance(gold, list) else None,
+            stored_task=_dict(result.info.get("task")) or None,
         )
-    return AgentLog(file=part.name, benchmark="tau", domain="", tasks=(), conversations=tuple(conversations))
 
 
 def _tau2_log(part: Part) -> AgentLog:
-    if is_results(Peek(part)):
-        results = decode(msgspec.json.Decoder(_Results), part.read(), part)
-    else:
-        results = _Results(simulations=list(bare_simulations(part)))
-    conversations = []
-    for raw in results.simulations:
-        simulation = decode(msgspec.json.Decoder(_Simulation), raw, part)
-        judged = simulation.reward_info or {}
-        checks = judged.get("action_checks")
-        reward = judged.get("reward")
-        conversations.append(
-            LoggedConversation(
-                task=str(simulation.task_id),
-                trial=simulation.trial or 0,
-                reward=float(reward) if isinstance(reward, int | float) else None,
-                finished=simulation.termination_reason in FINISHED if simulation.termination_reason else None,
-                reason=simulation.termination_reason,
-                calls=tuple(_calls(simulation.messages, first_only=False)),
-                texts=tuple(_texts(simulation.messages)),
-                parts=_numbers(_dict(judged.get("reward_breakdown"))),
-                gold=[_dict(check).get("action") for check in checks] if isinstance(checks, list) else None,
-            )
-        )
+    results = _tau2_results(part)
     planned = results.info.get("num_trials")
     return AgentLog(
         file=part.name,
         benchmark="tau2",
         domain=str(_dict(results.info.get("environment_info")).get("domain_name") or ""),
         tasks=tuple(results.tasks),
-        conversations=tuple(conversations),
+        conversations=hold_records(_tau2_conversations(results.simulations, part), LoggedConversation),
         planned_trials=planned if isinstance(planned, int) else None,
     )
+
+
+def _tau2_results(part: Part) -> _Results:
+    if not is_results(Peek(part)):
+        return _Results(bare_simulations(part))
+    if not part.is_large:
+        results = decode(msgspec.json.Decoder(_ResultsFile), part.read(), part)
+        return _Results(results.simulations, results.info, results.tasks)
+    whole = LargeObject(part, "simulations")
+    beside = {key: raw for key, raw in whole.members() if key != "simulations"}
+    info = decode(_OBJECT, beside.get("info", Raw(b"{}")), part)
+    tasks = decode(_TASKS, beside.get("tasks", Raw(b"[]")), part)
+    return _Results(whole, info, tasks)
+
+
+def _tau2_conversations(simulations: Iterable[Raw], part: Part) -> Iterator[LoggedConversation]:
+    for raw in simulations:
+        simulation = decode(_SIMULATION, raw, part)
+        judged = simulation.reward_info or {}
+        checks = judged.get("action_checks")
+        reward = judged.get("reward")
+        yield LoggedConversation(
+            task=str(simulation.task_id),
+            trial=simulation.trial or 0,
+            reward=float(reward) if isinstance(reward, int | float) else None,
+            finished=simulation.termination_reason in FINISHED if simulation.termination_reason else None,
+            reason=simulation.termination_reason,
+            calls=tuple(_calls(simulation.messages, first_only=False)),
+            texts=tuple(_texts(simulation.messages)),
+            parts=_numbers(_dict(judged.get("reward_breakdown"))),
+            gold=[_dict(check).get("action") for check in checks] if isinstance(checks, list) else None,
+        )
 
 
 def _calls(messages: Sequence[TauMessage], *, first_only: bool) -> Iterator[LoggedCall]:

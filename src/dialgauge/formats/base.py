@@ -54,6 +54,11 @@ _MOST_PLACES = 20
 _BYTE = re.compile(r"\(byte (\d+)\)")
 _NAN = re.compile(rb"-?(?:NaN|Infinity)")
 _NO_NUMBERS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|-?(?:NaN|Infinity)', re.DOTALL)
+#: Escapes of JSON: both halves of a character beyond 16 bits, one of them alone, or any other.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+_HALF = "half of an emoji, as where a text was cut"
 #: How msgspec points into the list of turns of one dialogue, whatever the format calls that list, if anything.
 _TURN_PATH = re.compile(r"`\$(?:\.\w+)?\[(\d+)\]")
 
@@ -196,10 +201,12 @@ def decode(
     *,
     line: int | None = None,
     dialogue: str | None = None,
+    notes: Notes | None = None,
 ) -> T:
     """Typed JSON, or one sentence that says what is wrong and where in the structure.
 
     When the content is one dialogue, give its id: the error then names it and, where the structure tells, the turn.
+    With ``notes``, halves of characters are replaced, and counted there.
     """
     try:
         return decoder.decode(content)
@@ -215,11 +222,29 @@ def decode(
         ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         decode_utf8(bytes(content), part.name, line)
+        whole = without_halves(bytes(content))
+        if whole != bytes(content):
+            if notes is None:
+                message = f"it holds {_HALF} (such as \\ud83d); write \\ufffd instead, or leave it out"
+                raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
+            notes.add(f"{_HALF}, read as the replacement character")
+            return decode(decoder, whole, part, line=line, dialogue=dialogue)
         message = f"it is not valid JSON: {_no_number(bytes(content), str(error)) or error}"
         raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
     except RecursionError as error:
         message = "the JSON is nested too deeply to be dialogue data"
         raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
+
+
+def without_halves(content: bytes) -> bytes:
+    """JSON in which the replacement character stands for halves of characters that are written as escapes.
+
+    >>> without_halves(rb'"a \\ud83d, \\ud83d\\ude00, \\\\ud83d"')
+    b'"a \\\\ufffd, \\\\ud83d\\\\ude00, \\\\\\\\ud83d"'
+    """
+    if b"\\ud" not in content and b"\\uD" not in content:
+        return content
+    return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape[1] else escape[0], content)
 
 
 def _no_number(content: bytes, error: str) -> str:
@@ -340,7 +365,7 @@ class Peek:
 
     def __init__(self, part: Part, size: int = HEAD_BYTES) -> None:
         self.stem = part.stem
-        self.head = part.head(size)
+        self.head = without_halves(part.head(size))
 
     @cached_property
     def lines(self) -> list[str]:

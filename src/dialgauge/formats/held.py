@@ -42,8 +42,20 @@ def hold(dialogues: Iterable[Dialogue]) -> Sequence[Dialogue]:
     return spooled
 
 
+def hold_records(records: Iterable[T], kind: type[T]) -> Sequence[T]:
+    """The same for records of a kind."""
+    held, rest = _first(records)
+    if rest is None:
+        return tuple(held)
+    spooled = Spool[T](kind)
+    spooled.extend(held)
+    held.clear()
+    spooled.extend(rest)
+    return spooled
+
+
 def hold_by_key(items: Iterable[tuple[str, T]], kind: type[T]) -> Mapping[str, T]:
-    """The same for records of a kind, each with a key of its own."""
+    """The same for records that each have a key of their own."""
     held, rest = _first(items)
     if rest is None:
         return dict(held)

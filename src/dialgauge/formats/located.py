@@ -42,9 +42,9 @@ def as_key(kind: type, value: Any) -> Any:
 _RAW_OBJECT = msgspec.json.Decoder(dict[KeyLocation, msgspec.Raw], dec_hook=as_key)
 
 
-def members_of(content: bytes, part: Part) -> list[tuple[str, msgspec.Raw]]:
+def members_of(content: bytes, part: Part, notes: Notes | None = None) -> list[tuple[str, msgspec.Raw]]:
     """The members of a JSON object, undecoded; repeated keys stay apart."""
-    return [(key.text, raw) for key, raw in decode(_RAW_OBJECT, content, part).items()]
+    return [(key.text, raw) for key, raw in decode(_RAW_OBJECT, content, part, notes=notes).items()]
 
 
 class Keyed(Generic[T]):

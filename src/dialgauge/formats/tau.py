@@ -24,11 +24,11 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from dialgauge.dialogue import Dialogue, Goal, Outcome
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
-from dialgauge.formats.large_json import LargeArray, LargeObject
+from dialgauge.formats.large_json import LargeObject, large_values
 from dialgauge.formats.located import members_of
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
-from dialgauge.formats.tau_messages import ENDED_BY, TauMessage, as_text, checksum, turns_of
+from dialgauge.formats.tau_messages import ENDED_BY, TauMessage, as_text, checksum, is_tau_result, turns_of
 
 #: A reward this close to 1 is a success, as both benchmarks have it.
 TOLERANCE = 1e-6
@@ -167,13 +167,13 @@ class Tau(DialogueFormat):
 
     def recognise(self, peek: Peek) -> bool:
         if isinstance(peek.json, list):
-            return bool(peek.json) and _is_tau_result(peek.json[0])
+            return bool(peek.json) and is_tau_result(peek.json[0])
         wrapped = peek.json.get(_WRAPPER) if isinstance(peek.json, dict) else None
         first = wrapped[0] if isinstance(wrapped, list) and wrapped else peek.first_line
-        return _is_tau_result(first)
+        return is_tau_result(first)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        large = LargeArray(part) if part.is_large and part.head().lstrip()[:1] == b"[" else None
+        large = tau_results(part) if part.is_large else None
         results = _each(_TAU, large or tau_results(part), part, notes)
         if large is None:
             results = list(results)
@@ -189,12 +189,10 @@ class Tau(DialogueFormat):
                 notes.refuse(error.at(file=part.name, dialogue=name))
 
 
-def _is_tau_result(value: object) -> bool:
-    return isinstance(value, dict) and {"task_id", "traj"} <= value.keys()
-
-
-def tau_results(part: Part) -> list[Raw]:
+def tau_results(part: Part) -> Iterable[Raw]:
     """The results of a file: a list, the same in an object under its name, or a line each."""
+    if part.is_large:
+        return large_values(part, _WRAPPER)
     content = part.read()
     if content.lstrip()[:1] == b"[":
         return decode(_LIST, content, part)
@@ -313,11 +311,11 @@ def _first(entries: Any) -> Mapping[str, Any]:
 
 def bare_simulations(part: Part) -> Iterable[Raw]:
     """The simulations of a file that has nothing else: one, a list, or a line each."""
-    if part.head().lstrip()[:1] == b"[":
-        if part.is_large:
-            return LargeArray(part)
-        return decode(_LIST, part.read(), part)
+    if part.is_large:
+        return large_values(part)
     content = part.read()
+    if content.lstrip()[:1] == b"[":
+        return decode(_LIST, content, part)
     lines = [(number, line) for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
     try:
         msgspec.json.decode(lines[0][1], type=Raw)

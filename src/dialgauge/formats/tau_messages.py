@@ -67,6 +67,15 @@ class TauMessage(Struct, frozen=True, gc=False):
     tool_messages: tuple[ToolResult, ...] | None = None
 
 
+def is_tau_result(value: object) -> bool:
+    """Is it a result of tau-bench, or what others keep of one: its trial, or what more is known of it?"""
+    return (
+        isinstance(value, dict)
+        and value.keys() >= {"task_id", "traj", "reward"}
+        and bool({"info", "trial"} & value.keys())
+    )
+
+
 class _Pending(Struct, frozen=True):
     """Calls that wait for the turn they precede."""
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
 from support.commands import Outcome, dialgauge as command
 from support.odd_logs import COMPLICATED, ODD_LOGS, OddLog, Truth
 from support.tool_logs import TOOL_LOGS
@@ -99,3 +102,47 @@ def test_conversations_without_a_verdict_are_named_beside_what_sums_them_up(
     assert outcome.code == 2 and "logs/runs.jsonl do not say how they went" in told
     (tmp_path / "mine.jsonl").write_text(example_in(outcome))
     assert _scored(command(capsys, "tasks", "score", tmp_path / "mine.jsonl", "--json", "-")) is not None, told
+
+
+@pytest.mark.parametrize("layout", ["lines", "list", "object"])
+def test_half_of_an_emoji_is_read_as_the_replacement_character(layout: str, tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "hi \ud83d"}, {"role": "assistant", "content": "\U0001f600 \\ud83d"}]
+    records = [{"task_id": f"t{number}", "success": False, "messages": talk} for number in range(2)]
+    values: dict[str, Any] = {"list": records, "object": {"conversations": records}}
+    path = tmp_path / "log.json"
+    path.write_text("\n".join(map(json.dumps, records)) if layout == "lines" else json.dumps(values[layout]))
+    corpus = read(path)
+    assert [turn.text for turn in corpus[1].turns] == ["hi \ufffd", "\U0001f600 \\ud83d"]
+    assert any("half of an emoji" in what for what in corpus.notes.counts)
+
+
+def test_half_of_an_emoji_where_it_is_not_read_is_told_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "native.jsonl"
+    path.write_text(json.dumps({"id": "d", "turns": [{"speaker": "user", "text": "hi \ud83d"}]}))
+    with pytest.raises(DialgaugeError, match="holds half of an emoji") as told:
+        read(path)
+    assert told.value.line == 1
+
+
+def test_results_of_tau_are_told_without_what_else_is_known_of_them(tmp_path: Path) -> None:
+    """Not by messages and tau alike, which nobody could choose between; without a trial, they are chat messages."""
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    result = {"task_id": 1, "reward": 1.0, "traj": talk}
+    path = tmp_path / "log.json"
+    for record, format_ in (({**result, "trial": 0}, "tau"), ({**result, "info": {}}, "tau"), (result, "messages")):
+        path.write_text(json.dumps([record]))
+        assert read(path).format == format_
+
+
+def test_what_could_be_two_formats_can_be_scored_as_the_refusal_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    record = {"id": "s", "task_id": "1", "trial": 0, "termination_reason": "user_stop", "success": True}
+    path, named = tmp_path / "log.json", tmp_path / "named.jsonl"
+    path.write_text(json.dumps({**record, "messages": talk}))
+    refused = command(capsys, "tasks", "score", str(path))
+    assert f"dialgauge data convert {path} named.jsonl --to native --format messages" in " ".join(refused.err.split())
+    assert command(capsys, "data", "check", str(path), "--format", "tau2").code == 0
+    assert command(capsys, "data", "convert", str(path), str(named), "--to", "native", "--format", "messages").code == 0
+    assert command(capsys, "tasks", "score", str(named)).code == 0

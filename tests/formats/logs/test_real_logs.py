@@ -107,6 +107,26 @@ def test_spans_become_conversations_whether_their_inputs_grow_or_not() -> None:
     assert what.startswith("conversation without content")
 
 
+def test_spans_of_tools_and_evaluations_are_of_the_conversation_around_them() -> None:
+    """The conventions put no conversation id on them; two conversations here share one trace."""
+    log = read(OTEL / "partly_named.jsonl")
+    assert [dialogue.id for dialogue in log] == ["conv-1", "conv-2", "conv-3"]
+    assert [dialogue.outcome.details["score[helpful]"] for dialogue in log if dialogue.outcome] == ["0.9", "0.2", "0.6"]
+    calls = [call for dialogue in log for turn in dialogue.turns for call in turn.calls or ()]
+    assert [call.name for call in calls] == ["lookup"] * 3
+    assert log.notes.counts["spans without gen_ai.conversation.id in a trace of several conversations left out"] == 1
+
+
+def test_spans_whose_parents_go_in_circles_are_of_their_trace(tmp_path: Path) -> None:
+    spans = [
+        {"traceId": "t", "spanId": str(number), "parentSpanId": str(3 - number), "attributes": [
+            {"key": "gen_ai.tool.name", "value": {"stringValue": "x"}}]}
+        for number in (1, 2)
+    ]  # fmt: skip
+    (tmp_path / "circle.jsonl").write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    assert [dialogue.id for dialogue in read(tmp_path / "circle.jsonl")] == ["t"]
+
+
 def test_a_span_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
     first = (OTEL / "spans.jsonl").read_bytes().splitlines(keepends=True)[0]
     (tmp_path / "twice.jsonl").write_bytes(first * 2)

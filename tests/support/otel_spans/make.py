@@ -3,6 +3,9 @@
 
 Three conversations of an agent with a tool, after the semantic conventions for generative AI: one with content, whose
 inputs grow; one that sends only what is new; one without content, as instrumentations record it unless asked.
+
+Called with a second name, it made ``partly_named.jsonl``: spans of tools and evaluations do not say which conversation
+they are of, as in the conventions; one conversation has a trace of its own, two share the trace of a run.
 """
 
 import json
@@ -16,6 +19,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 provider = TracerProvider(resource=Resource.create({"service.name": "hotel-agent"}))
 provider.add_span_processor(SimpleSpanProcessor(FileSpanExporter(sys.argv[1])))
 tracer = provider.get_tracer("hotel")
+names_tools = len(sys.argv) == 2
 
 
 def said(role, text):
@@ -55,7 +59,7 @@ def use_tool(conversation, number, name, result, *, content=True):
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "lookup",
         "gen_ai.tool.call.id": number,
-        "gen_ai.conversation.id": conversation,
+        **({"gen_ai.conversation.id": conversation} if names_tools else {}),
     }
     if content:
         attributes["gen_ai.tool.call.arguments"] = json.dumps({"name": name})
@@ -86,10 +90,19 @@ def talk(conversation, guest, score, *, content=True, grows=True):
         if score is not None:
             found = {"gen_ai.evaluation.name": "helpful", "gen_ai.evaluation.score.value": score,
                      "gen_ai.evaluation.score.label": "good" if score > 0.5 else "bad"}  # fmt: skip
-            span.add_event("gen_ai.evaluation.result", found)
+            if names_tools:
+                span.add_event("gen_ai.evaluation.result", found)
+            else:
+                with tracer.start_as_current_span("evaluate") as evaluation:
+                    evaluation.add_event("gen_ai.evaluation.result", found)
 
 
 talk("conv-1", "Ann", 0.9)
-talk("conv-2", "Bob", 0.2, grows=False)
-talk("conv-3", "Cy", None, content=False)
+if names_tools:
+    talk("conv-2", "Bob", 0.2, grows=False)
+    talk("conv-3", "Cy", None, content=False)
+else:
+    with tracer.start_as_current_span("run", attributes={"gen_ai.operation.name": "invoke_workflow"}):
+        talk("conv-2", "Bob", 0.2, grows=False)
+        talk("conv-3", "Cy", 0.6, content=False)
 provider.shutdown()

@@ -29,6 +29,7 @@ from dialgauge.formats.logs.record_fields import (
     usage_inside,
 )
 from dialgauge.formats.logs.record_verdicts import says_done, says_success
+from dialgauge.formats.tau_messages import is_tau_result
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
 _MESSAGES = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat", "chat_history", "history",
@@ -478,7 +479,7 @@ def is_other(record: Mapping[str, Any]) -> bool:
         or "observations" in keys
         or "resourceSpans" in keys
         or "evaluation_criteria" in keys
-        or {"task_id", "traj", "reward", "info"} <= keys
+        or is_tau_result(record)
         or {"epoch", "target", "scores", "messages"} <= keys
     )
 

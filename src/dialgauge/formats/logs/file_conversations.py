@@ -9,11 +9,10 @@ import msgspec
 from msgspec import Raw
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek, decode, first_object
-from dialgauge.formats.located import members_of
+from dialgauge.formats.base import Notes, Peek, decode, first_object, without_halves
+from dialgauge.formats.large_json import LargeArray, is_large_document
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
-    WRAPPERS,
     FoundConversation,
     conversation_id,
     group_of,
@@ -27,6 +26,7 @@ from dialgauge.formats.logs.conversations import (
 from dialgauge.formats.logs.csv_tables import lines_above, table_rows
 from dialgauge.formats.logs.fact_names import ID, plain_key
 from dialgauge.formats.logs.fact_values import number_in
+from dialgauge.formats.logs.json_objects import large_by_name, opened_object
 from dialgauge.formats.logs.log_signs import (
     LOOKED_AT,
     event_name,
@@ -78,6 +78,9 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     if part.head(len(MAGIC)) == MAGIC:
         yield from _of_records(enumerate(rows_in(part), start=1), part, notes)
         return
+    if not is_text(part.head()) and is_large_document(part):
+        yield from _of_document(part, notes)
+        return
     above = len(lines_above(part.head().decode("utf-8", "replace")))
     for number, line in part.lines(_LONGEST_LINE):
         if not line.strip() or number <= above:
@@ -86,7 +89,7 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
             yield from _of_written(*written, part, notes)
         elif line.lstrip()[:1] == b"{" and _is_whole(line):
             first = map(first_object, Peek(part).lines[:LOOKED_AT])
-            yield from _of_records(put_together(_json_lines(part), first, notes), part, notes)
+            yield from _of_records(put_together(_json_lines(part, notes), first, notes), part, notes)
         elif is_text(line) and (lines := _verdict_lines(part)):
             yield from _of_results(lines, notes)
         elif written := _written(part):
@@ -117,16 +120,16 @@ def _of_written(kind: str, value: Any, part: Part, notes: Notes) -> Iterator[Fou
 
 def _is_whole(line: bytes) -> bool:
     try:
-        msgspec.json.decode(line, type=Raw)
+        msgspec.json.decode(without_halves(line), type=Raw)
     except (msgspec.DecodeError, RecursionError):
         return False
     return True
 
 
-def _json_lines(part: Part) -> Iterator[tuple[int, Any]]:
+def _json_lines(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
     for number, line in part.lines(_LONGEST_LINE):
         if line.strip():
-            yield number, decode(_ANY, line, part, line=number)
+            yield number, decode(_ANY, line, part, line=number, notes=notes)
 
 
 def _verdict_lines(part: Part) -> list[dict[str, Any]]:
@@ -299,39 +302,48 @@ def _begin(name: str, begun: set[str], part: Part, line: int) -> None:
 
 def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     """A file that is one JSON value: a list is decoded entry by entry, an object member by member."""
-    content = part.read()
-    if content.lstrip()[:1] == b"[":
-        entries = decode(_LIST, content, part)
-        first = decode(_ANY, entries[0], part) if entries else None
-        if is_message(first):
-            yield from of_value([decode(_ANY, raw, part) for raw in entries], "messages", notes)
-            return
-        if isinstance(first, list) and not kind_of(first) and (runs := results_in(decode(_ANY, content, part))):
-            yield from _of_results(runs, notes)
-            return
-        decoded = (
-            (number, decode(_ANY, raw, part, dialogue=f"number {number}")) for number, raw in enumerate(entries, 1)
-        )
-        if is_wide(first):
-            yield from _of_records(decoded, part, notes)
-            return
-        for number, value in put_together(decoded, [first], notes):
-            yield from _entry(value, number, part, notes)
+    if part.head().lstrip()[:1] != b"[":
+        yield from _of_object(part, notes)
         return
-    members = dict(members_of(content, part))
-    wrapper = next((key for key in WRAPPERS if bytes(members.get(key, Raw(b""))).lstrip()[:1] == b"["), "")
-    value = {key: decode(_ANY, raw, part) for key, raw in members.items() if key != wrapper}
-    wrapped: list[Raw] = decode(_LIST, members[wrapper], part) if wrapper else []
-    if wrapped and kind_of({wrapper: [decode(_ANY, wrapped[0], part)], **value}) == "wrapped":
-        each = of_each(value, len(wrapped))
-        shared = shared_by(value, wrapper, len(wrapped), decode(_ANY, wrapped[0], part), notes)
-        for number, raw in enumerate(wrapped, start=1):
-            for conversation in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
+    entries = LargeArray(part) if part.is_large else decode(_LIST, part.read(), part, notes=notes)
+    begun = next(iter(entries), None)
+    first = None if begun is None else decode(_ANY, begun, part, notes=Notes())
+    if is_message(first):
+        yield from of_value([value for _, value in _numbered(entries, part, notes)], "messages", notes)
+        return
+    bare = isinstance(first, list) and not kind_of(first)
+    if bare and (runs := results_in([value for _, value in _numbered(entries, part, notes)])):
+        yield from _of_results(runs, notes)
+        return
+    if is_wide(first):
+        yield from _of_records(_numbered(entries, part, notes), part, notes)
+        return
+    for number, value in put_together(_numbered(entries, part, notes), [first], notes):
+        yield from _entry(value, number, part, notes)
+
+
+def _numbered(entries: Iterable[Raw], part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
+    for number, raw in enumerate(entries, start=1):
+        yield number, decode(_ANY, raw, part, dialogue=f"number {number}", notes=notes)
+
+
+def _of_object(part: Part, notes: Notes) -> Iterator[FoundConversation]:
+    if named := large_by_name(part):
+        for name, raw in named.members():
+            yield from of_value({name: decode(_ANY, raw, part, dialogue=name, notes=notes)}, "keyed", notes)
+        return
+    value, wrapper, entries, size = opened_object(part, notes)
+    first = decode(_ANY, next(iter(entries)), part, notes=Notes()) if size else None
+    if size and kind_of({wrapper: [first], **value}) == "wrapped":
+        each = of_each(value, size)
+        shared = shared_by(value, wrapper, size, first, notes)
+        for number, entry in _numbered(entries, part, notes):
+            for conversation in _entry(entry, number, part, notes):
                 record = {**shared, **each[number - 1], **conversation.record}
                 yield FoundConversation(record, conversation.used, conversation.messages, conversation.key)
         return
     if wrapper:
-        value[wrapper] = decode(_ANY, members[wrapper], part)
+        value[wrapper] = [entry for _, entry in _numbered(entries, part, notes)]
     if kind := kind_of(value):
         yield from of_value(value, kind, notes)
     elif rows := results_in(value):

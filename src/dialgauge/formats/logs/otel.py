@@ -1,6 +1,7 @@
 """OpenTelemetry spans of generative AI: JSON lines of the OTLP file exporter, or of a collector.
 
-A conversation is what spans share under ``gen_ai.conversation.id``, else their trace. Messages come from
+A conversation is what spans share under ``gen_ai.conversation.id``, else their trace. The conventions put no such id on
+spans of tools and evaluations: these are of the conversation of the spans around them. Messages come from
 ``gen_ai.input.messages`` and ``gen_ai.output.messages``, on spans or in their events; tools from ``execute_tool``
 spans; scores from events ``gen_ai.evaluation.result``. Instrumentations record no content unless told to: then there
 are tool calls and tokens without words, and the notes say so.
@@ -9,7 +10,7 @@ are tool calls and tokens without words, and the notes say so.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -39,6 +40,7 @@ _FAILED = 2
 _DEEPEST = 60
 #: Counted in the notes of a reading.
 NO_CONTENT = "conversation without content: its messages were not recorded"
+_OF_SEVERAL = "spans without gen_ai.conversation.id in a trace of several conversations left out"
 
 
 class _Attribute(Struct, gc=False):
@@ -82,6 +84,7 @@ class _Kept(Struct):
     """A span of generative AI: what is used of it."""
 
     trace: str
+    span: str
     start: int
     root: bool
     known: dict[str, Any]
@@ -90,6 +93,8 @@ class _Kept(Struct):
 
 
 _BATCH = msgspec.json.Decoder(_Batch)
+#: Trace and span.
+_Place: TypeAlias = tuple[str, str]
 
 
 class OtelSpans(DialogueFormat):
@@ -104,23 +109,23 @@ class OtelSpans(DialogueFormat):
         return given is not None and "resourceSpans" in given
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        conversations: dict[str, list[_Kept]] = {}
+        kept_spans: list[_Kept] = []
         roots: dict[str, dict[str, Any]] = {}
-        seen: set[tuple[str, str]] = set()
+        parents: dict[_Place, str] = {}
         for batch in records_of(part, _BATCH):
             for span in _spans(batch):
                 own = (span.trace_id, span.span_id)
-                if span.span_id and own in seen:
+                if span.span_id and own in parents:
                     raise DialgaugeError("this span appears twice", file=part.name, dialogue=span.span_id)
-                seen.add(own)
+                parents[own] = span.parent_span_id or ""
                 if kept := _kept(span):
-                    conversations.setdefault(str(kept.known.get(_CONVERSATION) or span.trace_id), []).append(kept)
+                    kept_spans.append(kept)
                 elif not span.parent_span_id:  # of whoever runs the agent: it may say task, trial and success
                     roots[span.trace_id] = _attributes(span.attributes)
-        if not conversations:
+        if not kept_spans:
             raise DialgaugeError("none of its spans is of generative AI (gen_ai.* attributes)", file=part.name)
         numbering = Numbering()
-        for name, spans in conversations.items():
+        for name, spans in _conversations(kept_spans, parents, notes).items():
             spans.sort(key=lambda span: span.start)
             beside = [roots[trace] for trace in dict.fromkeys(span.trace for span in spans) if trace in roots]
             try:
@@ -131,6 +136,54 @@ class OtelSpans(DialogueFormat):
 
 def _spans(batch: _Batch) -> Iterator[_Span]:
     return (span for resource in batch.resource_spans for scope in resource.scope_spans for span in scope.spans)
+
+
+def _conversations(kept: Sequence[_Kept], parents: Mapping[_Place, str], notes: Notes) -> dict[str, list[_Kept]]:
+    """Spans by their conversation; those that name none in a trace of several, and say nothing, are left out."""
+    named: dict[_Place, str] = {}
+    in_trace: dict[str, set[str]] = {}
+    for span in kept:
+        if name := str(span.known.get(_CONVERSATION) or ""):
+            named[span.trace, span.span] = name
+            in_trace.setdefault(span.trace, set()).add(name)
+    around = _named_around(named, parents)
+    conversations: dict[str, list[_Kept]] = {}
+    unnamed: dict[str, list[_Kept]] = {}
+    for span in kept:
+        name = str(span.known.get(_CONVERSATION) or "") or _nearest((span.trace, span.span), around, parents)
+        if not name and len(in_trace.get(span.trace, ())) > 1:
+            unnamed.setdefault(span.trace, []).append(span)
+        else:
+            conversations.setdefault(name or next(iter(in_trace.get(span.trace, [span.trace]))), []).append(span)
+    for trace, spans in unnamed.items():
+        if any({_SENT, _ANSWERED} & span.known.keys() for span in spans):
+            conversations.setdefault(trace, []).extend(spans)
+        else:
+            notes.add(_OF_SEVERAL, len(spans))
+    return conversations
+
+
+def _named_around(named: Mapping[_Place, str], parents: Mapping[_Place, str]) -> dict[_Place, str]:
+    """The conversations of spans that name one, and of those above them; empty where several are below."""
+    around = dict(named)
+    for (trace, span), name in named.items():
+        above = (trace, parents[trace, span])
+        while above[1] and above not in named and around.get(above) not in (name, ""):
+            around[above] = "" if above in around else name
+            above = (trace, parents.get(above, ""))
+    return around
+
+
+def _nearest(place: _Place, around: dict[_Place, str], parents: Mapping[_Place, str]) -> str:
+    """The conversation of the nearest span above, which is remembered for all on the way; empty without one."""
+    path: list[_Place] = []
+    while place[1] and place not in around:
+        around[place] = ""  # parents may go in circles
+        path.append(place)
+        place = (place[0], parents.get(place, ""))
+    name = around.get(place, "") if place[1] else ""
+    around.update(dict.fromkeys(path, name))
+    return name
 
 
 def _kept(span: _Span) -> _Kept | None:
@@ -146,7 +199,7 @@ def _kept(span: _Span) -> _Kept | None:
     failed = str(span.status.code) in (str(_FAILED), "STATUS_CODE_ERROR")
     error = str(known.get("error.type") or span.status.message or "error") if failed else ""
     start = number_in(span.start_time_unix_nano) or 0.0
-    return _Kept(span.trace_id, int(start), not span.parent_span_id, known, scores, error)
+    return _Kept(span.trace_id, span.span_id, int(start), not span.parent_span_id, known, scores, error)
 
 
 def _score(known: Mapping[str, Any]) -> dict[str, str]:

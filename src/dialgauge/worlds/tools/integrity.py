@@ -153,14 +153,15 @@ def log_domain(log: AgentLog, root: Path | None) -> ToolDomain | None:
     return None
 
 
-def check_log(source: str | Path, root: Path | None = None) -> Integrity | None:
+def check_log(source: str | Path, root: Path | None = None, format: str | None = None) -> Integrity | None:
     """Check a file of results; None where it is not one of a benchmark. ``root`` is where task files may lie."""
     if not Path(source).is_file():
         return None
     parts = resolve(source)
-    if len(parts) != 1 or recognise(parts[0]).name not in ("tau", "tau2"):
+    named = (format or recognise(parts[0]).name) if len(parts) == 1 else ""
+    if named not in ("tau", "tau2"):
         return None
-    log = read_agent_log(source)
+    log = read_agent_log(source, named)
     domain = log_domain(log, root) if log.benchmark == "tau" else None
     return check_integrity(log, domain.tasks if domain is not None else None)
 
@@ -218,12 +219,14 @@ def same_logs(logs: Iterable[tuple[str, Integrity]]) -> list[list[str]]:
 
 
 def _fingerprint(conversations: Sequence[LoggedConversation]) -> str:
-    spoken = sorted(
-        msgspec.json.encode((conversation.texts, conversation.calls))
-        for conversation in conversations
-        if conversation.texts or conversation.calls
-    )
-    return hashlib.sha256(b"\n".join(spoken)).hexdigest() if spoken else ""
+    spoken = sorted(filter(None, map(_digest, conversations)))
+    return hashlib.sha256(b"".join(spoken)).hexdigest() if spoken else ""
+
+
+def _digest(conversation: LoggedConversation) -> bytes:
+    """By what it is known for the same words and calls; empty where it is over before anybody speaks."""
+    said = (conversation.texts, conversation.calls)
+    return hashlib.sha256(msgspec.json.encode(said)).digest() if any(said) else b""
 
 
 def identifiers_of(conversation: LoggedConversation) -> tuple[str, ...]:
@@ -417,8 +420,8 @@ def _identical(conversations: Sequence[LoggedConversation], names: Sequence[str]
     """Groups of conversations with the same words and calls; what is over before anybody speaks is not compared."""
     same: dict[bytes, list[str]] = {}
     for conversation, name in zip(conversations, names, strict=True):
-        if conversation.texts or conversation.calls:
-            same.setdefault(msgspec.json.encode((conversation.texts, conversation.calls)), []).append(name)
+        if said := _digest(conversation):
+            same.setdefault(said, []).append(name)
     yield from (tuple(ids) for ids in same.values() if len(ids) > 1)
 
 
