@@ -189,8 +189,10 @@ def test_messages_that_a_model_answers_with_states() -> None:
     by_turn = [{"custom_id": f"A1|{turn}", "messages": states[: 2 * turn + 3]} for turn in range(3)]
     assert [turn.predicted for turn in dialgauge.read(by_turn)["A1"].turns] == [{}, NORTH, NORTH]
     for other in ("It is in the north.", '{"action": "search"}'):
-        with pytest.raises(DialgaugeError, match="missing"):
-            dialgauge.read({"A1": {"messages": talk('{"hotel-area": "north"}', other)}})
+        conversation = {"A1": {"messages": talk('{"hotel-area": "north"}', other)}}
+        assert dialgauge.read(conversation).format == "messages"
+        with pytest.raises(DialgaugeError, match="no turn has a state"):
+            dialgauge.score({"A1": [NORTH, NORTH]}, conversation)
 
 
 @pytest.mark.parametrize(("text", "told", "dialogue"), [
