@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 
 ROOT = Path(__file__).parents[1]
 #: Rooms whose tests take half of the time; what takes long to prepare (the workbench, the pages) is needed here only.
-FIRST = tuple(f"tests/{room}" for room in ("cli", "docs", "explorer", "report", "tasks", "tracking"))
+FIRST = tuple(f"tests/{room}" for room in ("cli", "docs", "explorer", "rendering", "tasks", "tracking"))
 #: Tests that ``make test`` runs before all others.
 BEFORE = "tests/install"
 #: To take two gigabytes of objects apart, one by one, before the process ends would take ten CPU seconds; and pytest
