@@ -31,8 +31,8 @@ _KEY = (
     r"|[a-z]{2,10}[-_](?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{20,}(?!\w)|hf_\w{16,})"
 )
 _PEM = (
-    r"-----BEGIN [A-Z0-9 ]{3,40}-----(?:[\s\\A-Za-z0-9+/=:,.-]{0,20000}?-----END [A-Z0-9 ]{3,40}-----"
-    r"|(?:\s*[A-Za-z0-9+/=]{20,})*)"
+    r"-----BEGIN [A-Z0-9 ]{3,40}-----(?:(?:[^-]|-(?!----)){0,20000}-----END [A-Z0-9 ]{3,40}-----"
+    r"|(?:\s{1,4}[A-Za-z0-9+/=]{20,200}){0,300})"
 )
 _LONG = (
     r"(?<![\w/+.-])(?:[0-9a-f]{32,}|[0-9A-F]{32,})(?![\w-])"
@@ -44,21 +44,21 @@ _OF_PASSWORDS = r"(?<![^\W_])(?:passw(?:or)?d|pwd|passphrase)\b"
 _SECRET = (
     r"(?:(?<![^\W_])(?:(?:api|access|private|secret|signing|license)[ _-]?key|token|secret|passcode|bearer)\b"
     rf"|{_OF_PASSWORDS})[\"']?"
-    r"(?:\s*=\s*[\"']?(?P<assigned>(?!\[)[^\s\"',;&]{4,})"
-    r"|(?:\s+is\b:?\s*|'s\s+|\s*:\s*|\s+)[\"']?(?P<value>(?!\[)(?=[^\s\"',;]*\d)[^\s\"',;]{3,}[^\s\"',;.:?)]))"
+    r"(?:\s{0,9}=\s{0,9}[\"']?(?P<assigned>(?!\[)[^\s\"',;&]{4,})"
+    r"|(?:\s{1,9}is\b:?\s{0,9}|'s\s{1,9}|\s{0,9}:\s{0,9}|\s{1,9})[\"']?(?P<value>(?!\[)(?=[^\s\"',;]*\d)[^\s\"',;]{3,}[^\s\"',;.:?)]))"
 )
 _PASSWORD_WORD = (
-    rf"{_OF_PASSWORDS}[\"']?(?:\s+is\b:?\s*|\s*:\s*)[\"']?(?!\[|\w+(?:ed|en|ing|ly)\b)"
+    rf"{_OF_PASSWORDS}[\"']?(?:\s{{1,9}}is\b:?\s{{0,9}}|\s{{0,9}}:\s{{0,9}})[\"']?(?!\[|\w+(?:ed|en|ing|ly)\b)"
     r"(?!(?:incorrect|correct|invalid|secret|private|unknown|strong|(?:in)?secure|different|please|always|really)\b)"
     r"(?P<value>[^\s\"',;]{5,}[^\s\"',;.:?)])"
 )
 _AUTHORIZATION = (
-    r"\bauthorization[\"']?\s*[:=]\s*[\"']?(?:[a-z]+ )?(?P<value>[^\s\"',;\[]{8,})"
+    r"\bauthorization[\"']?\s{0,9}[:=]\s{0,9}[\"']?(?:[a-z]+ )?(?P<value>[^\s\"',;\[]{8,})"
     r"|\b(?:session(?:[_-]?id)?|sid|cookie)=(?P<session>[^\s\"',;&\[]{8,})"
 )
 _ONE_TIME = (
     r"\b(?:pin|cvv|cvc|otp|(?:one[- ]time|verification|security|access|authentication|sms|login) (?:code|pin))\b"
-    r"(?: (?:code|number))?(?:\s+is\b)?\s*[:=#]?\s*[\"']?(?P<value>\d{3,8})(?![\w-])"
+    r"(?: (?:code|number))?(?:\s{1,9}is\b)?\s{0,9}(?:[:=#]\s{0,9})?[\"']?(?P<value>\d{3,8})(?![\w-])"
 )
 #: Card numbers have a check digit; with dots only in the groups in which they are printed.
 _CARD = (

@@ -14,7 +14,7 @@ from dialgauge import measures
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import parquet_bytes
-from dialgauge.measures import Coverage, Score, Signature, no_score
+from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.manifest import Manifest, left_out, load, new_id, notes_of, plain
 from dialgauge.runs.provenance import Source, draft, this_command, with_origin
 from dialgauge.runs.run_folder import RunFolder
@@ -106,7 +106,7 @@ class Run:
     def __getitem__(self, measure: str) -> Score:
         name: object = measure
         if not isinstance(name, str) or measure not in self.scores:
-            raise no_score(measure, self.scores, self.details.get("left_out") or {}, self.name)
+            raise measures.no_score(measure, self.scores, self.details.get("left_out") or {}, self.name)
         return self.scores[measure]
 
     def __contains__(self, measure: object) -> bool:
