@@ -55,7 +55,8 @@ class CrossEvaluation(Struct, frozen=True):
         """The matrix, means beside and below, GCDF1 at the end of each row."""
         shown = [name for name in USER_MEASURES if any(name in row for row in self.gcdf1.values())]
         columns = [Column(name, align="right") for name in (*self.systems, "mean", *shown)]
-        table = Table(f"Cross-evaluation: {self.measure} of each user with each system (percent)", ["user", *columns])
+        title = f"Cross-evaluation: {self.measure} of each user with each system"
+        table = Table(title, ["user", *columns], unit="percent")
         for user in self.users:
             pairs = (self.cells.get((user, system)) for system in self.systems)
             measured = (self.gcdf1[user].get(name) for name in shown)

@@ -218,7 +218,7 @@ class TrackingRuns(RunSet):
         for name, share in self._shares.items():
             score = self._score(name)
             columns.append(score_column(name if share else f"{name} ({score.unit})", score, best=self._ranked))
-        table = self._noted(Table(self._title, [*lead, *columns], signature=self.signature, caption=self._captioned()))
+        table = self._noted(self._scores_table([*lead, *columns], self._captioned()))
         for system in self.systems:
             profile = [system.profile] if self.several_profiles else []
             cells = [score_cell(system.scores.get(name)) for name in self._shares]
@@ -233,13 +233,17 @@ class TrackingRuns(RunSet):
         sizes = sorted({system.coverage.dialogues for system in self.systems})
         most = counted(sizes[-1], "dialogue")
         caption = most if len(sizes) == 1 else f"{sizes[0]:,} to {most}"
-        table = self._noted(Table(self._title, columns, signature=self.signature, caption=self._captioned(caption)))
+        table = self._noted(self._scores_table(columns, self._captioned(caption)))
         for name in self._shares:
             scores = [system.scores.get(name) for system in self.systems]
             best = self._best(name, scores) if self._ranked else None
             bold = [best is not None and score is not None and score.value == best for score in scores]
             table.add(name, *(score_cell(score, bold=best) for score, best in zip(scores, bold, strict=True)))
         return table
+
+    def _scores_table(self, columns: list[Column], caption: str) -> Table:
+        unit = "percent" if all(self._shares.values()) else ""
+        return Table("State-tracking scores", columns, signature=self.signature, caption=caption, unit=unit)
 
     def _captioned(self, *facts: str) -> str:
         """For a paper: these facts, and the profile where no column has it."""
@@ -261,10 +265,6 @@ class TrackingRuns(RunSet):
     def _shares(self) -> dict[str, bool]:
         """All measures that any system has, and whether each is a share."""
         return {name: system.is_share(name) for system in self.systems for name in system.scores}
-
-    @property
-    def _title(self) -> str:
-        return f"State-tracking scores{' (percent)' if all(self._shares.values()) else ''}"
 
     def _score(self, measure: str) -> Score:
         return next(system.scores[measure] for system in self.systems if measure in system.scores)

@@ -163,9 +163,10 @@ def sensitivity_tables(result: Sensitivity) -> list[Table]:
     """One measure under all profiles, and what each rule does."""
     percent, best = result.share, _MAX if result.higher_is_better else _MIN
     values = Table(
-        f"{result.measure} under each profile{' (percent)' if percent else ''}",
+        f"{result.measure} under each profile",
         ["system", *(Column(profile, digits=2, percent=percent, best=best) for profile in result.profiles)],
         notes=[*_ceiling_notes(result), *_swap_notes(result)],
+        unit="percent" if percent else "",
     )
     for system, by_profile in result.values.items():
         values.add(system, *(by_profile[profile] for profile in result.profiles))

@@ -20,7 +20,7 @@ _LOST = 0.12
 _ACTIVE = 0.05
 #: The share of turns with a new domain that lose all others, from which that is no chance: trackers have up to 0.02,
 #: and in 30 of their dialogues up to 0.18.
-_PARTED = 0.5
+_PARTED = 0.75
 #: The share of turns with the state of the turn before or after that is no chance, and how much rarer right ones are.
 _LATE, _OFTEN = 0.3, 4
 #: The same share, where there are many, from which it is told; trackers have up to 0.08.

@@ -136,7 +136,7 @@ def own_rates(systems: Sequence[TrackedSystem], rates: Mapping[str, float]) -> d
 def own_rates_table(systems: Sequence[TrackedSystem], rates: Mapping[str, float]) -> Table:
     """:func:`own_rates` as a table."""
     numbers = [Column("turns"), Column("λ", digits=3), Column("FGA", digits=2, percent=True)]
-    table = Table("FGA with a λ of its own for each domain (percent)", ["system", "domain", *numbers])
+    table = Table("FGA with a λ of its own for each domain", ["system", "domain", *numbers], unit="percent")
     for title, view in own_rates(systems, rates).items():
         for domain, entry in view.items():
             table.add(title, domain, *entry.values())
@@ -314,11 +314,11 @@ class _ViewLayout:
         measures = dict.fromkeys(key for entry in entries for key in entry["scores"])
         self.shares = {measure: all(system.is_share(measure) for system in systems) for measure in measures}
 
-    def _title(self, whose: str) -> str:
+    @property
+    def _unit(self) -> str:
         percent = "percent" if all(self.shares.values()) else ""
         profiles = dict.fromkeys(system.profile for system in self.systems)
-        details = ", ".join(filter(None, ["/".join(profiles), percent]))
-        return f"{whose} by {self.name} ({details})"
+        return ", ".join(filter(None, ["/".join(profiles), percent]))
 
     def _columns(self) -> list[Column]:
         counts = (Column(fact.replace("_", " "), drop=place) for place, fact in enumerate(self.facts, start=1))
@@ -332,7 +332,8 @@ class _ViewLayout:
         """Groups down, counts and measures across; of several systems those of one group below each other."""
         several = len(self.views) > 1
         whose = "Systems" if several else next(iter(self.views))
-        table = Table(self._title(whose), [self.name, *(["system"] if several else []), *self._columns()])
+        columns: list[str | Column] = [self.name, *(["system"] if several else []), *self._columns()]
+        table = Table(f"{whose} by {self.name}", columns, unit=self._unit)
         for group in self.groups:
             for title, view in self.views.items():
                 table.add(group, *([title] if several else []), *self._cells(view.get(group, {})))
@@ -340,9 +341,8 @@ class _ViewLayout:
 
     def side_by_side(self) -> Table:
         """Groups and what is measured down, systems across."""
-        table = Table(
-            self._title("Systems"), [self.name, "measure", *(Column(title, align="right") for title in self.views)]
-        )
+        columns: list[str | Column] = [self.name, "measure", *(Column(title, align="right") for title in self.views)]
+        table = Table(f"Systems by {self.name}", columns, unit=self._unit)
         for group in self.groups:
             rows = zip(*(self._cells(view.get(group, {})) for view in self.views.values()), strict=True)
             for look, values in zip(self._columns(), rows, strict=True):

@@ -64,7 +64,6 @@ def test_an_agent_that_failed_is_to_blame() -> None:
     assert used_steps(talk(user("Hello there"), reason="agent_error")).side == "agent"
     columns = {"steps_used_by": "agent", "steps_turn": None, "steps_lost": (), "steps_other": 0}
     assert steps_sentence(columns) == "The agent failed."
-    assert steps_sentence({"steps_used_by": "agent", "steps_sentence": "It failed."}) == "It failed.", "of 0.2.0"
 
 
 def test_real_conversations_at_the_limit_agree_with_their_labels(shared_data: Path) -> None:

@@ -164,8 +164,7 @@ def _side_by_side(
     """Scores with a column for each run; of one run with the spread of its amounts beside them."""
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
-    weighed = "" if shares and per != "task" else f" (mean per {per})"
-    heading = f"{title}{weighed}"
+    weighed = [*(["percent"] if shares else []), *([] if shares and per != "task" else [f"mean per {per}"])]
     titles = {}
     for name, unit in units.items():
         facts = [
@@ -174,14 +173,14 @@ def _side_by_side(
         ]
         titles[name] = _TITLES.get(name, name) + (f" ({', '.join(filter(None, facts))})" if any(facts) else "")
     if len(runs) > _BESIDE:
-        table = _below_each_other(heading, runs, titles)
+        table = _below_each_other(title, runs, titles, ", ".join(weighed))
     else:
         heads = [Column("measure"), *(Column(_head(run), align="right") for run in runs), *(_SPREAD if spread else ())]
-        table = Table(heading, heads, unit="percent" if shares else "")
-        for name, title in titles.items():
+        table = Table(title, heads, unit=", ".join(weighed))
+        for name, heading in titles.items():
             amounts = spread.get(name) if spread else None  # none where no scored conversation says it
             beside = _spread_cells(runs[0].scores[name], amounts) if amounts else [""] * len(_SPREAD if spread else ())
-            table.add(title, *(_cell(run.scores.get(name)) for run in runs), *beside)
+            table.add(heading, *(_cell(run.scores.get(name)) for run in runs), *beside)
     if "dollars" in units.values():
         table.notes.append("Costs are as the file gives them, taken to be US dollars.")
     return table
@@ -286,10 +285,10 @@ def _same_statistic(run: Run, score: str, metric: str) -> float | None:
     return run.scores[name].value if metric in ("accuracy", "mean") else None
 
 
-def _below_each_other(heading: str, runs: Sequence[Run], titles: Mapping[str, str]) -> Table:
+def _below_each_other(title: str, runs: Sequence[Run], titles: Mapping[str, str], unit: str) -> Table:
     """A row for each of many files, none of which a narrow screen may leave out: it leaves out measures, last first."""
     measures = [Column(title, align="right", drop=index) for index, title in enumerate(titles.values())]
-    table = Table(heading, [Column("system", exact=True), *measures], stacked=True)
+    table = Table(title, [Column("system", exact=True), *measures], stacked=True, unit=unit)
     for run in runs:
         table.add(_head(run), *(_cell(run.scores.get(name)) for name in titles))
     return table

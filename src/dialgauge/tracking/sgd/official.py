@@ -251,8 +251,9 @@ def sgd_table(runs: Iterable[Run]) -> rendering.Table:
     if len(kept) == 1:
         return _one_system_table(*next(iter(kept.items())), measures)
     table = rendering.Table(
-        "SGD's official scores (percent)",
+        "SGD's official scores",
         ["system", "services", *(rendering.Column(measure, digits=2, percent=True) for measure in measures)],
+        unit="percent",
     )
     for name, sgd in kept.items():
         for group, frames in sgd.frames.items():
@@ -266,7 +267,9 @@ def _one_system_table(name: str, sgd: OfficialDetails, measures: Mapping[str, st
     """The scores of one system, by groups of services."""
     groups = [group for group, frames in sgd.frames.items() if frames]
     columns = [rendering.Column(f"{group} services", digits=2, percent=True) for group in groups]
-    table = rendering.Table(f"{name}: SGD's official scores (percent)", ["measure", *columns], notes=_notes(name, sgd))
+    table = rendering.Table(
+        f"{name}: SGD's official scores", ["measure", *columns], notes=_notes(name, sgd), unit="percent"
+    )
     for measure, official in measures.items():
         table.add(measure, *(sgd.scores.get(group, {}).get(official) for group in groups))
     return table
