@@ -17,9 +17,10 @@ from msgspec import UNSET, Raw, Struct
 
 from dialgauge.dialogue import Speaker
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Peek, decode
 from dialgauge.formats.held import hold_records
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.large_json import LargeObject
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
 from dialgauge.formats.tau import TOLERANCE, bare_simulations, is_results, tau_end, tau_results

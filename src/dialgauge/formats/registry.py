@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from dialgauge import plugins
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import AnyFormat, DialogueFormat, Peek, ResourceFormat
+from dialgauge.formats.base import AnyFormat, DialogueFormat, ResourceFormat
 from dialgauge.formats.document import is_document
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 

@@ -23,9 +23,12 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Dialogue, Goal, Outcome
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.large_json import LargeObject, large_values
 from dialgauge.formats.located import members_of
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
 from dialgauge.formats.tau_messages import ENDED_BY, TauMessage, as_text, checksum, is_tau_result, turns_of
