@@ -27,7 +27,6 @@ from dialgauge.formats.held import hold
 from dialgauge.formats.notes import INNER_RUNS, Notes
 from dialgauge.formats.packed import DEFAULT_LIMIT
 from dialgauge.formats.peek import Peek
-from dialgauge.formats.plain_python import plain_python
 from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, format_named, recognise, writer_named
 from dialgauge.formats.source import Part, named_files, resolve, system_name
 from dialgauge.text import counted
@@ -287,6 +286,7 @@ def _read_plain(source: object) -> Corpus:
     name = f"the {type(source).__name__}"
     if _is_multiwoz(source) and (read_as_file := _read_as_file(source, name, "multiwoz")) is not None:
         return read_as_file
+    from dialgauge.formats.plain_python import plain_python
     from dialgauge.formats.predictions.dialogue_turns import NotUnderstood
     from dialgauge.formats.predictions.tolerant import read_predictions
 
@@ -319,6 +319,8 @@ def _is_multiwoz(source: object) -> bool:
 
 def _read_as_file(source: object, name: str, format: str | None = None) -> Corpus | None:
     """What a file of the same content holds; None where such a file would be none of dialogues in a known format."""
+    from dialgauge.formats.plain_python import plain_python
+
     try:
         content = msgspec.json.encode(plain_python(source))
         part = Part(name, lambda: io.BytesIO(content), DEFAULT_LIMIT)
