@@ -33,6 +33,7 @@ OTHERS = {
     "files.py": "messages of the system",
     "formats/document.py": "names of files",
     "formats/json_text.py": "messages of msgspec",
+    "formats/large_json.py": "messages of msgspec",
     "formats/logs/conversations.py": "logs",
     "formats/logs/report_lines.py": "logs",
     "formats/logs/results.py": "logs",
