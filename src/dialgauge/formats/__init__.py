@@ -115,7 +115,7 @@ if TYPE_CHECKING:
         system_name as system_name,
         system_names as system_names,
     )
-    from dialgauge.formats.tau import planned_results as planned_results
+    from dialgauge.formats.tau2 import planned_results as planned_results
     from dialgauge.formats.tau_messages import OUT_OF_SCOPE as OUT_OF_SCOPE, as_text as as_text, checksum as checksum
 
 

@@ -23,8 +23,10 @@ from dialgauge.formats.large_json import LargeObject
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
-from dialgauge.formats.tau import TOLERANCE, bare_simulations, is_results, tau_end, tau_results
+from dialgauge.formats.tau import tau_end, tau_results
+from dialgauge.formats.tau2 import bare_simulations, is_results
 from dialgauge.formats.tau_messages import TauMessage, results_of_calls
+from dialgauge.formats.tau_outcomes import TOLERANCE
 from dialgauge.text import counted
 
 Benchmark: TypeAlias = Literal["tau", "tau2"]

@@ -101,7 +101,7 @@ BUILT_IN = {
     ),
     "tau": BuiltIn("dialgauge.formats.tau:Tau", "[{", ('"task_id"', '"traj"')),
     "tau2": BuiltIn(
-        "dialgauge.formats.tau:Tau2",
+        "dialgauge.formats.tau2:Tau2",
         "{|[{|lines",
         ('"agent_info"|"termination_reason"', '"user_info"|"task_id"|"user_scenario"'),
     ),
