@@ -115,7 +115,7 @@ def test_a_shared_column_is_written_like_its_own_in_every_table() -> None:
     for columns in ({"text": own}, {"other": other, "text": own}, {"name": own, "text": own}):
         same = {name: shared if each is own else each for name, each in columns.items()}
         assert parquet(ColumnTable(same)) == parquet(ColumnTable(columns))
-    assert shared.chunk() is shared.chunk()
+    assert shared.chunk is shared.chunk
     assert parquet(ColumnTable({"text": shared.rows(400, 600)})) == parquet(ColumnTable({"text": own.rows(400, 600)}))
 
 
@@ -142,7 +142,7 @@ def test_long_tables_lie_in_row_groups() -> None:
 
 
 def test_a_page_that_would_be_too_long_is_split(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("dialgauge.columns._PAGE", 1000)
+    monkeypatch.setattr("dialgauge.parquet_file._PAGE", 1000)
     texts = [f"{number}" * 600 for number in range(9)]
     content = parquet(ColumnTable({"text": column("String", texts)}))
     assert polars.read_parquet(io.BytesIO(content))["text"].to_list() == texts

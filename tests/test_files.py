@@ -25,11 +25,9 @@ from dialgauge.files import (
     check_writable,
     exists,
     is_alive,
-    locked,
     reason,
     system_error,
     together,
-    try_lock,
     write_all,
 )
 
@@ -295,18 +293,6 @@ def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path: Path, ma
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "scores.json").stat().st_mode) == mode
-
-
-def test_a_lock_has_one_holder(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "x.lock"
-    with locked(path):
-        assert try_lock(path) is None
-    lock = try_lock(path)
-    assert lock is not None
-    lock.release()
-    (tmp_path / "file").touch()
-    with pytest.raises(DialgaugeError, match="cannot be written"), locked(tmp_path / "file" / "x.lock"):
-        pass
 
 
 def test_a_child_that_ended_is_not_alive_although_nobody_waited_for_it() -> None:

@@ -247,7 +247,7 @@ def test_a_file_that_is_only_cut_off_is_not_searched_for_numbers_that_are_none(
     """Ten systems' files spent a twentieth of a comparison on that."""
     path = tmp_path / "long.json"
     path.write_text(json.dumps({f"mul{number}": [{"response": "yes " * 200}] for number in range(1000)}))
-    monkeypatch.setattr("dialgauge.formats.base._as_null", lambda token: pytest.fail("it was searched"))
+    monkeypatch.setattr("dialgauge.formats.json_text._as_null", lambda token: pytest.fail("it was searched"))
     (part,) = resolve(path)
     peek = Peek(part)
     assert len(peek.head) < path.stat().st_size

@@ -93,7 +93,8 @@ def test_no_hint_excludes_a_real_file(shared_data: Path) -> None:
 
 # -- what is imported ------------------------------------------------------------------------------------------------
 
-ALWAYS = {"base", "corpus", "document", "held", "packed", "registry", "remote", "source"}
+NAMED = {"base", "document", "json_text", "notes", "packed", "peek", "registry", "remote", "source"}
+ALWAYS = NAMED | {"corpus", "held"}
 
 
 def imported(statement: str) -> set[str]:
@@ -107,7 +108,7 @@ def imported(statement: str) -> set[str]:
 def test_naming_a_format_imports_only_that_one() -> None:
     assert imported("import dialgauge") == set()
     named = "from dialgauge.formats.registry import format_named; format_named('babi')"
-    assert imported(named) == {"base", "babi", "document", "packed", "registry", "remote", "source"}
+    assert imported(named) == NAMED | {"babi"}
 
 
 @pytest.mark.parametrize(
@@ -115,12 +116,12 @@ def test_naming_a_format_imports_only_that_one() -> None:
     [
         ("native", set[str]()),
         ("chat-log", set[str]()),
-        ("sgd", {"located", "resource_files"}),
-        ("multiwoz", {"located", "predictions", "predictions.common"}),
+        ("sgd", {"located", "resource_files", "state_values"}),
+        ("multiwoz", {"located", "predictions", "predictions.common", "state_values"}),
         (
             "mwzeval",
             {
-                *("located", "multiwoz_resources"),
+                *("located", "multiwoz_resources", "state_values"),
                 *("predictions", "predictions.common", "predictions.loose", "predictions.state_files"),
             },
         ),

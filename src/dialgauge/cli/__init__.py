@@ -20,7 +20,6 @@ from dialgauge.errors import Terminated, terminate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.cli.common import frame_table as frame_table
     from dialgauge.cli.completion import completions as completions
     from dialgauge.cli.dispatch import stores_by_name as stores_by_name
     from dialgauge.cli.gates import Threshold as Threshold
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.cli.screen import confirm as confirm
     from dialgauge.cli.sql import frame_csv as frame_csv, frame_json as frame_json
+    from dialgauge.cli.writing import frame_table as frame_table
 
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.

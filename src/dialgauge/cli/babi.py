@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from msgspec import to_builtins
 
 from dialgauge import data, formats, lab, rankers, rendering
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, WholeNumber, application
@@ -130,9 +130,9 @@ def convert_dstc2(
     calls = sum(t.text.startswith("api_call ") for d in dialogues for t in d.turns if t.speaker == "system")
     if candidates:
         _write_candidates(candidates, replies)
-    if common.on_screen(json):
+    if writing.on_screen(json):
         out.print(f"{target}: dialogs {len(dialogues)}, API calls {calls}, different replies {len(replies)}")
-    common.write_document(
+    writing.write_document(
         json, "babi-convert-dstc2", {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)}
     )
 
@@ -174,7 +174,7 @@ def anonymise(
         _write_candidates(candidates, rankers.operator_candidates(dialogues))
     if report:
         replaced = sorted((kind, text, count) for (kind, text), count in anonymiser.replaced.items())
-        common.write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in replaced])
+        writing.write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in replaced])
     replacements = Table(f"Replacements in {counted(len(dialogues), 'conversation')}", ["token", "times"])
     for kind, count in anonymiser.counts().items():
         replacements.add(f"<{kind}>", count)

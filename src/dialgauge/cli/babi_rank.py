@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge import agents, lab, rankers, rendering, responses
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     DataOption,
@@ -47,7 +47,7 @@ def models(output: common.TableOutput) -> None:
         if entry.content is not None:
             made.add(entry.name, entry.content.summary, entry.content.seeded, " ".join(entry.content.settable))
     output.show([made])
-    output.document("tables", common.tables_document([made]))
+    output.document("tables", writing.tables_document([made]))
     for entry in listing:
         if entry.reason is not None:
             err.print(entry.reason)

@@ -1,32 +1,25 @@
-"""What every command shares: the options that several commands take, and where tables, figures and files go."""
+"""What every command shares: the options that several take, and what these come to."""
 
 from __future__ import annotations
 
 import gc
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import msgspec
 from msgspec import Struct
 
 from dialgauge import engine, formats, rendering, runs
 from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, TOOL_DOMAINS, WORLDS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
-from dialgauge.cli.screen import Screen, err, out
+from dialgauge.cli.screen import err, out
+from dialgauge.cli.writing import on_screen, print_tables, write_document, write_table_file
 from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.engine import WorkPlace
-
-
-T = TypeVar("T")
 
 
 def numpy_first() -> None:
@@ -36,40 +29,6 @@ def numpy_first() -> None:
     end of a piece, and take and give back another one a thousand times.
     """
     import numpy  # noqa: F401
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a value as indented JSON, atomically; ``-`` is standard output."""
-    write_file(path, _json(value))
-
-
-def write_document(path: Path | None, schema: str, value: Mapping[str, Any]) -> None:
-    """Write what ``--json`` asks for, if it does; the field ``schema`` says which published schema it follows."""
-    if path is not None:
-        from dialgauge.schemas import schema_id
-
-        write_json(path, {"schema": schema_id(schema), **value})
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file, atomically; ``-`` is standard output."""
-    if str(path) == "-":
-        out.write_bytes(content)
-        return
-    from dialgauge.files import atomic
-
-    with atomic(path) as scratch:
-        scratch.write_bytes(content)
-
-
-def _json(value: Any) -> bytes:
-    import orjson
-
-    options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
-    try:
-        return orjson.dumps(value, option=options) + b"\n"
-    except orjson.JSONEncodeError:  # a name that is no UTF-8, or a number of more than 64 bits
-        return msgspec.json.format(msgspec.json.encode(runs.plain(value)), indent=2) + b"\n"
 
 
 @contextmanager
@@ -354,19 +313,6 @@ def row_limit(limit: int) -> int:
     return limit or sys.maxsize
 
 
-def on_screen(json: Path | None) -> bool:
-    """Whether tables are printed: not when JSON takes standard output."""
-    return str(json) != "-"
-
-
-def print_tables(tables: Iterable[rendering.Table]) -> None:
-    """Tables on the screen, a line apart."""
-    for index, each in enumerate(tables):
-        if index:
-            out.print()
-        out.print(each.render("terminal"))
-
-
 def named_systems(arguments: Sequence[str]) -> list[str] | dict[str, str]:
     """Files of systems; by name where one is given as NAME=FILE and nothing is called so as a whole."""
     parts = [_name_and_file(text) for text in arguments]
@@ -386,53 +332,3 @@ def _name_and_file(text: str) -> tuple[str, str]:
     name, _, file = text.partition("=")
     named = name.strip() and file and "/" not in name and not Path(text).exists() and not glob(text)
     return (name.strip(), file) if named else ("", text)
-
-
-def print_sentence(text: str, screen: Screen = out) -> None:
-    """A sentence of any length, folded so that a pipe shows it as a terminal does."""
-    for line in rendering.fold_sentence(text, 80):
-        screen.print(line)
-
-
-def typed_command(command: str, folder: Path = Path()) -> str:
-    """A command of this program as it works when typed: with the program's path where the shell would not find it.
-
-    ``folder`` is the one it is to be typed in.
-    """
-    from shutil import which
-
-    program = Path(sys.argv[0])
-    if program.name != "dialgauge" or which("dialgauge") == str(program.absolute()):
-        return command
-    absolute = program.absolute()
-    if absolute.is_relative_to(Path.cwd()):
-        return command.replace("dialgauge", os.path.relpath(absolute, folder.absolute()), 1)
-    return command.replace("dialgauge", str(program if folder == Path() else absolute), 1)
-
-
-def write_table_file(tables: Sequence[rendering.Table], path: Path | None, title: str | None = None) -> None:
-    """Tables into a file, if one was named."""
-    if path is not None:
-        rendering.write_tables(tables, path, title=title, intervals=out.wide)
-
-
-def tables_document(tables: Iterable[rendering.Table]) -> dict[str, Any]:
-    """Tables as JSON, for commands whose answer is nothing but tables."""
-    return {"tables": [{"title": table.title, "rows": table.records()} for table in tables]}
-
-
-# Polars frames on the screen and in files.
-
-
-def frame_table(title: str, frame: polars.DataFrame) -> rendering.Table:
-    """The frame as a table: numbers and texts as they are, dates and nested values as text."""
-    return rendering.Table(title, frame.columns, ([_shown(cell) for cell in row] for row in frame.iter_rows()))
-
-
-def _shown(cell: Any) -> rendering.Value:
-    """SQL's sums of integers are decimals; people read them as integers. Lists of texts are joined by commas."""
-    if isinstance(cell, Decimal):
-        return int(cell) if cell == cell.to_integral_value() else float(cell)
-    if isinstance(cell, list) and all(isinstance(item, str) for item in cell):
-        return ", ".join(cell)
-    return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

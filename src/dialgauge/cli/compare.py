@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Struct
 
 from dialgauge import comparison, formats, rendering, runs, stats, tasks, values
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.choices import PROFILES, measures_of
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
@@ -345,7 +345,7 @@ def present(compared: comparison.Comparison, options: comparison.ComparisonOptio
         output,
         "compare",
     )
-    common.print_sentence(f"{compared.verdict}.", screen)
+    writing.print_sentence(f"{compared.verdict}.", screen)
     shown = list(compared.runs.values())
     if isinstance(output, StoredComparisonOutput) and output.run:
         store = runs.Store(output.store)

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from dialgauge import data, formats, rendering
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.choices import DATASETS, FORMATS, WRITABLE_FORMATS
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out, progress_bar
@@ -77,7 +77,7 @@ def check(
         first, *others = report.unread
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
         raise DialgaugeError(f"{first.why}{more}", file=first.file, example=first.example)
-    common.write_table_file([item for item in data.show(report) if isinstance(item, Table)], output.table)
+    writing.write_table_file([item for item in data.show(report) if isinstance(item, Table)], output.table)
     if output.on_screen:
         for item in data.show(report, sum(len(each.foreign) for each in checked.values())):
             out.print(item.render("terminal") if isinstance(item, Table) else item)
@@ -138,7 +138,7 @@ def convert(
             advance=advance,
         )
     _write_record(json, "data-convert", done)
-    if not common.on_screen(json):
+    if not writing.on_screen(json):
         return
     console = err if str(target) == "-" else out
     target_name = "standard output" if done.target == "-" else done.target
@@ -277,14 +277,14 @@ def _write_check(
     if path is not None:
         integrity = [{"file": file, **tools.integrity_document(each)} for file, each in checked.items()]
         content = {"domains": msgspec.to_builtins(domains), "integrity": integrity}
-        common.write_document(path, "data-check", {**msgspec.to_builtins(report), **content})
+        writing.write_document(path, "data-check", {**msgspec.to_builtins(report), **content})
 
 
 def _write_record(path: Path | None, schema: str, record: object, name: str = "") -> None:
     """A record as a document, or a list of records under a name."""
     if path is not None:
         content = msgspec.to_builtins(record)
-        common.write_document(path, schema, {name: content} if name else content)
+        writing.write_document(path, schema, {name: content} if name else content)
 
 
 def domain_reports(sources: Sequence[str]) -> tuple[list[tools.DomainReport], list[str]]:

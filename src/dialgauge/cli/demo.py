@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge import explorer
-from dialgauge.cli.common import print_sentence, typed_command
 from dialgauge.cli.options import Option, OutputFolder, application
 from dialgauge.cli.screen import err, out
+from dialgauge.cli.writing import print_sentence, typed_command
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 

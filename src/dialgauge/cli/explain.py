@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge import rendering, users, values
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.choices import BEHAVIOURS, EXPLAINED_MEASURES, PROFILES
 from dialgauge.cli.options import Argument, application
 from dialgauge.cli.screen import out
@@ -43,8 +43,8 @@ def profile(
     lines = rendering.Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
     if output.on_screen:
         out.print(text)
-    common.write_table_file([lines], output.table)
-    output.document("tables", common.tables_document([lines]))
+    writing.write_table_file([lines], output.table)
+    output.document("tables", writing.tables_document([lines]))
 
 
 @app.command()
@@ -157,4 +157,4 @@ def _measures_of(family: str) -> rendering.Table:
 
 def _present(tables: Sequence[rendering.Table], output: common.TableOutput) -> None:
     output.show(tables)
-    output.document("tables", common.tables_document(tables))
+    output.document("tables", writing.tables_document(tables))

@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from dialgauge import measures, rendering, runs, stats
 from dialgauge.cli.choices import measures_of
-from dialgauge.cli.common import write_file
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Option, OutputFile
 from dialgauge.cli.screen import err
+from dialgauge.cli.writing import write_file
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted, note_kind
 

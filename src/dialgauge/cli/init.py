@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import typed_command
 from dialgauge.cli.options import Argument, application
 from dialgauge.cli.screen import err, out
+from dialgauge.cli.writing import typed_command
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from dialgauge import agents as talkers, data, engine, lab, runs, tasks
-from dialgauge.cli.common import Placement, ResamplesOption, TableOutput, typed_command
+from dialgauge.cli.common import Placement, ResamplesOption, TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.lab_options import (
@@ -34,6 +34,7 @@ from dialgauge.cli.lab_options import (
 from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
 from dialgauge.cli.output import AlwaysStoredOutput, OnScreen, Output
 from dialgauge.cli.screen import err, out, progress_bar
+from dialgauge.cli.writing import typed_command
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds import domain, tools
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from dialgauge import formats, rendering
 from dialgauge.agents import speech
-from dialgauge.cli.common import TableOutput, tables_document
+from dialgauge.cli.common import TableOutput
 from dialgauge.cli.lab_options import DatabaseOption
 from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, command
 from dialgauge.cli.screen import err
+from dialgauge.cli.writing import tables_document
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 from dialgauge.worlds import town

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dialgauge import comparison, presentation, rendering, runs
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
 from dialgauge.errors import DialgaugeError
@@ -83,12 +83,12 @@ class Output(common.DrawnOutput, frozen=True):
                 out.print(part if isinstance(part, str) else part.render("terminal"))
             for sentence in _verdicts(results, tested=tested):
                 out.print()
-                common.print_sentence(sentence)
+                writing.print_sentence(sentence)
         if self.table is not None:
-            common.write_table_file(in_files() if in_files else tables, self.table, title)
+            writing.write_table_file(in_files() if in_files else tables, self.table, title)
         if self.json is not None:
             checked = checks.document() if checks else {}
-            common.write_document(self.json, schema, {**(document or results.document)(), **checked})
+            writing.write_document(self.json, schema, {**(document or results.document)(), **checked})
         if (self.run or self.always) and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge import explorer
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.screen import err, out
 from dialgauge.runs import Store
@@ -46,10 +46,10 @@ def report(
     with err.status("writing the report"):
         explorer.write_report(html, chosen, dialogues=dialogues, only=dialogue or (), title=title)
     if markdown is not None:
-        common.write_file(markdown, explorer.report_markdown(chosen).encode())
+        writing.write_file(markdown, explorer.report_markdown(chosen).encode())
     size = html.stat().st_size
     err.print(f"{html}: {size / 1e6:.1f} MB")
     if size > _MAILABLE:
         err.print("That is large for an e-mail; reduce it with --dialogues.")
-    screen = out if common.on_screen(markdown) else err
+    screen = out if writing.on_screen(markdown) else err
     screen.print(f"Open {html.resolve().as_uri()}")

@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 from dialgauge.cli.babi_options import tell
 from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import DrawnOutput, StoreOption, write_file, write_table_file
+from dialgauge.cli.common import DrawnOutput, StoreOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, application
 from dialgauge.cli.screen import err, out
+from dialgauge.cli.writing import write_file, write_table_file
 from dialgauge.errors import DialgaugeError
 from dialgauge.reproduce import (
     IMPOSSIBLE,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge import explorer, formats, rendering, runs
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.explore import missing_explorer
 from dialgauge.cli.options import Argument, Option, OutputFile, application
@@ -62,8 +62,8 @@ def review(
     page = page or opened.folder / f"review-{_page_name(named)}.html"
     last = [f"Page: {page}{' (in place of an older one)' if page.exists() else ''}"]
     explorer.write_report(page, [each.run for each in reviews], title="Review")
-    common.write_document(json, "review", {"logs": [each.document() for each in reviews]})
-    if common.on_screen(json):
+    writing.write_document(json, "review", {"logs": [each.document() for each in reviews]})
+    if writing.on_screen(json):
         same = [f"{' and '.join(names)} are the same log under different names." for names in same_reviews(reviews)]
         last = [*_folded(same), *last]
         if detail or len(reviews) == 1:
@@ -152,7 +152,7 @@ def _commands(review: Review, opened: runs.Store, store: Path | None) -> list[st
     run, where = opened.short_id(review.run.id), f" --store {shlex.quote(str(store))}" if store else ""
     numbers = range(1, len(review.readings) + 1)
     each = [f"dialgauge explore {run} --read {number}{where}" for number in numbers]
-    return [f"    {common.typed_command(command)}" for command in each or [f"dialgauge explore {run}{where}"]]
+    return [f"    {writing.typed_command(command)}" for command in each or [f"dialgauge explore {run}{where}"]]
 
 
 def several_lines(reviews: Sequence[Review], opened: runs.Store, store: Path | None, room: int) -> list[str]:

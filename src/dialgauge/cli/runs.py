@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from dialgauge import explorer, presentation
-from dialgauge.cli import common, compare as comparing
+from dialgauge.cli import common, compare as comparing, writing
 from dialgauge.cli.choices import KINDS
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFolder, application
@@ -76,9 +76,9 @@ def show(
         if len(shown) < len(tables):  # they are longer than all others
             shown["scores"].notes.append("--wide and files have the settings of each score.")
         kept = _without(facts, _WHOLE if out.wide else {*_WHOLE, "signature"})
-        common.print_tables([kept, *annotations, *shown.values(), *(heads if out.wide else map(_cut_table, heads))])
+        writing.print_tables([kept, *annotations, *shown.values(), *(heads if out.wide else map(_cut_table, heads))])
         _print_whole(facts)
-    common.write_table_file([facts, *annotations, *tables.values(), *heads], output.table)
+    writing.write_table_file([facts, *annotations, *tables.values(), *heads], output.table)
     if annotated.damaged:
         raise SystemExit(EXIT_INCOMPLETE)
 
@@ -284,7 +284,7 @@ def _print_whole(facts: Table) -> None:
 def _heads(run: Run, rows: int) -> list[Table]:
     """The beginning of every table that has rows, as SQL sees it."""
     return [
-        common.frame_table(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
+        writing.frame_table(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
         for name, info in run.tables.items()
         if info.rows
     ]

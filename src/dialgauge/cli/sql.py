@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from dialgauge import rendering
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, OutputFile, application
 from dialgauge.cli.screen import err, out
@@ -56,9 +56,9 @@ def sql(
     frame = Store(store).sql(_asked() if query == "-" else query, on_problem=problems.append)
     for file, encode in files:
         if file is not None:
-            common.write_file(file, encode(frame))
+            writing.write_file(file, encode(frame))
     if output.table is not None:
-        common.write_table_file([_written(frame)], output.table)
+        writing.write_table_file([_written(frame)], output.table)
     if not to_files:
         _show(frame, _SHOWN if limit is None else common.row_limit(limit))
     for problem in problems:
@@ -68,7 +68,7 @@ def sql(
 
 
 def _show(frame: polars.DataFrame, rows: int) -> None:
-    out.print(common.frame_table("", frame.head(min(rows, frame.height))).render("terminal"))
+    out.print(writing.frame_table("", frame.head(min(rows, frame.height))).render("terminal"))
     if frame.height > rows:
         err.print(
             f"{rows:,} of {frame.height:,} rows; show more with --limit, or write all with --csv, --json or --parquet"

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from dialgauge import data, formats, rendering, runs, tasks
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.choices import TOOL_DOMAINS, measures_of
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
@@ -281,7 +281,7 @@ def explain(
     for note in results.notes:
         err.print(plain(note))
     output.show(tables)
-    output.document("tables", common.tables_document(tables))
+    output.document("tables", writing.tables_document(tables))
 
 
 def _opened(ids: Sequence[str], store: Path | None) -> list[Run]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge import formats, measures, rendering, users
-from dialgauge.cli import common
+from dialgauge.cli import common, writing
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, OutputFile, application
@@ -80,7 +80,7 @@ def score(
             checks=checks,
         )
         if reference is not None:
-            common.write_json(reference, users.reference_report(results[0]))
+            writing.write_json(reference, users.reference_report(results[0]))
     return checks.exit_code(finish(runs))
 
 

@@ -10,10 +10,11 @@ from msgspec.structs import asdict
 
 from dialgauge import users
 from dialgauge.cli.choices import BEHAVIOURS, measures_of, names_of
-from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput, frame_table
+from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput
 from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import err
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored
+from dialgauge.cli.writing import frame_table
 from dialgauge.rendering import SHARE, Column, Table, percent_note
 from dialgauge.text import counted
 

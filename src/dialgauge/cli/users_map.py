@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge import users
-from dialgauge.cli.common import LimitOption, TableOutput, row_limit, write_json
+from dialgauge.cli.common import LimitOption, TableOutput, row_limit
 from dialgauge.cli.options import Argument, Option, OutputFile, command
 from dialgauge.cli.users_options import Scoring
+from dialgauge.cli.writing import write_json
 
 
 @command("map")

@@ -11,6 +11,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.comparison.csv_files import read_csv as read_csv
+    from dialgauge.comparison.difference import Difference as Difference
     from dialgauge.comparison.divergence import (
         DialogueDivergence as DialogueDivergence,
         divergence_sizes as divergence_sizes,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
         rating_tables as rating_tables,
         read_ratings as read_ratings,
     )
-    from dialgauge.comparison.result import Comparison as Comparison, Difference as Difference
+    from dialgauge.comparison.result import Comparison as Comparison
     from dialgauge.comparison.runs import (
         can_be_compared as can_be_compared,
         comparable_signature as comparable_signature,

@@ -9,7 +9,9 @@ import numpy as np
 
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.views import TurnDivergence
-from dialgauge.rendering import SHARE, Column, Table, score_column
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import UnknownNameError, nearest
+from dialgauge.rendering import SHARE, Cell, Column, Table, score_column
 
 #: Values that differ by no more count as equal, as in the counts of wins and losses.
 _TIE = 1e-12
@@ -113,3 +115,27 @@ def _item_tables(parts: Sequence[DialogueDivergence], first: str, second: str) -
         table.add(dialogue, turn, item.item, *([item.gold] if gold else []), item.first, item.second)
     table.notes.append("Turns are counted from 0 over both speakers, as in the run's table turns.")
     return [table]
+
+
+def dialogue_tables(comparison: Comparison, dialogue: str) -> list[Table]:
+    """The scores of all systems in one dialogue, and the first turn on which the first and each other one part."""
+    keys = {dialogue_key(name): index for index, name in enumerate(comparison.dialogues)}
+    if dialogue_key(dialogue) not in keys:
+        raise UnknownNameError(f"there is no compared dialogue '{dialogue}'.{nearest(dialogue, comparison.dialogues)}")
+    position, by_dialogue = keys[dialogue_key(dialogue)], comparison.scores.by_dialogue
+    name = comparison.dialogues[position]
+    table = Table(name, ["measure", *(Column(system, align="right") for system in comparison.systems)])
+    for column, measure in enumerate(comparison.measures):
+        look = score_column(measure, comparison.scores.run_score(measure))
+        values = by_dialogue[:, column, position].tolist()
+        table.add(measure, *(Cell(_defined(value), like=look) for value in values))
+    shown = [table]
+    first, *others = comparison.systems
+    for other in others:
+        if (parted := comparison.divergence(first, other, name)) is not None:
+            title = f"{first} and {other} diverge in turn {parted.turn} (counted from 0 over both speakers)"
+            items = Table(title, ["what", "gold", first, other])
+            for item in parted.items:
+                items.add(item.item, item.gold, item.first, item.second)
+            shown.append(items)
+    return shown

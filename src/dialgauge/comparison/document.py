@@ -30,9 +30,12 @@ from dialgauge.comparison.tables import (
     standing_tables,
 )
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.rendering import USAGE, Table
+from dialgauge.rendering import USAGE, Table, notebook_html
 from dialgauge.stats import discriminative_power
 from dialgauge.text import Note, counted, note_kind
+
+#: Up to so many differences a notebook shows at once; more open at a click.
+_FEW_DIFFERENCES = 12
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,15 @@ def screen_tables(comparison: Comparison, options: ComparisonOptions | None = No
             )
         )
     return [*tables, *(_detail_tables(comparison) if chosen.detail else ()), *_asked_tables(comparison, chosen)]
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """The same in a notebook, with what is long folded."""
+    scores, *others = comparison_tables(comparison)
+    pairs = others.pop(0 if len(comparison.systems) == 2 else 1)
+    if len(pairs) <= _FEW_DIFFERENCES:
+        return notebook_html([scores, pairs], folded=others)
+    return notebook_html([scores], folded=[pairs, *others])
 
 
 def _detail_tables(comparison: Comparison) -> list[Table]:

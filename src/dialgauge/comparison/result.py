@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,13 @@ from numpy.typing import NDArray
 
 from dialgauge import stats
 from dialgauge._version import __version__
+from dialgauge.comparison.difference import Difference
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_sentences
 from dialgauge.comparison.scores import PairedScores, no_shared_measure, shared_turns
 from dialgauge.comparison.views import ComparisonView, TurnDivergence, view_of_runs
-from dialgauge.dialogue import dialogue_key
-from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
+from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Resampling, Score, Signature
-from dialgauge.rendering import Cell, Column, Display, Presented, Table, notebook_html, score_column
+from dialgauge.rendering import Display, Presented, Table
 from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
@@ -28,66 +27,6 @@ if TYPE_CHECKING:
 
     from dialgauge.comparison.verdict import Verdict
     from dialgauge.runs import Run
-
-#: Up to so many differences a notebook shows at once; more open at a click.
-_FEW_DIFFERENCES = 12
-
-
-@dataclass(frozen=True)
-class Difference:
-    """First minus second system on one measure. Undefined numbers are NaN.
-
-    ``p`` is the p-value that decides: that of the randomisation, or of an amount the larger one of two tests.
-    ``adjusted``, ``low`` and ``high`` hold for all pairs of systems together (step-down max-T); the interval excludes 0
-    exactly where the difference is ``significant``. ``wins`` and ``losses`` are dialogues on which the first system is
-    better and worse than the second.
-    """
-
-    first: str
-    second: str
-    measure: str
-    difference: float
-    low: float
-    high: float
-    error: float
-    p: float
-    p_randomisation: float
-    adjusted: float
-    wins: int
-    ties: int
-    losses: int
-    significant: bool
-    #: Would the randomisation alone have called it significant, where it is not?
-    randomisation_alone: bool = False
-    higher_is_better: bool = True
-    _bootstrap: Callable[[], float] = field(default=lambda: math.nan, repr=False, compare=False)
-
-    @property
-    def p_bootstrap(self) -> float:
-        """The p-value of the paired bootstrap, which decides nothing: drawn when it is first asked for."""
-        return self._bootstrap()
-
-    def as_dict(self) -> dict[str, Any]:
-        values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
-        return values | {"p_bootstrap": self.p_bootstrap, "better": self.better}
-
-    @property
-    def better(self) -> str:
-        """The system whose score is better, significantly or not; of equal ones the second."""
-        return self.first if (self.difference > 0) == self.higher_is_better and self.difference else self.second
-
-    def turned(self) -> Difference:
-        """The same difference seen from the other side: second minus first."""
-        return replace(
-            self,
-            first=self.second,
-            second=self.first,
-            difference=0.0 - self.difference,
-            low=0.0 - self.high,
-            high=0.0 - self.low,
-            wins=self.losses,
-            losses=self.wins,
-        )
 
 
 class SharedScores(dict[str, Score]):
@@ -463,39 +402,18 @@ class Comparison(Presented, Mapping[str, SharedScores]):
 
     def explain(self, dialogue: str) -> Display:
         """The scores of all systems in one dialogue, and the first turn on which the first and each other one part."""
-        keys = {dialogue_key(name): index for index, name in enumerate(self.dialogues)}
-        if dialogue_key(dialogue) not in keys:
-            raise UnknownNameError(f"there is no compared dialogue '{dialogue}'.{nearest(dialogue, self.dialogues)}")
-        position = keys[dialogue_key(dialogue)]
-        name = self.dialogues[position]
-        table = Table(name, ["measure", *(Column(system, align="right") for system in self.systems)])
-        for column, measure in enumerate(self.measures):
-            look = score_column(measure, self.scores.run_score(measure))
-            values = self._by_dialogue[:, column, position].tolist()
-            table.add(measure, *(Cell(None if np.isnan(value) else value, like=look) for value in values))
-        shown = Display([table])
-        first, *others = self.systems
-        for other in others:
-            if (parted := self.divergence(first, other, name)) is not None:
-                title = f"{first} and {other} diverge in turn {parted.turn} (counted from 0 over both speakers)"
-                items = Table(title, ["what", "gold", first, other])
-                for item in parted.items:
-                    items.add(item.item, item.gold, item.first, item.second)
-                shown.append(items)
-        return shown
+        from dialgauge.comparison.divergence import dialogue_tables
+
+        return Display(dialogue_tables(self, dialogue))
 
     def __repr__(self) -> str:
         size = f"{counted(len(self.measures), 'measure')}, {counted(len(self.dialogues), self.view.unit)}"
         return f"<Comparison of {', '.join(self.systems)}: {size}>"
 
     def _repr_html_(self) -> str:
-        from dialgauge.comparison.document import comparison_tables
+        from dialgauge.comparison.document import comparison_html
 
-        scores, *others = comparison_tables(self)
-        pairs = others.pop(0 if len(self.systems) == 2 else 1)
-        if len(pairs) <= _FEW_DIFFERENCES:
-            return notebook_html([scores, pairs], folded=others)
-        return notebook_html([scores], folded=[pairs, *others])
+        return comparison_html(self)
 
 
 def _extreme(values: stats.Floats, which: np.ufunc) -> stats.Floats:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import structs
 
+from dialgauge.comparison.difference import Difference
 from dialgauge.comparison.missing import missing_sentences
-from dialgauge.comparison.result import Comparison, Difference
+from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, swapped_pairs
 from dialgauge.comparison.standing import Standing, order, standings
 from dialgauge.measures import Signature

@@ -17,7 +17,8 @@ from dialgauge.data.folder import RECEIPT, Entry, Folder, Receipt
 from dialgauge.data.unpack import unpack_archive
 from dialgauge.data.verification import verify
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import locked, sha256_of, try_lock, writing
+from dialgauge.files import sha256_of, writing
+from dialgauge.locks import locked, try_lock
 
 OFFLINE_VARIABLE = "DIALGAUGE_OFFLINE"
 

@@ -36,18 +36,10 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.base import (
         ALL_FIELDS as ALL_FIELDS,
-        INVALID as INVALID,
-        NO_ROWS as NO_ROWS,
-        PARTLY as PARTLY,
-        UNREAD_GOLD as UNREAD_GOLD,
         AnyFormat as AnyFormat,
         DialogueFormat as DialogueFormat,
-        Notes as Notes,
-        Peek as Peek,
         Resource as Resource,
         ResourceFormat as ResourceFormat,
-        decode as decode,
-        first_object as first_object,
     )
     from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED as ORIGINAL_ID_DROPPED
     from dialgauge.formats.corpus import (
@@ -76,6 +68,7 @@ if TYPE_CHECKING:
         hold_by_key as hold_by_key,
         user_turns as user_turns,
     )
+    from dialgauge.formats.json_text import decode as decode
     from dialgauge.formats.large_json import LargeArray as LargeArray, LargeObject as LargeObject
     from dialgauge.formats.located import Keyed as Keyed, Listed as Listed, raw_dialogues as raw_dialogues
     from dialgauge.formats.logs.advice import log_advice as log_advice, may_be_log as may_be_log
@@ -84,7 +77,15 @@ if TYPE_CHECKING:
     from dialgauge.formats.logs.facts import KNOWS as KNOWS
     from dialgauge.formats.logs.mixed_files import LOGS as LOGS, logs_among as logs_among
     from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
+    from dialgauge.formats.notes import (
+        INVALID as INVALID,
+        NO_ROWS as NO_ROWS,
+        PARTLY as PARTLY,
+        UNREAD_GOLD as UNREAD_GOLD,
+        Notes as Notes,
+    )
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
+    from dialgauge.formats.peek import Peek as Peek, first_object as first_object
     from dialgauge.formats.predictions.advice import states_example as states_example
     from dialgauge.formats.predictions.columns import dialogue_named as dialogue_named
     from dialgauge.formats.predictions.common import example_rows as example_rows
@@ -114,7 +115,7 @@ if TYPE_CHECKING:
         system_name as system_name,
         system_names as system_names,
     )
-    from dialgauge.formats.tau import planned_results as planned_results
+    from dialgauge.formats.tau2 import planned_results as planned_results
     from dialgauge.formats.tau_messages import OUT_OF_SCOPE as OUT_OF_SCOPE, as_text as as_text, checksum as checksum
 
 

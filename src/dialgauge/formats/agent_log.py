@@ -17,13 +17,16 @@ from msgspec import UNSET, Raw, Struct
 
 from dialgauge.dialogue import Speaker
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Peek, decode
 from dialgauge.formats.held import hold_records
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.large_json import LargeObject
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
-from dialgauge.formats.tau import TOLERANCE, bare_simulations, is_results, tau_end, tau_results
+from dialgauge.formats.tau import tau_end, tau_results
+from dialgauge.formats.tau2 import bare_simulations, is_results
 from dialgauge.formats.tau_messages import TauMessage, results_of_calls
+from dialgauge.formats.tau_outcomes import TOLERANCE
 from dialgauge.text import counted
 
 Benchmark: TypeAlias = Literal["tau", "tau2"]

@@ -17,7 +17,10 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.json_text import decode
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 #: How logs call the two sides.

@@ -17,20 +17,15 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Ontology, SlotSpec, Span, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import (
-    DialogueFormat,
-    Notes,
-    Peek,
-    Resource,
-    ResourceFormat,
-    alternatives,
-    decode,
-    write_array,
-)
+from dialgauge.formats.base import DialogueFormat, Resource, ResourceFormat
+from dialgauge.formats.json_text import decode, write_array
 from dialgauge.formats.located import Listed, Remembered
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
 from dialgauge.formats.predictions.loose import LooseStates
 from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import alternatives
 
 ORIGINAL_ID_DROPPED = "field original_id dropped ('dialgauge data convert --original-ids' makes it the id)"
 

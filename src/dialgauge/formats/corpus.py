@@ -21,19 +21,12 @@ from msgspec import Struct, field
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic, writing
-from dialgauge.formats.base import (
-    ALL_FIELDS,
-    INNER_RUNS,
-    AnyFormat,
-    DialogueFormat,
-    Notes,
-    Peek,
-    Resource,
-    ResourceFormat,
-)
+from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Resource, ResourceFormat
 from dialgauge.formats.document import is_document
 from dialgauge.formats.held import hold
+from dialgauge.formats.notes import INNER_RUNS, Notes
 from dialgauge.formats.packed import DEFAULT_LIMIT
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, format_named, recognise, writer_named
 from dialgauge.formats.source import Part, named_files, resolve, system_name
 from dialgauge.text import counted

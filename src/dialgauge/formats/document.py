@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-from dialgauge.formats.base import Notes, Peek, Resource, ResourceFormat
+from dialgauge.formats.base import Resource, ResourceFormat
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 _NAMES = re.compile(

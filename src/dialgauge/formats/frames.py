@@ -14,7 +14,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError, missing_extra
-from dialgauge.formats.base import Notes
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.parquet import polars_table
 from dialgauge.formats.rows import OF_DIALOGUE, Row, Rows, is_turn_table, pruned, read_table
 

@@ -19,8 +19,11 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.located import Keyed, Listed
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import decode
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.packed import CHUNK, reading_errors, too_big
 from dialgauge.formats.source import LARGE, Part, decode_utf8
 

@@ -14,7 +14,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek, decode
+from dialgauge.formats.json_text import decode
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 T = TypeVar("T")

@@ -18,10 +18,14 @@ from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Act, Dialogue, Goal, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, Resource, ResourceFormat, alternatives, decode
+from dialgauge.formats.base import DialogueFormat, Resource, ResourceFormat
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.located import Keyed
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import sample_dialogues, sample_turns
 from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import alternatives
 
 _NOT_DOMAINS = ("message", "topic")
 _EMPTY_OBJECT = b"{}"

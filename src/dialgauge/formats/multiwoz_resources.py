@@ -10,8 +10,12 @@ import msgspec
 
 from dialgauge.dialogue import Fact, Ontology, SlotSpec, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek, Resource, ResourceFormat, alternatives, decode
+from dialgauge.formats.base import Resource, ResourceFormat
+from dialgauge.formats.json_text import decode
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import alternatives
 
 _NAMES = ("name", "trainID", "department")
 _DATABASE = msgspec.json.Decoder(list[dict[str, Any]] | dict[str, list[str]])

@@ -12,7 +12,10 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek, decode
+from dialgauge.formats.base import ALL_FIELDS, DialogueFormat
+from dialgauge.formats.json_text import decode
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 _DECODER = msgspec.json.Decoder(Dialogue)

@@ -14,8 +14,10 @@ import msgspec
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
-from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek
+from dialgauge.formats.base import ALL_FIELDS, DialogueFormat
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.packed import reading_errors
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.rows import Rows, RowsOfDialogues, read_table
 from dialgauge.formats.source import Part
 

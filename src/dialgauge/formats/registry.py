@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from dialgauge import plugins
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import AnyFormat, DialogueFormat, Peek, ResourceFormat
+from dialgauge.formats.base import AnyFormat, DialogueFormat, ResourceFormat
 from dialgauge.formats.document import is_document
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 
@@ -100,7 +101,7 @@ BUILT_IN = {
     ),
     "tau": BuiltIn("dialgauge.formats.tau:Tau", "[{", ('"task_id"', '"traj"')),
     "tau2": BuiltIn(
-        "dialgauge.formats.tau:Tau2",
+        "dialgauge.formats.tau2:Tau2",
         "{|[{|lines",
         ('"agent_info"|"termination_reason"', '"user_info"|"task_id"|"user_scenario"'),
     ),

@@ -13,7 +13,10 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek, Resource, ResourceFormat, decode
+from dialgauge.formats.base import Resource, ResourceFormat
+from dialgauge.formats.json_text import decode
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part, decode_utf8
 
 

@@ -17,9 +17,10 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, present
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
 from dialgauge.formats.predictions.loose import NO_SLOT, NO_VALUE, Seen, loose_state
+from dialgauge.formats.state_values import present
 from dialgauge.text import encodable, some_of
 
 Row: TypeAlias = Mapping[str, Any]

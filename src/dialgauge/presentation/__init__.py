@@ -6,6 +6,13 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.presentation.expected_calls import (
+        ExpectedAction as ExpectedAction,
+        call_reasons as call_reasons,
+        expected_actions as expected_actions,
+        matched_actions as matched_actions,
+        names_expected_calls as names_expected_calls,
+    )
     from dialgauge.presentation.fault_wordings import (
         FAULT_KIND_WORDS as FAULT_KIND_WORDS,
         FAULT_KINDS as FAULT_KINDS,
@@ -70,13 +77,8 @@ if TYPE_CHECKING:
         CHECKS as CHECKS,
         FAULTS as FAULTS,
         TRIALS as TRIALS,
-        ExpectedAction as ExpectedAction,
         ToolPages as ToolPages,
-        call_reasons as call_reasons,
-        expected_actions as expected_actions,
         kind_badges as kind_badges,
-        matched_actions as matched_actions,
-        names_expected_calls as names_expected_calls,
         worth_reading as worth_reading,
     )
     from dialgauge.presentation.trial_wordings import (

@@ -22,7 +22,7 @@ import msgspec
 from dialgauge import formats
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import try_lock
+from dialgauge.locks import try_lock
 from dialgauge.runs.manifest import MANIFEST
 from dialgauge.runs.tables import DIALOGUES, FIXED, TABLE_ENDING, TURNS, TableInfo
 from dialgauge.runs.workspace import WORK, delete_tree, sync_folder, write_durably, write_table, writing

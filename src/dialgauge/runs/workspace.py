@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 
 from dialgauge import files
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import FileLock, parquet_bytes, try_lock
+from dialgauge.files import parquet_bytes
+from dialgauge.locks import FileLock, try_lock
 from dialgauge.runs.tables import TableInfo, table_files
 
 if TYPE_CHECKING:

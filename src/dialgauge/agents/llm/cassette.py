@@ -18,7 +18,8 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import locked, reason
+from dialgauge.files import reason
+from dialgauge.locks import locked
 
 
 class WantedCall(Struct, frozen=True):

@@ -20,7 +20,8 @@ from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, Wante
 from dialgauge.agents.llm.in_flight import awaited
 from dialgauge.agents.llm.settings import LOCAL, ChatSettings
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import FileLock, locked, reason, try_lock
+from dialgauge.files import reason
+from dialgauge.locks import FileLock, locked, try_lock
 
 if TYPE_CHECKING:
     from dialgauge.agents.llm.transport import Transport

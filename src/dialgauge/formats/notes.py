@@ -1,0 +1,93 @@
+"""What a reader or writer has to say of a file beside its dialogues."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    from dialgauge.formats.field_values import FieldValues
+
+#: What is noted of turns that a table with a row per slot has no row for.
+NO_ROWS = "turns without a row between turns with rows, read as empty states"
+#: What is noted of a prediction that no reading makes a state of.
+INVALID = "invalid outputs, scored as empty predictions"
+#: And of one that was understood in part: it may mean another state.
+PARTLY = "outputs that were not understood in whole"
+#: What is noted of steps of runs that are told beside these.
+INNER_RUNS = "runs inside of other runs left out"
+#: A gold state beside predictions.
+UNREAD_GOLD = "gold states in the file that cannot be read, left out"
+_MOST_PLACES = 20
+
+
+class Notes:
+    """What a reader or writer left out or changed, counted, so that nothing is dropped in silence."""
+
+    def __init__(self, *, tolerant: bool = False) -> None:
+        self.counts: Counter[str] = Counter()
+        #: For what a score depends on: where it was, the first few places.
+        self.places: dict[str, list[str]] = {}
+        #: Of what was counted, fields that nobody reads, by what was counted.
+        self.unread: dict[str, str] = {}
+        #: Fields by which dialogues were judged, some of which may say nothing in others.
+        self.judged_by: set[str] = set()
+        #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
+        self.refused: list[DialgaugeError] = []
+        #: What a reader made of a file whose layout it had to find out, in one line; and whether a name in it says that
+        #: its states are predicted.
+        self.understood = ""
+        self.says_predicted = False
+        #: Were the changes of each turn put together?
+        self.adds_changes = False
+        #: Has each slot a row, so that turns may have none?
+        self.row_per_slot = False
+        #: What that line counts, over all files of a folder.
+        self.predicted_dialogues = 0
+        self.predicted_slots: set[tuple[str, str]] = set()
+        #: The number of the first turns in a file that numbers them one by one.
+        self.numbered_from = 0
+        #: Does nothing number the turns; and in how many dialogues do rows of others stand between them?
+        self.unnumbered = False
+        self.interleaved = 0
+        #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
+        self.said: dict[str, dict[int, str]] = {}
+        #: Fields that hold states, too, and were not read.
+        self.other_states: list[str] = []
+        #: Did a table give all states the same slots, so that one it has no column or field for is lost?
+        self.from_table = False
+        self._tolerant = tolerant
+
+    @cached_property
+    def unread_values(self) -> FieldValues:
+        """What stands in the fields of a log that nobody reads."""
+        from dialgauge.formats.field_values import FieldValues
+
+        return FieldValues()
+
+    def add(self, what: str, count: int = 1) -> None:
+        """Count ``what`` (a short phrase: ``field span_info dropped``)."""
+        if count:
+            self.counts[what] += count
+
+    def add_unread(self, field: str) -> None:
+        """Count a field that nobody reads."""
+        what = f"field {field} not read"
+        self.unread[what] = field
+        self.add(what)
+
+    def add_at(self, what: str, count: int, location: str) -> None:
+        """Count ``what``, and keep the place while there are few."""
+        self.add(what, count)
+        places = self.places.setdefault(what, [])
+        if len(places) < _MOST_PLACES:
+            places.append(location)
+
+    def refuse(self, error: DialgaugeError) -> None:
+        """A dialogue cannot be read: the end of the reading, or one more entry of ``refused`` in a tolerant one."""
+        if not self._tolerant:
+            raise error
+        self.refused.append(error)
