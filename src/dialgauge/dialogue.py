@@ -170,6 +170,17 @@ class Goal(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
 
     tasks: dict[str, Task] = {}
     message: tuple[str, ...] = ()
+    #: Values that the user is told beside the message, by name.
+    knows: dict[str, str] = {}
+
+    @property
+    def instruction(self) -> tuple[str, ...]:
+        """The lines that a user is given: the message, and what it knows.
+
+        >>> Goal(message=("Ask for a refund.",), knows={"order": "#7"}).instruction
+        ('Ask for a refund.', 'knows order: #7')
+        """
+        return (*self.message, *(f"knows {name}: {value}" for name, value in self.knows.items()))
 
 
 class Outcome(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -206,6 +217,11 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     def _repr_html_(self) -> str:
         html: str = import_module("dialgauge.rendering").dialogue_html(self)  # by name: that room stands above
         return html
+
+    @property
+    def instruction(self) -> tuple[str, ...]:
+        """The lines that the user was given; none where they are not recorded."""
+        return self.goal.instruction if self.goal else ()
 
     def user_turns(self) -> Iterator[Turn]:
         """The user's turns, in order: the ones that carry states."""
@@ -273,8 +289,8 @@ def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
     """
     by_task: dict[str, set[tuple[str, ...]]] = {}
     for task, dialogue in trials:
-        if dialogue.goal is not None and dialogue.goal.message:
-            by_task.setdefault(task, set()).add(tuple(" ".join(text.split()) for text in dialogue.goal.message))
+        if dialogue.instruction:
+            by_task.setdefault(task, set()).add(tuple(" ".join(text.split()) for text in dialogue.instruction))
     return [task for task, instructions in by_task.items() if len(instructions) > 1]
 
 

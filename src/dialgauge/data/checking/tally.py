@@ -85,9 +85,9 @@ class GroupTally:
     def _look_at_instruction(self, file: FileTally, dialogue: Dialogue) -> None:
         """Trials of one task that tell their users different things."""
         task = dialogue.outcome.details.get("task") if dialogue.outcome else None
-        if task is None or dialogue.goal is None or not dialogue.goal.message:
+        if task is None or not dialogue.instruction:
             return
-        key, instruction = hash(task), hash(tuple(" ".join(text.split()) for text in dialogue.goal.message))
+        key, instruction = hash(task), hash(tuple(" ".join(text.split()) for text in dialogue.instruction))
         if file.instructions.setdefault(key, instruction) not in (instruction, None):
             file.instructions[key] = None
             location = FindingPlace(file=file.name, dialogue=dialogue.id, detail=f"task {task}")

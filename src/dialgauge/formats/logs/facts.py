@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from dialgauge.dialogue import Goal
 from dialgauge.formats.base import Notes
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
@@ -49,8 +50,6 @@ from dialgauge.formats.logs.record_verdicts import (
 )
 from dialgauge.formats.tau_messages import as_text
 
-#: How a line of an instruction begins that says what the user knows: ``knows order number: 4711``.
-KNOWS = "knows "
 #: How the detail is called that says that a verdict is but the word for how a run ended, ``stated[status]``, and what
 #: it is where that went well.
 STATED = "stated"
@@ -85,6 +84,8 @@ _OF_AGENTS = frozenset({"name", "id", "prompt"})
 _BINARY = frozenset({"0", "1", "true", "false"})
 #: How many members that nobody reads are compared over conversations, and how long these may be.
 _MOST_KEPT, _LONGEST_KEPT = 12, 30
+#: Longer ones are not one thing that a user could be asked for.
+_LONGEST_KNOWN = 200
 
 
 class Facts(Struct, kw_only=True):
@@ -100,7 +101,7 @@ class Facts(Struct, kw_only=True):
     scores: dict[str, str] = {}
     #: Costs, tokens, models, ... under the names of ``Outcome.details``.
     details: dict[str, str] = {}
-    instruction: tuple[str, ...] = ()
+    goal: Goal | None = None
     domains: tuple[str, ...] = ()
 
 
@@ -155,7 +156,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             **plan_in(record),
             **further_tasks(fields, task),
         },
-        instruction=(*_instruction(known), *_knowledge(known)),
+        goal=_goal(known),
         domains=_domains(known),
     )
     read = _read_keys(facts) | {plain_key(source), plain_key(source.partition(".")[0])}
@@ -341,15 +342,19 @@ def _instruction(known: Mapping[str, Any]) -> Iterator[str]:
             return
 
 
-def _knowledge(known: Mapping[str, Any]) -> Iterator[str]:
-    """What the record says that the user knows: values by name, a list of values, or a text."""
-    given = next((known[name] for name in names.KNOWLEDGE if known.get(name)), None)
-    if isinstance(given, dict):
-        yield from (f"{KNOWS}{name}: {as_text(value)}" for name, value in given.items())
+def _goal(known: Mapping[str, Any]) -> Goal | None:
+    """What the user is told, and what it knows: values by name, a list of values, or a text. Long ones are prose."""
+    given: Any = next((known[name] for name in names.KNOWLEDGE if known.get(name)), {})
+    if isinstance(given, str):
+        given = dict([given.partition(":")[::2]])
     elif isinstance(given, list):
-        yield from (f"{KNOWS}value: {as_text(value)}" for value in given)
-    elif isinstance(given, str):
-        yield f"{KNOWS}{given}"
+        given = {f"value {number}": value for number, value in enumerate(given, 1)}
+    texts = {name: as_text(value).strip() for name, value in given.items()} if isinstance(given, dict) else {}
+    short = ((name, text) for name, text in texts.items() if len(name) <= LONGEST_LABEL and "\n" not in name + text)
+    knows = {name: text for name, text in short if 0 < len(text) <= _LONGEST_KNOWN}
+    prose = (": ".join(filter(None, pair)) for pair in texts.items() if pair[0] not in knows)
+    message = (*_instruction(known), *prose)
+    return Goal(message=message, knows=knows) if message or knows else None
 
 
 def _domains(known: Mapping[str, Any]) -> tuple[str, ...]:

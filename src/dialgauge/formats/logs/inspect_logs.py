@@ -229,7 +229,7 @@ def _facts(sample: _Sample, header: _Header, notes: Notes) -> Facts:
         details=details,
         error=error,
         reason=f"{sample.limit.type}_limit" if sample.limit and sample.limit.type and not error else "",
-        instruction=declared.instruction,
+        goal=declared.goal,
         domains=(header.eval.task,) if header.eval.task else (),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, Outcome, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.logs.facts import Facts
 from dialgauge.formats.logs.messages import LogMessages
@@ -87,7 +87,7 @@ def logged_dialogue(
     return Dialogue(
         id=name,
         turns=turns,
-        goal=Goal(message=facts.instruction) if facts.instruction else None,
+        goal=facts.goal,
         domains=facts.domains,
         outcome=Outcome(success=facts.success, reason=reason, ended_by=ENDED_BY.get(reason, ""), details=details),
     )

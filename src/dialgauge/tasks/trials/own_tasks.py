@@ -34,7 +34,7 @@ class OwnTasks:
         """One more conversation; texts are kept as numbers, as they may be long."""
         said = next((turn.text for turn in dialogue.turns if turn.speaker == "user"), "")
         texts = {f"'{key[len(_LABEL) : -1]}'": text for key, text in details.items() if key.startswith(_LABEL)}
-        texts["the instruction"] = "\n".join(dialogue.goal.message) if dialogue.goal else ""
+        texts["the instruction"] = "\n".join(dialogue.instruction)
         texts["what the user says first"] = said
         self._texts.append({name: hash(text) for name, text in texts.items() if text.strip()})
 

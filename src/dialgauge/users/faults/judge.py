@@ -136,7 +136,7 @@ def model_judge(endpoint: str, settings: Mapping[str, str] | None = None, *, see
 
 def judge_prompt(dialogue: Dialogue) -> str:
     """Instruction, conversation and definitions, as a judge gets them."""
-    if dialogue.goal is None or not dialogue.goal.message:
+    if not dialogue.instruction:
         raise DialgaugeError("a judge needs the user's instruction, but there is none", dialogue=dialogue.id)
     names = {"user": "user", "system": "agent"}
     lines = [
@@ -144,7 +144,7 @@ def judge_prompt(dialogue: Dialogue) -> str:
         for index, turn in enumerate(dialogue.turns)
     ]
     return _PROMPT.format(
-        instruction="\n".join(dialogue.goal.message),
+        instruction="\n".join(dialogue.instruction),
         conversation="\n".join(lines),
         kinds="\n".join(f"- {kind}: {meaning}" for kind, meaning in _DEFINITIONS.items()),
     )
