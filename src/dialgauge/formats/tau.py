@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from dialgauge.dialogue import Dialogue, Goal, Outcome
+from dialgauge.dialogue import Dialogue, Goal, Outcome, write_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.large_json import LargeObject, large_values
@@ -546,7 +546,7 @@ def _instruction(task: _Task | None) -> tuple[str, ...]:
 
 
 def _rewards(reward: float | None, parts: Mapping[str, float]) -> dict[str, str]:
-    return {**_given(reward=reward), **{f"reward[{part}]": as_text(value) for part, value in parts.items()}}
+    return {**_given(reward=reward), **write_details("reward", {part: as_text(value) for part, value in parts.items()})}
 
 
 def _given(**values: Any) -> dict[str, str]:

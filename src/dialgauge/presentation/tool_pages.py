@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from dialgauge.dialogue import Call, Dialogue, write_details
 from dialgauge.presentation.fault_wordings import fault_words
 from dialgauge.presentation.pages import Badge, DialogueView, Reason, RunPages, RunTables, Trial, TurnView
 from dialgauge.presentation.trial_wordings import END_REASONS, steps_sentence
@@ -20,7 +21,6 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.dialogue import Call, Dialogue
     from dialgauge.runs import Run
 
 TRIALS, CALLS, FAULTS, CHECKS, BLAME = "trials", "calls", "faults", "fault_checks", "failure_blame"
@@ -251,7 +251,7 @@ def _is_fault(row: Mapping[str, Any]) -> bool:
 
 def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     facts = [("reward", _number(row.get("reward")))] if row.get("reward") is not None else []
-    facts += [(f"reward[{part['part']}]", _number(part["reward"])) for part in parts]
+    facts += write_details("reward", {part["part"]: _number(part["reward"]) for part in parts}).items()
     facts += [("end", END_REASONS.get(row["reason"], str(row["reason"])))] if row.get("reason") else []
     facts += [("steps used up by", f"{row[_USED_BY]}: {steps_sentence(row)}")] if row.get(_USED_BY) else []
     costs = [(name, row.get(f"{name}_cost")) for name in ("agent", "user")]
@@ -264,9 +264,8 @@ def _number(value: float | None) -> str:
 
 def expected_actions(dialogue: Dialogue) -> list[ExpectedAction]:
     """The expected actions, beside the calls that were made: by name, and with the same arguments."""
-    text = dialogue.outcome.details.get(_EXPECTED, "[]") if dialogue.outcome else "[]"
     try:
-        actions = msgspec.json.decode(text, type=list[dict[str, Any]])
+        actions = msgspec.json.decode(dialogue.details.get(_EXPECTED, "[]"), type=list[dict[str, Any]])
     except (msgspec.DecodeError, msgspec.ValidationError):
         return []
     return matched_actions(actions, _calls(dialogue))
@@ -274,7 +273,7 @@ def expected_actions(dialogue: Dialogue) -> list[ExpectedAction]:
 
 def names_expected_calls(dialogue: Dialogue) -> bool:
     """Whether the record says which calls were expected, if only that none was; most logs say nothing of it."""
-    return dialogue.outcome is not None and _EXPECTED in dialogue.outcome.details
+    return _EXPECTED in dialogue.details
 
 
 def _calls(dialogue: Dialogue) -> list[Call]:

@@ -15,7 +15,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Raw, Struct
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, write_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, without_nan
 from dialgauge.formats.located import members_of
@@ -193,7 +193,7 @@ def _shared(header: _Header, notes: Notes) -> dict[str, str]:
             if score.reducer not in _MEANS:
                 notes.add(f"statistics of the reducer {score.reducer} left out")
             elif given.value is not None:
-                shared[f"reported[{name}/{metric}]"] = repr(given.value)
+                shared |= write_details("reported", {f"{name}/{metric}": repr(given.value)})
     return shared
 
 

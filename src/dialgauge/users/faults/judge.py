@@ -28,7 +28,7 @@ from dialgauge.users.faults.fault_records import (
     runs_of,
 )
 from dialgauge.users.faults.labelled import CheckRecord, ConversationKey, LabelledConversation, check_records
-from dialgauge.users.faults.recorded_tasks import task_of, told_in
+from dialgauge.users.faults.recorded_tasks import task_of
 
 #: Letters enough for a verdict with several faults.
 _DEFAULTS = {"max_tokens": "1000"}
@@ -93,7 +93,7 @@ class FaultJudge:
     def add(self, checked: CheckedConversation, dialogue: Dialogue, file: str = "") -> CheckedConversation:
         """The findings of the checks, all of them, and beside them what only the judge found."""
         faults = self.faults(dialogue)
-        trial = told_in(dialogue, "trial")
+        trial = dialogue.details.get("trial", "")
         self.judged[Path(file).name, task_of(dialogue), int(trial) if trial.isdigit() else 0] = faults
         return with_judged(checked, faults)
 
