@@ -33,7 +33,7 @@ OTHERS = {
     "files.py": "messages of the system",
     "formats/base.py": "messages of msgspec",
     "formats/document.py": "names of files",
-    "formats/logs/conversations.py": "logs",
+    "formats/large_json.py": "messages of msgspec",
     "formats/logs/report_lines.py": "logs",
     "formats/logs/results.py": "logs",
     "formats/logs/written_values.py": "logs",
