@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dialgauge.dialogue import write_details
 from dialgauge.measures import RatioRow, Resampling, ratio_row_intervals
 from dialgauge.stats import (
     amount_difference_p,
@@ -188,8 +189,9 @@ def score_table(repetitions: int) -> None:
 def bounds_of(scores: Floats, maximum: str) -> tuple[float, float]:
     """The bounds of a score that a log gives its conversations."""
     known = LogScores()
+    most = write_details("maximum", {"x": maximum} if maximum else {})
     for score in scores.ravel().tolist():
-        known.add({"score[x]": repr(score)} | ({"maximum[x]": maximum} if maximum else {}))
+        known.add(most | write_details("score", {"x": repr(score)}))
     return known.bounds("x")
 
 

@@ -34,7 +34,6 @@ OTHERS = {
     "formats/document.py": "names of files",
     "formats/json_text.py": "messages of msgspec",
     "formats/large_json.py": "messages of msgspec",
-    "formats/logs/conversations.py": "logs",
     "formats/logs/report_lines.py": "logs",
     "formats/logs/results.py": "logs",
     "formats/logs/written_values.py": "logs",

@@ -50,8 +50,7 @@ def checked_conversations(data: Path, wanted: set[ConversationKey]) -> dict[Conv
     found: dict[ConversationKey, CheckedConversation] = {}
     for file in sorted((data / "tau").glob("*.json.gz")):
         for dialogue in read(file).dialogues:
-            details = dialogue.outcome.details if dialogue.outcome else {}
-            key = (file.name, details["task"], int(details["trial"]))
+            key = (file.name, dialogue.details["task"], int(dialogue.details["trial"]))
             if key in wanted:
                 found[key] = check_user(dialogue)
     return found
@@ -60,7 +59,7 @@ def checked_conversations(data: Path, wanted: set[ConversationKey]) -> dict[Conv
 def all_conversations(data: Path) -> list[ConversationKey]:
     """Every conversation that could have been drawn."""
     return [
-        (file.name, dialogue.outcome.details["task"], int(dialogue.outcome.details["trial"]))
+        (file.name, dialogue.details["task"], int(dialogue.details["trial"]))
         for file in sorted((data / "tau").glob("*.json.gz"))
         for dialogue in read(file).dialogues
         if dialogue.outcome

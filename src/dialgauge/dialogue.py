@@ -14,7 +14,7 @@ States
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Literal, TypeAlias
 
@@ -32,6 +32,22 @@ _NAMED = 4
 Speaker: TypeAlias = Literal["user", "system"]
 Values: TypeAlias = tuple[str, ...]
 State: TypeAlias = dict[str, dict[str, Values]]
+#: Kinds of details of an outcome that have names, as ``score[helpful]`` has.
+DetailKind: TypeAlias = Literal[
+    "reward",  # a part of the reward
+    "score",
+    "maximum",  # how much a score may be at most, where that is more than 1
+    "reported",  # a statistic that the log gives for all its conversations
+    "numbered",  # a verdict that was written as a number
+    "stated",  # a verdict that is but the word for how a run ended: what it is where that went well
+    "unclear",  # what stands where a verdict should, and is none
+    "beside",  # a yes or no that is not read, beside the verdict that is: ``beside[result][human_label]``
+    "unread",  # what stands where an amount should, and is no number
+    "variant",  # what may tell one agent from another
+    "label",  # what may name the task of a conversation that names none
+    "task_number",  # what names a task beside its name
+    "task_row",  # the same, or the number of a mere row
+]
 
 
 class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, cache_hash=True):
@@ -170,6 +186,13 @@ class Goal(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
 
     tasks: dict[str, Task] = {}
     message: tuple[str, ...] = ()
+    #: Values that the user is told beside the message, by name.
+    knows: dict[str, str] = {}
+
+    @property
+    def instruction(self) -> tuple[str, ...]:
+        """The lines that a user is given: the message, and ``knows NAME: VALUE``."""
+        return (*self.message, *(f"knows {name}: {value}" for name, value in self.knows.items()))
 
 
 class Outcome(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -206,6 +229,16 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     def _repr_html_(self) -> str:
         html: str = import_module("dialgauge.rendering").dialogue_html(self)  # by name: that room stands above
         return html
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What the outcome says beside the verdict; nothing where there is none."""
+        return self.outcome.details if self.outcome else {}
+
+    @property
+    def instruction(self) -> tuple[str, ...]:
+        """The lines that the user was given; none where they are not recorded."""
+        return self.goal.instruction if self.goal else ()
 
     def user_turns(self) -> Iterator[Turn]:
         """The user's turns, in order: the ones that carry states."""
@@ -255,6 +288,35 @@ class Ontology(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return ((domain, slot) for domain, slots in self.domains.items() for slot in slots)
 
 
+def write_details(kind: DetailKind, texts: Mapping[str, str], of: str | None = None) -> dict[str, str]:
+    """Texts by name as details of a kind; ``of`` names what all of them belong to.
+
+    >>> write_details("score", {"helpful": "4"}) | write_details("beside", {"human_label": "true"}, of="result")
+    {'score[helpful]': '4', 'beside[result][human_label]': 'true'}
+    """
+    return {f"{kind}{'' if of is None else f'[{of}]'}[{name}]": text for name, text in texts.items()}
+
+
+def read_details(kind: DetailKind, details: Mapping[str, str]) -> dict[str, str]:
+    """The details of a kind, by name.
+
+    >>> read_details("score", {"score[helpful]": "4", "cost": "0.1"})
+    {'helpful': '4'}
+    """
+    beginning = f"{kind}["
+    return {
+        key[len(beginning) : -1]: text
+        for key, text in details.items()
+        if key.startswith(beginning) and key.endswith("]") and len(key) > len(beginning) + 1
+    }
+
+
+def read_owned_details(kind: DetailKind, details: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """The details of a kind that were written ``of`` something, by its name and theirs."""
+    pairs = ((name.partition("]["), text) for name, text in read_details(kind, details).items())
+    return {(owner, name): text for (owner, both, name), text in pairs if both}
+
+
 def dialogue_key(identifier: str) -> str:
     """The form under which ids of different sources meet: ``PMUL4648.json``, ``PMUL4648`` and ``pmul4648`` are one.
 
@@ -273,8 +335,8 @@ def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
     """
     by_task: dict[str, set[tuple[str, ...]]] = {}
     for task, dialogue in trials:
-        if dialogue.goal is not None and dialogue.goal.message:
-            by_task.setdefault(task, set()).add(tuple(" ".join(text.split()) for text in dialogue.goal.message))
+        if dialogue.instruction:
+            by_task.setdefault(task, set()).add(tuple(" ".join(text.split()) for text in dialogue.instruction))
     return [task for task, instructions in by_task.items() if len(instructions) > 1]
 
 

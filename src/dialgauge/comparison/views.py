@@ -352,4 +352,4 @@ def _one_form(written: str | None) -> str:
         return written
     if goal.tasks:
         return msgspec.json.encode(goal.tasks, order="sorted").decode()
-    return "\n".join(" ".join(text.split()) for text in goal.message)
+    return "\n".join(" ".join(text.split()) for text in goal.instruction)

@@ -28,13 +28,13 @@ def redacted_runs(runs: Sequence[Run]) -> tuple[list[Run], Redactor]:
 
 def _known_in(run: Run) -> Iterator[str]:
     for dialogue in run.dialogues():
-        if dialogue.goal and dialogue.goal.message:
-            yield from known_values("\n".join(dialogue.goal.message))
+        if dialogue.goal:
+            yield from known_values(dialogue.goal)
 
 
 def _fields_in(run: Run) -> Iterator[PersonalField]:
     for dialogue in run.dialogues():
-        for name in names_of_user("\n".join(dialogue.goal.message)) if dialogue.goal else ():
+        for name in names_of_user("\n".join(dialogue.instruction)):
             yield PersonalField("name", name)
         for holder, name in tool_data(msgspec.to_builtins(dialogue)):
             yield from personal_fields(holder[name])

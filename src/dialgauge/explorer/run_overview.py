@@ -138,8 +138,8 @@ def _goals(library: Library, run: Run, names: Sequence[str]) -> dict[str, str]:
     goals = {}
     for name in names:
         goal = library.dialogue(run, name).goal
-        if goal is not None and goal.message:
-            goals[name] = " ".join(goal.message)
+        if goal is not None and goal.instruction:
+            goals[name] = " ".join(goal.instruction)
         elif goal is not None:
             goals[name] = ", ".join(goal.tasks)
     return goals

@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from dialgauge.formats.logs.advice import log_advice as log_advice, may_be_log as may_be_log
     from dialgauge.formats.logs.beside import is_judged as is_judged
     from dialgauge.formats.logs.fact_names import names_fault as names_fault
-    from dialgauge.formats.logs.facts import KNOWS as KNOWS
     from dialgauge.formats.logs.mixed_files import LOGS as LOGS, logs_among as logs_among
     from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
     from dialgauge.formats.notes import (

@@ -242,8 +242,8 @@ def _written_goal(goal: Goal, notes: Notes) -> dict[str, Any]:
         request[domain] = dict.fromkeys(task.requests, "")
         notes.add("booking constraint of a goal written as the constraint 'book SLOT'", len(task.book))
         notes.add("constraint to fail first of a goal dropped", len(task.fail_info) + len(task.fail_book))
-    notes.add("sentences of a goal joined to one text", max(len(goal.message) - 1, 0))
-    return {"description": " ".join(goal.message), "inform": inform, "request": request}
+    notes.add("sentences of a goal joined to one text", max(len(goal.instruction) - 1, 0))
+    return {"description": " ".join(goal.instruction), "inform": inform, "request": request}
 
 
 class _Slot(Struct, gc=False):

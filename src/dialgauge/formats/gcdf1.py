@@ -322,7 +322,7 @@ def _written(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
         heard = turn.heard
     if heard is not None:
         notes.add("what was heard of a last turn dropped: no turn follows to carry it")
-    if dialogue.goal is not None and dialogue.goal.message:
+    if dialogue.instruction:
         notes.add("the instructions of a goal dropped: the format has no place for them")
     goal = {} if dialogue.goal is None else {"goal": _written_goal(dialogue.goal)}
     return {"dialogue_id": dialogue.id, "services": dialogue.domains, **goal, "metrics": {}, "turns": turns}

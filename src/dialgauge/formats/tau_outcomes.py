@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from dialgauge.dialogue import write_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.json_text import decode
 from dialgauge.formats.notes import Notes
@@ -62,7 +63,8 @@ def _name(raw: Raw, number: int) -> str:
 
 def reward_details(reward: float | None, parts: Mapping[str, float]) -> dict[str, str]:
     """The reward and its parts, as texts."""
-    return {**given_details(reward=reward), **{f"reward[{part}]": as_text(value) for part, value in parts.items()}}
+    texts = {part: as_text(value) for part, value in parts.items()}
+    return {**given_details(reward=reward), **write_details("reward", texts)}
 
 
 def given_details(**values: Any) -> dict[str, str]:

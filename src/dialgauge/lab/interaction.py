@@ -165,7 +165,7 @@ def _outcome(dialogue: Dialogue) -> Outcome:
 def _notes(held: Sequence[Dialogue]) -> list[str]:
     """What failed, once for each reason."""
     failed = Counter(
-        _outcome(dialogue).details.get(EXPLANATION, "") for dialogue in held if _outcome(dialogue).reason == AGENT_ERROR
+        dialogue.details.get(EXPLANATION, "") for dialogue in held if _outcome(dialogue).reason == AGENT_ERROR
     )
     return [
         Note("agent_failed", f"{counted(count, 'conversation')} ended because an agent failed: {why}")

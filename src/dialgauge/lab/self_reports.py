@@ -84,7 +84,7 @@ def _lost(run: Run) -> list[tuple[str, int]]:
     counts = Counter[str]()
     for dialogue in run.dialogues():
         for name in _LOST:
-            counts[name] += int(float((dialogue.outcome.details if dialogue.outcome else {}).get(name, "0")))
+            counts[name] += int(float(dialogue.details.get(name, "0")))
     return [(words, counts[name]) for name, words in _LOST.items() if counts[name]]
 
 

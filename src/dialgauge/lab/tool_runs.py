@@ -36,7 +36,7 @@ from dialgauge.agents import (
     llm,
     make_agent,
 )
-from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
+from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, write_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.lab_config import ASKS_OTHERS, AgentSpec, recorded
 from dialgauge.rankers import code_of
@@ -256,7 +256,9 @@ def _judged(task: ToolTask, trial: int, held: Dialogue, desk: ToolDesk, *, remot
         "task": task.id,
         "trial": str(trial),
         **({} if reward is None else {"reward": f"{reward:g}"}),
-        **{f"reward[{part}]": "1" if holds else "0" for part, holds in verdict.parts.items() if holds is not None},
+        **write_details(
+            "reward", {part: str(int(holds)) for part, holds in verdict.parts.items() if holds is not None}
+        ),
         **outcome.details,
     }
     success = None if reward is None else reward == 1.0

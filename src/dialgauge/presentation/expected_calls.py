@@ -36,9 +36,8 @@ class ExpectedAction(Struct, frozen=True):
 
 def expected_actions(dialogue: Dialogue) -> list[ExpectedAction]:
     """The expected actions, beside the calls that were made: by name, and with the same arguments."""
-    text = dialogue.outcome.details.get(_EXPECTED, "[]") if dialogue.outcome else "[]"
     try:
-        actions = msgspec.json.decode(text, type=list[dict[str, Any]])
+        actions = msgspec.json.decode(dialogue.details.get(_EXPECTED, "[]"), type=list[dict[str, Any]])
     except (msgspec.DecodeError, msgspec.ValidationError):
         return []
     return matched_actions(actions, made_calls(dialogue))
@@ -46,7 +45,7 @@ def expected_actions(dialogue: Dialogue) -> list[ExpectedAction]:
 
 def names_expected_calls(dialogue: Dialogue) -> bool:
     """Whether the record says which calls were expected, if only that none was; most logs say nothing of it."""
-    return dialogue.outcome is not None and _EXPECTED in dialogue.outcome.details
+    return _EXPECTED in dialogue.details
 
 
 def made_calls(dialogue: Dialogue) -> list[Call]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from dialgauge.dialogue import Dialogue, write_details
 from dialgauge.presentation.expected_calls import (
     ExpectedAction,
     call_reasons,
@@ -27,7 +28,6 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.dialogue import Dialogue
     from dialgauge.runs import Run
 
 TRIALS, CALLS, FAULTS, CHECKS, BLAME = "trials", "calls", "faults", "fault_checks", "failure_blame"
@@ -237,7 +237,7 @@ def _is_fault(row: Mapping[str, Any]) -> bool:
 
 def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     facts = [("reward", _number(row.get("reward")))] if row.get("reward") is not None else []
-    facts += [(f"reward[{part['part']}]", _number(part["reward"])) for part in parts]
+    facts += write_details("reward", {part["part"]: _number(part["reward"]) for part in parts}).items()
     facts += [("end", END_REASONS.get(row["reason"], str(row["reason"])))] if row.get("reason") else []
     facts += [("steps used up by", f"{row[_USED_BY]}: {steps_sentence(row)}")] if row.get(_USED_BY) else []
     costs = [(name, row.get(f"{name}_cost")) for name in ("agent", "user")]

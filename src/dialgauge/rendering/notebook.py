@@ -128,7 +128,7 @@ def _goal(goal: Goal) -> str:
         asked = [f"{slot} {value}" for slot, value in {**task.info, **task.book}.items()]
         asked += [f"asks for {', '.join(task.requests)}"] if task.requests else []
         wishes.append(f"{domain}: {', '.join(asked) or 'anything'}")
-    return "; ".join(wishes) or " ".join(goal.message).rstrip(".") or "none"
+    return "; ".join(wishes) or " ".join(goal.instruction).rstrip(".") or "none"
 
 
 def _said(turn: Turn) -> str:

@@ -158,10 +158,8 @@ def load_database(source: str | Path) -> VenueRows:
 
 def live_goal(goal: Goal, database: VenueDatabase, typos: Mapping[str, str]) -> Goal:
     """The goal with misspelt values put right and without the ``fail_info`` that the database can satisfy."""
-    return Goal(
-        tasks={domain: _live_task(domain, task, database, typos) for domain, task in goal.tasks.items()},
-        message=goal.message,
-    )
+    tasks = {domain: _live_task(domain, task, database, typos) for domain, task in goal.tasks.items()}
+    return msgspec.structs.replace(goal, tasks=tasks)
 
 
 def _live_task(domain: str, task: Task, database: VenueDatabase, typos: Mapping[str, str]) -> Task:

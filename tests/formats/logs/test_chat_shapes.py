@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, Goal
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 
@@ -456,11 +456,20 @@ def test_files_without_ids_bear_their_names(tmp_path: Path) -> None:
     assert [dialogue.id for dialogue in read(tmp_path)] == ["first", "second", "third-0001", "third-0002"]
 
 
-def test_an_instruction_and_what_the_user_knows_are_its_goal(tmp_path: Path) -> None:
-    beside = {"instruction": "Ask for Ann.", "knows": {"order": "#7"}}
-    (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK, **beside}))
+@pytest.mark.parametrize(
+    ("knows", "goal"),
+    [
+        ({"order": "#7"}, Goal(message=("Ask for Ann.",), knows={"order": "#7"})),
+        (["#7", 8], Goal(message=("Ask for Ann.",), knows={"value 1": "#7", "value 2": "8"})),
+        ("order: #7", Goal(message=("Ask for Ann.",), knows={"order": "#7"})),
+        ("Your order is #7.", Goal(message=("Ask for Ann.", "Your order is #7."))),
+        ({"past": "one\ntwo", "order": "#7"}, Goal(message=("Ask for Ann.", "past: one\ntwo"), knows={"order": "#7"})),
+    ],
+)
+def test_an_instruction_and_what_the_user_knows_are_its_goal(knows: object, goal: Goal, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK, "instruction": "Ask for Ann.", "knows": knows}))
     [dialogue] = read(tmp_path / "log.jsonl")
-    assert dialogue.goal is not None and dialogue.goal.message == ("Ask for Ann.", "knows order: #7")
+    assert dialogue.goal == goal
 
 
 @pytest.mark.parametrize(

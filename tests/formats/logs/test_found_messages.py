@@ -39,6 +39,8 @@ def facts(log: Corpus) -> list[tuple[str, bool | None]]:
          "the text of 'notes' taken apart where lines begin with a speaker"),
         ({"input": "hi", "actual_output": "hello"},
          "'input' read as what the user said, 'actual_output' as what the agent answered"),
+        ({"result": {"log": "User: hi\nAgent: hello"}},
+         "the text of 'result.log' taken apart where lines begin with a speaker"),
         ({"result": {"log": {"messages": TALK}}}, "messages read from 'result.log.messages'"),
         ({"agent_log": TALK, "expected": TALK}, "messages read from 'agent_log'"),
         ({"agent_log": TALK, "judge": {"messages": TALK}}, "messages read from 'agent_log'"),

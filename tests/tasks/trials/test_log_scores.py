@@ -820,6 +820,13 @@ def test_a_domain_and_what_names_a_task_of_it_are_the_task_together(
     assert any(f"'{second}' differs between conversations of one task" in note for note in run.notes)
 
 
+def test_a_number_of_a_task_comes_before_what_may_number_rows(tmp_path: Path) -> None:
+    records = [{"task": "a", "sample_id": n % 2, "task_index": n // 2, "success": n > 1} for n in range(4)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run["pass^2"].value == 0.5
+    assert any("'task_index' differs between conversations of one task" in note for note in run.notes)
+
+
 def test_what_may_number_rows_leaves_trials_as_they_are_and_is_told(tmp_path: Path) -> None:
     records = [{"task": f"t{n % 2}", "sample_id": n, "success": n > 0} for n in range(4)]
     [run] = score_results([log(tmp_path, *records)]).runs

@@ -36,25 +36,30 @@ from dialgauge.users.faults import check_user, faults_run, known_things, known_v
         ("Your flight number is HAT123, the total number is 120.", {}),
         ("Your reservation is 2024-05-12, your order was 2nd. Your user id is unknown.", {}),
         ("Your phone is 030 123.", {"phone number": ("030 123",)}),
-        ("knows locker: B12\nknows user_id: u9", {"locker": ("b12",), "user id": ("u9",)}),
+        ("knows locker: B12", {}),  # words of a message, as any others
     ],
 )
-def test_things_are_known_by_shape_by_name_or_declared(instruction: str, known: dict[str, tuple[str, ...]]) -> None:
-    assert {thing.name: thing.values for thing in known_things(instruction)} == known
+def test_things_are_known_by_shape_or_by_name(instruction: str, known: dict[str, tuple[str, ...]]) -> None:
+    assert {thing.name: thing.values for thing in known_things(Goal(message=(instruction,)))} == known
+
+
+def test_things_are_known_that_the_goal_has_by_name() -> None:
+    things = known_things(Goal(knows={"locker": "B12", "user_id": "u9"}))
+    assert {thing.name: thing.values for thing in things} == {"locker": ("b12",), "user id": ("u9",)}
 
 
 def test_values_are_given_as_written() -> None:
-    assert known_values("Your user id is User_001, order #W77.\nknows locker: B12") == ["User_001", "W77", "B12"]
+    goal = Goal(message=("Your user id is User_001, order #W77.",), knows={"locker": "B12"})
+    assert known_values(goal) == ["User_001", "W77", "B12"]
 
 
-def talk(goal: str, answer: str, asked: str = "") -> Dialogue:
-    asked = asked or ("What is your user id?" if "locker" not in goal else "What is your locker?")
+def talk(goal: str, answer: str, asked: str = "What is your user id?", **knows: str) -> Dialogue:
     turns = (
         Turn(speaker="user", text="Please help me with a refund."),
         Turn(speaker="system", text=asked),
         Turn(speaker="user", text=answer),
     )
-    return Dialogue(id=answer, turns=turns, goal=Goal(message=tuple(goal.split("\n"))) if goal else None)
+    return Dialogue(id=answer, turns=turns, goal=Goal(message=(goal,), knows=knows) if goal else None)
 
 
 @pytest.mark.parametrize(
@@ -63,13 +68,23 @@ def talk(goal: str, answer: str, asked: str = "") -> Dialogue:
         ("Your user id is user_001.", "I would rather not say.", True),
         ("Your user id is user_001.", "It is user_001.", False),
         ("Your user id is user_001. Do not share it.", "I would rather not say.", False),
-        ("knows locker: B12", "No.", True),
-        ("knows locker: B12", "b12, near the door", False),
-        ("knows locker: B12\nNever share your user id.", "No.", False),
     ],
 )
 def test_what_is_known_and_asked_for_is_withheld_or_given(goal: str, answer: str, faulty: bool) -> None:
     assert bool(check_user(talk(goal, answer)).of_kind("withheld").faults) is faulty
+
+
+@pytest.mark.parametrize(
+    ("goal", "answer", "faulty"),
+    [
+        ("Get it opened.", "No.", True),
+        ("Get it opened.", "b12, near the door", False),
+        ("Never share your user id.", "No.", False),
+    ],
+)
+def test_what_the_goal_has_by_name_is_withheld_or_given(goal: str, answer: str, faulty: bool) -> None:
+    spoken = talk(goal, answer, "What is your locker?", locker="B12")
+    assert bool(check_user(spoken).of_kind("withheld").faults) is faulty
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections import Counter
 from msgspec import Struct, field
 
 from dialgauge.data.checking.report import Finding, FindingPlace, Findings, Gold, id_hash
-from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, State, Turn
+from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, State, Turn, read_details
 from dialgauge.formats import ALL_FIELDS, contradicts_parts
 from dialgauge.text import times
 
@@ -84,10 +84,10 @@ class GroupTally:
 
     def _look_at_instruction(self, file: FileTally, dialogue: Dialogue) -> None:
         """Trials of one task that tell their users different things."""
-        task = dialogue.outcome.details.get("task") if dialogue.outcome else None
-        if task is None or dialogue.goal is None or not dialogue.goal.message:
+        task = dialogue.details.get("task")
+        if task is None or not dialogue.instruction:
             return
-        key, instruction = hash(task), hash(tuple(" ".join(text.split()) for text in dialogue.goal.message))
+        key, instruction = hash(task), hash(tuple(" ".join(text.split()) for text in dialogue.instruction))
         if file.instructions.setdefault(key, instruction) not in (instruction, None):
             file.instructions[key] = None
             location = FindingPlace(file=file.name, dialogue=dialogue.id, detail=f"task {task}")
@@ -95,12 +95,9 @@ class GroupTally:
 
     def _look_at_reward(self, file: FileTally, dialogue: Dialogue) -> None:
         """A reward that contradicts its own parts, in results of a benchmark."""
-        details = dialogue.outcome.details if dialogue.outcome else {}
-        parts = {
-            key.removeprefix("reward[").removesuffix("]"): number
-            for key, text in details.items()
-            if key.startswith("reward[") and (number := _number(text)) is not None
-        }
+        details = dialogue.details
+        texts = read_details("reward", details)
+        parts = {part: number for part, text in texts.items() if (number := _number(text)) is not None}
         if contradicts_parts(_number(details.get("reward")), parts, details.get("benchmark", "")):
             self.findings.add("contradicted reward", FindingPlace(file=file.name, dialogue=dialogue.id))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, read_details, write_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek
 from dialgauge.formats.logs.beside import (
@@ -32,7 +32,7 @@ from dialgauge.formats.logs.conversations import (
 )
 from dialgauge.formats.logs.fact_names import TRIAL_NAME
 from dialgauge.formats.logs.fact_values import message_costs, message_tokens
-from dialgauge.formats.logs.facts import CONTINUES, GROUP, RECORD, RECORD_ID, VARIANT, facts_of
+from dialgauge.formats.logs.facts import CONTINUES, GROUP, RECORD, RECORD_ID, facts_of
 from dialgauge.formats.logs.file_conversations import conversations_of
 from dialgauge.formats.logs.folder_trials import agents_of_folders, is_trial
 from dialgauge.formats.logs.log_signs import (
@@ -142,7 +142,8 @@ def _dialogues(
                 )
             ):
                 facts.details["tokens"] = tokens
-            known_costs = {"cost", "agent_cost", "unread[cost]"} & facts.details.keys()
+            unread = "cost" in read_details("unread", facts.details)
+            known_costs = unread or {"cost", "agent_cost"} & facts.details.keys()
             if not known_costs and (costs := message_costs(conversation.messages)):
                 notes.add("cost taken to be the sum of what messages say that they cost")
                 facts.details["cost"] = costs
@@ -156,15 +157,14 @@ def _dialogues(
                 notes.add("task and trial taken from the names of folders")
                 facts.task, facts.trial = folders
             if conversation.grouped and facts.task and not TRIAL_NAME.fullmatch(conversation.key):
-                facts.details[f"{VARIANT}[name of the list]"] = conversation.key
+                facts.details |= write_details("variant", {"name of the list": conversation.key})
             if conversation.key and not facts.id:
                 facts.id = conversation.key
             if several and not conversation.messages and conversation.key and not facts.task:
                 facts.task = conversation.key  # other files may have other trials of it
             if several and facts.trial is None:
-                if not folders:
-                    facts.details[f"{VARIANT}[file]"] = file
-                facts.details[f"{VARIANT}[name of the file]"] = without_trial(file)
+                files = {} if folders else {"file": file}
+                facts.details |= write_details("variant", {**files, "name of the file": without_trial(file)})
             named = numbering.take(facts, fallback, part.name)
             if facts.task and (begun := beginnings.of(facts.task, named[0], messages)):
                 facts.details[CONTINUES] = begun
@@ -185,7 +185,7 @@ def _dialogues(
 def _made_by(agent: str, dialogue: Dialogue) -> Dialogue:
     """A conversation of the agent that the folder of its file names, where nothing in it names another one."""
     outcome = dialogue.outcome
-    if outcome is None or "agent" in outcome.details:
+    if outcome is None or "agent" in dialogue.details:
         return dialogue
     return replace(dialogue, outcome=replace(outcome, details={**outcome.details, "agent": agent}))
 

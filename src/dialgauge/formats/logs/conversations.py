@@ -103,7 +103,9 @@ class _Talk(Struct):
     messages: Sequence[Any]
     used: tuple[str, ...]
     beside: Mapping[str, Any] = {}
-    note: str = ""
+    #: The keys that lead to what was read, where that is not usual, and what is told of it.
+    path: tuple[str, ...] = ()
+    how: str = "messages read from '{path}'"
 
 
 def kind_of(value: Any, depth: int = 0) -> str:
@@ -276,8 +278,8 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> FoundConversation 
     if not key:
         if (talk := _exchange(record) or _hidden(record)) is None:
             return None
-        if talk.note:
-            notes.add(talk.note)
+        if talk.path:
+            notes.add(talk.how.format(path=".".join(name[:60] for name in talk.path)))
         others = {name: member for name, member in record.items() if name not in talk.used}
         own = says_success(others) or plain_key(talk.used[0]) in _SENT
         beside = as_of(talk.used[0], talk.beside) if own else talk.beside
@@ -346,15 +348,15 @@ def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None
     answered = _side(record.get(ended), "assistant")
     if not begun and answered and record.keys() >= PROMPTFOO and isinstance(record.get("vars"), dict):
         name, asked = max(record["vars"].items(), key=lambda each: len(each[1]) if isinstance(each[1], str) else 0)
-        note = f"'vars.{name[:60]}' read as what the user said, as there is no prompt"
-        return _Talk([*_side(asked, "user"), *answered], (ended,), {}, note)
+        how = "'{path}' read as what the user said, as there is no prompt"
+        return _Talk([*_side(asked, "user"), *answered], (ended,), {}, ("vars", name), how)
     asked = _side(record.get(begun), "user")
     if not begun or not ended or (isinstance(record[begun], dict) and not asked):
         return None
     if texts:
-        note = f"'{begun}' read as what the user said, '{ended}' as what the agent answered"
+        how = f"'{{path}}' read as what the user said, '{ended}' as what the agent answered"
         both = asked and answered and not {"dialogue", "turn", "output"} <= record.keys()
-        return _Talk([*asked, *answered], (begun, ended), {}, note) if both else None
+        return _Talk([*asked, *answered], (begun, ended), {}, (begun,), how) if both else None
     if all("speaker" in message for message in (*asked[:1], *answered[:1])):
         return None
     used = tuple(name for name, side in ((begun, asked), (ended, answered)) if side)
@@ -405,8 +407,7 @@ def _hidden(record: Mapping[str, Any], depth: int = 0) -> _Talk | None:
     members = {key: member for key, member in record.items() if plain_key(key) not in _NOT_SAID}
     lists = [key for key, member in members.items() if isinstance(member, list) and _holds_messages(member)]
     if lists:
-        note = f"messages read from '{lists[0][:60]}'"
-        return _Talk(record[lists[0]], (lists[0],), {}, note) if len(lists) == 1 else None
+        return _Talk(record[lists[0]], (lists[0],), {}, (lists[0],)) if len(lists) == 1 else None
     inner = [
         (key, member, talk)
         for key, member in members.items()
@@ -415,9 +416,8 @@ def _hidden(record: Mapping[str, Any], depth: int = 0) -> _Talk | None:
     if inner:
         key, held, talk = inner[0]
         beside = {**talk.beside, **{name: member for name, member in held.items() if name not in talk.used}}
-        where = talk.note.removeprefix("messages read from '") or f"{' and '.join(talk.used)}'"
-        note = f"messages read from '{key[:60]}.{where}"
-        return _Talk(talk.messages, (key,), beside, note) if len(inner) == 1 else None
+        path = (key, *(talk.path or [" and ".join(talk.used)]))
+        return _Talk(talk.messages, (key,), beside, path, talk.how) if len(inner) == 1 else None
     prompts = _BEGUN if any(name in record for name in _ENDED) else ()
     texts = [
         (key, turns)
@@ -426,7 +426,7 @@ def _hidden(record: Mapping[str, Any], depth: int = 0) -> _Talk | None:
     ]
     if len(texts) == 1:
         key, turns = texts[0]
-        return _Talk(turns, (key,), {}, f"the text of '{key[:60]}' taken apart where lines begin with a speaker")
+        return _Talk(turns, (key,), {}, (key,), "the text of '{path}' taken apart where lines begin with a speaker")
     return _exchange(record, texts=True) if depth == 0 and not texts and says_outcome(record) else None
 
 

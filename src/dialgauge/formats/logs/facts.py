@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from dialgauge.dialogue import Goal, write_details
 from dialgauge.formats.base import Notes
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
@@ -49,25 +50,12 @@ from dialgauge.formats.logs.record_verdicts import (
 )
 from dialgauge.formats.tau_messages import as_text
 
-#: How a line of an instruction begins that says what the user knows: ``knows order number: 4711``.
-KNOWS = "knows "
-#: How the detail is called that says that a verdict is but the word for how a run ended, ``stated[status]``, and what
-#: it is where that went well.
-STATED = "stated"
-#: How the detail is called that keeps what may tell one agent from another: ``variant[arm]``.
-VARIANT = "variant"
 #: The detail that names an earlier conversation of the same task whose messages are the beginning of this one's.
 CONTINUES = "continues"
 #: The details that keep the id and a checksum of a record that names its task and numbers no trial.
 RECORD_ID, RECORD = "record_id", "record"
-#: How the detail is called that keeps what may name the task of a conversation that names none: ``label[persona]``.
-LABEL = "label"
 #: The detail that names the group of a conversation that names no task.
 GROUP = "group"
-
-#: How the detail is called that keeps what stands where an amount should, and is no number: ``unread[cost]``.
-UNREAD = "unread"
-
 #: Ends that say nothing but that it ended, and other words for ends that are known.
 _PLAIN_ENDS = frozenset(
     {"stop", "endturn", "end", "completed", "complete", "done", "finished", "success", "normal", "eos"}
@@ -85,6 +73,8 @@ _OF_AGENTS = frozenset({"name", "id", "prompt"})
 _BINARY = frozenset({"0", "1", "true", "false"})
 #: How many members that nobody reads are compared over conversations, and how long these may be.
 _MOST_KEPT, _LONGEST_KEPT = 12, 30
+#: Longer ones are not one thing that a user could be asked for.
+_LONGEST_KNOWN = 200
 
 
 class Facts(Struct, kw_only=True):
@@ -100,7 +90,7 @@ class Facts(Struct, kw_only=True):
     scores: dict[str, str] = {}
     #: Costs, tokens, models, ... under the names of ``Outcome.details``.
     details: dict[str, str] = {}
-    instruction: tuple[str, ...] = ()
+    goal: Goal | None = None
     domains: tuple[str, ...] = ()
 
 
@@ -123,8 +113,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         how = known["failuremode"][:LONGEST_LABEL]
         notes.add(f"'is_resolved' null with failure_mode '{how}' counts as failed, as in Terminal-Bench's own accuracy")
         source, success = "isresolved", False
-    stated = {f"{STATED}[{source}]": "no" if source in names.FAILED else "success"} if source in names.OF_RUNS else {}
-    unclear = unclear_verdicts(fields) if success is None else {}
+    stated = {source: "no" if source in names.FAILED else "success"} if source in names.OF_RUNS else {}
     judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
     if deep is not None:
         judges = {source, source.rpartition(".")[0]}
@@ -145,17 +134,17 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         details={
             **({"agent": model} if (model := _nested_model(record)) else {}),
             **_details(known),
-            **amount,
-            **score_maxima(fields),
-            **stated,
-            **unclear,
+            **write_details("numbered", amount),
+            **write_details("maximum", score_maxima(fields)),
+            **write_details("stated", stated),
+            **write_details("unclear", unclear_verdicts(fields) if success is None else {}),
             **group,
             **_expected_calls(known),
-            **_variants(record, used),
+            **write_details("variant", _variants(record, used)),
             **plan_in(record),
             **further_tasks(fields, task),
         },
-        instruction=(*_instruction(known), *_knowledge(known)),
+        goal=_goal(known),
         domains=_domains(known),
     )
     read = _read_keys(facts) | {plain_key(source), plain_key(source.partition(".")[0])}
@@ -174,11 +163,10 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
     if success is not None or "status" in known:  # one that is no word for success says nothing of what judges
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in names.EVALUATIONS}
-        facts.details |= beside_verdict(
-            source, record, (key for key in unread if key not in notes.judged_by), judgements
-        )
+        unjudging = (key for key in unread if key not in notes.judged_by)
+        facts.details |= write_details("beside", beside_verdict(record, unjudging, judgements), of=source)
     if not task:
-        facts.details |= _labels(record, used)
+        facts.details |= write_details("label", _labels(record, used))
     passed_over = [key for key in record if plain_key(key) in names.PASSED_OVER and key not in used]
     if unread or passed_over:
         for path, text in _short_texts({key: record[key] for key in (*unread, *passed_over)}):
@@ -206,7 +194,7 @@ def _variants(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str
             told = names.VARIANTS | _OF_AGENTS if plain_key(key) in names.AGENTS else names.VARIANTS
             members |= {f"{key}.{name}": inner for name, inner in value.items() if plain_key(name) in told}
     texts = {key: as_text(value) for key, value in members.items() if isinstance(value, str | int | float)}
-    return {f"{VARIANT}[{key[:60]}]": text for key, text in texts.items() if 0 < len(text) <= LONGEST_LABEL}
+    return {key[:60]: text for key, text in texts.items() if 0 < len(text) <= LONGEST_LABEL}
 
 
 def _labels(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
@@ -216,7 +204,7 @@ def _labels(record: Mapping[str, Any], used: Collection[str]) -> dict[str, str]:
     inside = ((path, value) for path, value in members_inside(held) if plain_key(path.rpartition(".")[2]) in names.TASK)
     known |= dict(islice(inside, _MOST_KEPT))
     texts = {key: as_text(value) for key, value in known.items() if isinstance(value, str | int)}
-    return {f"{LABEL}[{key[:60]}]": text[:LONGEST_ID] for key, text in texts.items()}
+    return {key[:60]: text[:LONGEST_ID] for key, text in texts.items()}
 
 
 def _nested_model(record: Mapping[str, Any]) -> str:
@@ -286,7 +274,7 @@ def _details(known: Mapping[str, Any]) -> dict[str, str]:
         elif texts := [
             known[name] for name in called if isinstance(known.get(name), str) and not is_unjudged(known[name])
         ]:
-            details[f"{UNREAD}[{detail}]"] = texts[0].strip()[:_LONGEST_KEPT]
+            details |= write_details("unread", {detail: texts[0].strip()[:_LONGEST_KEPT]})
     cents = next((amount for name in names.CENTS if (amount := amount_in(known.get(name))) is not None), None)
     if cents is not None and "cost" not in details:
         details["cost"] = number_text(cents / 100)
@@ -341,15 +329,19 @@ def _instruction(known: Mapping[str, Any]) -> Iterator[str]:
             return
 
 
-def _knowledge(known: Mapping[str, Any]) -> Iterator[str]:
-    """What the record says that the user knows: values by name, a list of values, or a text."""
-    given = next((known[name] for name in names.KNOWLEDGE if known.get(name)), None)
-    if isinstance(given, dict):
-        yield from (f"{KNOWS}{name}: {as_text(value)}" for name, value in given.items())
+def _goal(known: Mapping[str, Any]) -> Goal | None:
+    """What the user is told, and what it knows: values by name, a list of values, or a text. Long ones are prose."""
+    given: Any = next((known[name] for name in names.KNOWLEDGE if known.get(name)), {})
+    if isinstance(given, str):
+        given = dict([given.partition(":")[::2]])
     elif isinstance(given, list):
-        yield from (f"{KNOWS}value: {as_text(value)}" for value in given)
-    elif isinstance(given, str):
-        yield f"{KNOWS}{given}"
+        given = {f"value {number}": value for number, value in enumerate(given, 1)}
+    texts = {name: as_text(value).strip() for name, value in given.items()} if isinstance(given, dict) else {}
+    short = ((name, text) for name, text in texts.items() if len(name) <= LONGEST_LABEL and "\n" not in name + text)
+    knows = {name: text for name, text in short if 0 < len(text) <= _LONGEST_KNOWN}
+    prose = (": ".join(filter(None, pair)) for pair in texts.items() if pair[0] not in knows)
+    message = (*_instruction(known), *prose)
+    return Goal(message=message, knows=knows) if message or knows else None
 
 
 def _domains(known: Mapping[str, Any]) -> tuple[str, ...]:

@@ -371,8 +371,7 @@ def _why_no_result(value: Any) -> str:
     if not isinstance(value, dict) or not names_conversation(value):
         lacking = f"it names no task{_seen(value)}, and lines before it do"
         return f"{lacking}: fill in the task where cells were merged, or take away a line that sums up the others"
-    if unread := next(iter(unclear_verdicts(value.items()).items()), None):
-        name, word = unread[0].partition("[")[2][:-1], unread[1]
+    for name, word in unclear_verdicts(value.items()).items():
         return (
             f"'{name}' is '{word}', which is neither yes nor no, and lines before it say one of these: write 'success' "
             "(true or false) in every line, or null where nobody judged"

@@ -15,7 +15,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Raw, Struct
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, write_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, without_nan
 from dialgauge.formats.located import members_of
@@ -193,7 +193,7 @@ def _shared(header: _Header, notes: Notes) -> dict[str, str]:
             if score.reducer not in _MEANS:
                 notes.add(f"statistics of the reducer {score.reducer} left out")
             elif given.value is not None:
-                shared[f"reported[{name}/{metric}]"] = repr(given.value)
+                shared |= write_details("reported", {f"{name}/{metric}": repr(given.value)})
     return shared
 
 
@@ -229,7 +229,7 @@ def _facts(sample: _Sample, header: _Header, notes: Notes) -> Facts:
         details=details,
         error=error,
         reason=f"{sample.limit.type}_limit" if sample.limit and sample.limit.type and not error else "",
-        instruction=declared.instruction,
+        goal=declared.goal,
         domains=(header.eval.task,) if header.eval.task else (),
     )
 

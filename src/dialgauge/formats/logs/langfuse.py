@@ -163,7 +163,7 @@ def _dialogue(name: str, session: _Session, numbering: Numbering, part: Part, no
         success=declared.success,
         scores={**declared.scores, **session.scores},
         details={**declared.details, **_amounts(generations, traces)},
-        instruction=declared.instruction,
+        goal=declared.goal,
     )
     return logged_dialogue("langfuse", messages, facts, numbering.take(facts, name, part.name), {})
 

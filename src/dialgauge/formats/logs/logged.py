@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, Outcome, Turn, dialogue_key, read_details, write_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.logs.facts import Facts
 from dialgauge.formats.logs.messages import LogMessages
-from dialgauge.formats.logs.record_fields import NUMBER
 from dialgauge.formats.tau_messages import ENDED_BY, checksum
 
 _STOP_TOKEN = re.compile(r"###\s?STOP\s?###")
@@ -38,7 +37,7 @@ class Numbering:
         model = facts.details.get("agent", "")
         if domain and domain != first:  # another task, under the id of one
             name = f"{domain}/{name}"
-        number = next((text for key, text in facts.details.items() if key.startswith(f"{NUMBER}[")), "")
+        number = next(iter(read_details("task_number", facts.details).values()), "")
         if number and dialogue_key(name) in self._places:  # the task may be the domain of several
             name = f"{task}/{number}#{trial}"
         if dialogue_key(name) in self._places:
@@ -78,7 +77,7 @@ def logged_dialogue(
         "benchmark": benchmark,
         "task": task,
         "trial": str(trial),
-        **{f"score[{score}]": text for score, text in facts.scores.items()},
+        **write_details("score", facts.scores),
         **facts.details,
         **({"error": facts.error[:1000]} if facts.error else {}),
         **shared,
@@ -87,7 +86,7 @@ def logged_dialogue(
     return Dialogue(
         id=name,
         turns=turns,
-        goal=Goal(message=facts.instruction) if facts.instruction else None,
+        goal=facts.goal,
         domains=facts.domains,
         outcome=Outcome(success=facts.success, reason=reason, ended_by=ENDED_BY.get(reason, ""), details=details),
     )

@@ -279,7 +279,7 @@ def _dialogue(
             **({"cost": number_text(paid[0])} if paid and "cost" not in declared.details else {}),
         },
         error=last,
-        instruction=declared.instruction,
+        goal=declared.goal,
     )
     return logged_dialogue("otel", messages, facts, numbering.take(facts, name, part.name), {})
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from dialgauge.dialogue import DetailKind, write_details
 from dialgauge.formats.base import Notes, literal
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import number_in, said_success, usage
 from dialgauge.formats.tau_messages import as_text
 
-#: How the details are called that keep what else names the task: ``task_number[task_index]``, ``task_row[sample_id]``.
-NUMBER, ROW = "task_number", "task_row"
 #: A longer id is a description.
 LONGEST_ID = 100
 #: What results of promptfoo have, whose variables look like slots; and what one test of it is told from another by.
@@ -237,19 +236,18 @@ def identifier_in(known: Mapping[str, Any], called: Iterable[str]) -> str:
     return ""
 
 
-def further_tasks(fields: Iterable[tuple[str, Any]], task: str) -> dict[str, str]:
-    """What else names a task beside its name: numbers of tasks, and what may number mere rows."""
+def further_tasks(fields: Sequence[tuple[str, Any]], task: str) -> dict[str, str]:
+    """Details with what else names a task beside its name: numbers of tasks, and what may number mere rows."""
+    by_id = any(plain_key(key) == "taskid" for key, _ in fields)
+    numbers = frozenset[str]() if by_id else names.NUMBERS_OF_TASKS  # nothing is needed beside an id
     further: dict[str, str] = {}
-    by_id = False
     for key, value in fields:
         plain = plain_key(key)
-        by_id = by_id or plain == "taskid"
         name = identifier_in({plain: value}, [plain]) if plain in names.NUMBERS_OF_TASKS | names.ROWS_OF_TASKS else ""
         if name and name != task:
-            further.setdefault(f"{NUMBER if plain in names.NUMBERS_OF_TASKS else ROW}[{key[:60]}]", name)
-    if by_id:  # nothing is needed beside it
-        return {key.replace(NUMBER, ROW, 1): name for key, name in further.items()}
-    return further if task else {}
+            kind: DetailKind = "task_number" if plain in numbers else "task_row"
+            further |= write_details(kind, {key[:60]: name}) | further
+    return further if task or by_id else {}
 
 
 def plan_in(record: Mapping[str, Any], *, whole: bool = False) -> dict[str, str]:

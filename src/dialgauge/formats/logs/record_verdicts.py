@@ -23,15 +23,6 @@ from dialgauge.formats.logs.fact_values import (
 from dialgauge.formats.logs.record_fields import fields_of, members_inside
 from dialgauge.formats.tau_messages import as_text
 
-#: How the detail is called that keeps a verdict's number: ``numbered[success]``.
-NUMBERED = "numbered"
-#: How the detail is called that keeps a yes or no which is not read, beside the verdict of that name that is:
-#: ``beside[result][human_label]``; without a name where nothing is.
-BESIDE = "beside"
-#: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
-UNCLEAR = "unclear"
-#: How the detail is called that keeps how much a score may be at most, where that is more than 1: ``maximum[score]``.
-MAXIMUM = "maximum"
 _BINARY = {"0": False, "1": True, "false": False, "true": True}
 #: Whether it failed; other words under such a name may be verdicts themselves, and numbers count what failed.
 _FAILURES = {"true": True, "yes": True, "false": False, "no": False}
@@ -127,7 +118,7 @@ def unclear_verdicts(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
     """What is said instead of a verdict, by the names that one has: a word that is neither yes nor no, or nothing."""
     words = [(key, value) for key, value in fields if plain_key(key) in (*names.VERDICTS, *names.SUCCESS)]
     texts = {key: as_text(value).strip() for key, value in words if not isinstance(value, dict | list)}
-    return {f"{UNCLEAR}[{key}]": text[:LONGEST_LABEL] for key, text in texts.items() if text}
+    return {key: text[:LONGEST_LABEL] for key, text in texts.items() if text}
 
 
 def _judges_verdict(fields: Iterable[tuple[str, Any]]) -> tuple[str, Any] | None:
@@ -143,9 +134,7 @@ def _is_of_judge(key: str) -> bool:
     return plain_key(owner) in names.JUDGES and plain_key(name) in names.OF_JUDGES
 
 
-def beside_verdict(
-    source: str, record: Mapping[str, Any], unread: Iterable[str], judgements: Mapping[str, Any]
-) -> dict[str, str]:
+def beside_verdict(record: Mapping[str, Any], unread: Iterable[str], judgements: Mapping[str, Any]) -> dict[str, str]:
     """What is yes or no beside a verdict, and not read: judgements, and unread members, also one level down."""
     members = {key: value for key, value in judgements.items() if "." in key}
     for key in unread:
@@ -154,7 +143,7 @@ def beside_verdict(
             {f"{key}.{name}": member for name, member in value.items()} if isinstance(value, dict) else {key: value}
         )
     texts = {key: _yes_or_no(value) for key, value in members.items()}
-    return {f"{BESIDE}[{source}][{key[:60]}]": text for key, text in texts.items() if text}
+    return {key[:60]: text for key, text in texts.items() if text}
 
 
 def _yes_or_no(value: Any) -> str:
@@ -174,7 +163,7 @@ def success_amount(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
     )
     if given is None or isinstance(given[1], bool) or (number := score_in(given[1])) is None:
         return {}
-    return {f"{NUMBERED}[{given[0]}]": number_text(number)}
+    return {given[0]: number_text(number)}
 
 
 def score_maxima(fields: Sequence[tuple[str, Any]]) -> dict[str, str]:
@@ -182,7 +171,7 @@ def score_maxima(fields: Sequence[tuple[str, Any]]) -> dict[str, str]:
     maxima = {names.MAXIMA[plain_key(key)]: score_in(value) for key, value in fields if plain_key(key) in names.MAXIMA}
     scores = {key: plain_key(key) for key, _ in fields if names.is_score(key) and plain_key(key) not in names.MAXIMA}
     most = {key: maxima.get(name, maxima.get("")) for key, name in scores.items()}
-    return {f"{MAXIMUM}[{key}]": number_text(number) for key, number in most.items() if number and number > 1}
+    return {key: number_text(number) for key, number in most.items() if number and number > 1}
 
 
 def all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) -> dict[str, str]:

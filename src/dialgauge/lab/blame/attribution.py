@@ -81,7 +81,7 @@ def _blame(
         )
     talk, technical = TalkRecord(dialogue, search), _technical(dialogue, spent=policy == "fail")
     traceable = talk.user_acts
-    read = conversation.dialogue.outcome is not None and conversation.dialogue.outcome.details.get(ACTS_READ) == READ
+    read = conversation.dialogue.details.get(ACTS_READ) == READ
     domains: dict[str, BrokenLink] = {}
     broken: list[BrokenLink] = []
     for task in sorted(goal.tasks, key=lambda task: bool(task.links)):

@@ -141,7 +141,7 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
         hearing={listener: HearingCounts(*counts) for listener, counts in hearing.items()},
         reason=outcome.reason if outcome else "",
         complete=outcome.success if outcome else None,
-        usage=_numbers(outcome.details if outcome else {}),
+        usage=_numbers(dialogue.details),
     )
 
 

@@ -9,13 +9,13 @@ from typing import Literal
 
 from msgspec import structs
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, read_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
 from dialgauge.tasks.trials.doubled_records import doubled_records
 from dialgauge.tasks.trials.own_tasks import OwnTasks
 from dialgauge.tasks.trials.paired_tasks import PairedTasks, by_pairs, paired_tasks
-from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, outcome_details, task_attempt
+from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, task_attempt
 from dialgauge.tasks.trials.trial_ids import TrialIds, grid_example, trials_in_ids
 from dialgauge.tasks.trials.verdicts import LogScores
 
@@ -49,16 +49,13 @@ class Attempts:
         self._details: set[str] = set()
         self.scores = LogScores()
         made: list[TaskAttempt] = []
-        groups: list[str] = []
-        variants: list[dict[str, str]] = []
         given: list[Mapping[str, str]] = []
-        errors: list[str] = []
         own_tasks = OwnTasks()
         models: Counter[str] = Counter()
         #: Conversations that are the beginning of another one of their task.
         self._continued: set[str] = set()
         for dialogue in self.dialogues:
-            details = outcome_details(dialogue)
+            details = dialogue.details
             self._tell(details)
             self._details |= details.keys()
             self.scores.add(details)
@@ -67,10 +64,7 @@ class Attempts:
             if "continues" in details:
                 self._continued.add(details["continues"])
             given.append(details)
-            groups.append(details.get("group", ""))
-            variants.append({key[8:-1]: text for key, text in details.items() if key.startswith("variant[")})
-            own_tasks.add(dialogue, details)
-            errors.append(details.get("error", ""))
+            own_tasks.add(dialogue)
             made.append(task_attempt(dialogue))
         self._tell(plan or {})
         _refuse_models(models)
@@ -98,6 +92,7 @@ class Attempts:
         self.paired = paired_tasks(made, given) if self.is_log else PairedTasks()
         if self.paired.second:
             made = by_pairs(made, given, self.paired.second)
+        groups = [details.get("group", "") for details in given]
         #: Are tasks those that the groups of conversations name?
         self.by_groups = not self.trial_ids.named and _are_tasks(groups)
         if self.by_groups:
@@ -129,13 +124,13 @@ class Attempts:
             if not self.scores.is_run_status(index)
         )
         #: What tells conversations of one task apart that are counted as its trials, with how often it is what.
-        self.variants = _several_variants(made, variants)
+        self.variants = _several_variants(made, [read_details("variant", details) for details in given])
         #: The score that says whether a task was done, where the log says it in no other way.
         self.verdict_score = "" if has_verdict else self.scores.verdict
         #: Without any verdict, conversations that have a score are those that count.
         self._by_scores = not has_verdict and not self.verdict_score
         self.attempts = [self._with_scores(index, attempt) for index, attempt in enumerate(made)]
-        both = zip(self.attempts, errors, strict=True)
+        both = zip(self.attempts, (details.get("error") for details in given), strict=True)
         #: Errors of conversations of a log that count as failed by its verdict, each as often as it is.
         self.errors = Counter(
             error for attempt, error in both if error and attempt.scored and attempt.success is False and self.is_log
@@ -361,9 +356,8 @@ def _unread_amounts(given: Sequence[Mapping[str, str]]) -> dict[str, Counter[str
     """By the name of an amount, the texts that are no number, and how often each is there."""
     found: dict[str, Counter[str]] = {}
     for details in given:
-        for key, text in details.items():
-            if key.startswith("unread["):
-                found.setdefault(key[7:-1], Counter())[text] += 1
+        for name, text in read_details("unread", details).items():
+            found.setdefault(name, Counter())[text] += 1
     return found
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.tasks.trials.task_attempt import outcome_details
 
 _ID, _CONTENT = "record_id", "record"
 
@@ -24,7 +23,7 @@ def doubled_records(dialogues: Sequence[Dialogue]) -> DoubledRecords:
     """Records of the same id within a task, where ids name records: most tasks have several of them."""
     tasks: dict[str, dict[str, dict[str, list[int]]]] = {}
     for place, dialogue in enumerate(dialogues):
-        details = outcome_details(dialogue)
+        details = dialogue.details
         if _ID in details:
             ids = tasks.setdefault(details.get("task", ""), {})
             ids.setdefault(details[_ID], {}).setdefault(details.get(_CONTENT, ""), []).append(place)

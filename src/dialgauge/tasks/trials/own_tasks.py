@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, read_details
 
 #: What names the tasks where it is an id, but for its numbers.
 ID = "id"
-_LABEL = "label["
 #: What differs between the trials of a task in an id, and how short the rest must not be.
 _NO_TASK = re.compile(
     r"[0-9]+|(?<![a-z])(?:pass|passed|fail|failed|success|failure|ok)(?![a-z])|[-_ /.:#]", re.IGNORECASE
@@ -30,11 +29,11 @@ class OwnTasks:
     def __init__(self) -> None:
         self._texts: list[dict[str, int]] = []
 
-    def add(self, dialogue: Dialogue, details: Mapping[str, str]) -> None:
+    def add(self, dialogue: Dialogue) -> None:
         """One more conversation; texts are kept as numbers, as they may be long."""
         said = next((turn.text for turn in dialogue.turns if turn.speaker == "user"), "")
-        texts = {f"'{key[len(_LABEL) : -1]}'": text for key, text in details.items() if key.startswith(_LABEL)}
-        texts["the instruction"] = "\n".join(dialogue.goal.message) if dialogue.goal else ""
+        texts = {f"'{name}'": text for name, text in read_details("label", dialogue.details).items()}
+        texts["the instruction"] = "\n".join(dialogue.instruction)
         texts["what the user says first"] = said
         self._texts.append({name: hash(text) for name, text in texts.items() if text.strip()})
 

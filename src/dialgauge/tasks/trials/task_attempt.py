@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue, Turn, read_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.tasks.trials.used_steps import UsedSteps, used_steps
 
@@ -42,7 +42,6 @@ ENDS: dict[str, End] = {
 }
 #: Logs of the benchmarks that have rewards, a plan and a user of their own; all others are logs of agents in general.
 BENCHMARKS = frozenset({"tau", "tau2"})
-_PART = "reward["
 #: A reward may miss the highest by so much and is the highest.
 _ROUNDING = 1e-6
 #: Longer numbers of trials and tasks were not meant.
@@ -75,14 +74,9 @@ class TaskAttempt(Struct, frozen=True, kw_only=True):
     scored: bool = False
 
 
-def outcome_details(dialogue: Dialogue) -> dict[str, str]:
-    """What a conversation says of itself beside its verdict."""
-    return dialogue.outcome.details if dialogue.outcome else {}
-
-
 def task_attempt(dialogue: Dialogue) -> TaskAttempt:
     """The attempt that a conversation is; one that says neither task nor verdict is an error."""
-    outcome, details = dialogue.outcome, outcome_details(dialogue)
+    outcome, details = dialogue.outcome, dialogue.details
     if outcome is None or ("task" not in details and (outcome.success is None or "trial" in details)):
         raise DialgaugeError(
             "it says neither whether its task was done (outcome, success) nor which task it is a trial of (outcome, "
@@ -92,7 +86,7 @@ def task_attempt(dialogue: Dialogue) -> TaskAttempt:
     trial = details.get("trial", "0")
     if not is_count(trial):
         raise DialgaugeError(f"the trial must be a whole number of a few digits (got '{trial}')", dialogue=dialogue.id)
-    reward = _number(dialogue.id, details, "reward", most=1.0)
+    reward = _number(dialogue.id, "reward", details.get("reward"), most=1.0)
     judged = outcome.success is not None or details.get("benchmark") not in BENCHMARKS
     end = ENDS.get(outcome.reason, "finished" if judged else "infrastructure")
     return TaskAttempt(
@@ -105,16 +99,16 @@ def task_attempt(dialogue: Dialogue) -> TaskAttempt:
         success=outcome.success,
         reward=reward,
         parts={
-            key.removeprefix(_PART).removesuffix("]"): value
-            for key in details
-            if key.startswith(_PART) and (value := _number(dialogue.id, details, key, most=1.0)) is not None
+            part: value
+            for part, text in read_details("reward", details).items()
+            if (value := _number(dialogue.id, f"reward's part {part}", text, most=1.0)) is not None
         },
         costs={
             side: cost
             for side, key in (("agent", "agent_cost"), ("user", "user_cost"), ("both", "cost"))
-            if (cost := _number(dialogue.id, details, key)) is not None
+            if (cost := _number(dialogue.id, key, details.get(key))) is not None
         },
-        tokens=_number(dialogue.id, details, "tokens"),
+        tokens=_number(dialogue.id, "tokens", details.get("tokens")),
         turns=_by_side(dialogue, lambda turn: 1),
         calls=_by_side(dialogue, lambda turn: len(turn.calls or ())),
         steps=used_steps(dialogue) if end == "limit" and not outcome.success else None,
@@ -133,16 +127,16 @@ def _by_side(dialogue: Dialogue, count: _TurnCount) -> dict[str, int]:
     }
 
 
-def _number(dialogue: str, details: Mapping[str, str], key: str, most: float = math.inf) -> float | None:
-    if key not in details:
+def _number(dialogue: str, name: str, text: str | None, most: float = math.inf) -> float | None:
+    if text is None:
         return None
     try:
-        value = float(details[key])
+        value = float(text)
     except ValueError:
         value = math.nan
     if most < value <= most + _ROUNDING:
         return most
     if not (0 <= value <= most and math.isfinite(value)):
         limits = f"between 0 and {most:g}" if math.isfinite(most) else "≥ 0"
-        raise DialgaugeError(f"the {key} must be {limits} (got {details[key]})", dialogue=dialogue)
+        raise DialgaugeError(f"the {name} must be {limits} (got {text})", dialogue=dialogue)
     return value

@@ -61,7 +61,7 @@ from dialgauge.tasks.trials.reward_measures import (
     TrialEvidence,
     label_part,
 )
-from dialgauge.tasks.trials.task_attempt import BENCHMARKS, outcome_details
+from dialgauge.tasks.trials.task_attempt import BENCHMARKS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
 from dialgauge.tasks.trials.trial_notes import trial_notes
 from dialgauge.tasks.trials.verdicts import is_quality, reported_number
@@ -158,7 +158,7 @@ def _checked(file: str, corpus: Corpus) -> tuple[Integrity | None, str]:
     """Whether the conversations belong to their tasks, or why that cannot be told; neither for other formats."""
     cannot = "it could not be checked whether conversations belong to their tasks"
     if not file:
-        known = any(outcome_details(dialogue).get("benchmark") in BENCHMARKS for dialogue in corpus)
+        known = any(dialogue.details.get("benchmark") in BENCHMARKS for dialogue in corpus)
         return None, f"{cannot} (only the files of a benchmark are)" if known else ""
     try:
         return check_log(file, data_folder().root), ""

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
+from dialgauge.dialogue import read_details, read_owned_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import names_fault
 
@@ -22,17 +23,6 @@ from dialgauge.formats import names_fault
 MIXED_TRIALS = "mixed_trials"
 #: Kinds of notes without which nobody should read pass^k: what it takes for a verdict, and for a trial.
 PASS_NOTES = frozenset({"verdict", "trial_ids", MIXED_TRIALS})
-_SCORE = "score["
-#: A verdict that was written as a number, as readers of logs keep it.
-_NUMBERED = "numbered["
-#: A verdict that is but the word for how a run ended.
-_STATED = "stated["
-#: How much a score may be at most, where that is more than 1.
-_MAXIMUM = "maximum["
-#: What stands where a verdict should and is none.
-_UNCLEAR = "unclear["
-#: What is yes or no and not read, beside a verdict that is: ``beside[result][human_label]``.
-_BESIDE = "beside["
 #: Names of a yes or no by which somebody judged.
 _SOMEBODY = re.compile(r"human|judge|grader|annotat|review|rater|expert|manual|label|^eval(?:uation)?\.", re.IGNORECASE)
 #: Names of a yes or no by which somebody set a verdict right.
@@ -41,7 +31,6 @@ _OVERRULES = re.compile(r"overrid|overrul|adjudicat|corrected|correction", re.IG
 _WORDS = frozenset(
     {"verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "testresult", "status"}
 )
-_REPORTED = "reported["
 _TRUTHS = {"true": 1.0, "false": 0.0}
 #: How graders write correct and incorrect, where they write nothing else.
 _LETTERS = {"C": "true", "I": "false"}
@@ -97,17 +86,17 @@ class LogScores:
 
     def add(self, details: Mapping[str, str]) -> None:
         """The scores of one more conversation."""
-        self._given.append(_named(details, _SCORE))
+        self._given.append(read_details("score", details))
         if details.get("benchmark") in _OF_SCORERS:
             self._grades |= self._given[-1].keys()
-        self._numbered.append(_named(details, _NUMBERED))
-        self._stated.append(_named(details, _STATED))
-        self.maxima |= _named(details, _MAXIMUM)
-        self._unclear.append(_named(details, _UNCLEAR))
-        beside = {name: text for name, text in _named(details, _BESIDE).items() if "][" in name}
-        self._sources |= {name.partition("][")[0] for name in beside} - {""}
-        self._beside.append({name.partition("][")[2]: text for name, text in beside.items()})
-        self.reported |= _named(details, _REPORTED)
+        self._numbered.append(read_details("numbered", details))
+        self._stated.append(read_details("stated", details))
+        self.maxima |= read_details("maximum", details)
+        self._unclear.append(read_details("unclear", details))
+        beside = read_owned_details("beside", details)
+        self._sources |= {source for source, _ in beside} - {""}
+        self._beside.append({name: text for (_, name), text in beside.items()})
+        self.reported |= read_details("reported", details)
 
     @cached_property
     def _amounts(self) -> set[str]:
@@ -373,11 +362,3 @@ def reported_number(name: str, text: str) -> float:
     if value is None:
         raise DialgaugeError(f"what the log reports of {name} must be a number (got '{text}')")
     return value
-
-
-def _named(details: Mapping[str, str], beginning: str) -> dict[str, str]:
-    return {
-        key[len(beginning) : -1]: value
-        for key, value in details.items()
-        if key.startswith(beginning) and key.endswith("]") and len(key) > len(beginning) + 1
-    }

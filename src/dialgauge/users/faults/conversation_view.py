@@ -90,7 +90,7 @@ class ConversationView:
     @cached_property
     def instruction(self) -> str:
         """What the user was told, as one text; empty where it was told nothing in words."""
-        return "\n".join(self.dialogue.goal.message).replace("’", "'") if self.dialogue.goal else ""
+        return "\n".join(self.dialogue.instruction).replace("’", "'")
 
     @cached_property
     def has_texts(self) -> bool:

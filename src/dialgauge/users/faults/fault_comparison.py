@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from dialgauge.comparison import ComparisonView
 from dialgauge.text import Note
 from dialgauge.users.faults.fault_presentation import missing_sentence
-from dialgauge.users.faults.recorded_tasks import task_of, told_in
+from dialgauge.users.faults.recorded_tasks import task_of
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -31,7 +31,7 @@ class FaultsView(ComparisonView):
 
     def names_domains(self, runs: Sequence[Run]) -> bool:
         """Whether conversations say which benchmark they are of, and so name the domain of the task."""
-        return any(told_in(dialogue, "benchmark") for run in runs for dialogue in run.dialogues())
+        return any(dialogue.details.get("benchmark") for run in runs for dialogue in run.dialogues())
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What a file lacks."""

@@ -37,7 +37,6 @@ from dialgauge.users.faults.recorded_tasks import (
     nothing_to_look_at,
     planned_conversations,
     task_of,
-    told_in,
 )
 from dialgauge.worlds.tools import Integrity, check_log
 
@@ -157,7 +156,7 @@ def faults_run(
         inputs=list(inputs),
         seeds=seed,
         details={
-            "users": sorted({told_in(dialogue, "user") for dialogue in dialogues} - {""}),
+            "users": sorted({dialogue.details.get("user", "") for dialogue in dialogues} - {""}),
             "nothing_to_look_at": unseen,
             "broken_off": broken,
             **_compared(results, sum(unseen.values())),

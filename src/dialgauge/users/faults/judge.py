@@ -28,7 +28,7 @@ from dialgauge.users.faults.fault_records import (
     runs_of,
 )
 from dialgauge.users.faults.labelled import CheckRecord, ConversationKey, LabelledConversation, check_records
-from dialgauge.users.faults.recorded_tasks import task_of, told_in
+from dialgauge.users.faults.recorded_tasks import task_of
 
 #: Letters enough for a verdict with several faults.
 _DEFAULTS = {"max_tokens": "1000"}
@@ -93,7 +93,7 @@ class FaultJudge:
     def add(self, checked: CheckedConversation, dialogue: Dialogue, file: str = "") -> CheckedConversation:
         """The findings of the checks, all of them, and beside them what only the judge found."""
         faults = self.faults(dialogue)
-        trial = told_in(dialogue, "trial")
+        trial = dialogue.details.get("trial", "")
         self.judged[Path(file).name, task_of(dialogue), int(trial) if trial.isdigit() else 0] = faults
         return with_judged(checked, faults)
 
@@ -136,7 +136,7 @@ def model_judge(endpoint: str, settings: Mapping[str, str] | None = None, *, see
 
 def judge_prompt(dialogue: Dialogue) -> str:
     """Instruction, conversation and definitions, as a judge gets them."""
-    if dialogue.goal is None or not dialogue.goal.message:
+    if not dialogue.instruction:
         raise DialgaugeError("a judge needs the user's instruction, but there is none", dialogue=dialogue.id)
     names = {"user": "user", "system": "agent"}
     lines = [
@@ -144,7 +144,7 @@ def judge_prompt(dialogue: Dialogue) -> str:
         for index, turn in enumerate(dialogue.turns)
     ]
     return _PROMPT.format(
-        instruction="\n".join(dialogue.goal.message),
+        instruction="\n".join(dialogue.instruction),
         conversation="\n".join(lines),
         kinds="\n".join(f"- {kind}: {meaning}" for kind, meaning in _DEFINITIONS.items()),
     )

@@ -1,8 +1,7 @@
 """What an instruction has the user know: ids, numbers and addresses, in any shape in which people write them.
 
 Things of a shape that no other word has (an e-mail address, tau-bench's ids) are known by it. Others are known by how
-they are named: after *is*, a colon or a hash, in quotes, or as a word with digits. A log may also declare them, in
-lines that begin with ``knows``.
+they are named: after *is*, a colon or a hash, in quotes, or as a word with digits. A goal may also have them by name.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, structs
 
-from dialgauge.formats import KNOWS
+from dialgauge.dialogue import Goal
 from dialgauge.users.faults.conversation_view import sentences
 from dialgauge.users.faults.entities import entities
 
@@ -95,17 +94,16 @@ _PERSON = re.compile(
     r"\b[Yy]ou(?: are|'re) (?P<full>[A-Z][\w'-]+(?: [A-Z][\w'-]+){1,3})"
     r"|\b(?:[Yy]our|[Mm]y) (?:\w+ )?name(?: is|:) (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})"
 )
-_DECLARED = re.compile(rf"^{KNOWS}(?P<name>[^:\n]{{1,60}}):\s*(?P<value>[^\n]{{1,200}})$", re.MULTILINE)
 
 
-def known_things(instruction: str) -> list[KnownThing]:
-    """What an instruction gives, by kind: of a shape of its own, else as it is named, and what is declared.
+def known_things(goal: Goal) -> list[KnownThing]:
+    """What a goal's message gives, by kind: of a shape of its own, else as it is named; and what the user knows.
 
-    >>> [(thing.name, thing.values) for thing in known_things("Your user id is user_001, the order number: 4711.")]
-    [('user id', ('user_001',)), ('order id', ('4711',))]
+    >>> goal = Goal(message=("Your user id is user_001.",), knows={"order number": "4711"})
+    >>> [(thing.name, thing.values) for thing in known_things(goal)]
+    [('user id', ('user_001',)), ('order number', ('4711',))]
     """
-    declared = list(_declared(instruction))
-    text = _DECLARED.sub("", instruction)
+    text = "\n".join(goal.message).replace("’", "'")
     things: dict[str, KnownThing] = {}
     given: set[str] = set()
     for thing in (*_shaped(text), *_named(text)):
@@ -113,12 +111,13 @@ def known_things(instruction: str) -> list[KnownThing]:
             earlier = things[thing.name].values if thing.name in things else ()
             things[thing.name] = structs.replace(thing, values=(*earlier, *thing.values))
             given.update(thing.values)
-    return [*things.values(), *declared]
+    return [*things.values(), *(_declared(name, value) for name, value in goal.knows.items())]
 
 
-def known_values(instruction: str) -> list[str]:
-    """All values that an instruction says the user knows, as written but for a hash."""
-    values = [value.lstrip("# ") for thing in known_things(instruction) for value in thing.values]
+def known_values(goal: Goal) -> list[str]:
+    """All values that a goal says the user knows, as written but for a hash."""
+    values = [value.lstrip("# ") for thing in known_things(goal) for value in thing.values]
+    instruction = "\n".join(goal.instruction)
     lower = instruction.lower()
     return list(dict.fromkeys(instruction[at : at + len(value)] for value in values if (at := lower.find(value)) >= 0))
 
@@ -133,12 +132,11 @@ def names_of_user(instruction: str) -> list[str]:
     return list(dict.fromkeys(part for name in names for part in name.split()))
 
 
-def _declared(instruction: str) -> Iterator[KnownThing]:
-    for match in _DECLARED.finditer(instruction):
-        name = match["name"].strip().lower().replace("_", " ")
-        named = _NAMED.fullmatch(f"{name}:")
-        _, kind, asked = (named and _called(named)) or (name, name, rf"{re.escape(name)}\b")
-        yield KnownThing(name, kind, asked, (match["value"].strip().lower(),))
+def _declared(name: str, value: str) -> KnownThing:
+    name = name.strip().lower().replace("_", " ")
+    named = _NAMED.fullmatch(f"{name}:")
+    _, kind, asked = (named and _called(named)) or (name, name, rf"{re.escape(name)}\b")
+    return KnownThing(name, kind, asked, (value.strip().lower(),))
 
 
 def _shaped(text: str) -> Iterator[KnownThing]:

@@ -18,19 +18,15 @@ _OWN_ENDS = frozenset({"", "user_stop", "agent_stop", "max_steps", "too_many_err
 _JUDGING = frozenset({"tau", "tau2"})
 
 
-def told_in(dialogue: Dialogue, key: str) -> str:
-    """What the details of an outcome say; empty where they say nothing."""
-    return dialogue.outcome.details.get(key, "") if dialogue.outcome else ""
-
-
 def task_of(dialogue: Dialogue) -> str:
     """What trials of one task share; a conversation that says nothing of it is a task of its own."""
-    return told_in(dialogue, "task") or dialogue.id
+    return dialogue.details.get("task") or dialogue.id
 
 
 def planned_conversations(dialogues: Sequence[Dialogue]) -> int:
     """How many conversations there should be, where the file says it; as many as there are where it does not."""
-    plans = {(told_in(dialogue, "planned_tasks"), told_in(dialogue, "planned_trials")) for dialogue in dialogues}
+    every = (dialogue.details for dialogue in dialogues)
+    plans = {(details.get("planned_tasks", ""), details.get("planned_trials", "")) for details in every}
     known = [int(tasks) * int(trials) for tasks, trials in plans if tasks.isdecimal() and trials.isdecimal()]
     return max([len(dialogues), *known])
 
@@ -53,11 +49,11 @@ def _user_is_there(dialogue: Dialogue) -> bool:
 
 def _failure(dialogue: Dialogue) -> str:
     """What failed beside user and agent, where a results file of agents says so; empty where nothing did."""
-    if dialogue.outcome is None or not told_in(dialogue, "benchmark"):
+    if dialogue.outcome is None or not dialogue.details.get("benchmark"):
         return ""
     if dialogue.outcome.reason not in _OWN_ENDS and not dialogue.outcome.reason.endswith("_limit"):
         return f"failed by infrastructure: {dialogue.outcome.reason}"
-    judged = dialogue.outcome.success is not None or told_in(dialogue, "benchmark") not in _JUDGING
+    judged = dialogue.outcome.success is not None or dialogue.details.get("benchmark") not in _JUDGING
     return "" if judged else "never judged"
 
 
@@ -67,7 +63,7 @@ def faults_signature(dialogues: Sequence[Dialogue]) -> Signature:
     ``gold`` is the checksum of tasks with their goals: other tasks under the same ids are other data.
     """
     keys = ("benchmark", "user", "policy", "max_steps", "max_errors", "task_set")
-    recorded = {key: _joined(told_in(dialogue, key) for dialogue in dialogues) for key in keys}
+    recorded = {key: _joined(dialogue.details.get(key, "") for dialogue in dialogues) for key in keys}
     return Signature(
         roles="faults",
         domain=_joined(domain for dialogue in dialogues for domain in dialogue.domains),

@@ -122,9 +122,10 @@ _OFFERED = re.compile(r"\b(?:look up|find|retrieve|locate|search for|using|with 
 
 def withheld(view: ConversationView) -> FaultFindings:
     """An id, number or address that the instruction gives is asked for, and the answer lacks it."""
-    if not view.instruction:
+    goal = view.dialogue.goal
+    if goal is None or not goal.instruction:
         return not_checked("withheld", "no_giving_instruction")
-    every = known_things(view.instruction)
+    every = known_things(goal)
     kept = secret_items(view.instruction, (thing.kind for thing in every))
     given = [thing for thing in every if not _is_kept(thing, kept)]
     unasked = tuple(thing.name for thing in every if _is_kept(thing, kept))

@@ -152,9 +152,8 @@ def _drops_it(view: ConversationView, last: RecordedExchange) -> str:
 
 def _expected(view: ConversationView) -> list[tuple[str, str]]:
     """The names and arguments of expected actions of the agent that change something."""
-    details = view.dialogue.outcome.details if view.dialogue.outcome else {}
     try:
-        actions = msgspec.json.decode(details.get("expected_actions", "[]"))
+        actions = msgspec.json.decode(view.dialogue.details.get("expected_actions", "[]"))
     except msgspec.DecodeError:
         return []
     named = [
