@@ -78,7 +78,7 @@ def _caption(table: Table, intervals: bool) -> list[str]:
     if not table.title:
         return []
     cells = [(cell.like or column) for row in table.cells for column, cell in zip(table.columns, row, strict=True)]
-    unsaid = any(column.percent for column in cells) and "percent" not in table.unit.split(", ")
+    unsaid = any(column.percent for column in cells) and not table.unit
     title = f"{table.title}, in percent" if unsaid else table.title
     notes = [note for note in table.reading_notes if intervals or not table.is_about(note, INTERVALS)]
     label = re.sub(r"[^a-z0-9]+", "-", table.title.lower()).strip("-") or "scores"

@@ -55,8 +55,10 @@ class Table:
         stacked: bool = False,
         caption: str = "",
         unit: str = "",
+        facts: Sequence[str] = (),
     ) -> None:
-        self.title, self.caption, self.unit = f"{title} ({unit})" if unit else title, caption, unit
+        beside = ", ".join(filter(None, [*facts, unit]))
+        self.title, self.caption, self.unit = f"{title} ({beside})" if beside else title, caption, unit
         self.columns = [column if isinstance(column, Column) else Column(column) for column in columns]
         self.notes = list(notes)
         self.signature = signature

@@ -314,11 +314,10 @@ class _ViewLayout:
         measures = dict.fromkeys(key for entry in entries for key in entry["scores"])
         self.shares = {measure: all(system.is_share(measure) for system in systems) for measure in measures}
 
-    @property
-    def _unit(self) -> str:
-        percent = "percent" if all(self.shares.values()) else ""
+    def _table(self, whose: str, columns: list[str | Column]) -> Table:
         profiles = dict.fromkeys(system.profile for system in self.systems)
-        return ", ".join(filter(None, ["/".join(profiles), percent]))
+        unit = "percent" if all(self.shares.values()) else ""
+        return Table(f"{whose} by {self.name}", columns, facts=["/".join(profiles)], unit=unit)
 
     def _columns(self) -> list[Column]:
         counts = (Column(fact.replace("_", " "), drop=place) for place, fact in enumerate(self.facts, start=1))
@@ -332,8 +331,7 @@ class _ViewLayout:
         """Groups down, counts and measures across; of several systems those of one group below each other."""
         several = len(self.views) > 1
         whose = "Systems" if several else next(iter(self.views))
-        columns: list[str | Column] = [self.name, *(["system"] if several else []), *self._columns()]
-        table = Table(f"{whose} by {self.name}", columns, unit=self._unit)
+        table = self._table(whose, [self.name, *(["system"] if several else []), *self._columns()])
         for group in self.groups:
             for title, view in self.views.items():
                 table.add(group, *([title] if several else []), *self._cells(view.get(group, {})))
@@ -341,8 +339,8 @@ class _ViewLayout:
 
     def side_by_side(self) -> Table:
         """Groups and what is measured down, systems across."""
-        columns: list[str | Column] = [self.name, "measure", *(Column(title, align="right") for title in self.views)]
-        table = Table(f"Systems by {self.name}", columns, unit=self._unit)
+        columns = [Column(title, align="right") for title in self.views]
+        table = self._table("Systems", [self.name, "measure", *columns])
         for group in self.groups:
             rows = zip(*(self._cells(view.get(group, {})) for view in self.views.values()), strict=True)
             for look, values in zip(self._columns(), rows, strict=True):

@@ -164,19 +164,20 @@ def _side_by_side(
     """Scores with a column for each run; of one run with the spread of its amounts beside them."""
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
-    weighed = [*(["percent"] if shares else []), *([] if shares and per != "task" else [f"mean per {per}"])]
+    facts = [] if shares and per != "task" else [f"mean per {per}"]
+    beside: dict[str, Any] = {"facts": facts, "unit": "percent" if shares else ""}
     titles = {}
     for name, unit in units.items():
-        facts = [
+        said = [
             "" if shares else "percent" if unit == SHARE else unit,
             "" if spread or len(runs) > _BESIDE else _rests_on(runs, name) or _rests_on_tasks(runs, name),
         ]
-        titles[name] = _TITLES.get(name, name) + (f" ({', '.join(filter(None, facts))})" if any(facts) else "")
+        titles[name] = _TITLES.get(name, name) + (f" ({', '.join(filter(None, said))})" if any(said) else "")
     if len(runs) > _BESIDE:
-        table = _below_each_other(title, runs, titles, ", ".join(weighed))
+        table = _below_each_other(title, runs, titles, beside)
     else:
         heads = [Column("measure"), *(Column(_head(run), align="right") for run in runs), *(_SPREAD if spread else ())]
-        table = Table(title, heads, unit=", ".join(weighed))
+        table = Table(title, heads, **beside)
         for name, heading in titles.items():
             amounts = spread.get(name) if spread else None  # none where no scored conversation says it
             beside = _spread_cells(runs[0].scores[name], amounts) if amounts else [""] * len(_SPREAD if spread else ())
@@ -285,10 +286,10 @@ def _same_statistic(run: Run, score: str, metric: str) -> float | None:
     return run.scores[name].value if metric in ("accuracy", "mean") else None
 
 
-def _below_each_other(title: str, runs: Sequence[Run], titles: Mapping[str, str], unit: str) -> Table:
+def _below_each_other(title: str, runs: Sequence[Run], titles: Mapping[str, str], beside: Mapping[str, Any]) -> Table:
     """A row for each of many files, none of which a narrow screen may leave out: it leaves out measures, last first."""
     measures = [Column(title, align="right", drop=index) for index, title in enumerate(titles.values())]
-    table = Table(title, [Column("system", exact=True), *measures], stacked=True, unit=unit)
+    table = Table(title, [Column("system", exact=True), *measures], stacked=True, **beside)
     for run in runs:
         table.add(_head(run), *(_cell(run.scores.get(name)) for name in titles))
     return table
