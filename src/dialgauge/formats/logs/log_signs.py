@@ -13,7 +13,7 @@ from dialgauge.formats.logs.conversations import FoundConversation, group_of, ha
 from dialgauge.formats.logs.csv_tables import first_rows
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
-from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, is_inner_run, names_conversation
+from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, is_inner_run, names_conversation, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import are_results, is_flat_result, is_result, sums_up
@@ -166,7 +166,13 @@ def _is_table(peek: Peek) -> bool:
     columns = dict.fromkeys(first, "user")
     if is_message(columns) or is_message(first):
         return bool(group_of(columns)) and (says_outcome(first) or not _are_predictions(peek))
-    return is_row(first) and not is_wide(first) and not _are_predictions(peek)
+    return is_row(first) and not is_wide(first) and (_is_judged_task(first) or not _are_predictions(peek))
+
+
+def _is_judged_task(row: Mapping[str, str]) -> bool:
+    """Does a row name a task and say how it went, and neither a turn nor a state, as predictions do?"""
+    data = not _OF_DATA.isdisjoint(row) or _TURN.search(" ".join(row))
+    return bool(task_and_trial(row)) and is_result(row) and not data
 
 
 def first_row(head: bytes) -> dict[str, str]:
