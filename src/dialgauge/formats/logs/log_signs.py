@@ -29,7 +29,7 @@ _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"
 #: Lines before the first message that are looked at.
 LOOKED_AT = 10
 #: How a line of text begins that looks like JSON.
-_STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
+_STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|gw[0-9]|[0-9]{2,4}[-:])")
 #: The keys of JSON, and what they are called in predictions and not in results.
 _KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
 #: Columns of dialogue data.
