@@ -56,7 +56,8 @@ class Numbering:
                     f"There are two conversations of the task '{task}' with the number {trial} of a trial: if it was "
                     "run again after an error, or written again as it grew, keep the last (or drop those with an "
                     "error), in which costs and tokens are to be added up where each line has only its own; else "
-                    "number them anew under 'trial', give tasks that differ ids of their own under 'task_id', or keep the conversations of each agent in a file of its own"
+                    "number them anew under 'trial', give tasks that differ ids of their own under 'task_id', or "
+                    "keep the conversations of each agent in a file of its own"
                 )
             if task != first_task:
                 how = f"'{first_task}' and '{task}' differ only in case: write them alike if they are one task"
