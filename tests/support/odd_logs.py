@@ -1017,3 +1017,56 @@ COMPLICATED += [
         never_read=True,
     ),
 ]  # fmt: skip
+
+
+#: From two to three trials of each of four tasks, as tests are named whose case and trial are parameters.
+UNEVEN, _UNEVEN = {"buy_it": (1, 0), "sell_it": (1, 1, 0), "swap_it": (0, 1), "lend_it": (1, 1, 1)}, Truth(4, 10, 7)
+_NUMBERED = [
+    (task, trial, bool(done)) for task, several in UNEVEN.items() for trial, done in enumerate(several, start=1)
+]
+
+
+def _said(line: str, passed: str = "PASSED", failed: str = "FAILED") -> str:
+    return "".join(
+        f"{line.format(task=task, trial=trial, word=passed if done else failed)}\n" for task, trial, done in _NUMBERED
+    )
+
+
+_FAILURE = "><failure message='x'>y</failure></testcase>"
+_TRX = "<TestRun xmlns='http://microsoft.com/schemas/VisualStudio/TeamTest/2010'><Results>"
+_JEST = [
+    {"ancestorTitles": [task], "fullName": f"{task} trial {trial}", "title": f"trial {trial}",
+     "status": "passed" if done else "failed"}
+    for task, trial, done in _NUMBERED
+]  # fmt: skip
+_EVALS = [
+    {"run_id": "r", "event_id": 0, "sample_id": f"{task.removesuffix('_it')}.{trial - 1}", "type": "match",
+     "data": {"correct": done}}
+    for task, trial, done in _NUMBERED
+]  # fmt: skip
+_QUOTED = json.dumps({"messages": _talk("buy")}).replace('"', '""')
+_LEFT_OUT = {"fullName": "lend_it trial 4", "status": "pending"}
+COMPLICATED += [
+    OddLog("uneven trials in JUnit", {"a.xml": "<testsuite>" + _said(
+        "<testcase name='test_task[{task}-{trial}]'{word}", "/>", _FAILURE) + "</testsuite>"}, _UNEVEN),
+    OddLog("uneven trials in pytest", {"a.txt": _said("t.py::test_task[{task}-{trial}] {word} [ 9%]")}, _UNEVEN),
+    OddLog("functions of pytest", {"a.txt": _said("t.py::test_{task}[trial{trial}] {word} [ 9%]")}, _UNEVEN),
+    OddLog("pytest-xdist", {"a.txt": _said("[gw0] [  9%] {word} t.py::test_task[{task}-trial{trial}] ")}, _UNEVEN),
+    OddLog("uneven trials in .trx", {"a.trx": _TRX + _said(
+        "<UnitTestResult testName='{task}(trial: {trial})' testId='0b1f-{task}{trial}' outcome='{word}'/>",
+        "Passed", "Failed") + "</Results></TestRun>"}, _UNEVEN),
+    OddLog("tests of Jest", {"a.json": json.dumps({"numTotalTests": 10, "success": False, "testResults": [
+        {"name": "/a/agent.test.js", "status": "failed", "assertionResults": _JEST}]})}, _UNEVEN),
+    OddLog("tests of Jest left out", {"a.json": json.dumps({"testResults": [
+        {"name": "/a/agent.test.js", "status": "failed", "assertionResults": [*_JEST, _LEFT_OUT]}]})}, Truth(4, 11, 7)),
+    OddLog("uneven trials of OpenAI's evals", {"a.jsonl": _lines([{"spec": {"eval_name": "shop"}}, *_EVALS])}, _UNEVEN),
+    OddLog("a wide table of uneven trials",
+           {"a.csv": "Task,Trial 1,Trial 2,Trial 3\nbuy,pass,fail,\nsell,pass,pass,fail\nswap,pass,,\n"},
+           Truth(3, 6, 4)),
+    OddLog("a wide table with a blank between",
+           {"a.csv": "Task,Trial 1,Trial 2,Trial 3\nbuy,pass,fail,\nsell,pass,,fail\n"}, Truth(2, 5, 2)),
+    OddLog("LangSmith with whole conversations", {"a.csv":
+           "id,example_id,status,inputs,outputs,feedback.correctness\n" + "".join(
+               f'{task}{trial}-0a,ex-{task},success,"{{""task"": ""{task}""}}","{_QUOTED}",{int(done)}\n'
+               for task, trial, done in TRIALS)}, TWICE),
+]  # fmt: skip

@@ -233,3 +233,19 @@ def test_what_was_asked_and_comes_again_in_the_answer_is_said_once(tmp_path: Pat
     ]  # fmt: skip
     path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
     assert [turn.speaker for turn in read(path)[0].turns] == ["user", "system"]
+
+
+@pytest.mark.parametrize(
+    "inputs", [{"task": "refund"}, {"question": "hi"}, {"instruction": "You are Ann.", "mood": "bad"}]
+)
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_a_task_before_an_answer_that_holds_the_whole_is_not_said(
+    inputs: dict[str, str], suffix: str, tmp_path: Path
+) -> None:
+    record = {"task_id": "t", "success": True, "inputs": inputs, "outputs": {"messages": TALK}}
+    path = tmp_path / f"log.{suffix}"
+    cells = (value if isinstance(value, str) else json.dumps(value) for value in record.values())
+    quoted = ",".join('"{}"'.format(cell.replace('"', '""')) for cell in cells)
+    path.write_text(json.dumps(record) if suffix == "jsonl" else f"{','.join(record)}\n{quoted}\n")
+    [conversation] = read(path)
+    assert [(turn.speaker, turn.text) for turn in conversation.turns] == SAID

@@ -146,3 +146,38 @@ def test_what_could_be_two_formats_can_be_scored_as_the_refusal_says(
     assert command(capsys, "data", "check", str(path), "--format", "tau2").code == 0
     assert command(capsys, "data", "convert", str(path), str(named), "--to", "native", "--format", "messages").code == 0
     assert command(capsys, "tasks", "score", str(named)).code == 0
+
+
+_RETELL = [
+    {"call_id": f"call_{n}", "metadata": {"task_id": "refund", "trial": n}, "transcript_with_tool_calls": [
+        {"role": "user", "content": "hi"}, {"role": "agent", "content": "hello"},
+        {"role": "tool_call_invocation", "name": "f", "arguments": "{}"}]}
+    for n in (1, 2)
+]  # fmt: skip
+_ROBOT = "".join(
+    f"<test id='s1-t{n}' name='buy trial {n}'><kw name='Run'><status status='PASS' start='2025-06-01T10:00:00'/></kw>"
+    f"<status status='FAIL' start='2025-06-01T10:00:00'/></test>"
+    for n in (1, 2)
+)
+_GO = [
+    {"Action": action, "Package": "x/agent", "Test": f"TestAgent/buy{n}"} for n in (1, 2) for action in ("run", "fail")
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "task"),
+    [
+        ("calls.json", json.dumps(_RETELL), "refund"),
+        ("buy_run1.txt", "Customer: Hi, I need help.\nAgent: Sure, what with?\nCustomer: This.\n", "buy_run1"),
+        ("robot.xml", f"<?xml version='1.0'?><robot><suite name='Agent'>{_ROBOT}</suite></robot>", "t1"),
+        ("go.json", "".join(f"{json.dumps(line)}\n" for line in _GO), "TestAgent/buy1"),
+    ],
+)
+def test_examples_name_tasks_as_the_file_does(
+    name: str, content: str, task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(content)
+    outcome = command(capsys, "tasks", "score", tmp_path / name)
+    assert outcome.code == 2
+    assert json.loads(example_in(outcome).splitlines()[0])["task_id"] == task
+    assert "keys seen: Customer" not in " ".join(outcome.err.split())

@@ -966,6 +966,21 @@ def test_a_trial_that_comes_again_is_told_to_be_kept_once(tmp_path: Path) -> Non
     records = [{"task_id": "a", "trial": 0, "messages": TALK, "success": n == 1} for n in range(2)]
     with pytest.raises(DialgaugeError, match="run again after an error, or written again as it grew, keep the last"):
         score_results([log(tmp_path, *records)])
+    with pytest.raises(DialgaugeError, match="costs and tokens are to be added up where each line has only its own"):
+        score_results([log(tmp_path, *records)])
+
+
+def test_results_of_tools_whose_calls_nobody_recorded_count_no_calls(tmp_path: Path) -> None:
+    said = [*TALK, {"role": "tool", "content": "{}"}, {"role": "assistant", "content": "done"}]
+    records = [{"task_id": "a", "messages": said, "success": True} for _ in range(2)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert "Turns" in run.scores and "ToolCalls" not in run.scores
+    [told] = [note for note in run.notes if note.startswith("unknown, ")]
+    assert told.endswith(", tool calls (there are only results of tools)")
+    made = [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]
+    called = {"role": "assistant", "content": None, "tool_calls": made}
+    [run] = score_results([log(tmp_path, {**records[0], "messages": [TALK[0], called, *said[1:]]}, name="b")]).runs
+    assert run["ToolCalls"].value == 1.0
 
 
 def test_ids_that_a_program_drew_name_no_tasks(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -27,8 +28,9 @@ from dialgauge.formats.logs.fact_names import (
     plain_key,
 )
 from dialgauge.formats.logs.fact_values import number_in, said_success, score_in
-from dialgauge.formats.logs.messages import is_message, read_messages
+from dialgauge.formats.logs.messages import is_message, read_messages, transcript
 from dialgauge.formats.logs.record_fields import identifier_in, members_inside, task_and_trial
+from dialgauge.formats.logs.transcripts import messages_of
 from dialgauge.formats.logs.written_values import value_in
 from dialgauge.formats.parquet import MAGIC, rows_in
 from dialgauge.formats.predictions.free_form import sample
@@ -44,6 +46,8 @@ _DEEPEST, _SHOWN, _LONGEST = 5, 6, 40
 _LINES, _TASK = 3, "t1"
 #: Ids that a program drew, and how many records and messages are looked at for an example.
 _DRAWN, _MOST_READ = re.compile(r"[0-9a-f-]{8,}|[0-9]{1,20}", re.IGNORECASE), 20
+#: What a text is called that is one conversation.
+_TRANSCRIPT = "a transcript"
 #: What a text looks like in which nothing is found, and what to do about it.
 _LOOKS = (
     (re.compile(r"\s{0,99}<(?:\?xml|test|html|!DOCTYPE|\w)", re.I), "it is XML: write a line for each test case"),
@@ -64,6 +68,8 @@ _JUDGES = re.compile(
 )
 #: How people write numbers that are not read: with a comma, and as so much of so much.
 _COMMA, _OF = re.compile(r"([0-9]{1,9}),([0-9]{1,9})"), re.compile(r"([0-9]{1,9})\s?(?:/|of)\s?([0-9]{1,9})")
+#: What names a test, and how a time begins, which names nothing.
+_TESTS, _TIME = ("test",), re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{2}:[0-9]{2}")
 #: Ids that may name a task, too; others are those of runs.
 _DIALOGUES = ("dialogueid", "dialogid", "conversationid")
 #: A longer text, or one of more words, names no task.
@@ -90,6 +96,8 @@ def log_advice(part: Part) -> tuple[str, str]:
             (f"{look}, with its task and whether it succeeded" for pattern, look in _LOOKS if pattern.match(head)),
             lacking,
         )
+    if kind == _TRANSCRIPT:
+        lacking = "nothing in it says which task it is a trial of, and how it went"
     rows = value if isinstance(value, list) else max(dict(_lists(_first_record(value))).values(), key=len, default=[])
     made = [_advice([row])[1] for row in _alike(rows)[:_MOST_READ]]
     records = ([record for record in made if "messages" in record] or made)[:_LINES]
@@ -107,11 +115,14 @@ def _written(part: Part) -> tuple[str, Any]:
         return "a Parquet table", list(rows_in(part, _LINES))
     if b"\x00" in peek.head[:4096] or peek.head[:1] == b"\x80":
         return "a binary file, such as a pickle or a database", None
+    text = peek.head.decode("utf-8", "replace")
+    if turns := transcript(text):
+        return _TRANSCRIPT, [{"id": Path(peek.stem).stem, "messages": messages_of(turns)}]
     try:
         plain_value = sample(peek)
     except DialgaugeError:
         plain_value = None
-    return ("", plain_value) if plain_value else value_in(peek.head.decode("utf-8", "replace")) or ("", None)
+    return ("", plain_value) if plain_value else value_in(text) or ("", None)
 
 
 def _alike(rows: Sequence[Any]) -> list[dict[str, Any]]:
@@ -221,8 +232,9 @@ def _may_judge(key: str, value: Any) -> bool:
 
 
 def _own_name(record: Mapping[str, Any]) -> tuple[str, int]:
-    """The task and the trial that a record names, or its own id, unless a program drew that."""
-    if said := task_and_trial(record):
+    """The task and the trial that a record names, or an object in it, or its own id, unless a program drew that."""
+    inside = (task_and_trial(held) for held in record.values() if isinstance(held, dict))
+    if said := task_and_trial(record) or next(filter(None, inside), []):
         return said[0], int(number_in(said[1]) or 0)
     own = identifier_in({plain_key(key): value for key, value in record.items()}, ID)
     return (own if own and not _DRAWN.fullmatch(own) else _TASK), 0
@@ -240,7 +252,7 @@ def _task_and_trial(record: Mapping[str, Any], others: Collection[str] = ()) -> 
         if 0 < len(text.strip()) <= _LONGEST_NAME and len(text.split()) <= _MOST_WORDS and path not in others
     }
     ends = {path: plain_key(path.rpartition(".")[2]) for path in short}
-    for called in (TASK, LABELS):
+    for called in (TASK, _TESTS, LABELS):
         for path, name in ends.items():
             if name in called:
                 return plain(short[path]), 0
@@ -248,6 +260,7 @@ def _task_and_trial(record: Mapping[str, Any], others: Collection[str] = ()) -> 
         text
         for path, text in short.items()
         if any(map(str.isalpha, text))
+        and not _TIME.match(text)
         and (ends[path] in _DIALOGUES or not (ends[path].endswith("id") or ends[path] in READ))
     )
     return plain(next(named, _TASK)), 0

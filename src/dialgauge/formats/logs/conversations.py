@@ -351,6 +351,10 @@ def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None
         how = "'{path}' read as what the user said, as there is no prompt"
         return _Talk([*_side(asked, "user"), *answered], (ended,), {}, ("vars", name), how)
     asked = _side(record.get(begun), "user")
+    if begun and not texts and _is_whole(answered) and not (asked and "speaker" not in asked[0]):
+        held = _literal(record[ended]) if isinstance(record[ended], str) else record[ended]
+        beside = {key: member for key, member in held.items() if key not in _SIDE} if isinstance(held, dict) else {}
+        return _Talk(answered, (ended,), beside, f"'{begun}' not read as a message: '{ended}' holds what the user said")
     if not begun or not ended or (isinstance(record[begun], dict) and not asked):
         return None
     if texts:
@@ -361,6 +365,12 @@ def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None
         return None
     used = tuple(name for name, side in ((begun, asked), (ended, answered)) if side)
     return _Talk([*asked, *answered[_repeated(asked, answered) :]], used)
+
+
+def _is_whole(answered: Sequence[Any]) -> bool:
+    """Is an answer a whole conversation, which the user begins?"""
+    roles = (role_of(unwrapped(message)) for message in answered if isinstance(message, dict))
+    return next((role for role in roles if role != "system"), "") == "user"
 
 
 def _repeated(asked: Sequence[Any], answered: Sequence[Any]) -> int:

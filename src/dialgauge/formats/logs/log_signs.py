@@ -13,7 +13,7 @@ from dialgauge.formats.logs.conversations import FoundConversation, group_of, ha
 from dialgauge.formats.logs.csv_tables import first_rows
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
-from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, is_inner_run, names_conversation
+from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, is_inner_run, names_conversation, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import are_results, is_flat_result, is_result, sums_up
@@ -29,7 +29,7 @@ _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"
 #: Lines before the first message that are looked at.
 LOOKED_AT = 10
 #: How a line of text begins that looks like JSON.
-_STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|[0-9]{2,4}[-:])")
+_STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|gw[0-9]|[0-9]{2,4}[-:])")
 #: The keys of JSON, and what they are called in predictions and not in results.
 _KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
 #: Columns of dialogue data.
@@ -166,7 +166,13 @@ def _is_table(peek: Peek) -> bool:
     columns = dict.fromkeys(first, "user")
     if is_message(columns) or is_message(first):
         return bool(group_of(columns)) and (says_outcome(first) or not _are_predictions(peek))
-    return is_row(first) and not is_wide(first) and not _are_predictions(peek)
+    return is_row(first) and not is_wide(first) and (_is_judged_task(first) or not _are_predictions(peek))
+
+
+def _is_judged_task(row: Mapping[str, str]) -> bool:
+    """Does a row name a task and say how it went, and neither a turn nor a state, as predictions do?"""
+    data = not _OF_DATA.isdisjoint(row) or _TURN.search(" ".join(row))
+    return bool(task_and_trial(row)) and is_result(row) and not data
 
 
 def first_row(head: bytes) -> dict[str, str]:

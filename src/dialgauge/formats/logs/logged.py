@@ -11,6 +11,8 @@ from dialgauge.formats.logs.facts import Facts
 from dialgauge.formats.logs.messages import LogMessages
 from dialgauge.formats.tau_messages import ENDED_BY, checksum
 
+#: The detail that says that there are results of tools, and no call that is recorded.
+RESULTS_ALONE = "results_alone"
 _STOP_TOKEN = re.compile(r"###\s?STOP\s?###")
 
 
@@ -52,8 +54,9 @@ class Numbering:
                 how = (
                     f"There are two conversations of the task '{task}' with the number {trial} of a trial: if it was "
                     "run again after an error, or written again as it grew, keep the last (or drop those with an "
-                    "error); else number them anew under 'trial', give tasks that differ ids of their own under "
-                    "'task_id', or keep the conversations of each agent in a file of its own"
+                    "error), in which costs and tokens are to be added up where each line has only its own; else "
+                    "number them anew under 'trial', give tasks that differ ids of their own under 'task_id', or "
+                    "keep the conversations of each agent in a file of its own"
                 )
             if task != first_task:
                 how = f"'{first_task}' and '{task}' differ only in case: write them alike if they are one task"
@@ -81,6 +84,7 @@ def logged_dialogue(
         **facts.details,
         **({"error": facts.error[:1000]} if facts.error else {}),
         **shared,
+        **({RESULTS_ALONE: "yes"} if _has_results_alone(messages) else {}),
         **({"policy": checksum(messages.prompt)} if messages.prompt else {}),
     }
     return Dialogue(
@@ -90,6 +94,11 @@ def logged_dialogue(
         domains=facts.domains,
         outcome=Outcome(success=facts.success, reason=reason, ended_by=ENDED_BY.get(reason, ""), details=details),
     )
+
+
+def _has_results_alone(messages: LogMessages) -> bool:
+    called = any(message.tool_calls for message in messages.messages)
+    return not called and any(message.role == "tool" for message in messages.messages)
 
 
 def _stop(turns: tuple[Turn, ...]) -> str:

@@ -28,7 +28,11 @@ _HASH = re.compile(r"\s#(?=[0-9]{1,6}\Z)")
 _PAIR = re.compile(r"(?<![\w.-])([A-Za-z_][\w.]{0,40})=([^\s,;]{1,100})")
 _NUMBERS = re.compile(r"[0-9]{1,20}")
 _AROUND = " \t:=|,;.-[]<>→│✖\ufe0f"
-_PYTEST = re.compile(r"\A[\w./-]{1,200}\.py::[\w:.]{1,200}\[([^\]]{1,200})\]")
+#: A test of pytest with parameters, those that are but a trial, and what pytest-xdist writes before it:
+#: ``[gw0] [ 3%] PASSED tests/...``.
+_PYTEST = re.compile(r"\A[\w./-]{1,200}\.py::[\w:.]{0,200}?(\w{1,200}\[([^\]]{1,200})\])")
+_TRIAL_ALONE = re.compile(rf"{TRIAL_KEY.pattern}|[0-9]{{1,4}}(?:-[0-9]{{1,4}})?", re.IGNORECASE)
+_WORKER = re.compile(r"\A\[gw[0-9]{1,4}\]\s\[\s{0,3}[0-9]{1,3}%\]\s[A-Z]{4,7}\s")
 _PERCENT = re.compile(r"\s\[\s{0,3}[0-9]{1,3}%\]\s{0,9}\Z")
 #: What a line says of task and trial by name: ``task=buy trial=1/4 ... PASS``.
 _TASK_SAID = re.compile(r"(?<![\w-])(?:task|task_id|scenario|case)=([\w./-]{1,100})", re.IGNORECASE)
@@ -159,9 +163,9 @@ def name_and_verdicts(line: str) -> tuple[str, list[bool | None]]:
 
 def _name_in(line: str, word: re.Pattern[str] = _VERDICT) -> str:
     """What a line has a verdict on, or another word in its place."""
-    rest = _PERCENT.sub("", _LEVEL.sub("", _STAMP.sub("", line)))
+    rest = _PERCENT.sub("", _LEVEL.sub("", _STAMP.sub("", _WORKER.sub("", line))))
     if test := _PYTEST.match(rest):
-        return test[1]
+        return test[1] if _TRIAL_ALONE.fullmatch(test[2]) else test[2]
     before, _, after = word.sub("\0", rest).partition("\0")
     name = before.strip(_AROUND) or after.partition("\0")[0].strip(_AROUND)
     return _HASH.sub("#", _TOOK.sub("", name).strip(_AROUND)).strip()

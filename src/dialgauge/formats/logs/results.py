@@ -98,7 +98,8 @@ def results_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     if (rows := rows_by_columns(value)) and all(map(is_result, rows)):
         return rows
     return (
-        _listed(value, depth)
+        _of_jest(value)
+        or _listed(value, depth)
         or _trials(value, alone=False)
         or _by_verdict(value)
         or _by_lists(value)
@@ -165,6 +166,20 @@ def _listed(value: Any, depth: int = 0) -> list[dict[str, Any]]:
 def _of_suite(value: Any, depth: int) -> list[dict[str, Any]]:
     """The tests of a suite of mochawesome, which has others in it."""
     return results_in(value, depth + 1) if isinstance(value, dict) and value.keys() >= _SUITE else []
+
+
+def _of_jest(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tests of a report of Jest, which files them by the files that they are in; one left out has no verdict."""
+    files = held if isinstance(held := value.get("testResults"), list) else []
+    tests = [
+        test
+        for file in files
+        for test in (file.get("assertionResults") or () if isinstance(file, dict) else ())
+        if isinstance(test, dict) and isinstance(test.get("fullName") or test.get("title"), str)
+    ]
+    called = [test.get("fullName") or test["title"] for test in tests]
+    name = NAME if len({*called}) == len(called) else "test_name"  # one that comes again is another trial
+    return [{name: each, **outcome_of(test.get("status"))} for each, test in zip(called, tests, strict=True)]
 
 
 def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def samples_of(events: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
     for number, event in events:
         if not is_sample_event(event):
             continue
-        _, sample = samples.setdefault(str(event["sample_id"]), (number, {"sample_id": event["sample_id"]}))
+        _, sample = samples.setdefault(str(event["sample_id"]), (number, {"id": event["sample_id"]}))
         data: Mapping[str, Any] = event["data"]
         if event["type"] == "sampling":
             sample["messages"] = [*_said(data.get("prompt"), "user"), *_said(data.get("sampled"), "assistant")]

@@ -42,7 +42,7 @@ def transcripts_in(text: str) -> list[dict[str, Any]] | None:
     found = [(facts, transcript("\n".join(lines).strip()), lines) for facts, lines in sections]
     if any(not turns and any(line.strip() for line in lines) for _, turns, lines in found[1:]):
         return None  # something else stands between them
-    records = [{**facts, "messages": _messages(turns)} for facts, turns, _ in found if turns]
+    records = [{**facts, "messages": messages_of(turns)} for facts, turns, _ in found if turns]
     return records or None
 
 
@@ -62,5 +62,6 @@ def _named(heading: str) -> dict[str, Any]:
     return {"task_id": called, **({"success": verdicts[0]} if len(verdicts) == 1 else {})}
 
 
-def _messages(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def messages_of(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The turns of a transcript as messages."""
     return [{"role": ROLES[turn["speaker"]], "content": turn["text"]} for turn in turns]

@@ -25,22 +25,33 @@ def has_verdict_columns(row: Mapping[str, str]) -> bool:
 
 
 def of_row(row: Mapping[str, Any], header: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """The trials in a row of such a table, also those whose cells are empty; none in one of totals."""
+    """The trials in a row of such a table, also those whose cells are empty; none in one of totals.
+
+    Empty cells behind the last trial of a task are of trials that were never run.
+    """
     if TOTAL.fullmatch(str(next(iter(row.values()), "")).strip()):
         return []
     if columns := _trial_columns(row, fewest=1):
         shared = {key: cell for key, cell in row.items() if key not in columns}
-        every = {**_columns_of_trials(header), **columns}
+        every = _run(row, {**_columns_of_trials(header), **columns})
         return [{**shared, "trial": number, **outcome_of(row.get(column))} for column, number in every.items()]
     every = _columns_of_trials(header)
     words = [row[key] for key in every if key in row]
     if words and all(map(is_other_word, words)) and task_and_trial(row):
         shared = {key: cell for key, cell in row.items() if key not in every}
-        return [{**shared, "trial": number, **outcome_of(row.get(column))} for column, number in every.items()]
+        return [
+            {**shared, "trial": number, **outcome_of(row.get(column))} for column, number in _run(row, every).items()
+        ]
     tasks = _task_columns(row)
     trial = {key: cell for key, cell in row.items() if key not in tasks}
     empty = [key for key in header if key and key not in row] if tasks else []
     return [{**trial, "task_id": task, "success": row.get(task)} for task in (*tasks, *empty)]
+
+
+def _run(row: Mapping[str, Any], columns: Mapping[str, int]) -> dict[str, int]:
+    """The columns of trials up to the last with something in its cell."""
+    last = max((number for column, number in columns.items() if row.get(column) not in (None, "")), default=-1)
+    return {column: number for column, number in columns.items() if number <= last}
 
 
 def _trial_columns(row: Mapping[str, Any], fewest: int = 2) -> dict[str, int]:

@@ -56,6 +56,8 @@ def _xml(text: str) -> list[dict[str, Any]] | None:
             known = {**element.attrib, **inside}
             if element.tag == "testcase":
                 records.setdefault(_CASE, []).append(_test_case(known, inside))
+            elif element.tag.endswith("}UnitTestResult"):
+                records.setdefault(_CASE, []).append(_unit_test(known))
             elif len(known) >= _FEWEST:
                 records.setdefault(element.tag, []).append(known)
     except ParseError:
@@ -74,6 +76,12 @@ def _test_case(known: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str,
     case = {"class": known.get("classname", ""), NAME: known.get("name", ""), "success": success}
     broken = {"error": inside["error"][:200]} if "error" in inside else {}
     return {**case, **broken, **({"duration": known["time"]} if known.get("time") else {})}
+
+
+def _unit_test(known: Mapping[str, Any]) -> dict[str, Any]:
+    """A result of Visual Studio; one that is neither passed nor failed has no verdict."""
+    success = {"Passed": True, "Failed": False}.get(known.get("outcome", ""))
+    return {"class": "", NAME: known.get("testName", ""), "success": success}
 
 
 def _of_tests(cases: list[dict[str, Any]]) -> list[dict[str, Any]] | None:

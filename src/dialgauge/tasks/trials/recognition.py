@@ -82,7 +82,8 @@ def refuse_unreadable(file: str | Path) -> str:
         except UnknownFormat as error:
             if error.damage:
                 raise led_on(file, error, part) from error
-            seen = f"; keys seen: {', '.join(error.names)}" if error.names else ""
+            names = [name for name in error.names if ": " not in name]  # a line of a transcript has no keys
+            seen = f"; keys seen: {', '.join(names)}" if names else ""
             if not logs:
                 raise _no_log(file, part, seen) from error
             raise _unread_beside(file, parts, folders) from error

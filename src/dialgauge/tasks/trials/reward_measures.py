@@ -115,7 +115,7 @@ def _cost(attempt: TaskAttempt, settings: Settings) -> float | None:
 
 def _count(what: str, attempt: TaskAttempt, settings: Settings) -> float | None:
     counts: dict[str, int] = getattr(attempt, what)
-    if not any(attempt.turns.values()):  # nobody kept its messages
+    if not any(attempt.turns.values()) or not counts:  # nobody kept its messages, or its calls
         return None
     side = str(settings["of"])
     return float(sum(counts.values()) if side == "both" else counts[side])
@@ -203,6 +203,13 @@ def _no_count(evidence: Any, settings: Settings) -> str | None:
     return None if said or not evidence.attempts else "no conversation that counts has messages"
 
 
+def _no_calls(evidence: Any, settings: Settings) -> str | None:
+    if why := _no_count(evidence, settings):
+        return why
+    said = any(attempt.calls for attempt in evidence.attempts if evidence.counts(attempt))
+    return None if said or not evidence.attempts else "no conversation that counts records the calls of its tools"
+
+
 def _whole(settings: Settings) -> str | None:
     return f"it has no parts; leave out [{_part(settings)}]" if _part(settings) else None
 
@@ -234,7 +241,7 @@ CARDS: tuple[Card[Any], ...] = (
     ),
     _amount(
         TOOL_CALLS, "tool calls", "Tool calls per conversation, of both sides or of one.", "calls / conversations",
-        partial(_count, "calls"), unit="calls", obstacle=_no_count,
+        partial(_count, "calls"), unit="calls", obstacle=_no_calls,
     ),
     _card(
         TOKENS, "model tokens", "Tokens per conversation, read and written, as the log counts them.",

@@ -63,6 +63,7 @@ class TaskAttempt(Struct, frozen=True, kw_only=True):
     parts: dict[str, float]
     costs: dict[str, float]
     turns: dict[str, int]
+    #: Empty where there are results of tools and no calls.
     calls: dict[str, int]
     #: Of one that failed at a limit: who used up the steps.
     steps: UsedSteps | None = None
@@ -110,7 +111,7 @@ def task_attempt(dialogue: Dialogue) -> TaskAttempt:
         },
         tokens=_number(dialogue.id, "tokens", details.get("tokens")),
         turns=_by_side(dialogue, lambda turn: 1),
-        calls=_by_side(dialogue, lambda turn: len(turn.calls or ())),
+        calls={} if "results_alone" in details else _by_side(dialogue, lambda turn: len(turn.calls or ())),
         steps=used_steps(dialogue) if end == "limit" and not outcome.success else None,
     )
 

@@ -204,7 +204,7 @@ def _judged_apart(runs: Sequence[Run]) -> list[str]:
         return []
     first, second = (run.table(TRIALS).select("dialogue", "success", "turns", "calls") for run in runs)
     said = first.filter(first["turns"] > 0)  # of others nobody kept what was said
-    alike = said.join(second, on=["dialogue", "turns", "calls"])
+    alike = said.join(second, on=["dialogue", "turns", "calls"], nulls_equal=True)
     other = set(alike.filter(alike["success"] != alike["success_right"])["dialogue"])
     if not other:
         return []

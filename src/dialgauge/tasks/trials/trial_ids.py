@@ -2,9 +2,9 @@
 
 They are taken from the ids where all end in the same way and several tasks have several trials: in a word for trials
 and a number (or begin with these: ``run2/task_3``; how it went may follow: ``t3_trial0_pass``); in a letter for them
-(``refund__t1``) or a mere number, if every task then has the same trials, fewer than there are tasks, and for a mere
-number one of its own, or words that something else joins (``lost_luggage-1``). ``airline-0`` and ``retail-0`` are
-tasks, as are ``airline_task_0`` and dates.
+(``refund__t1``) or a mere number, if every task then has at least two trials, counted from the same number without
+gaps and fewer than there are tasks, and for a mere number behind no point one of its own, or words that something else
+joins (``lost_luggage-1``). ``airline-0`` and ``retail-0`` are tasks, as are ``airline_task_0`` and dates.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-_TRIAL = r"(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)[-_ =]?([0-9]{1,6})"
+_TRIAL = r"(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep|seed|iteration|iter)(?:[-_ =]|: )?([0-9]{1,6})"
+_ALONE = re.compile(rf"(?<=[\w)])\s?[\[(]{_TRIAL}[\])]\Z", re.IGNORECASE)
 _WORD = re.compile(rf"(?:[-_ /.:#(]{{1,2}}|(?<=[0-9])){_TRIAL}\)?(?=\]?\Z)", re.IGNORECASE)
 _FIRST = re.compile(rf"\A{_TRIAL}[-_ /.:#](?=[a-z])", re.IGNORECASE)
 #: How it went, behind the trial.
@@ -49,7 +50,7 @@ def trials_in_ids(ids: Sequence[str]) -> TrialIds:
     """What ids tell of tasks and trials."""
     bare = [_VERDICT.sub("", name) for name in ids]
     numbered = (*_OF_PYTEST, _LETTER, _NUMBER)
-    for pattern, names in ((_WORD, bare), (_FIRST, bare), *((pattern, ids) for pattern in numbered)):
+    for pattern, names in ((_ALONE, bare), (_WORD, bare), (_FIRST, bare), *((pattern, ids) for pattern in numbered)):
         ends = [pattern.search(name) for name in names]
         pairs = [
             (name[: end.start()] + name[end.end() :], int(end[1])) for name, end in zip(names, ends, strict=True) if end
@@ -85,13 +86,15 @@ def grid_example(tasks: Sequence[str]) -> str:
 
 
 def _are_trials(trials: dict[str, set[int]], mark: str) -> bool:
-    """Are mere numbers behind a mark trials: the same of every task, counted up, beside its number or its words?"""
+    """Are mere numbers behind a mark trials: counted up for every task, beside its number or its words?"""
     numbers = all(_DIGITS.search(task) and not _DATE.search(task) for task in trials)
-    named = all((words := _WORDS.fullmatch(task)) and words[1] != mark for task in trials)
+    named = all(mark == "." or ((words := _WORDS.fullmatch(task)) and words[1] != mark) for task in trials)
     return _are_counted(trials) and (numbers or (named and not any(map(_OF_TASKS.search, trials))))
 
 
 def _are_counted(trials: dict[str, set[int]]) -> bool:
-    first = next(iter(trials.values()))
-    counted = sorted(first) == list(range(min(first), min(first) + len(first))) and min(first) < 2
-    return counted and all(numbers == first for numbers in trials.values()) and len(trials) > len(first)
+    """Has every task several trials, counted without gaps from the same 0 or 1, and fewer than there are tasks?"""
+    first = min(min(numbers) for numbers in trials.values())
+    counted = all(numbers == {*range(first, first + len(numbers))} for numbers in trials.values())
+    most, fewest = max(map(len, trials.values())), min(map(len, trials.values()))
+    return first < 2 and counted and fewest > 1 and len(trials) > most

@@ -289,7 +289,9 @@ def _unknown(attempts: Attempts) -> list[str]:
     costs = any(attempt.costs for attempt in attempts.attempts)
     tokens = any(attempt.tokens is not None for attempt in attempts.attempts)
     ends = any(attempt.reason for attempt in attempts.attempts)
+    calls = any(attempt.calls for attempt in attempts.attempts)
     facts = {"cost": costs, "tokens": tokens, "how conversations ended": ends}
+    facts["tool calls (there are only results of tools)"] = calls
     lacking = [name for name, known in facts.items() if not known and name not in attempts.unread_amounts]
     unread = [
         f"{name.replace('_', ' ')} is left out: in {counted(texts.total(), 'conversation')} of "

@@ -459,7 +459,7 @@ def _trials_frame(attempts: Attempts) -> polars.DataFrame:
         "agent_cost": ([row.costs.get("agent") for row in rows], pl.Float64),
         "user_cost": ([row.costs.get("user") for row in rows], pl.Float64),
         "turns": ([sum(row.turns.values()) for row in rows], pl.Int64),
-        "calls": ([sum(row.calls.values()) for row in rows], pl.Int64),
+        "calls": ([sum(row.calls.values()) if row.calls else None for row in rows], pl.Int64),
         "steps_used_by": ([row.steps and row.steps.side for row in rows], pl.String),
         "steps_turn": ([row.steps and row.steps.turn for row in rows], pl.Int64),
         "steps_lost": ([row.steps and row.steps.lost for row in rows], pl.List(pl.String)),
