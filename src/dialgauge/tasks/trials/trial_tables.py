@@ -165,7 +165,7 @@ def _side_by_side(
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
     facts = [] if shares and per != "task" else [f"mean per {per}"]
-    beside: dict[str, Any] = {"facts": facts, "unit": "percent" if shares else ""}
+    titled: dict[str, Any] = {"facts": facts, "unit": "percent" if shares else ""}
     titles = {}
     for name, unit in units.items():
         said = [
@@ -174,10 +174,10 @@ def _side_by_side(
         ]
         titles[name] = _TITLES.get(name, name) + (f" ({', '.join(filter(None, said))})" if any(said) else "")
     if len(runs) > _BESIDE:
-        table = _below_each_other(title, runs, titles, beside)
+        table = _below_each_other(title, runs, titles, titled)
     else:
         heads = [Column("measure"), *(Column(_head(run), align="right") for run in runs), *(_SPREAD if spread else ())]
-        table = Table(title, heads, **beside)
+        table = Table(title, heads, **titled)
         for name, heading in titles.items():
             amounts = spread.get(name) if spread else None  # none where no scored conversation says it
             beside = _spread_cells(runs[0].scores[name], amounts) if amounts else [""] * len(_SPREAD if spread else ())
@@ -286,10 +286,10 @@ def _same_statistic(run: Run, score: str, metric: str) -> float | None:
     return run.scores[name].value if metric in ("accuracy", "mean") else None
 
 
-def _below_each_other(title: str, runs: Sequence[Run], titles: Mapping[str, str], beside: Mapping[str, Any]) -> Table:
+def _below_each_other(title: str, runs: Sequence[Run], titles: Mapping[str, str], titled: Mapping[str, Any]) -> Table:
     """A row for each of many files, none of which a narrow screen may leave out: it leaves out measures, last first."""
     measures = [Column(title, align="right", drop=index) for index, title in enumerate(titles.values())]
-    table = Table(title, [Column("system", exact=True), *measures], stacked=True, **beside)
+    table = Table(title, [Column("system", exact=True), *measures], stacked=True, **titled)
     for run in runs:
         table.add(_head(run), *(_cell(run.scores.get(name)) for name in titles))
     return table
