@@ -118,6 +118,10 @@ def equations(state: Flat, between: str = "; ") -> str:
     return between.join(f"{slot}={value}" for slot, value in state.items())
 
 
+def colons(state: Flat) -> str:
+    return ", ".join(f"{slot}: {value}" for slot, value in state.items()) or "none"
+
+
 def labels(state: Flat) -> list[str]:
     return [f"{slot}-{value}" for slot, value in state.items()]
 
@@ -246,6 +250,12 @@ READ: dict[str, Callable[[States], Written]] = {
     "lm-evaluation-harness": lambda p: lines(p, lambda d, t, s: {
         "doc_id": t, "doc": {"dialogue_id": d, "turn_id": t}, "target": json.dumps(GOLD[d][t]),
         "resps": [[json.dumps(s)]], "filtered_resps": [json.dumps(s)], "exact_match": 1.0}),
+    "lm-evaluation-harness in words": lambda p: lines(p, lambda d, t, s: {
+        "doc_id": t, "doc": {"dialogue_id": d, "turn_id": t, "context": "hi", "state": colons(GOLD[d][t])},
+        "target": colons(GOLD[d][t]), "resps": [[f" {colons(s)}"]], "filtered_resps": [colons(s)], "filter": "none"}),
+    "answers in lists of lists": lambda p: rows(p, lambda s: [[f" {colons(s)}"]], "resps"),
+    "a text in a list": lambda p: rows(p, lambda s: [colons(s)]),
+    "equations in a list": lambda p: rows(p, lambda s: [equations(s)]),
     "a chat model": lambda p: rows(
         p, lambda s: f"Sure! Here is the state:\n```json\n{json.dumps(s, indent=2)}\n```\nAnything else?", "answer"),
     "thoughts": lambda p: rows(p, lambda s: f"<think>he wants a hotel</think>\n{json.dumps(s)}", "response"),
