@@ -498,6 +498,7 @@ IN_PYTHON: dict[str, Callable[[States], Any]] = {
         d: defaultdict(dict, enumerate(ss)) for d, ss in p.items()}),
     "rows of a system by name": lambda p: {"mine": [
         {"dialogue_id": d, "turn": t, "state": s} for d, t, s in turns(p)]},
+    "sets of labels by dialogue and turn": lambda p: {(f"{d}.json", t): {*labels(s)} for d, t, s in turns(p)},
     "records under their dialogue": lambda p: {d: [
         {"dial_id": d.lower(), "turn": t, "state": s} for t, s in enumerate(ss)] for d, ss in p.items()},
 }  # fmt: skip
@@ -584,3 +585,20 @@ def test_few_words_for_absent_slots_are_told() -> None:
         states[1]["hotel-stars"] = "not specified"
     results = dialgauge.score(gold, pred)
     assert any("'not specified' fills 20 of 600 predicted slots" in str(note) for note in results.notes)
+
+
+@pytest.mark.parametrize("around", [{}, {"dev": {}}, {"model": "m", "dev": {}}])
+def test_a_system_keeps_its_name_where_its_dialogues_stand_under_a_split(around: dict[str, Any]) -> None:
+    held: Any = {**around, "test": {d: dict(enumerate(ss)) for d, ss in PREDICTED.items()}}
+    run = dialgauge.score(dict(GOLD), {"mine": held}, measures="JGA", intervals=False)
+    assert float(run["mine"]["JGA"]) == pytest.approx(JGA)
+
+
+def test_alternatives_in_one_value_are_told() -> None:
+    gold, _ = _two_columns("pred", "other")
+    pred = {name: [dict(state) for state in states] for name, states in gold.items()}
+    for states in list(pred.values())[:20]:
+        states[0]["hotel-area"] = "north|northern"
+    told = [str(note) for note in dialgauge.score(gold, pred).notes]
+    assert any("20 of 600 predicted values hold alternatives, of which gold has one" in note for note in told)
+    assert any("hotel-area 'north|northern'" in note and "write one value" in note for note in told)
