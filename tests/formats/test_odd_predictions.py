@@ -397,8 +397,13 @@ REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {
         "hotel.json": json.dumps({d: [nested(s).get("hotel", {}) for s in ss] for d, ss in p.items()})}),
     "a text for each dialogue": ("a state alone does not say whose", lambda p: {
         f"{d}.txt": "\n".join(map(equations, ss)) for d, ss in p.items()}),
+    "a turn's slots as TRADE calls them": ("if it is 'turn_label', call that 'changes'", lambda p: lines(
+        p, lambda d, t, s: {"dialogue_id": d, "turn": t, "turn_label": changes(p, d, t)})),
     "a file for each turn": ("the state of one turn, 0 of MUL1000: put those of all turns into one file", lambda p: {
         f"{d}_{t}.json": json.dumps(s) for d, t, s in turns(p)}),
+    "a file for each turn, one of which looks like verdicts": ("the state of one turn, 0 of MUL1000", lambda p: {
+        f"{d}_turn{t}.json": json.dumps(s if d != "MUL1037" or t else {"hotel-parking": "yes", "hotel-internet": "yes"})
+        for d, t, s in turns(p)}),
     "rows without names": ("names of the columns", lambda p: frame(p).to_json(orient="values")),
     "a pickle": ("Python pickle, which is never loaded", lambda p: pickle.dumps(p)),
     "an array": ("array of NumPy", lambda p: binary(lambda file: numpy.save(file, numpy.array([1, 2])))),

@@ -104,6 +104,8 @@ class FileReading(Struct, frozen=True, kw_only=True):
     interleaved: int = 0
     #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
     said: dict[str, dict[int, str]] = {}
+    #: What ConvLab-3's dialogues are called in the dataset that they are from, by their ids.
+    original_ids: dict[str, str] = {}
 
     @classmethod
     def of(cls, notes: Notes) -> FileReading:
@@ -119,6 +121,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             unnumbered=notes.unnumbered,
             interleaved=notes.interleaved,
             said=notes.said,
+            original_ids=notes.original_ids,
         )
 
     @classmethod

@@ -178,7 +178,7 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
 
 
 def alternative_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
-    """Values with alternatives in them, as ``centre|center``, of which gold has one, and which the profile knows not."""
+    """Values such as ``centre|center``, of which gold has a part, and which the profile does not know."""
     likely = [item for item in evidence.predicted if len(item[2]) == 1 and _BETWEEN in item[2][0]]
     known = _GoldWords(evidence, profile) if likely else None
     wrong: dict[Item, int] = {}
