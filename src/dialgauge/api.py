@@ -164,9 +164,10 @@ def _scored_logs(systems: Sequence[Run | str]) -> list[Run | str]:
     paths = [name for name in systems if isinstance(name, str) and is_input(name)]
     if not paths:
         return list(systems)
-    from dialgauge.tasks import are_results, score_results
+    from dialgauge.tasks import are_results, refuse_unknown, score_results
 
     if not are_results(paths):
+        refuse_unknown(paths)
         return list(systems)
     scored = iter(score_results(paths, resamples=0).runs)
     return [next(scored) if isinstance(name, str) and is_input(name) else name for name in systems]

@@ -174,7 +174,13 @@ def test_dialogues_whose_turns_have_predictions_are_predictions(tmp_path: Path) 
         corpus = read(file)
         assert (corpus.format, corpus.dialogues[:]) == ("convlab3-predictions", rows)
     gold: dict[str, list[dict[str, str]]] = {"MUL1.json": [{}] * 3}
+    assert float(dialgauge.score(gold, [file], measures="JGA", intervals=False)[0]["JGA"]) == 1 / 3
+    named = [{"dialogue_id": "multiwoz21-test-0", "original_id": "MUL1.json", **turn} for turn in users]
+    (tmp_path / "rows.json").write_text(json.dumps(named))
+    results = dialgauge.score(gold, [tmp_path / "rows.json"], measures="JGA", intervals=False)
+    assert float(results[0]["JGA"]) == 1 / 3 and "called by their original_id" in str(results.notes)
+    (tmp_path / "unnamed.json").write_text(json.dumps([{"dialogue_id": "multiwoz21-test-0", "turns": users}]))
     with pytest.raises(DialgaugeError, match=r"share no dialogue.*data convert PRED NEW --to nested --original-ids"):
-        dialgauge.score(gold, [file], intervals=False)
+        dialgauge.score(gold, [tmp_path / "unnamed.json"], intervals=False)
     dialgauge.convert(file, tmp_path / "nested.json", to="nested", original_ids=file)
     assert float(dialgauge.score(gold, [tmp_path / "nested.json"], measures="JGA", intervals=False)[0]["JGA"]) == 1 / 3

@@ -118,6 +118,10 @@ def equations(state: Flat, between: str = "; ") -> str:
     return between.join(f"{slot}={value}" for slot, value in state.items())
 
 
+def colons(state: Flat) -> str:
+    return ", ".join(f"{slot}: {value}" for slot, value in state.items()) or "none"
+
+
 def labels(state: Flat) -> list[str]:
     return [f"{slot}-{value}" for slot, value in state.items()]
 
@@ -246,6 +250,12 @@ READ: dict[str, Callable[[States], Written]] = {
     "lm-evaluation-harness": lambda p: lines(p, lambda d, t, s: {
         "doc_id": t, "doc": {"dialogue_id": d, "turn_id": t}, "target": json.dumps(GOLD[d][t]),
         "resps": [[json.dumps(s)]], "filtered_resps": [json.dumps(s)], "exact_match": 1.0}),
+    "lm-evaluation-harness in words": lambda p: lines(p, lambda d, t, s: {
+        "doc_id": t, "doc": {"dialogue_id": d, "turn_id": t, "context": "hi", "state": colons(GOLD[d][t])},
+        "target": colons(GOLD[d][t]), "resps": [[f" {colons(s)}"]], "filtered_resps": [colons(s)], "filter": "none"}),
+    "answers in lists of lists": lambda p: rows(p, lambda s: [[f" {colons(s)}"]], "resps"),
+    "a text in a list": lambda p: rows(p, lambda s: [colons(s)]),
+    "equations in a list": lambda p: rows(p, lambda s: [equations(s)]),
     "a chat model": lambda p: rows(
         p, lambda s: f"Sure! Here is the state:\n```json\n{json.dumps(s, indent=2)}\n```\nAnything else?", "answer"),
     "thoughts": lambda p: rows(p, lambda s: f"<think>he wants a hotel</think>\n{json.dumps(s)}", "response"),
@@ -387,8 +397,13 @@ REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {
         "hotel.json": json.dumps({d: [nested(s).get("hotel", {}) for s in ss] for d, ss in p.items()})}),
     "a text for each dialogue": ("a state alone does not say whose", lambda p: {
         f"{d}.txt": "\n".join(map(equations, ss)) for d, ss in p.items()}),
+    "a turn's slots as TRADE calls them": ("if it is 'turn_label', call that 'changes'", lambda p: lines(
+        p, lambda d, t, s: {"dialogue_id": d, "turn": t, "turn_label": changes(p, d, t)})),
     "a file for each turn": ("the state of one turn, 0 of MUL1000: put those of all turns into one file", lambda p: {
         f"{d}_{t}.json": json.dumps(s) for d, t, s in turns(p)}),
+    "a file for each turn, one of which looks like verdicts": ("the state of one turn, 0 of MUL1000", lambda p: {
+        f"{d}_turn{t}.json": json.dumps(s if d != "MUL1037" or t else {"hotel-parking": "yes", "hotel-internet": "yes"})
+        for d, t, s in turns(p)}),
     "rows without names": ("names of the columns", lambda p: frame(p).to_json(orient="values")),
     "a pickle": ("Python pickle, which is never loaded", lambda p: pickle.dumps(p)),
     "an array": ("array of NumPy", lambda p: binary(lambda file: numpy.save(file, numpy.array([1, 2])))),
@@ -488,6 +503,7 @@ IN_PYTHON: dict[str, Callable[[States], Any]] = {
         d: defaultdict(dict, enumerate(ss)) for d, ss in p.items()}),
     "rows of a system by name": lambda p: {"mine": [
         {"dialogue_id": d, "turn": t, "state": s} for d, t, s in turns(p)]},
+    "sets of labels by dialogue and turn": lambda p: {(f"{d}.json", t): {*labels(s)} for d, t, s in turns(p)},
     "records under their dialogue": lambda p: {d: [
         {"dial_id": d.lower(), "turn": t, "state": s} for t, s in enumerate(ss)] for d, ss in p.items()},
 }  # fmt: skip
@@ -574,3 +590,20 @@ def test_few_words_for_absent_slots_are_told() -> None:
         states[1]["hotel-stars"] = "not specified"
     results = dialgauge.score(gold, pred)
     assert any("'not specified' fills 20 of 600 predicted slots" in str(note) for note in results.notes)
+
+
+@pytest.mark.parametrize("around", [{}, {"dev": {}}, {"model": "m", "dev": {}}])
+def test_a_system_keeps_its_name_where_its_dialogues_stand_under_a_split(around: dict[str, Any]) -> None:
+    held: Any = {**around, "test": {d: dict(enumerate(ss)) for d, ss in PREDICTED.items()}}
+    run = dialgauge.score(dict(GOLD), {"mine": held}, measures="JGA", intervals=False)
+    assert float(run["mine"]["JGA"]) == pytest.approx(JGA)
+
+
+def test_alternatives_in_one_value_are_told() -> None:
+    gold, _ = _two_columns("pred", "other")
+    pred = {name: [dict(state) for state in states] for name, states in gold.items()}
+    for states in list(pred.values())[:20]:
+        states[0]["hotel-area"] = "north|northern"
+    told = [str(note) for note in dialgauge.score(gold, pred).notes]
+    assert any("20 of 600 predicted values hold alternatives, of which gold has one" in note for note in told)
+    assert any("hotel-area 'north|northern'" in note and "write one value" in note for note in told)

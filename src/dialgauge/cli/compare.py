@@ -237,6 +237,8 @@ def main(
         return compare_stored(files, testing, request, output)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
+    if not inputs.gold_format:
+        tasks.refuse_unknown(files)
     from dialgauge import compare
 
     with err.status("scoring and comparing"):

@@ -315,6 +315,7 @@ def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
         )
         known = formats[0] not in ("", "predictions")  # a corpus, to which responses were forgotten
         raise error if known else tasks.led_on(files[0], error)
+    tasks.refuse_unknown(files)
     return files[0], list(files[1:])
 
 

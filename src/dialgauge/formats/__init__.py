@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.predictions.advice import states_example as states_example
     from dialgauge.formats.predictions.columns import dialogue_named as dialogue_named
     from dialgauge.formats.predictions.common import example_rows as example_rows
+    from dialgauge.formats.predictions.entries import unwrapped as unwrapped
     from dialgauge.formats.registry import (
         BUILT_IN as BUILT_IN,
         LAST_RESORT as LAST_RESORT,

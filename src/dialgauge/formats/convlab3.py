@@ -314,12 +314,13 @@ class _Row(_PredictedTurn, gc=False, kw_only=True):
 
     dialogue_id: str
     predictions: _Predicted
+    original_id: Any = None
 
 
 class _PredictedDialogue(Struct, gc=False):
     dialogue_id: str
     turns: list[_PredictedTurn]
-    original_id: Raw = Raw()
+    original_id: Any = None
 
 
 _ROWS, _PREDICTED_DIALOGUES = Listed(_Row), Listed(_PredictedDialogue)
@@ -373,10 +374,13 @@ def _by_dialogue(part: Part, notes: Notes) -> Iterator[tuple[str, Sequence[_Pred
     objects = decode(_OBJECTS, content, part)
     if not objects or "turns" not in objects[0]:
         rows = _ROWS.decode(content, part, notes)
+        notes.original_ids |= {row.dialogue_id: row.original_id for row in rows if isinstance(row.original_id, str)}
         yield from ((name, list(group)) for name, group in groupby(rows, key=lambda row: row.dialogue_id))
         return
     for dialogue in _PREDICTED_DIALOGUES.decode(content, part, notes):
-        notes.add(ORIGINAL_ID_DROPPED, int(bool(dialogue.original_id)))
+        notes.add(ORIGINAL_ID_DROPPED, int(dialogue.original_id is not None))
+        if isinstance(dialogue.original_id, str):
+            notes.original_ids[dialogue.dialogue_id] = dialogue.original_id
         turns = [turn for turn in dialogue.turns if turn.speaker == "user"]
         notes.add("system turns dropped", len(dialogue.turns) - len(turns))
         if turns:

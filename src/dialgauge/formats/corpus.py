@@ -404,11 +404,21 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
     elif unfit or len({found.name for found in dialogues}) > 1:
         from dialgauge.formats.logs.mixed_files import logs_among
 
-        logs = logs_among(parts) if len(parts) > 1 else []
+        of_turns = 2 * len(unfit) > len(parts) and _are_turns(parts)
+        logs = logs_among(parts) if len(parts) > 1 and not of_turns else []
         if unfit and not logs:
             raise unfit[0][1]
         chosen = logs or chosen
     yield from chosen
+
+
+def _are_turns(parts: Sequence[Part]) -> bool:
+    """Are files named by dialogue and turn? Numbers alone may be those of trials."""
+    from dialgauge.formats.predictions.dialogue_turns import dialogue_turn, share_dialogues
+
+    pairs = [dialogue_turn(part.stem.rpartition(".")[0]) for part in parts if "turn" in part.stem.lower()]
+    named = [pair for pair in pairs if pair is not None]
+    return len(named) == len(parts) > len({name for name, _ in named}) and share_dialogues(named)
 
 
 def _accompanies(part: Part) -> bool:

@@ -55,6 +55,8 @@ class Notes:
         self.interleaved = 0
         #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
         self.said: dict[str, dict[int, str]] = {}
+        #: What ConvLab-3's dialogues are called in the dataset that they are from, by their ids.
+        self.original_ids: dict[str, str] = {}
         #: Fields that hold states, too, and were not read.
         self.other_states: list[str] = []
         #: Did a table give all states the same slots, so that one it has no column or field for is lost?

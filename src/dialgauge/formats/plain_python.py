@@ -14,7 +14,7 @@ def plain_python(value: Any) -> Any:
     """The same in dictionaries, lists, texts and numbers.
 
     >>> plain_python({"at": datetime.time(17, 30), "of": (1, {"north"})})
-    {'at': '17:30', 'of': (1, {'north'})}
+    {'at': '17:30', 'of': (1, ['north'])}
     """
     kind = type(value)
     if kind in _PLAIN:
@@ -23,6 +23,8 @@ def plain_python(value: Any) -> Any:
         return {plain_key(key): plain_python(held) for key, held in value.items()}
     if kind in (list, tuple):
         return kind(map(plain_python, value))
+    if kind in (set, frozenset):
+        return sorted(map(plain_python, value), key=str)
     if isinstance(value, datetime.time):
         return value.strftime("%H:%M")
     if is_dataclass(value) and not isinstance(value, type):

@@ -164,6 +164,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.trials.recognition import (
         are_results as are_results,
         led_on as led_on,
+        refuse_unknown as refuse_unknown,
         refuse_unreadable as refuse_unreadable,
     )
     from dialgauge.tasks.trials.trial_comparison import Settling as Settling, settling as settling

@@ -45,6 +45,7 @@ from dialgauge.tracking.state_guards import (
 )
 from dialgauge.tracking.value_guards import (
     absent_findings,
+    alternative_findings,
     anything_findings,
     boolean_findings,
     joined_findings,
@@ -116,6 +117,7 @@ def profile_findings(
         *absent_findings(evidence, profile),
         *boolean_findings(evidence, profile),
         *(spelling_findings(evidence, profile) or (anything_findings(evidence, profile) if reading.understood else ())),
+        *alternative_findings(evidence, profile),
         *slot_findings(evidence, profile, inventory, from_table=reading.from_table),
     ]
 

@@ -41,6 +41,8 @@ _WHAT = "predictions are files, frames, datasets, dialogues or states by dialogu
 
 #: What is surely no frame.
 _AT_A_GLANCE = (dict, list, tuple, str)
+#: Of what predictions of one system by dialogue or turn are made.
+_IN_MEMORY = (*_AT_A_GLANCE, defaultdict, OrderedDict, set, frozenset)
 #: In place of a gold file: each prediction file brings its own gold.
 SELF = "self"
 
@@ -102,6 +104,8 @@ class FileReading(Struct, frozen=True, kw_only=True):
     interleaved: int = 0
     #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
     said: dict[str, dict[int, str]] = {}
+    #: What ConvLab-3's dialogues are called in the dataset that they are from, by their ids.
+    original_ids: dict[str, str] = {}
 
     @classmethod
     def of(cls, notes: Notes) -> FileReading:
@@ -117,6 +121,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             unnumbered=notes.unnumbered,
             interleaved=notes.interleaved,
             said=notes.said,
+            original_ids=notes.original_ids,
         )
 
     @classmethod
@@ -273,12 +278,14 @@ def _is_one_system(sources: Mapping[Any, Any]) -> bool:
     values = list(sources.values())
     if any(_are_rows(name, value) for name, value in sources.items()):
         return False
-    if not all(type(value) in (dict, defaultdict, OrderedDict, list, tuple, str) for value in values):
+    if not all(type(value) in _IN_MEMORY for value in values):
         return False
     if any(isinstance(value, dict) and (_are_states(value) or _are_frames(value)) for value in values):
         return False
-    if len(values) == 1 and isinstance(values[0], dict) and not _are_rows("", values) and _is_one_system(values[0]):
-        return False
+    if len(values) == 1 and isinstance(values[0], dict) and not _are_rows("", values):
+        inner = formats.unwrapped(values[0])
+        if _is_one_system(values[0]) or (isinstance(inner, dict) and _is_one_system(inner)):
+            return False
     if any(isinstance(element, Dialogue) for value in values if isinstance(value, list | tuple) for element in value):
         return False
     if any(isinstance(value, str) for value in values) and not all(isinstance(key, tuple) for key in sources):

@@ -104,6 +104,24 @@ def prefixed_as_gold(gold: Sequence[Dialogue], dialogues: Sequence[Dialogue]) ->
     return [worker.dialogue(dialogue) for dialogue in dialogues]
 
 
+#: What is said where :func:`with_original_ids` changed something.
+ORIGINALS = Note("renamed", "dialogues called by their original_id, as gold calls them")
+
+
+def with_original_ids(
+    gold: Sequence[Dialogue], dialogues: Sequence[Dialogue], originals: Mapping[str, str]
+) -> Sequence[Dialogue]:
+    """The predictions under the ids of the dataset that ConvLab-3 took them from, where gold has these and none of
+    theirs; the same object elsewhere."""
+    known = {dialogue_key(dialogue.id) for dialogue in gold} if originals else set()
+    theirs = {dialogue_key(name) for name in originals.values()}
+    if known.isdisjoint(theirs) or len(theirs) < len(originals):
+        return dialogues
+    if any(dialogue_key(dialogue.id) in known for dialogue in dialogues):
+        return dialogues
+    return [replace(dialogue, id=originals.get(dialogue.id, dialogue.id)) for dialogue in dialogues]
+
+
 def _sides(dialogues: Sequence[Dialogue]) -> tuple[str, ...]:
     """What of a turn was predicted; in SGD's format it is called the state."""
     predicts = any(

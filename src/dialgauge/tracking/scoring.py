@@ -38,7 +38,16 @@ from dialgauge.tracking.inputs import (
 )
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
-from dialgauge.tracking.renaming import REPREFIXED, Renaming, prefixed_as_gold, read_renaming, renamed, renaming_notes
+from dialgauge.tracking.renaming import (
+    ORIGINALS,
+    REPREFIXED,
+    Renaming,
+    prefixed_as_gold,
+    read_renaming,
+    renamed,
+    renaming_notes,
+    with_original_ids,
+)
 from dialgauge.tracking.results import SENSITIVITY, TrackingRuns, inventory_notes
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
@@ -231,6 +240,9 @@ def _as_asked(
         if renaming is not None:
             dialogues, used = renamed(dialogues, renaming)
             names = renaming_notes(renaming, used)
+        original = dialogues if gold is None else with_original_ids(gold.dialogues, dialogues, system.original_ids)
+        if original is not dialogues:
+            dialogues, names = original, [*names, ORIGINALS]
         if gold is not None and (reprefixed := prefixed_as_gold(gold.dialogues, dialogues)) is not dialogues:
             dialogues, names = reprefixed, [*names, REPREFIXED]
         notes[system.name] = [*system.notes(), *names]

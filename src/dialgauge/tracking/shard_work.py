@@ -160,7 +160,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         for part in known[1:]:
             if part.roles:
                 known[0].require_alike(part)
-        reading = replace(FileReading.of(notes), said={})  # which is large, and was looked at
+        reading = replace(FileReading.of(notes), said={}, original_ids={})  # which are large
         facts = replace(ShardScores.joined(known), reading=reading)
         return sums.scores(facts) if sums.ids else facts
 

@@ -37,6 +37,8 @@ _DIGIT = re.compile("[0-9]")
 _YES_NO = {"true": "yes", "false": "no"}
 #: Of values that a program changed: how much more often than unchanged ones they are predicted, and how many differ.
 _RATHER, _DIFFERENT = 4, 3
+#: What stands between alternatives.
+_BETWEEN = "|"
 _ARTICLE = re.compile(r"^(?:the|an|a) (?=.)")
 _SIGNS = re.compile(r"[^\w]|_")
 _LOST = {
@@ -173,6 +175,26 @@ def spelling_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFi
         f"{', or use a profile that reads them (-p llm)' if helps else ''}"
     )
     return [GuardFinding(SPELLINGS, sentence, stops=bool(stops))]
+
+
+def alternative_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:
+    """Values such as ``centre|center``, of which gold has a part, and which the profile does not know."""
+    likely = [item for item in evidence.predicted if len(item[2]) == 1 and _BETWEEN in item[2][0]]
+    known = _GoldWords(evidence, profile) if likely else None
+    wrong: dict[Item, int] = {}
+    for item in likely if known else ():
+        pair, parts = profile.pair(*item[:2]), [part.strip() for part in item[2][0].split(_BETWEEN)]
+        if known and pair and not known.has(pair, item[2]) and known.has(pair, [part for part in parts if part]):
+            wrong[item] = evidence.predicted[item]
+    often, total = sum(wrong.values()), sum(evidence.predicted.values())
+    if often < max(FEW, _SPELLED * total):
+        return []
+    domain, slot, values = _most(wrong)
+    sentence = (
+        f"{often:,} of {counted(total, 'predicted value')} hold alternatives, of which gold has one, such as "
+        f"{domain}-{slot} '{values[0][:40]}', and are wrong under this profile; write one value, as gold does"
+    )
+    return [GuardFinding(SPELLINGS, sentence)]
 
 
 def anything_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFinding]:

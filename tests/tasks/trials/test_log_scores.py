@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dialgauge import compare
 from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Dialogue, Outcome, Turn
 from dialgauge.errors import DialgaugeError
@@ -543,6 +544,23 @@ def test_conversations_of_several_models_are_no_trials_of_one(tmp_path: Path) ->
     assert (
         score_results([log(tmp_path, *({**record, "agent_model": "x"} for record in records))])[0]["pass^1"].value == 1
     )
+
+
+@pytest.mark.parametrize(
+    "words", [["compare", "a.csv", "b.csv"], ["tasks", "score", "a.csv", "b.csv"], ["review", "a.csv"]], ids=" ".join
+)
+def test_a_table_of_results_under_unknown_names_is_led_on_by_every_command(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text("Aufgabe;Durchlauf;Erfolg\nx;1;nein\nx;2;ja\ny;1;ja\ny;2;ja\n")
+    alone = command(capsys, "tasks", "score", "a.csv")
+    outcome = command(capsys, *words)
+    assert outcome.code == alone.code == 2
+    assert outcome.err == alone.err and "keys seen: Aufgabe, Durchlauf, Erfolg" in alone.err
+    with pytest.raises(DialgaugeError, match="no known format of agents' logs fits it; keys seen: Aufgabe"):
+        compare(["a.csv", "b.csv"])
 
 
 def test_a_file_beside_the_messages_is_read_or_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -210,6 +210,25 @@ def test_a_trial_beyond_the_plan_makes_up_for_none_of_another_task(tmp_path: Pat
     assert run.details["pass_1_if_missing"] == {"all_failed": 0.5, "all_passed": 0.75}
 
 
+@pytest.mark.parametrize(
+    "verdicts", [{"a": "1111", "b": "0-"}, {"a": "10-", "b": "1", "c": "--"}, {"a": "1-", "b": "01"}]
+)
+def test_bounds_of_pass_1_are_means_over_tasks_as_it_is(verdicts: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = [
+        f"{task},{trial},{verdict.strip('-')}"
+        for task, each in verdicts.items()
+        for trial, verdict in enumerate(each, 1)
+    ]
+    path.write_text("\n".join(["task,trial,success", *rows, ""]))
+    low, high = (
+        sum(each.replace("-", rest).count("1") / len(each) for each in verdicts.values()) / len(verdicts)
+        for rest in "01"
+    )
+    [run] = score_results([path], resamples=0).runs
+    assert run.details["pass_1_if_missing"] == pytest.approx({"all_failed": low, "all_passed": high})
+
+
 def test_a_failed_conversation_that_was_held_again_is_not_missing(tmp_path: Path) -> None:
     path = tau2_file(tmp_path / "r.json", {"a": ("airline", [0.0, 1.0, 1.0])}, trials=2)
     made = json.loads(path.read_text())

@@ -38,7 +38,7 @@ _TURN = _names(
 _PREDICTED = _names(
     "predictedstate predstate predictedbeliefstate predbeliefstate predictedbelief predbelief predictedslots predslots "
     "prediction predictions predicted preds pred predict pr hypothesis hyp parsedstate modelstate systemstate "
-    "generatedbelief generatedstate generatedbeliefstate bspngen bspangen"
+    "generatedbelief generatedstate generatedbeliefstate bspngen bspangen filteredresps resps"
 )
 _NEUTRAL = _names(
     "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots frames "
@@ -47,7 +47,7 @@ _NEUTRAL = _names(
 _RAW = _names(
     "output outputs out modeloutput rawoutput llmoutput generated generatedtext generation completion decoded answer "
     "result response modelresponse rawresponse llmresponse beams beam nbest hypotheses candidates "
-    "generations filteredresps resps"
+    "generations"
 )
 _CALLS = _names("toolcalls functioncalls functioncall")
 _GOLD = _names(

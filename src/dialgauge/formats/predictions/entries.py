@@ -48,8 +48,7 @@ def state_entries(written: Any) -> StateEntries:
         if (pair := predicted_and_gold(written)) and all(map(_is_full, written.values())):
             with suppress(NotUnderstood):
                 return with_gold(*(state_entries(written[side]) for side in pair))
-        wrapped = [content for key, content in written.items() if plain_name(key) in WRAPPERS and _is_full(content)]
-        for inner in wrapped if len(wrapped) == 1 else ():
+        if (inner := unwrapped(written)) is not None:
             with suppress(NotUnderstood):
                 return state_entries(inner)
         try:
@@ -63,6 +62,12 @@ def state_entries(written: Any) -> StateEntries:
     if isinstance(written, list | tuple):
         return _of_list(written)
     raise NotUnderstood("dialogues, turns and states")
+
+
+def unwrapped(written: Mapping[Any, Any]) -> Any:
+    """What stands under the one name around all predictions, such as ``test``; None where there is not just one."""
+    wrapped = [content for key, content in written.items() if plain_name(key) in WRAPPERS and _is_full(content)]
+    return wrapped[0] if len(wrapped) == 1 else None
 
 
 def _is_full(content: object) -> bool:

@@ -44,6 +44,8 @@ _SHORT = 40
 _NOTHING: tuple[Any, ...] = (None, "")
 #: Names of what says that an output failed.
 _FAILED = frozenset(("error", "errors", "exception", "failure", "errormessage", "err"))
+#: What TRADE calls the slots that a turn changes.
+_CHANGES = frozenset(("turnlabel", "turnlabels"))
 _SCORE = re.compile(r"-?[0-9]{0,9}\.[0-9]+(?:e-?[0-9]+)?")
 #: Names of what tells runs apart: two in one turn are two predictions.
 _RUNS = re.compile(
@@ -204,7 +206,8 @@ def unnamed_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
         return ": columns of slots name their domain, too, such as hotel-area"
     if not likely:
         return " (state, or slot and value)"
-    called = "changes" if any(map(is_emptied, columns.names)) else "prediction"
+    changes = any(is_emptied(name) or plain_name(name) in _CHANGES for name in columns.names)
+    called = "changes" if changes else "prediction"
     return f": if it is {' or '.join(likely[:5])}, call that '{called}'"
 
 

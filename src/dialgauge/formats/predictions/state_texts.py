@@ -161,6 +161,13 @@ class TextReader:
             self._readings[text, domain] = self._read(text, domain)
         return self._readings[text, domain]
 
+    def is_whole(self, text: str) -> bool:
+        """Is it a state of several slots, or an empty one, and no single slot?"""
+        if not _SEPARATOR.search(text):
+            return _EMPTY.fullmatch(text.strip()) is not None
+        _, triples, unread = self.read(text)
+        return len(triples) > 1 and not unread
+
     def _read(self, text: str, domain: str) -> TextReading:
         bare, unread = self._bare(text)
         if self._runs_on and is_next_turn(text):

@@ -98,6 +98,7 @@ class StateReader:
 
     def learn(self, written: Any) -> None:
         """Take a look at a state before the first is read."""
+        written = _unnested(written)
         for item in written if isinstance(written, list | tuple) else (written,):
             text = _scored(item)[0]
             if isinstance(text, Mapping):
@@ -211,8 +212,8 @@ class StateReader:
         return loose_value(_unquoted(value.strip()) if isinstance(value, str) else value, seen)
 
     def _triples(self, written: Any, seen: Seen) -> Iterator[Triple]:
-        if _is_only_text(written):
-            [written] = written
+        if (only := _only_text(written)) and (only.lstrip()[:1] in ("{", "[", "`") or self.texts.is_whole(only)):
+            written = only
         if isinstance(written, Mapping) and {"service", "state"} <= written.keys():
             written = rows_by_columns(written)  # frames, as the package datasets writes them
         if isinstance(written, set | frozenset):
@@ -355,20 +356,20 @@ def _listed_slots(frame: Any) -> Any:
     return {"slot_values": dict(zip(held["slots_values_name"], held["slots_values_list"], strict=False))}
 
 
-def _is_only_text(written: Any) -> bool:
-    """Is it the only output of a beam, as text?"""
+def _only_text(written: Any) -> str:
+    """The only text of a list, as the only output of a beam; empty where it has more, or none."""
     only = written[0] if isinstance(written, list | tuple) and len(written) == 1 else None
-    return isinstance(only, str) and only.lstrip()[:1] in ("{", "[", "`")
+    return only if isinstance(only, str) else ""
 
 
 def _unnested(written: Any) -> Any:
-    """The only list in a list of lists, where it holds texts of a model: ``[[{"text": "{...}"}]]``."""
+    """The only list in a list of lists, where it holds a text of a model: ``[[{"text": "{...}"}]]``, ``[["..."]]``."""
     only = written[0] if isinstance(written, list | tuple) and len(written) == 1 else None
     if not isinstance(only, list | tuple) or len(only) != 1:
         return written
     if isinstance(only[0], Mapping) and isinstance(only[0].get("text"), str):
         return only[0]["text"]
-    return only if _is_only_text(only) else written
+    return only if _only_text(only) else written
 
 
 def _scored(item: Any) -> tuple[Any, float | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
@@ -343,13 +344,17 @@ class Attempts:
         return {name: (sum(rates) / len(rates), len(rates)) for name, rates in tasks.items()} if len(tasks) > 1 else {}
 
     def bounds(self) -> tuple[float, float]:
-        """pass^1 over the plan if all that is missing had failed, and if it had passed."""
-        passed = 0.0
+        """pass^1 over the plan, a mean over tasks, if all that is missing had failed, and if it had passed."""
+        by_log = self.plan == "log"
+        untouched = 0 if by_log else self.planned_tasks - len(self.tasks)
+        low, missing = Fraction(0), Fraction(untouched)
         for task, places in self.tasks.items():
-            trials = self._scored_trials[task]
+            planned, trials = len(places) if by_log else self.trials, self._scored_trials[task]
             successes = sum(bool(attempt.success) for index in places if (attempt := self.attempts[index]).scored)
-            passed += successes * min(1.0, self.trials / trials) if trials else 0.0
-        return passed / self.planned, (passed + self.planned - self.scored_of_plan) / self.planned
+            low += Fraction(successes, max(trials, planned))
+            missing += Fraction(max(planned - trials, 0), planned)
+        tasks = len(self.tasks) + untouched
+        return float(low / tasks), float((low + missing) / tasks)
 
 
 def _unread_amounts(given: Sequence[Mapping[str, str]]) -> dict[str, Counter[str]]:

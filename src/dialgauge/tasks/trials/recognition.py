@@ -28,6 +28,8 @@ _EXAMPLE = (
 _RESULT = '{"task_id":"t1","trial":0,"success":true}'
 #: Files of a folder that are looked at, and that are named.
 _LOOKED_AT, _NAMED = 20, 8
+#: Files from which on a comparison may be one of predictions with gold.
+_WITH_GOLD = 3
 #: What the file is called that people are told to write.
 _MINE = "mine.jsonl"
 #: What every workbook of Excel holds.
@@ -90,6 +92,18 @@ def refuse_unreadable(file: str | Path) -> str:
     if several and all(is_document(part.stem) for part in parts):
         raise led_on(file, DialgaugeError("all its files are documents", file=str(file)))
     return named
+
+
+def refuse_unknown(files: Sequence[str | Path]) -> None:
+    """An error that leads on where the first of some files is of no known format, and may be a log as well as gold."""
+    if not files or not Path(files[0]).is_file():
+        return
+    parts = resolve(files[0])
+    try:
+        recognise(parts[0])
+    except UnknownFormat:
+        if len(files) < _WITH_GOLD or formats.may_be_log(parts[0]):
+            refuse_unreadable(files[0])
 
 
 class _LedOn(DialgaugeError):

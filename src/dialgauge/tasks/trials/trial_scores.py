@@ -19,7 +19,7 @@ from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import AnyFrame, Corpus, Notes, named_files, named_sources, planned_results, read
+from dialgauge.formats import AnyFrame, Corpus, Notes, UnknownFormat, named_files, named_sources, planned_results, read
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -147,7 +147,7 @@ def _read(source: Attempted) -> tuple[Corpus, Mapping[str, str]]:
     except DialgaugeError as error:
         if not isinstance(source, str | Path):
             raise
-        plan = planned_results(source)
+        plan = {} if isinstance(error, UnknownFormat) else planned_results(source)
         if not plan:
             refuse_unreadable(source)
             raise led_on(source, error) from error
