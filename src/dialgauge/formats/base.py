@@ -9,43 +9,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import IO, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
-from dialgauge._lazy import lazy
 from dialgauge.dialogue import Dialogue, Fact, Ontology, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.notes import Notes as Notes
-from dialgauge.formats.peek import Peek as Peek
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
-
-# What logs and predictions still import from here.
-if TYPE_CHECKING:
-    from dialgauge.formats.json_text import (
-        decode as decode,
-        literal as literal,
-        python_literal as python_literal,
-        rows_by_columns as rows_by_columns,
-        without_halves as without_halves,
-        without_nan as without_nan,
-    )
-    from dialgauge.formats.notes import (
-        INNER_RUNS as INNER_RUNS,
-        INVALID as INVALID,
-        NO_ROWS as NO_ROWS,
-        PARTLY as PARTLY,
-        UNREAD_GOLD as UNREAD_GOLD,
-    )
-    from dialgauge.formats.peek import first_object as first_object
-    from dialgauge.formats.state_values import (
-        clean_state as clean_state,
-        present as present,
-        present_text as present_text,
-        read_state as read_state,
-    )
-else:
-    __getattr__ = lazy(__name__)
 
 #: Everything a turn or dialogue may carry beside its speaker and id.
 ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek
 from dialgauge.formats.logs.conversations import group_of
 from dialgauge.formats.logs.fact_names import (
     FAILED,
@@ -32,7 +31,9 @@ from dialgauge.formats.logs.messages import is_message, read_messages, transcrip
 from dialgauge.formats.logs.record_fields import identifier_in, members_inside, task_and_trial
 from dialgauge.formats.logs.transcripts import messages_of
 from dialgauge.formats.logs.written_values import value_in
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.parquet import MAGIC, rows_in
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.free_form import sample
 from dialgauge.formats.source import Part
 from dialgauge.text import plain, some_of

@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, first_object
 from dialgauge.formats.logs.conversations import kind_of, of_value
 from dialgauge.formats.logs.fact_names import AGENT_NAME, ID, TRIAL_NAME, TRIAL_WORDS, plain_key, says_outcome
 from dialgauge.formats.logs.fact_values import truth
@@ -27,6 +26,8 @@ from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import identifier_in, task_and_trial
 from dialgauge.formats.logs.record_verdicts import says_verdict
 from dialgauge.formats.logs.results import NAME, outcome_of, results_in
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import first_object
 from dialgauge.formats.source import Part
 
 #: What is longer holds more than outcomes.

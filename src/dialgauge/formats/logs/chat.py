@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, read_details, write_details
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek
+from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.logs.beside import (
     labels_beside,
     named_conversation,
@@ -46,6 +46,8 @@ from dialgauge.formats.logs.messages import (
 )
 from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.run_folders import run_folders
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text, checksum
 

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INNER_RUNS, Notes, literal, rows_by_columns
+from dialgauge.formats.json_text import literal, rows_by_columns
 from dialgauge.formats.logs.fact_names import TRIAL_NAME, is_of_one, plain_key, says_outcome
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
 from dialgauge.formats.logs.record_fields import (
@@ -29,6 +29,7 @@ from dialgauge.formats.logs.record_fields import (
     usage_inside,
 )
 from dialgauge.formats.logs.record_verdicts import says_done, says_success
+from dialgauge.formats.notes import INNER_RUNS, Notes
 from dialgauge.formats.tau_messages import is_tau_result
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.

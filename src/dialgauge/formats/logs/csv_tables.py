@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
 from dialgauge.formats.logs.fact_names import is_fact
 from dialgauge.formats.logs.record_fields import plain_columns
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.source import HEAD_BYTES, Part
 
 #: Lines that are looked at.

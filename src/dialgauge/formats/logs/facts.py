@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.dialogue import Goal, write_details
-from dialgauge.formats.base import Notes
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import (
@@ -48,6 +47,7 @@ from dialgauge.formats.logs.record_verdicts import (
     unclear_verdicts,
     verdict_in,
 )
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.tau_messages import as_text
 
 #: The detail that names an earlier conversation of the same task whose messages are the beginning of this one's.

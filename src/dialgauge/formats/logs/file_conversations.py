@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek, decode, first_object, without_halves
+from dialgauge.formats.json_text import decode, without_halves
 from dialgauge.formats.large_json import LargeArray, is_large_document
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
@@ -50,7 +50,9 @@ from dialgauge.formats.logs.results import NAME, TAKEN, is_flat_result, results_
 from dialgauge.formats.logs.sample_events import put_together
 from dialgauge.formats.logs.wide_tables import is_wide, of_row
 from dialgauge.formats.logs.written_values import value_in
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.parquet import MAGIC, rows_in
+from dialgauge.formats.peek import Peek, first_object
 from dialgauge.formats.source import Part
 
 _LIST = msgspec.json.Decoder(list[Raw])

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from dialgauge.formats.base import Notes
 from dialgauge.formats.logs.fact_names import AGENT_NAME, TRIAL_NAME, TRIAL_WORDS
+from dialgauge.formats.notes import Notes
 from dialgauge.text import some_of
 
 #: Names that are a trial whatever lies around them; names that may be one, which the other folders say.

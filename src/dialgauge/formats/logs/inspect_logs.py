@@ -17,13 +17,16 @@ from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Dialogue, write_details
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, without_nan
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.json_text import decode, without_nan
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.fact_values import number_in, number_text
 from dialgauge.formats.logs.facts import Facts, facts_of
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.logs.messages import read_messages
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.packed import reading_errors, zip_member
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import INSPECT_MEMBER, Part
 from dialgauge.formats.tau_messages import checksum
 

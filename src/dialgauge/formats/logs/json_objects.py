@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from dialgauge.formats.base import Notes, decode
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.large_json import LargeObject
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.conversations import WRAPPERS, kind_of
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.source import Part
 
 _LIST = msgspec.json.Decoder(list[Raw])

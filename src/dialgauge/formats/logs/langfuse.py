@@ -15,12 +15,14 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek
+from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.logs.exchanges import ModelCall, ToolRecord, put_together, records_of
 from dialgauge.formats.logs.fact_names import TASK, TRIAL, plain_key
 from dialgauge.formats.logs.fact_values import named_scores, number_in, number_text
 from dialgauge.formats.logs.facts import Facts, facts_of
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text
 

@@ -8,7 +8,6 @@ from itertools import chain, islice
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek, first_object
 from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, kind_of, of_value
 from dialgauge.formats.logs.csv_tables import first_rows
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
@@ -21,7 +20,9 @@ from dialgauge.formats.logs.sample_events import is_part
 from dialgauge.formats.logs.transcripts import is_judged_transcript
 from dialgauge.formats.logs.wide_tables import has_verdict_columns, is_wide
 from dialgauge.formats.logs.written_values import TRANSCRIPTS, value_in
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.parquet import rows_in
+from dialgauge.formats.peek import Peek, first_object
 from dialgauge.formats.source import Part
 
 #: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.

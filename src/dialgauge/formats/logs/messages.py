@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.base import Notes, literal
+from dialgauge.formats.json_text import literal
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.tau_messages import TauMessage, ToolResult, WrittenToolCall, as_text, turns_of
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]

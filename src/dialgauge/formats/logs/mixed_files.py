@@ -13,11 +13,13 @@ from pathlib import PurePosixPath
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import AnyFormat, Notes, Peek, Resource, ResourceFormat
+from dialgauge.formats.base import AnyFormat, Resource, ResourceFormat
 from dialgauge.formats.logs.beside import first_record, is_judged, labels_beside, stem_of
 from dialgauge.formats.logs.chat import ChatMessages, RunFolders
 from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.run_folders import run_folders
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, recognise
 from dialgauge.formats.source import Part
 from dialgauge.text import some_of

@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dialgauge.dialogue import DetailKind, write_details
-from dialgauge.formats.base import Notes, literal
+from dialgauge.formats.json_text import literal
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import number_in, said_success, usage
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.tau_messages import as_text
 
 #: A longer id is a description.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from dialgauge.formats.base import Notes
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import (
@@ -21,6 +20,7 @@ from dialgauge.formats.logs.fact_values import (
     truth,
 )
 from dialgauge.formats.logs.record_fields import fields_of, members_inside
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.tau_messages import as_text
 
 _BINARY = {"0": False, "1": True, "false": False, "true": True}

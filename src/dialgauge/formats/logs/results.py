@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import rows_by_columns
+from dialgauge.formats.json_text import rows_by_columns
 from dialgauge.formats.logs.conversations import SPOKEN, is_other
 from dialgauge.formats.logs.fact_names import COUNTED_AGENT, MODELS, SUCCESS, TASK, TRIAL_WORDS, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import is_unjudged, number_in, said_success, score_in, truth

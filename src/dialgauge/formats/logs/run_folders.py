@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from dialgauge.formats.base import Notes, Peek
 from dialgauge.formats.logs.conversations import kind_of
 from dialgauge.formats.logs.fact_names import JUDGING, TASK, is_score, plain_key
 from dialgauge.formats.logs.fact_values import said_success, score_in
@@ -25,6 +24,8 @@ from dialgauge.formats.logs.log_signs import holds_conversations
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.logs.record_fields import members_inside, task_and_trial
 from dialgauge.formats.logs.record_verdicts import says_verdict
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 from dialgauge.text import some_of
 

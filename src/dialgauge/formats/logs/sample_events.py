@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from dialgauge.formats.base import INNER_RUNS, Notes
 from dialgauge.formats.logs.conversations import has_messages
 from dialgauge.formats.logs.record_fields import is_inner_run, is_span
+from dialgauge.formats.notes import INNER_RUNS, Notes
 
 _EVENT = frozenset({"event_id", "sample_id", "type", "data"})
 _SIDES = ("input", "output")

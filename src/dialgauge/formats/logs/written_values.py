@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import python_literal
+from dialgauge.formats.json_text import python_literal
 from dialgauge.formats.logs.results import NAME, is_result, with_counts
 from dialgauge.formats.logs.transcripts import transcripts_in
 from dialgauge.formats.logs.wide_tables import is_wide

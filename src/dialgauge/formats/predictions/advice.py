@@ -8,7 +8,8 @@ from typing import Any
 
 from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.columns import Columns, is_record
 from dialgauge.formats.predictions.common import example_rows
 from dialgauge.formats.predictions.dialogue_turns import FILE_ID, NotUnderstood, dialogue_turn, turn_number

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.state_texts import DOMAINS, is_domain, names_domain, split_name
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.text import CAMEL_CASE

@@ -17,9 +17,12 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek, decode, present
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.located import KeyLocation, Remembered, as_key
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import present
 
 #: A user turn that the file does not have.
 HOLE = Turn(speaker="user")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import literal, rows_by_columns
+from dialgauge.formats.json_text import literal, rows_by_columns
 from dialgauge.formats.predictions.columns import (
     TURN_LISTS,
     Columns,

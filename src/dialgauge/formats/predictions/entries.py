@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import rows_by_columns
+from dialgauge.formats.json_text import rows_by_columns
 from dialgauge.formats.predictions.columns import (
     WRAPPERS,
     Columns,

@@ -18,8 +18,11 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.located import members_of
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.columns import TURN_LISTS, Columns, is_record, plain_name
 from dialgauge.formats.predictions.dialogue_turns import FILE_ID, NotUnderstood, dialogue_turn, turn_number
 from dialgauge.formats.predictions.state_texts import drops_keys, names_domain, pairs_of_repeated

@@ -25,9 +25,12 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, clean_state
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import HOLE, built, in_order
 from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import clean_state
 
 _LABELS = ("Turn", "Sys", "Usr", "GT", "PR", "Matched")
 _SPANS_LINES = frozenset({"Sys", "Usr"})

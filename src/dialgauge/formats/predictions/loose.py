@@ -17,9 +17,11 @@ import msgspec
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INVALID, PARTLY, Notes, decode, present_text, python_literal
+from dialgauge.formats.json_text import decode, python_literal
 from dialgauge.formats.located import NOTHING
+from dialgauge.formats.notes import INVALID, PARTLY, Notes
 from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import present_text
 
 NULL = "null values read as absent"
 NUMBER = "numbers read as texts"

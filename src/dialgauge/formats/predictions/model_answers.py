@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dialgauge.formats.base import literal
+from dialgauge.formats.json_text import literal
 from dialgauge.formats.predictions.loose import MOST_TEXT
 from dialgauge.formats.predictions.state_texts import is_domain, names_domain
 

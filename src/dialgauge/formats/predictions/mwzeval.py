@@ -18,11 +18,14 @@ from msgspec import Raw
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, clean_state, read_state
+from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.located import NOTHING, Keyed
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import built, sample_dialogues, some_have
 from dialgauge.formats.predictions.loose import LooseStates
 from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import clean_state, read_state
 
 
 class _Entry(msgspec.Struct, gc=False):

@@ -17,8 +17,11 @@ from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, clean_state, decode, present_text
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.located import KeyLocation, Remembered, as_key
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import (
     Beliefs,
     NumberedTurns,
@@ -38,6 +41,7 @@ from dialgauge.formats.predictions.common import (
 )
 from dialgauge.formats.predictions.loose import LooseChanges, LooseStates, loose_state
 from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import clean_state, present_text
 
 _Nested: TypeAlias = dict[str, dict[str, str | list[str]]]
 _Lists: TypeAlias = tuple[list[str] | None, list[str] | None]

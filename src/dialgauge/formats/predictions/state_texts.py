@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from dialgauge.formats.base import literal
+from dialgauge.formats.json_text import literal
 from dialgauge.formats.predictions.belief_spans import DOMAIN_TAG, SPAN_SLOTS, of_spans
 from dialgauge.formats.predictions.loose import MOST_TEXT, answer_before, answer_in, is_next_turn
 from dialgauge.formats.predictions.written_calls import written_calls

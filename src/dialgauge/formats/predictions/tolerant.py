@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INVALID, NO_ROWS, PARTLY, UNREAD_GOLD, Notes
+from dialgauge.formats.notes import INVALID, NO_ROWS, PARTLY, UNREAD_GOLD, Notes
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS, example_rows
 from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, StateEntry
 from dialgauge.formats.predictions.entries import state_entries

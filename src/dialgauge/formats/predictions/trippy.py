@@ -20,9 +20,13 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, present_text
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.json_text import decode
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import assembled, built, example_rows, grouped, in_order, slot_state
 from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import present_text
 
 #: What ``class_prediction_SLOT`` counts through.
 CLASSES = ("none", "dontcare", "copy_value", "true", "false", "refer", "inform")

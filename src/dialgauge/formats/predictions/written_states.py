@@ -15,7 +15,8 @@ from typing import Any
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INVALID, PARTLY, Notes, present_text, rows_by_columns
+from dialgauge.formats.json_text import rows_by_columns
+from dialgauge.formats.notes import INVALID, PARTLY, Notes
 from dialgauge.formats.predictions.beside import is_flag, meant_value
 from dialgauge.formats.predictions.common import TWO_VALUES, example_rows
 from dialgauge.formats.predictions.loose import (
@@ -30,6 +31,7 @@ from dialgauge.formats.predictions.loose import (
 )
 from dialgauge.formats.predictions.model_answers import call_of, calls_in, domain_of_tool, is_answer, texts_in
 from dialgauge.formats.predictions.state_texts import TextReader, Triple, is_domain, slot_name, split_name
+from dialgauge.formats.state_values import present_text
 from dialgauge.text import plain
 
 FIRST = "answers with several texts, of which the first was read"
