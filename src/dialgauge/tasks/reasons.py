@@ -44,7 +44,7 @@ class TaskFailure(Struct, frozen=True, kw_only=True, gc=False):
     unfit: int | None = None
 
 
-class Wording(NamedTuple):
+class Phrasing(NamedTuple):
     """How a reason is said: the group that it counts for, and its sentence.
 
     Where ``each`` is given, one sentence joins all such reasons of a task, or of a slot if ``by_slot``.
@@ -57,113 +57,113 @@ class Wording(NamedTuple):
     by_slot: bool = False
 
 
-def _in_vain(why: str) -> Wording:
+def _in_vain(why: str) -> Phrasing:
     group = "given in the wrong place"
-    return Wording(group, f"{group}: {{slot}} ({{each}})", f"turn {{turns}}: {why}", between="; ", by_slot=True)
+    return Phrasing(group, f"{group}: {{slot}} ({{each}})", f"turn {{turns}}: {why}", between="; ", by_slot=True)
 
 
-WORDINGS: dict[str, Wording] = {
+WORDINGS: dict[str, Phrasing] = {
     # Conversations, strict
-    "nothing_named": Wording("nothing was named", "nothing was named"),
-    "turned_down": Wording(
+    "nothing_named": Phrasing("nothing was named", "nothing was named"),
+    "turned_down": Phrasing(
         "what was named was given up", "{entity} was turned down in turn {turn}: the user asked for {slot} {wanted}"
     ),
-    "given_up": Wording(
+    "given_up": Phrasing(
         "what was named was given up", "{entity} was given up in turn {turn}: the system said that there is none"
     ),
-    "unfit": Wording("it does not fit the goal", "{entity} (since turn {turn}) has {slot} {given}, wanted {wanted}"),
-    "no_taxi": Wording("no taxi was sent", "no taxi was sent"),
-    "taxi_differs": Wording(
+    "unfit": Phrasing("it does not fit the goal", "{entity} (since turn {turn}) has {slot} {given}, wanted {wanted}"),
+    "no_taxi": Phrasing("no taxi was sent", "no taxi was sent"),
+    "taxi_differs": Phrasing(
         "the taxi is not as wanted", "the taxi of turn {turn} has {slot} {given}, wanted {wanted}"
     ),
-    "taxi_end_missing": Wording(
+    "taxi_end_missing": Phrasing(
         "the taxi is not as wanted", "{slot} is to be the {wanted}, and the user has none"
     ),
-    "never_tried": Wording("booking never tried", "not booked: it was never tried"),
-    "not_booked": Wording("booking refused", "not booked ({each})", "{given} in turn {turn}"),
-    "booked_otherwise": Wording("booked otherwise", "booked in turn {turn} with {slot} {given}, wanted {wanted}"),
-    "booked_besides": Wording(
+    "never_tried": Phrasing("booking never tried", "not booked: it was never tried"),
+    "not_booked": Phrasing("booking refused", "not booked ({each})", "{given} in turn {turn}"),
+    "booked_otherwise": Phrasing("booked otherwise", "booked in turn {turn} with {slot} {given}, wanted {wanted}"),
+    "booked_besides": Phrasing(
         "booked more than wanted", "a further booking was made in turn {turn} that nobody asked for: {given}"
     ),
-    "refusal_denied": Wording(
+    "refusal_denied": Phrasing(
         "told as booked, and refused", "the user was told in turn {turn} that it is booked, and the booking was refused"
     ),
-    "refusal_untold": Wording(
+    "refusal_untold": Phrasing(
         "refusal not told", "the booking was refused in turn {turn}, and the user was not told"
     ),
-    "booking_untold": Wording("booking not told", "that it is booked since turn {turn} was never told"),
-    "outcome_unread": Wording(
+    "booking_untold": Phrasing("booking not told", "that it is booked since turn {turn} was never told"),
+    "outcome_unread": Phrasing(
         "an answer was not understood by the lab", "the lab could not read what was told of the booking of turn {turn}"
     ),
-    "reference_untold": Wording(
+    "reference_untold": Phrasing(
         "reference not told", "the {reference} {wanted} of the booking of turn {turn} was never told"
     ),
-    "reference_wrong": Wording(
+    "reference_wrong": Phrasing(
         "reference not told", "the {reference} was told as {given} in turn {turn}; it is {wanted}"
     ),
-    "untold": Wording("an answer was never told", "{slot} was never told"),
-    "unread": Wording(
+    "untold": Phrasing("an answer was never told", "{slot} was never told"),
+    "unread": Phrasing(
         "an answer was not understood by the lab",
         "the lab could not read what was told of the {slot} in turn {turn}; it is {wanted}",
     ),
-    "reference_unread": Wording(
+    "reference_unread": Phrasing(
         "an answer was not understood by the lab",
         "the lab could not read what was told of the {slot} in turn {turn}; it is {wanted}",
     ),
-    "told_wrong": Wording("an answer was wrong", "{slot} was told as {given} in turn {turn}; it is {wanted}"),
-    "told_of_nothing": Wording(
+    "told_wrong": Phrasing("an answer was wrong", "{slot} was told as {given} in turn {turn}; it is {wanted}"),
+    "told_of_nothing": Phrasing(
         "an answer about something else", "{slot} was told in turn {turn}, of nothing that the user has"
     ),
-    "told_of_another": Wording(
+    "told_of_another": Phrasing(
         "an answer about something else", "{slot} was told as unknown in turn {turn}, of {entity} and not of {wanted}"
     ),
-    "broken_off": Wording("infrastructure broke it", "infrastructure broke the conversation: {given}"),
+    "broken_off": Phrasing("infrastructure broke it", "infrastructure broke the conversation: {given}"),
     # Conversations, compat
-    "no_booking_heard": Wording("no booking was heard of", "no booking was heard of"),
-    "booked_unfit": Wording(
+    "no_booking_heard": Phrasing("no booking was heard of", "no booking was heard of"),
+    "booked_unfit": Phrasing(
         "what was heard to be booked does not fit", "the row heard to be booked (number {given}) fails constraints"
     ),
-    "never_heard": Wording("an answer was never heard", "never heard: {each}", "{slot}"),
-    "no_row": Wording(
+    "never_heard": Phrasing("an answer was never heard", "never heard: {each}", "{slot}"),
+    "no_row": Phrasing(
         "no row has these answers", "for the dialogue: no row has these constraints and anything like these answers"
     ),
-    "nothing_to_do": Wording("nothing to book or to ask", "nothing to book, and nothing to ask"),
+    "nothing_to_do": Phrasing("nothing to book or to ask", "nothing to book, and nothing to ask"),
     # Responses, mwzeval and grounded
-    "no_responses": Wording("no responses", "the system has no responses for this dialogue"),
-    "nothing_offered": Wording(
+    "no_responses": Phrasing("no responses", "the system has no responses for this dialogue"),
+    "nothing_offered": Phrasing(
         "nothing was offered", "nothing was offered: no response that counts for {domain} has a {wanted}"
     ),
-    "state_lacks_domain": Wording(
+    "state_lacks_domain": Phrasing(
         "the state lacks the domain", "the state at the offer, in turn {turn}, does not have {domain}"
     ),
-    "state_fits_nothing": Wording(
+    "state_fits_nothing": Phrasing(
         "the state fits nothing", "the state at the offer, in turn {turn}, fits nothing in the database: {given}"
     ),
-    "state_differs": Wording(
+    "state_differs": Phrasing(
         "the state is not the goal",
         "the state at the last offer, in turn {turn}, does not say what the goal says: {given}",
     ),
-    "offer_unfit": Wording(
+    "offer_unfit": Phrasing(
         "an offer does not fit",
         "in turn {turn} the state led to {offered}, {unfit} of which {do} not fit the goal, such as {entity}: {each}",
         "{slot} is {given}, wanted {wanted}",
         between="; ",
     ),
-    "never_told": Wording("never told", "never told: {each}", "{slot}"),
+    "never_told": Phrasing("never told", "never told: {each}", "{slot}"),
     "told_for_another": _in_vain("treated as the {given} domain"),
     "told_for_none": _in_vain("treated as no domain"),
     "told_unbooked": _in_vain("nothing was booked yet by the human wizard"),
     "told_stuffed": _in_vain("the response is stuffed"),
     "told_of_other": _in_vain("it belongs to {given}"),
     "told_off_goal": _in_vain("the state does not fit the goal"),
-    "another_failed": Wording(
+    "another_failed": Phrasing(
         "another domain failed", "under mwzeval a domain cannot succeed while another fails ({given})"
     ),
 }  # fmt: skip
 REASON_GROUPS = {code: wording.group for code, wording in WORDINGS.items()}
 #: What was told, but where it does not count.
 TOLD_IN_VAIN = frozenset(code for code, wording in WORDINGS.items() if wording.by_slot)
-_UNKNOWN = Wording(OTHER, "{reason}")
+_UNKNOWN = Phrasing(OTHER, "{reason}")
 
 
 def failure_texts(failures: Iterable[TaskFailure], domain: str = "") -> list[str]:

@@ -353,8 +353,8 @@ def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None
         return _Talk([*_side(asked, "user"), *answered], (ended,), {}, ("vars", name), how)
     asked = _side(record.get(begun), "user")
     if begun and not texts and _is_whole(answered) and not (asked and "speaker" not in asked[0]):
-        held = _literal(record[ended]) if isinstance(record[ended], str) else record[ended]
-        beside = {key: member for key, member in held.items() if key not in _SIDE} if isinstance(held, dict) else {}
+        held = record[ended] if isinstance(record[ended], dict) and not asked else {}
+        beside = {key: member for key, member in held.items() if key not in _SIDE}
         how = f"'{{path}}' not read as a message: '{ended}' holds what the user said"
         return _Talk(answered, (ended,), beside, (begun,), how)
     if not begun or not ended or (isinstance(record[begun], dict) and not asked):
