@@ -213,6 +213,8 @@ def state_of(written: Any) -> tuple[State, Notes]:
         "Belief state: hotel-area=north; hotel-stars=4",
         "<pad> hotel area north , hotel stars 4</s>",
         "SELECT * FROM hotel WHERE area = north AND stars = 4",
+        "SELECT * FROM hotel AS d1 WHERE d1.area = 'north' AND d1.stars = 4",
+        "SELECT * FROM train AS d1, hotel AS d2 WHERE d2.area = north AND d2.stars = 4",
         "SELECT hotel.area, stars FROM hotel, train WHERE hotel.area = north AND hotel.stars = 4;",
         "[hotel] [area] north [stars] 4",
         "hotel:\n  area: north\n  stars: 4",

@@ -20,6 +20,7 @@ from dialgauge.formats.json_text import literal
 from dialgauge.formats.predictions.belief_spans import DOMAIN_TAG, SPAN_SLOTS, of_spans
 from dialgauge.formats.predictions.loose import MOST_TEXT, answer_before, answer_in, is_next_turn
 from dialgauge.formats.predictions.written_calls import written_calls
+from dialgauge.formats.predictions.written_queries import written_query
 
 Triple: TypeAlias = tuple[str, str, Any]
 
@@ -65,8 +66,6 @@ _FENCE = re.compile(r"```\w{0,20}\s(.*?)(?:```|\Z)", re.DOTALL)
 _BULLET = re.compile(r"(?:^|(?<=\n))[ \t]{0,9}(?:[-*+•]|[0-9]{1,3}[.)])\s++|\*\*|`")
 _HEADING = re.compile(r"^(?:#{1,6} |\[)(\w{1,40})[]:]?[ \t]{0,9}$", re.MULTILINE)
 _ARROW = re.compile(r"[→⇒]|=>")
-_SQL = re.compile(r"SELECT\s[\w*., ]{1,200}?\sFROM\s([\w, ]{1,200}?)\sWHERE\s", re.IGNORECASE)
-_SQL_AND = re.compile(r"\sAND\s(?=[\w.]+\s?=)", re.IGNORECASE)
 #: ``[hotel] area = north, stars is 4``: where a domain or a piece begins, its slot, and what stands before the value.
 _TAGGED_PAIR = re.compile(r"((?:\[\w{1,40}\]|[,;\n])\s{0,20}+\w++(?: \w++)??)(?:\s*+=|\s++is\s)\s*+")
 _BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;|]?\s*+")
@@ -208,9 +207,10 @@ class TextReader:
         if self._texts == self._stopped > 1:
             text = text.removesuffix(".")
         text = _HEADING.sub(r"\1:", text)
-        if sql := _SQL.match(text):
-            text = _SQL_AND.sub(";", text[sql.end() :].rstrip("; "))
-            domain = "" if "," in sql[1] else sql[1].strip()
+        if query := written_query(text):
+            text, domain = query
+            if not text:
+                return TextReading()
         if DOMAIN_TAG.match(text) and _TAGGED_PAIR.match(text):
             text = DOMAIN_TAG.sub(r";\1:", _TAGGED_PAIR.sub(r"\1=", text))
         if DOMAIN_TAG.match(text):
