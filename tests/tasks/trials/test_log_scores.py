@@ -1246,3 +1246,14 @@ def test_files_with_one_trial_of_each_task_are_trials_by_their_names(
         (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     outcome = command(capsys, "tasks", "score", tmp_path, "--resamples", 0)
     assert (outcome.code, outcome.err.count("CHECK THE TRIALS")) == (code, code)
+
+
+def test_the_id_of_an_episode_may_hold_task_and_trial(tmp_path: Path) -> None:
+    rows = [
+        {"episode_id": f"{task}__t{trial}", "messages": TALK, "reward": int(trial < passed)}
+        for task, passed in (("lost_bag", 3), ("refund", 1), ("rebook", 0), ("upgrade", 2))
+        for trial in range(3)
+    ]
+    [run] = score_results(log(tmp_path, *rows), resamples=0).runs
+    assert run.coverage["tasks"].read == 4
+    assert run["pass^2"].value == pytest.approx((1 + 0 + 0 + 1 / 3) / 4)

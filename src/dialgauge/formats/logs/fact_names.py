@@ -37,7 +37,8 @@ USAGE = frozenset(_names("usage tokenusage modelusage modelsusage usagemetadata 
 TAKEN = frozenset(_names("metrics stats metadata meta info extra summary"))
 JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evaluator|judgement|judgment){1,3}verdict")
 ID = _names(
-    "conversationid dialogueid dialogid chatid sessionid threadid id uuid traceid convid senderid customid nodeid"
+    "conversationid dialogueid dialogid chatid sessionid threadid id uuid traceid convid senderid customid nodeid "
+    "episodeid"
 )
 TASK = _names(
     "taskid task taskname scenarioid problemid questionid exampleid caseid testid instanceid itemid promptid sampleid "
