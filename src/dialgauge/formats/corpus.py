@@ -241,8 +241,6 @@ def in_memory(source: object) -> Corpus:
 
 def named_sources(sources: object, default: str = "system") -> dict[str, Any]:
     """Systems by name: a mapping of names, one or several files, or what is in memory, which is one system."""
-    from dialgauge.formats.frames import is_frame
-
     if isinstance(sources, Iterator):
         sources = list(sources)
     files = isinstance(sources, str | Path) or (
@@ -250,6 +248,8 @@ def named_sources(sources: object, default: str = "system") -> dict[str, Any]:
     )
     if files and sources:
         return dict(named_files(sources))
+    from dialgauge.formats.frames import is_frame
+
     if isinstance(sources, Mapping) and not is_frame(sources):
         named = dict(sources)
     elif isinstance(sources, Corpus) and sources.files:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequen
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -23,16 +23,7 @@ from dialgauge import engine
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.engine import Unit, Work, Workers, place_of
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import (
-    DEFAULT_LIMIT,
-    AnyFrame,
-    Corpus,
-    Notes,
-    Part,
-    bulk_load,
-    in_memory,
-    system_name,
-)
+from dialgauge.formats import DEFAULT_LIMIT, Corpus, Notes, Part, bulk_load, in_memory, system_name
 from dialgauge.measures import Signature
 from dialgauge.runs import Run
 from dialgauge.users.conversation_files import dialogue_parts, dialogue_reader, file_key, file_states, one_format
@@ -40,8 +31,11 @@ from dialgauge.users.records import DialogueScore
 from dialgauge.users.scorer import Failure, Scorer
 from dialgauge.users.scorer_settings import ScorerSettings, UserOptions
 
+if TYPE_CHECKING:
+    from dialgauge.formats import AnyFrame
+
 #: Files by name, or dialogues: a corpus, a run, a frame, any iterable.
-Conversations: TypeAlias = str | Path | Corpus | Run | AnyFrame | Iterable[Dialogue]
+Conversations: TypeAlias = "str | Path | Corpus | Run | AnyFrame | Iterable[Dialogue]"
 
 #: Some goals are recorded and some derived.
 MIXED = "recorded+derived"

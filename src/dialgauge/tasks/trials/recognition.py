@@ -83,7 +83,7 @@ def refuse_unreadable(file: str | Path) -> str:
                 raise _no_log(file, part)
         except UnknownFormat as error:
             if error.damage:
-                raise led_on(file, error, part) from error
+                raise (error if _is_broken(error, part) else led_on(file, error, part)) from error
             names = [name for name in error.names if ": " not in name]  # a line of a transcript has no keys
             seen = f"; keys seen: {', '.join(names)}" if names else ""
             if not logs:
@@ -101,9 +101,14 @@ def refuse_unknown(files: Sequence[str | Path]) -> None:
     parts = resolve(files[0])
     try:
         recognise(parts[0])
-    except UnknownFormat:
-        if len(files) < _WITH_GOLD or formats.may_be_log(parts[0]):
+    except UnknownFormat as error:
+        if not _is_broken(error, parts[0]) and (len(files) < _WITH_GOLD or formats.may_be_log(parts[0])):
             refuse_unreadable(files[0])
+
+
+def _is_broken(error: UnknownFormat, part: Part) -> bool:
+    """Is it JSON that does not end, or the like, of which that is all to say?"""
+    return bool(error.damage) and part.head(64).lstrip()[:1] in (b"{", b"[")
 
 
 class _LedOn(DialgaugeError):
