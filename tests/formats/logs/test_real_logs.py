@@ -117,6 +117,33 @@ def test_spans_of_tools_and_evaluations_are_of_the_conversation_around_them() ->
     assert log.notes.counts["spans without gen_ai.conversation.id in a trace of several conversations left out"] == 1
 
 
+def test_spans_are_read_in_the_order_of_their_times(tmp_path: Path) -> None:
+    batches = [json.loads(line) for line in (OTEL / "partly_named.jsonl").read_text().splitlines()]
+    for batch in batches:
+        for resource in batch["resourceSpans"]:
+            for scope in resource["scopeSpans"]:
+                scope["spans"].reverse()
+    path = tmp_path / "reversed.jsonl"
+    path.write_text("".join(json.dumps(batch) + "\n" for batch in reversed(batches)))
+    turns = {dialogue.id: dialogue.turns for dialogue in read(OTEL / "partly_named.jsonl")}
+    assert {dialogue.id: dialogue.turns for dialogue in read(path)} == turns
+
+
+def test_evaluations_of_one_conversation_that_contradict_each_other_are_told(tmp_path: Path) -> None:
+    def evaluation(value: float) -> dict[str, object]:
+        name = {"key": "gen_ai.evaluation.name", "value": {"stringValue": "correct"}}
+        score = {"key": "gen_ai.evaluation.score.value", "value": {"doubleValue": value}}
+        return {"name": "gen_ai.evaluation.result", "attributes": [name, score]}
+
+    said = [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}}]
+    spans = [
+        {"traceId": "t", "spanId": str(number), "attributes": said, "events": [evaluation(value)]}
+        for number, value in enumerate((0.0, 1.0))
+    ]
+    (tmp_path / "two.jsonl").write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    assert any("evaluations of one name that differ" in note for note in read(tmp_path / "two.jsonl").notes.counts)
+
+
 def test_spans_whose_parents_go_in_circles_are_of_their_trace(tmp_path: Path) -> None:
     spans = [
         {"traceId": "t", "spanId": str(number), "parentSpanId": str(3 - number), "attributes": [

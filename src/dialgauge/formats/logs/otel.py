@@ -37,6 +37,12 @@ _TOKENS = ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.us
            "gen_ai.usage.completion_tokens")  # fmt: skip
 _COST = "gen_ai.usage.cost"
 _EVALUATION, _DETAILS = "gen_ai.evaluation.result", "gen_ai.client.inference.operation.details"
+_CONTRADICTED = (
+    "conversations with several evaluations of one name that differ, of which the last counts; give the spans of each "
+    "conversation a gen_ai.conversation.id"
+)
+#: Digits of nanoseconds.
+_LONGEST_TIME = 25
 _NAME, _VALUE, _LABEL = "gen_ai.evaluation.name", "gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label"
 _FAILED = 2
 _DEEPEST = 60
@@ -200,8 +206,9 @@ def _kept(span: _Span) -> _Kept | None:
         return None
     failed = str(span.status.code) in (str(_FAILED), "STATUS_CODE_ERROR")
     error = str(known.get("error.type") or span.status.message or "error") if failed else ""
-    start = number_in(span.start_time_unix_nano) or 0.0
-    return _Kept(span.trace_id, span.span_id, int(start), not span.parent_span_id, known, scores, error)
+    written = str(span.start_time_unix_nano)
+    start = int(written) if written.isdecimal() and len(written) < _LONGEST_TIME else 0
+    return _Kept(span.trace_id, span.span_id, start, not span.parent_span_id, known, scores, error)
 
 
 def _score(known: Mapping[str, Any]) -> dict[str, str]:
@@ -268,6 +275,11 @@ def _dialogue(
         if any(_COST in span.known for span in those)
     ]
     last = next((span.error for span in reversed(spans) if span.root), "")
+    judged: dict[str, set[str]] = {}
+    for span in spans:
+        for key, text in span.scores.items():
+            judged.setdefault(key, set()).add(text)
+    notes.add(_CONTRADICTED, any(len(texts) > 1 for texts in judged.values()))
     facts = Facts(
         id=name,
         task=declared.task,
