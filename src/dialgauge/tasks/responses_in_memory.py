@@ -14,9 +14,9 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, AnyFrame, Corpus, Part, dialogue_named, frame_rows, is_frame, read
 from dialgauge.tasks.predictions import TaskPredictions, predictions_in
 
-_ByDialogue: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
+_ByDialogue: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]
 #: Turns by dialogue, rows or a frame of them, or dialogues.
-ResponsesInMemory: TypeAlias = _ByDialogue | Sequence[Mapping[str, Any]] | AnyFrame | Corpus | Sequence[Dialogue]
+ResponsesInMemory: TypeAlias = _ByDialogue | Sequence[Mapping[str, object]] | AnyFrame | Corpus | Sequence[Dialogue]
 
 _KEYS = ("response", "state", "active_domains")
 
