@@ -220,7 +220,7 @@ def test_trippy_tells_slots_that_go_back_to_none() -> None:
     assert (notes.counts[told], notes.places[told][0]) == (3, "dialogue MUL1, turn 1")
 
 
-@pytest.mark.parametrize("guid", [None, "MUL1-0", ["test", "a"], [None, None, None]])
+@pytest.mark.parametrize("guid", [None, "MUL1-0", [], ["test", "a"], [None, None, None]])
 def test_trippy_objects_without_a_place(guid: Any) -> None:
     with pytest.raises(DialgaugeError, match="object 1 of the list"):
         read_json("trippy", [{"guid": guid, "class_prediction_hotel-area": 0}])

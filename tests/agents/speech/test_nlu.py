@@ -59,6 +59,7 @@ FINDER = MentionFinder(
         ("moderately - priced in the city center", [("pricerange", "moderate"), ("area", "centre")]),
         ("at 5:30pm, 9 am, 17:45, 1145, noon",
          [("time", time) for time in ("17:30", "09:00", "17:45", "11:45", "12:00")]),
+        ("at 05:98 or 23:60", [("time", "05:98"), ("time", "23:60")]),
         ("LZLUDTVI, 5F8G6J1G on SATURDAY",
          [("reference", "LZLUDTVI"), ("reference", "5F8G6J1G"), ("day", "saturday")]),
         ("EI51U7KG", [("reference", "EI51U7KG")]),

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dialgauge.dialogue import Ontology
-from dialgauge.values import DAYS, NEXT_DAY, minutes
+from dialgauge.values import DAYS
 from dialgauge.worlds.town import spoken_town
 
 #: Characters of an utterance that are looked at.
@@ -48,6 +48,8 @@ _SOME_NUMBER = (
 _POSTCODE = re.compile(r"(?=.{5,7}$)[a-z]{1,2}\d[a-z0-9]{0,2}[\do][a-z]{2}")
 _POST_FIRST, _POST_SECOND = re.compile(r"[a-z]{1,2}\d{1,2}[a-z]?"), re.compile(r"\d[a-z]{2}")
 _REFERENCE = re.compile(r"[A-Z0-9]{8}|(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{8}")
+#: What is said as a time, though no clock shows it: people type 05:98.
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)")
 _SHORT_CLOCK = re.compile(r"(\d{1,2})(am|pm)")
 _TRAIN = re.compile(r"tr\d{3,5}")
 _POUNDS = frozenset(("pounds", "pound", "gbp", "quid"))
@@ -297,10 +299,10 @@ def _worded(word: str, after: str) -> tuple[int, str, str, str]:
 
 
 def _number(word: str, after: str) -> tuple[int, str, str, str] | None:
-    minute = minutes(word, NEXT_DAY)
-    if minute is not None:
+    clock = _CLOCK.fullmatch(word)
+    if clock:
         half = after if after in ("am", "pm") else ""
-        return 1 + bool(half), "time", _clock(*divmod(minute, 60), half), ""
+        return 1 + bool(half), "time", _clock(int(clock[1]), int(clock[2]), half), ""
     short = _SHORT_CLOCK.fullmatch(word)
     if short:
         return 1, "time", _clock(int(short[1]), 0, short[2]), ""

@@ -84,7 +84,7 @@ def _entries(part: Part) -> Iterator[tuple[str, str, msgspec.Raw]]:
                 'such as ["test", "MUL0001.json", "0"] or "test-MUL0001.json-0"; lines such as those below are read, '
                 "too",
                 file=part.name,
-                example=example_rows(str(pieces[0])),
+                example=example_rows(str(pieces[0]) if pieces else ""),
             )
         yield "-".join(map(str, pieces[1:-1])), str(pieces[-1]), raw
 
