@@ -391,6 +391,11 @@ def split_name(name: str) -> tuple[str, str] | None:
     return None
 
 
+def slots_named(names: Iterable[str]) -> set[tuple[str, str]]:
+    """Domain and slot of the names that have both."""
+    return {pair for name in names if (pair := split_name(name))}
+
+
 def is_domain(name: object) -> bool:
     """Is it a domain that is known?"""
     return isinstance(name, str) and name.lower() in DOMAINS
