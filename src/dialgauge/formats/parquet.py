@@ -40,6 +40,12 @@ class ParquetDialogues(DialogueFormat):
     fields = ALL_FIELDS
     writes = True
     goes_on = True
+    written_by = """\
+import polars  # or pandas, with to_parquet
+rows = [{"dialogue_id": "d1", "turn": 0, "predicted": '{"hotel-area": "north"}'},
+        {"dialogue_id": "d1", "turn": 1, "predicted": '{"hotel-area": "north", "hotel-stars": "4"}'}]
+polars.DataFrame(rows).write_parquet("predictions.parquet")
+"""
 
     def recognise(self, peek: Peek) -> bool:
         return peek.head.startswith(MAGIC)
