@@ -894,6 +894,14 @@ def test_a_refusal_says_what_to_do(content: bytes, told: str) -> None:
         recognise(part_of(content))
 
 
+def test_the_example_for_python_is_of_its_own_dialogue_and_slot() -> None:
+    for content in (b"{'HOTEL1': [{'hotel-area': 'north'}]}", b"{'HOTEL1': [\n{'hotel-area': 'north'}]\n}"):
+        with pytest.raises(DialgaugeError) as error:
+            recognise(part_of(content))
+        second = json.loads(error.value.example.splitlines()[1])
+        assert second == {"dialogue_id": "HOTEL1", "turn": 1, "state": STATE_ROW}
+
+
 def test_documents_and_workbooks_say_what_they_are_taken_for(tmp_path: Path) -> None:
     (tmp_path / "mine.md").write_text(
         "| dialogue_id | turn | prediction |\n|---|---|---|\n| A | 0 | hotel-area=north |\n"
