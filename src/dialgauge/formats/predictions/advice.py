@@ -70,7 +70,9 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
             look = f"it holds the state of one turn, {turn[1]} of {turn[0]}: put those of all turns into one file, "
             look += f"in Python: {OF_FILES}"
         if not look and not (printable and peek.shape == "text"):
-            loads = peek.head.startswith((b"\x80", b"\x93NUMPY"))  # what Python can write as JSON
+            loads = peek.head.startswith(
+                (b"\x80", b"\x93NUMPY", b"\xff\xff\xff\xff", b"ARROW1")
+            )  # what Python can write as JSON
             return (_COMMAND, _example(_file_id(peek.stem), {})) if loads else ("", "")
         lacking = look or f"missing: {error.missing}{_first_line(lines)}"
         held = python_literal("\n".join(lines).strip()) if printable else None
