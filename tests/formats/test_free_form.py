@@ -191,6 +191,8 @@ def state_of(written: Any) -> tuple[State, Notes]:
         "[hotel] area = north, stars = 4",
         "[hotel] area=north; stars=4",
         "<|belief|> hotel area north , hotel stars 4 <|endofbelief|>",
+        "<bos_belief> [hotel] area north stars 4 <eos_belief>",
+        "<sos_b> [hotel] area north stars 4 <eos_b>",
         "hotel(area=north, stars=4)",
         "hotel {area = north, stars = 4}",
         "[hotel] area north stars 4",
