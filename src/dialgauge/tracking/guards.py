@@ -309,7 +309,7 @@ def _lost_findings(
     empty, gone = (sorted(slot_text(pair) for pair in lost if (pair in there) is has) for has in (True, False))
     lacking = f"the columns of {some_of(gone, LISTED)}" if empty else "their columns"
     causes = [
-        f"always empty in the table, though there: {some_of(empty, LISTED)}" if empty else "",
+        f"the table has {some_of(empty, LISTED)}, always empty" if empty else "",
         f"the table may have lost {lacking}: {_LOST_COLUMN}" if gone and there else "",
     ]
     sentence = "; ".join([sentence, *filter(None, causes)])
