@@ -38,6 +38,7 @@ from dialgauge.users.faults import check_user, faults_run, known_things, known_v
         ("Your Kundennummer ist 443312.", {"kundennummer": ("443312",)}),
         ("Su número de cliente es A-443312.", {"número de cliente": ("a-443312",)}),
         ("Your dog's name is Rexomatic3.", {"dog's name": ("rexomatic3",)}),
+        ("The price of your ticket is 12345.", {}),
         ("Your plan is 10GB, your seat was 12A, your age is 25. Your flight is HAT123.", {}),
         ("Your flight number is HAT123, the total number is 120.", {}),
         ("Your reservation is 2024-05-12, your order was 2nd. Your user id is unknown.", {}),

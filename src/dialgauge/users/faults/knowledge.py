@@ -83,7 +83,7 @@ _SHORTEST = 3
 #: "Your pet is 'Rex'", "Deine Kundennummer ist 443312": whatever it is, in quotes, as letters with digits behind them
 #: (digits with letters behind them are a size or a seat), or as five digits or more.
 _OWN_THING = re.compile(
-    r"\b(?:your|my|deine?|ihre?|votre|su|tu) (?P<name>[^\W\d_]+(?:(?:'s)? [^\W\d_]+){0,2}?)"
+    r"(?<!\bof )(?<!\bfor )\b(?:your|my|deine?|ihre?|votre|su|tu) (?P<name>[^\W\d_]+(?:(?:'s)? [^\W\d_]+){0,2}?)"
     rf"(?:{_IS}) ?(?:[\"“'‘](?P<quoted>[^\s\"”'’]+(?: [^\s\"”'’]+){{0,2}})[\"”'’]"
     r"|(?P<code>[^\W\d_][\w-]*\d[\w-]*|\d[\d-]{3,}\d\w*)(?!\w|[@.-]\w))",
     re.IGNORECASE,
