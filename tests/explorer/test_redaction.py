@@ -89,7 +89,8 @@ def test_what_is_replaced_and_what_is_not(text: str, shown: str) -> None:
     [
         "Reference 00000057 and TR5QSKM1, order #6086499569, 05/12/2024 10:30, 12.05.2024, 05-12-2024",
         "run 20261118-010345-trials-tau2-telecom-workflow-grok-3-84c8 of /data/tau/tau_airline_gpt-4o_2024.json",
-        "123e4567-e89b-12d3-a456-426614174000, 0.3333333333333333, 1,234,567.89, 1715000000, 1715000000000",
+        "123e4567-e89b-12d3-a456-426614174000, 0.3333333333333333, 1,234,567.89, 1715000000, 1715000000000, "
+        "model_v1_checkpoint20000000000steps",
         "the token is invalid, the password is required and mine is not working; max_tokens=4096, tokens: 128000",
         "call get_user_details 3 times, call on 2024-05-20, phone plan for 100 200, from 08:00 to 17:45, CB2 1AB",
     ],
