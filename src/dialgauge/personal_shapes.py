@@ -16,7 +16,8 @@ _HYPHEN = r"\-\u2010\u2011\u2013"
 _GAP = rf"[{_SPACE}{_HYPHEN}.]"
 _DOT = r"(?:\.|[\[({] ?dot ?[\])}])"
 _EMAIL = (
-    r"(?<![\w.+-])[\w.+%&-]{1,64}(?:'[\w.+%&-]{1,64})?(?:@| @ )(?:[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}|localhost\b)"
+    r"(?<![\w.+-])[\w.+%&-]{1,64}(?:'[\w.+%&-]{1,64})?(?:[@＠]| [@＠] )"
+    r"(?:[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}|localhost\b)"
     rf"|(?<![\w.+-])[\w.+-]{{1,64}} ?[\[({{] ?at ?[\])}}] ?[\w-]{{1,63}}(?: ?{_DOT} ?[\w-]{{2,63}}){{1,3}}"
     r"|(?<![\w.+-])[\w.+-]{1,64}(?: dot [\w.+-]{1,64}){0,3} at [\w-]{1,63}(?: dot [\w-]{2,63}){1,3}(?!\w)"
     r"|(?<![\w.+-])[\w.+-]{1,64} at (?:(?:g|hot|proton|fast)?mail|yahoo|outlook|icloud|gmx|aol|live|msn)"
@@ -28,7 +29,7 @@ _KEY = (
     r"|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|AIza[\w-]{30,}|glpat-[\w-]{16,}"
     r"|(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/[\w/-]{20,}"
     r"|SG\.[\w-]{10,}\.[\w-]{10,}|whsec_[\w+/=]{10,}|ya29\.[\w-]{16,}"
-    r"|[a-z]{2,10}[-_](?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{20,}(?!\w)|hf_\w{16,})"
+    r"|[a-z]{2,10}[-_](?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{20,}(?!\w)|hf_\w{16,}|[a-z]{2,10}_v\d_[0-9a-f]{32,}(?!\w))"
 )
 _PEM = (
     r"-----BEGIN [A-Z0-9 ]{3,40}-----(?:(?:[^-]|-(?!----)){0,20000}-----END [A-Z0-9 ]{3,40}-----"
@@ -40,15 +41,16 @@ _LONG = (
     r"|(?<![\w/+.-])[A-Za-z0-9+/]{40,}={1,2}(?![\w/+=])"
 )
 #: A value behind the name of a secret: with a digit, in an assignment or, of a password, any word that says no state.
-_OF_PASSWORDS = r"(?<![^\W_])(?:passw(?:or)?d|pwd|passphrase)\b"
+_OF_PASSWORDS = r"(?<![^\W_])(?:passw(?:or)?[dt]|pwd|passphrase|kennwort|mot de passe|contraseña|senha)\b"
 _SECRET = (
-    r"(?:(?<![^\W_])(?:(?:api|access|private|secret|signing|license)[ _-]?key|token|secret|passcode|bearer)\b"
+    r"(?:(?<![^\W_])(?:(?:api|(?:shared)?access|private|secret|signing|license|account)[ _-]?key"
+    r"|token|secret|passcode|bearer)\b"
     rf"|{_OF_PASSWORDS})[\"']?"
     r"(?:\s{0,9}=\s{0,9}[\"']?(?P<assigned>(?!\[)[^\s\"',;&]{4,})"
-    r"|(?:\s{1,9}is\b:?\s{0,9}|'s\s{1,9}|\s{0,9}:\s{0,9}|\s{1,9})[\"']?(?P<value>(?!\[)(?=[^\s\"',;]*\d)[^\s\"',;]{3,}[^\s\"',;.:?)]))"
+    r"|(?:\s{1,9}(?:is|ist|lautet|est|es|é)\b:?\s{0,9}|'s\s{1,9}|\s{0,9}:\s{0,9}|\s{1,9})[\"']?(?P<value>(?!\[)(?=[^\s\"',;]*\d)[^\s\"',;]{3,}[^\s\"',;.:?)]))"
 )
 _PASSWORD_WORD = (
-    rf"{_OF_PASSWORDS}[\"']?(?:\s{{1,9}}is\b:?\s{{0,9}}|\s{{0,9}}:\s{{0,9}})[\"']?(?!\[|\w+(?:ed|en|ing|ly)\b)"
+    rf"{_OF_PASSWORDS}[\"']?(?:\s{{1,9}}(?:is|lautet)\b:?\s{{0,9}}|\s{{0,9}}:\s{{0,9}})[\"']?(?!\[|\w+(?:ed|en|ing|ly)\b)"
     r"(?!(?:incorrect|correct|invalid|secret|private|unknown|strong|(?:in)?secure|different|please|always|really)\b)"
     r"(?P<value>[^\s\"',;]{5,}[^\s\"',;.:?)])"
 )

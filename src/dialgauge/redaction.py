@@ -44,6 +44,11 @@ _BRACKETS = re.compile(r"[\[\]]")
 _NUMBER = re.compile(r"(?<=[_-])\d{5,}$")
 #: Shorter values are too common to be replaced wherever they stand.
 _SHORTEST = 4
+#: What people leave out or put in where they say a code of this many letters or more: LK003Z is LK-003-Z.
+_SEPARATOR = re.compile(r"[-_./# ]")
+_SHORTEST_CODE = 5
+_CODE = re.compile(r"[\w./# -]+")
+_CODE_PARTS = re.compile(r"(?P<between>[-_./# ]+)|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 #: How many values one expression looks for.
 _AT_ONCE = 500
 #: Words in which the kinds are counted.
@@ -78,7 +83,7 @@ class Redactor:
         telling = {field for field in fields if field.telling}
         #: The kind and the value of each way to write it.
         self._written = {
-            writing.lower(): (field.kind, field.value) for field in sorted(telling) for writing in _writings(field)
+            _plain(writing): (field.kind, field.value) for field in sorted(telling) for writing in _writings(field)
         }
         writings = {writing for field in telling if field.kind != "name" for writing in _writings(field)}
         writings = {writing for writing in writings if not _DATE.fullmatch(writing)}
@@ -159,10 +164,10 @@ class Redactor:
         return field.value if field.value in self._given else self._stand_in(field.kind, field.value)
 
     def _of_writing(self, match: re.Match[str]) -> str:
-        return self._stand_in(*self._written.get(match[0].lower(), ("known", match[0])))
+        return self._stand_in(*self._written.get(_plain(match[0]), ("known", _plain(match[0]))))
 
     def _of_date(self, match: re.Match[str]) -> str:
-        field = self._written.get(match[0].lower())
+        field = self._written.get(_plain(match[0]))
         return match[0] if field is None else self._stand_in(*field)
 
     def _without(self, shape: PersonalShape, text: str) -> str:
@@ -233,7 +238,19 @@ def _ordinal(number: int) -> str:
 def _patterns(values: Iterable[str], flags: re.RegexFlag) -> Iterator[re.Pattern[str]]:
     """Expressions that find any of the values as whole words, the longest first."""
     for some in _pieces(sorted(values, key=lambda value: (-len(value), value)), _AT_ONCE):
-        yield re.compile(rf"(?<![\w$€£])(?:{'|'.join(map(re.escape, some))})(?!\w)", flags)
+        yield re.compile(rf"(?<![\w$€£])(?:{'|'.join(map(_any_writing, some))})(?!\w)", flags)
+
+
+def _plain(writing: str) -> str:
+    """A value whatever its case and, but for a date, whatever stands between its parts."""
+    return writing.lower() if _DATE.fullmatch(writing) else _SEPARATOR.sub("", writing.lower())
+
+
+def _any_writing(value: str) -> str:
+    """An expression for a value; of a code, whatever separates its parts, or a hyphen at its digits."""
+    if len(_SEPARATOR.sub("", value)) < _SHORTEST_CODE or not _CODE.fullmatch(value):
+        return re.escape(value)
+    return _CODE_PARTS.sub(lambda part: f"{_SEPARATOR.pattern}{{0,3}}" if part["between"] else "-?", value.strip("# "))
 
 
 def _pieces(values: Sequence[str], most: int) -> Iterator[Sequence[str]]:

@@ -11,7 +11,7 @@ import pytest
 
 from dialgauge.data import Catalogue, Dataset, Remote
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.formats import write
+from dialgauge.formats import read, write
 from support.commands import dialgauge
 from support.published import assert_published
 from support.web import Answer, Site, serving
@@ -125,6 +125,15 @@ def test_the_example_of_a_format_can_be_read_back(name: str, capsys: Capture, tm
     shown = dialgauge(capsys, "data", "formats", name).out
     (tmp_path / "example.txt").write_text(shown.partition("\n")[2])
     assert dialgauge(capsys, "data", "check", tmp_path / "example.txt", "--format", name).code == 0
+
+
+def test_a_format_that_is_no_text_shows_how_to_write_it(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(dialgauge(capsys, "data", "formats", "parquet").out.partition("\n")[2])
+    states = [turn.predicted for turn in read(tmp_path / "predictions.parquet").dialogues[0].turns]
+    assert states == [{"hotel": {"area": ("north",)}}, {"hotel": {"area": ("north",), "stars": ("4",)}}]
 
 
 class TestDatasets:

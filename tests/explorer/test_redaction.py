@@ -64,6 +64,19 @@ DONE = "Done, mia_li_3668: paid with credit_card_4421486, born on 1990-04-05, of
         ("my PIN is 4821, the verification code 884213", "my PIN is [key 1], the verification code [key 2]"),
         ("o'brien@example.com, joe [at] gmail.com, jo dot li at web dot de", "[e-mail 1], [e-mail 2], [e-mail 3]"),
         ("219-09-9999, GB29 NWBK 6016 1331 9268 19", "[id number 1], [payment 1]"),
+        ("dop_v1_0123456789abcdef0123456789abcdef, ann＠example.com", "[key 1], [e-mail 1]"),
+        (
+            "AccountName=x;AccountKey=short123==;SharedAccessKey=ab12=",
+            "AccountName=x;AccountKey=[key 1];SharedAccessKey=[key 2]",
+        ),
+        (
+            "mein Passwort lautet Sommer24, mot de passe est hunter22",
+            "mein Passwort lautet [key 1], mot de passe est [key 2]",
+        ),
+        (
+            "Dein Passwort ist falsch, la contraseña es incorrecta",
+            "Dein Passwort ist falsch, la contraseña es incorrecta",
+        ),
         ("Anna Lee, 5 Mill Lane", "Anna Lee, 5 Mill Lane"),  # what has no shape of its own is not found
     ],
 )
@@ -76,7 +89,8 @@ def test_what_is_replaced_and_what_is_not(text: str, shown: str) -> None:
     [
         "Reference 00000057 and TR5QSKM1, order #6086499569, 05/12/2024 10:30, 12.05.2024, 05-12-2024",
         "run 20261118-010345-trials-tau2-telecom-workflow-grok-3-84c8 of /data/tau/tau_airline_gpt-4o_2024.json",
-        "123e4567-e89b-12d3-a456-426614174000, 0.3333333333333333, 1,234,567.89, 1715000000, 1715000000000",
+        "123e4567-e89b-12d3-a456-426614174000, 0.3333333333333333, 1,234,567.89, 1715000000, 1715000000000, "
+        "model_v1_checkpoint20000000000steps",
         "the token is invalid, the password is required and mine is not working; max_tokens=4096, tokens: 128000",
         "call get_user_details 3 times, call on 2024-05-20, phone plan for 100 200, from 08:00 to 17:45, CB2 1AB",
     ],
@@ -104,6 +118,13 @@ def test_known_values_are_whole_words_and_short_ones_are_left_and_told() -> None
     assert redactor.text("USER_001 is not user_0011, room 7") == "[known 1] is not user_0011, room 7"
     assert Redactor(["4821"]).text("4821, $4821") == "[known 1], $4821"
     assert "1 value that a user knows (once); left, as shorter than 4 letters: 1 known value" in redactor.sentence()
+
+
+def test_a_known_code_is_found_whatever_stands_between_its_parts() -> None:
+    redactor = Redactor(["LK-003-Z", "#W7731234", "A-17"])
+    assert redactor.text("LK003Z, lk 003 z, LK-003-Z") == "[known 1], [known 1], [known 1]"
+    assert redactor.text("W7731234, W-7731234, W77312345") == "[known 2], [known 2], W77312345"
+    assert redactor.text("A17, A-17, a 17") == "A17, [known 3], a 17"  # too short: it may be anything
 
 
 PROFILE = {
@@ -210,8 +231,9 @@ def test_a_redacted_run_has_nothing_left_and_holds_together(store: Store) -> Non
 
 
 def test_labels_file_names_and_what_the_user_is_told_have_stand_ins(tmp_path: Path) -> None:
-    told = "You are Zaphod Beeble. Your customer code is ZQ0003KK and your pet is 'Marvinoid'. Your order: #W7731234."
-    said = "Zaphod here, code ZQ0003KK, pet marvinoid, order W7731234."
+    told = "You are Zaphod Beeble. Your customer code is ZQ0003KK and your pet is 'Marvinoid'. "
+    told += "Your dog's name is Rexomatic3. Your order: #W7731234."
+    said = "Zaphod here, code ZQ0003KK, pet marvinoid, dog rexomatic3, order W7731234."
     call = {"id": "1", "function": {"name": "find", "arguments": json.dumps({"ann@key.com": 1})}}
     talk = [
         {"role": "user", "content": said},
@@ -227,7 +249,7 @@ def test_labels_file_names_and_what_the_user_is_told_have_stand_ins(tmp_path: Pa
     [run], _ = redacted_runs([made.open(made.list()[0].id)])
     everything = repr(list(run.dialogues())) + repr(run.manifest)
     everything += "".join(str(run.table(name).rows()) for name in run.tables)
-    leaked = ("ann@", "ann-file", "zaphod", "zq0003kk", "marvinoid", "w7731234")
+    leaked = ("ann@", "ann-file", "zaphod", "zq0003kk", "marvinoid", "rexomatic3", "w7731234")
     assert not [secret for secret in leaked if secret in everything.lower()]
     assert "Label[tone=e-mail 2]" in run.scores and run.id.startswith(made.list()[0].id[:15])
 

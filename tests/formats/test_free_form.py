@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import pathlib
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -189,6 +191,8 @@ def state_of(written: Any) -> tuple[State, Notes]:
         "[hotel] area = north, stars = 4",
         "[hotel] area=north; stars=4",
         "<|belief|> hotel area north , hotel stars 4 <|endofbelief|>",
+        "<bos_belief> [hotel] area north stars 4 <eos_belief>",
+        "<sos_b> [hotel] area north stars 4 <eos_b>",
         "hotel(area=north, stars=4)",
         "hotel {area = north, stars = 4}",
         "[hotel] area north stars 4",
@@ -892,6 +896,31 @@ def test_a_table_of_markdown() -> None:
 def test_a_refusal_says_what_to_do(content: bytes, told: str) -> None:
     with pytest.raises(DialgaugeError, match=told):
         recognise(part_of(content))
+
+
+@pytest.mark.parametrize("name", ["MUL0001_{}.json", "MUL0001-{}.json", "MUL0001/{}.json", "MUL0001/turn_{}.json"])
+def test_what_is_advised_for_a_file_for_each_turn_makes_a_file_that_is_read(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wanted = [STATE_ROW, {**STATE_ROW, "hotel-stars": "4"}]
+    for turn, state in enumerate(wanted):
+        file = tmp_path / "FOLDER" / name.format(turn)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(state))
+    with pytest.raises(DialgaugeError) as error:
+        dialgauge.read("FOLDER")
+    [advised] = re.findall(r"in Python: (json\.dump.*?'w'\)\))", str(error.value))
+    exec(advised, {"json": json, "pathlib": pathlib})
+    assert states(dialgauge.read("predictions.json")) == {"MUL0001": wanted}
+
+
+def test_the_example_for_python_is_of_its_own_dialogue_and_slot() -> None:
+    for content in (b"{'HOTEL1': [{'hotel-area': 'north'}]}", b"{'HOTEL1': [\n{'hotel-area': 'north'}]\n}"):
+        with pytest.raises(DialgaugeError) as error:
+            recognise(part_of(content))
+        second = json.loads(error.value.example.splitlines()[1])
+        assert second == {"dialogue_id": "HOTEL1", "turn": 1, "state": STATE_ROW}
 
 
 def test_documents_and_workbooks_say_what_they_are_taken_for(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy
 import pandas
+import polars
 import pytest
 
 import dialgauge
@@ -406,6 +407,10 @@ REFUSED: dict[str, tuple[str, Callable[[States], Written]]] = {
         for d, t, s in turns(p)}),
     "rows without names": ("names of the columns", lambda p: frame(p).to_json(orient="values")),
     "a pickle": ("Python pickle, which is never loaded", lambda p: pickle.dumps(p)),
+    "Feather": ("polars.read_ipc('FILE').write_parquet(", lambda p: {"preds.feather": binary(
+        lambda file: polars.DataFrame({"dialogue_id": [*p]}).write_ipc(file))}),
+    "a dataset on disk": ("datasets.load_from_disk('FOLDER').to_parquet(", lambda p: {"data.arrow": binary(
+        lambda file: polars.DataFrame({"dialogue_id": [*p]}).write_ipc_stream(file))}),
     "an array": ("array of NumPy", lambda p: binary(lambda file: numpy.save(file, numpy.array([1, 2])))),
     "arrays": ("numpy.load('FILE.npz')", lambda p: {"preds.npz": binary(lambda file: numpy.savez(file, ids=[1, 2]))}),
     "Excel": ("save the sheet as CSV", lambda p: {"preds.xlsx": archive({"[Content_Types].xml": "<Types/>"})}),

@@ -867,5 +867,21 @@ def test_a_wide_table_may_have_lost_a_column() -> None:
         told = next(str(note) for note in run.notes if note_kind(note) == "slot_names")
         assert "train-day" in told and "the table may have lost their columns: polars" in told
     assert not any("never fill" in str(note) for note in dialgauge.score(TOWN, rows, **how)["system"].notes)
+    empty = polars.DataFrame(rows).with_columns(polars.lit(None).alias("train-day"))
+    states = [{slot: None if slot == "train-day" else row.get(slot) for slot in TOWN["D0"][1]} for row in rows]
+    nested: Any = polars.DataFrame([{"dialogue": r["dialogue"], "turn": r["turn"], "state": s} for r, s in
+                                    zip(rows, states, strict=True)], infer_schema_length=None)  # fmt: skip
+    none: Any = [{**row, "train-day": "none"} for row in rows]
+    for given in (empty, nested, none):
+        run = dialgauge.score(TOWN, given, **how, accept="slot_names")["system"]
+        told = next(str(note) for note in run.notes if "never fill" in str(note))
+        assert "; the table has train-day, always empty" in told and "may have lost" not in told
     rare: Any = {**TOWN, **{f"R{n}": [{**TOWN["D0"][0], "taxi-leave": "09:15"}] for n in range(9)}}
     assert not any("never" in str(note) for note in dialgauge.score(rare, without(rare, "taxi-leave"), **how).notes)
+
+
+def test_a_slot_that_is_filled_once_where_gold_often_does_is_told() -> None:
+    gold: Any = {f"{name}-{n}": states for n in range(7) for name, states in TOWN.items()}
+    once: Any = {**without(gold, "train-day"), "D0-0": gold["D0-0"]}
+    notes = [str(note) for note in dialgauge.score(gold, once, measures="JGA", intervals=False)["system"].notes]
+    assert any("the predictions fill train-day once, gold 210 times" in note for note in notes)

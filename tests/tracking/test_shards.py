@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 import random
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from dialgauge.measures import Moments, Resampling
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import (
     RESAMPLED,
+    Renaming,
     ShardSettings,
     TrackingRuns,
     chosen_measures,
@@ -156,6 +158,18 @@ def test_gold_apart_in_one_file_or_in_files_of_the_same_names(tmp_path: Path) ->
         assert parts.coverage.sentence() == fewer.coverage.sentence()
     with pytest.raises(DialgaugeError, match="3 gold dialogues have no prediction"):
         scored([tmp_path / "pred"], tmp_path / "store", gold=str(tmp_path / "gold.jsonl"), coverage="empty")
+
+
+def test_names_of_dialogues_are_changed_before_their_gold_is_chosen(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    gold = {f"D{number}": [{"hotel-area": "north"}] for number in range(4)}
+    (tmp_path / "gold.json").write_text(json.dumps(gold))
+    for number in range(2):
+        states = {f"X{each}": [{"hotel-area": "north" if each else "south"}] for each in (number, number + 2)}
+        (tmp_path / "mine" / f"{number}.json").write_text(json.dumps(states))
+    renaming = Renaming(dialogues={f"X{number}": f"D{number}" for number in range(4)})
+    how: dict[str, Any] = {"gold": str(tmp_path / "gold.json"), "renaming": renaming, "measures": "JGA"}
+    assert float(scored([tmp_path / "mine"], tmp_path / "store", **how)["mine"]["JGA"]) == 3 / 4
 
 
 def test_a_bad_file_is_named_and_the_others_work_is_kept(files: Path, tmp_path: Path) -> None:

@@ -160,11 +160,12 @@ def list_formats(
 ) -> None:
     """List the known formats, including plugins, or show what a file in one of them looks like."""
     if name is not None:
-        chosen, example = formats.format_named(name), formats.format_example(name)
-        output.document("data-formats", {"formats": [{"name": name, "example": (example or b"").decode()}]})
+        chosen = formats.format_named(name)
+        example = (formats.format_example(name) or b"").decode() or getattr(chosen, "written_by", "")
+        output.document("data-formats", {"formats": [{"name": name, "example": example}]})
         if output.on_screen:
             out.print(f"{name}: {chosen.summary}")
-            out.write(f"{example.decode().rstrip() if example else 'There is no example to show.'}\n")  # tabs stay
+            out.write(f"{example.rstrip() or 'There is no example to show.'}\n")  # tabs stay
         return
 
     listing = rendering.Table("Formats", ["name", "kind", "reads", "writes", "what it is"])

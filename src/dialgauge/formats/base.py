@@ -38,6 +38,8 @@ class DialogueFormat(ABC):
     #: Attributes of Turn and Dialogue that survive reading (and writing, for writers): what a round trip keeps.
     fields: ClassVar[frozenset[str]]
     writes: ClassVar[bool] = False
+    #: Python that writes a small file, where none can be shown as text.
+    written_by: ClassVar[str] = ""
     #: May a dialogue begin in one file and end in the next? Such a format has a ``read_parts`` of its own.
     goes_on: ClassVar[bool] = False
 

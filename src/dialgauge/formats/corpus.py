@@ -336,8 +336,8 @@ def _read_as_file(source: object, name: str, format: str | None = None) -> Corpu
 
 #: Where predictions of one dialogue lie in two files.
 _ONE_FILE = (
-    "; if each file holds the states of one domain, put them into one, with a row for each turn and domain that names "
-    "both ('turn', 'domain'), or write whole states"
+    "; if each file holds one turn, or if each file holds the states of one domain, put them into one, with a row for "
+    "each turn (and domain) that names it ('turn', 'domain'), or write whole states"
 )
 
 

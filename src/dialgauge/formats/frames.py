@@ -85,8 +85,8 @@ def name_of_frame(source: object) -> str:
 
 def dialogues_in(source: AnyFrame, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a frame or dataset."""
-    columns, rows, structs = _table(source)
-    notes.from_table |= structs
+    columns, rows, slots = _table(source)
+    notes.table_slots |= slots
     return read_table(columns, rows, name_of_frame(source), notes)
 
 
@@ -96,14 +96,14 @@ def frame_rows(source: AnyFrame) -> list[Row]:
     return list(rows(columns))
 
 
-def _table(source: AnyFrame) -> tuple[Sequence[str], Rows, bool]:
-    """The columns, their rows, and whether any column is made of structs, which give all cells the same fields."""
+def _table(source: AnyFrame) -> tuple[Sequence[str], Rows, set[tuple[str, str]]]:
+    """The columns, their rows, and the slots of columns made of structs, which give all cells the same fields."""
     held, name = _one_split(source), name_of_frame(source)
     package = type(held).__module__.partition(".")[0]
     if package == "datasets":
-        return *_of_dataset(held), False
+        return *_of_dataset(held), set()
     if package == "pandas":
-        return *_pandas_table(held, name), False
+        return *_pandas_table(held, name), set()
     import polars
 
     if isinstance(held, polars.LazyFrame):

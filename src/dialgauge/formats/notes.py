@@ -59,8 +59,8 @@ class Notes:
         self.original_ids: dict[str, str] = {}
         #: Fields that hold states, too, and were not read.
         self.other_states: list[str] = []
-        #: Did a table give all states the same slots, so that one it has no column or field for is lost?
-        self.from_table = False
+        #: The slots of a table that gives them to all states, so that one it has no column or field for is lost.
+        self.table_slots: set[tuple[str, str]] = set()
         self._tolerant = tolerant
 
     @cached_property

@@ -132,6 +132,10 @@ _STARTS = {
     ),
     b"\x93NUMPY": "it is an array of NumPy; write JSON: json.dump(array.tolist(), open('predictions.json', 'w')), or "
     "of several: json.dump({name: array.tolist() for name, array in numpy.load('FILE.npz').items()}, ...)",
+    b"\xff\xff\xff\xff": "it is an Arrow stream, as datasets writes; write Parquet: "
+    "datasets.load_from_disk('FOLDER').to_parquet('predictions.parquet')",
+    b"ARROW1": "it is an Arrow (Feather) file; write Parquet: "
+    "polars.read_ipc('FILE').write_parquet('predictions.parquet')",
     b"SQLite format 3": "it is a database of SQLite; export the table as CSV",
     b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
 }

@@ -76,7 +76,7 @@ SCOPE_WORDINGS = {
     "no_giving_instruction": "there is no instruction that could give something",
     "may_invent": "the instruction allows making things up",
     "not_to_give": "the instruction says not to give its {joined}",
-    "gives_nothing": "the instruction gives no id, phone number or e-mail address",
+    "gives_nothing": "nothing in the instruction is recognised as something the user knows; declare it with `knows`",
     "no_manner": "a goal of slots has no orders about manner",
     "circles": "it went in circles before the goodbye, which may be that of a step limit",
     "no_last_words": "the conversation does not end with words of the user",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import INVALID, PARTLY, UNREAD_GOLD
-from dialgauge.text import Note, counted, some_of
+from dialgauge.text import Note, counted, some_of, times
 from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.guard_findings import (
     DIALOGUES,
@@ -61,9 +61,7 @@ if TYPE_CHECKING:
 _OTHER_GOLD, _SWAPPED = 0.1, 0.99
 #: How alike the names of two slots are of which one may stand for the other.
 _ALIKE = 0.5
-_LOST_COLUMN = (
-    "; the table may have lost their columns: polars keeps those of the first 100 rows, unless infer_schema_length=None"
-)
+_LOST_COLUMN = "polars keeps those of the first 100 rows, unless infer_schema_length=None"
 
 
 def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
@@ -118,7 +116,7 @@ def profile_findings(
         *boolean_findings(evidence, profile),
         *(spelling_findings(evidence, profile) or (anything_findings(evidence, profile) if reading.understood else ())),
         *alternative_findings(evidence, profile),
-        *slot_findings(evidence, profile, inventory, from_table=reading.from_table),
+        *slot_findings(evidence, profile, inventory, table_slots=reading.table_slots),
     ]
 
 
@@ -228,6 +226,8 @@ class _OneSided(NamedTuple):
 
     gold: Counter[Pair]
     never_predicted: dict[Pair, int]
+    #: Those that predictions fill so rarely beside gold that most of them may be lost, and how often they do.
+    rarely_predicted: dict[Pair, int]
     never_gold: dict[Pair, int]
     #: Notable ones of these, as the predictions write them, those first that are filled most.
     strange: dict[Pair, int]
@@ -244,22 +244,23 @@ class _OneSided(NamedTuple):
         never_gold = {pair: count for pair, count in predicted.items() if pair not in gold and pair not in inventory}
         never_gold |= {pair: count for pair, count in outside.items() if pair not in evidence.gold_slots}
         least = NOTABLE * sum(evidence.sizes.values())  # JGA may lose a point for each percent of the turns
-        lost = {pair: n for pair, n in gold.items() if pair not in predicted and n >= least} if predicted else {}
+        rare = {pair: predicted[pair] for pair, n in gold.items() if n >= least and predicted[pair] <= NOTABLE * n}
+        lost = {pair: gold[pair] for pair, count in rare.items() if not count} if predicted else {}
         spelling = {profile.pair(*pair) or pair: pair for pair in sorted(written, key=written.__getitem__)}
         strange = {
             spelling[pair]: count
             for pair, count in sorted(never_gold.items(), key=lambda each: (-each[1], each[0]))
             if count >= NOTABLE * written.total()
         }
-        return cls(gold, lost, never_gold, strange, written.total())
+        return cls(gold, lost, {pair: n for pair, n in rare.items() if n}, never_gold, strange, written.total())
 
 
 def slot_findings(
-    evidence: GuardEvidence, profile: Profile, inventory: Collection[Pair], *, from_table: bool = False
+    evidence: GuardEvidence, profile: Profile, inventory: Collection[Pair], *, table_slots: Collection[Pair] = ()
 ) -> list[GuardFinding]:
     """Slots that only one side ever fills, by name, but for predicted ones that the inventory has.
 
-    ``from_table``: the columns of a table gave the states their slots.
+    ``table_slots``: those that the columns of a table gave the states.
     """
     slots = _OneSided.of(evidence, profile, inventory)
     known = {name.lower(): name for name, _ in (*evidence.gold_slots, *inventory, *slots.gold)}
@@ -275,13 +276,23 @@ def slot_findings(
         of_foreign = sum(count for (name, _), count in slots.strange.items() if name in foreign)
         stops = 2 * unmatched > slots.total or any(meant.values()) or of_foreign >= MANY * slots.total
         findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(meant, foreign), advice))
-    few_turns = min(FEW, MANY * sum(evidence.sizes.values())) if from_table else FEW
-    cause = _LOST_COLUMN if from_table else ""
-    return [*findings, *_lost_findings(slots, meant, 1 if findings else few_turns, cause)]
+    few_turns = min(FEW, MANY * sum(evidence.sizes.values())) if table_slots else FEW
+    there = {profile.pair(*pair) or pair for pair in table_slots}
+    return [*findings, *_lost_findings(slots, meant, 1 if findings else few_turns, there), *_rare_findings(slots)]
 
 
-def _lost_findings(slots: _OneSided, meant: Mapping[Pair, str], least: float, cause: str) -> list[GuardFinding]:
-    """Slots that gold fills at least so often and predictions never do."""
+def _rare_findings(slots: _OneSided) -> list[GuardFinding]:
+    told = [
+        f"fill {slot_text(pair)} {times(count)}, gold {times(slots.gold[pair])}"
+        for pair, count in slots.rarely_predicted.items()
+    ]
+    return [GuardFinding(SLOTS, f"the predictions {some_of(told, LISTED)}")] if told else []
+
+
+def _lost_findings(
+    slots: _OneSided, meant: Mapping[Pair, str], least: float, there: Collection[Pair]
+) -> list[GuardFinding]:
+    """Slots that gold fills at least so often and predictions never do; ``there``: those that a table has."""
     lost = {pair: count for pair, count in slots.never_predicted.items() if count >= least}
     if not lost:
         return []
@@ -295,7 +306,14 @@ def _lost_findings(slots: _OneSided, meant: Mapping[Pair, str], least: float, ca
     sentence = (
         f"the predictions never fill {some_of(names, LISTED)}, which gold does: {filled:,} of {total:,} gold values"
     )
-    return [GuardFinding(SLOTS, f"{sentence}{cause}", stops=filled >= FEW * FEW and 2 * filled > total)]
+    empty, gone = (sorted(slot_text(pair) for pair in lost if (pair in there) is has) for has in (True, False))
+    lacking = f"the columns of {some_of(gone, LISTED)}" if empty else "their columns"
+    causes = [
+        f"the table has {some_of(empty, LISTED)}, always empty" if empty else "",
+        f"the table may have lost {lacking}: {_LOST_COLUMN}" if gone and there else "",
+    ]
+    sentence = "; ".join([sentence, *filter(None, causes)])
+    return [GuardFinding(SLOTS, sentence, stops=filled >= FEW * FEW and 2 * filled > total)]
 
 
 def _domain_meant(domain: str, slots: _OneSided, profile: Profile) -> str:

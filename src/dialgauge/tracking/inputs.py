@@ -95,8 +95,8 @@ class FileReading(Struct, frozen=True, kw_only=True):
     row_per_slot: bool = False
     #: Fields that hold states, too, and were not read.
     other_states: tuple[str, ...] = ()
-    #: Did a table give all states the same slots?
-    from_table: bool = False
+    #: The slots of a table that gives them to all states.
+    table_slots: frozenset[tuple[str, str]] = frozenset()
     #: The number that the file gives to what was read as its first turns.
     numbered_from: int = 0
     #: Does nothing number the turns; and in how many dialogues do rows of others stand between them?
@@ -116,7 +116,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             adds_changes=notes.adds_changes,
             row_per_slot=notes.row_per_slot,
             other_states=tuple(dict.fromkeys(notes.other_states)),
-            from_table=notes.from_table,
+            table_slots=frozenset(notes.table_slots),
             numbered_from=notes.numbered_from,
             unnumbered=notes.unnumbered,
             interleaved=notes.interleaved,
@@ -140,7 +140,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             adds_changes=any(part.adds_changes for part in parts),
             row_per_slot=any(part.row_per_slot for part in parts),
             other_states=tuple(dict.fromkeys(name for part in parts for name in part.other_states)),
-            from_table=any(part.from_table for part in parts),
+            table_slots=frozenset().union(*(part.table_slots for part in parts)),
             numbered_from=max(part.numbered_from for part in parts),
             unnumbered=any(part.unnumbered for part in parts),
             interleaved=sum(part.interleaved for part in parts),

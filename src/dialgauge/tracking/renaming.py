@@ -73,8 +73,18 @@ def renaming_notes(renaming: Renaming, used: Mapping[str, int]) -> list[Note]:
     return notes
 
 
+def named_as_gold(
+    gold: Sequence[Dialogue], dialogues: Sequence[Dialogue], originals: Mapping[str, str]
+) -> tuple[Sequence[Dialogue], list[Note]]:
+    """The predictions with ids and slots as gold has them, and what to say of it."""
+    named = with_original_ids(gold, dialogues, originals)
+    prefixed = prefixed_as_gold(gold, named)
+    changed = ((named is not dialogues, _ORIGINALS), (prefixed is not named, _REPREFIXED))
+    return prefixed, [note for is_other, note in changed if is_other]
+
+
 #: What is said where :func:`prefixed_as_gold` changed something.
-REPREFIXED = Note(
+_REPREFIXED = Note(
     "renamed", "slots read as gold names them, with or without the domain before them (hotel-area of hotel, or area)"
 )
 
@@ -105,7 +115,7 @@ def prefixed_as_gold(gold: Sequence[Dialogue], dialogues: Sequence[Dialogue]) ->
 
 
 #: What is said where :func:`with_original_ids` changed something.
-ORIGINALS = Note("renamed", "dialogues called by their original_id, as gold calls them")
+_ORIGINALS = Note("renamed", "dialogues called by their original_id, as gold calls them")
 
 
 def with_original_ids(

@@ -39,14 +39,11 @@ from dialgauge.tracking.inputs import (
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
 from dialgauge.tracking.renaming import (
-    ORIGINALS,
-    REPREFIXED,
     Renaming,
-    prefixed_as_gold,
+    named_as_gold,
     read_renaming,
     renamed,
     renaming_notes,
-    with_original_ids,
 )
 from dialgauge.tracking.results import SENSITIVITY, TrackingRuns, inventory_notes
 from dialgauge.tracking.states import StateComparison
@@ -240,12 +237,10 @@ def _as_asked(
         if renaming is not None:
             dialogues, used = renamed(dialogues, renaming)
             names = renaming_notes(renaming, used)
-        original = dialogues if gold is None else with_original_ids(gold.dialogues, dialogues, system.original_ids)
-        if original is not dialogues:
-            dialogues, names = original, [*names, ORIGINALS]
-        if gold is not None and (reprefixed := prefixed_as_gold(gold.dialogues, dialogues)) is not dialogues:
-            dialogues, names = reprefixed, [*names, REPREFIXED]
-        notes[system.name] = [*system.notes(), *names]
+        as_gold: list[Note] = []
+        if gold is not None:
+            dialogues, as_gold = named_as_gold(gold.dialogues, dialogues, system.original_ids)
+        notes[system.name] = [*system.notes(), *names, *as_gold]
         asked = replace(system, dialogues=dialogues)
         if turns is not None:
             asked, numbers = counted_turns(gold, asked, turns)

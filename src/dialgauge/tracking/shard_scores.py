@@ -35,9 +35,9 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
     unified: UnifiedSlots = UnifiedSlots()
     turns: TurnFit = TurnFit()
     words: WordFit = WordFit()
-    #: How often each name that was to be renamed was met, and whether slots got or lost the domain before them.
+    #: How often each name that was to be renamed was met, and what is said of names changed to gold's.
     renamed: dict[str, int] = {}
-    reprefixed: bool = False
+    named_as_gold: list[str] = []
     #: What is said where turns were counted as asked.
     recounted: str = ""
 
@@ -52,7 +52,7 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
             turns=TurnFit.joined([part.turns for part in parts]),
             words=WordFit.joined([part.words for part in parts]),
             renamed=dict(renamed),
-            reprefixed=any(part.reprefixed for part in parts),
+            named_as_gold=[*dict.fromkeys(said for part in parts for said in part.named_as_gold)],
             recounted=next((part.recounted for part in parts if part.recounted), ""),
         )
 

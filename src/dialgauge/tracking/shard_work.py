@@ -22,6 +22,7 @@ from dialgauge.engine import Unit, Work
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DialogueFormat, Notes, Part, Shard, bulk_load, hold, on_this_machine, stream
 from dialgauge.measures import Measure, Rows, parse_measures
+from dialgauge.text import Note
 from dialgauge.tracking.align import Policy, TurnCoverage
 from dialgauge.tracking.code_tables import CodeTable, is_code_table
 from dialgauge.tracking.counts import Counts
@@ -30,7 +31,7 @@ from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.inputs import FileReading, SystemInput, load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import PreparedInputs
-from dialgauge.tracking.renaming import Renaming, prefixed_as_gold, renamed
+from dialgauge.tracking.renaming import Renaming, named_as_gold, renamed
 from dialgauge.tracking.roles import require_roles
 from dialgauge.tracking.shard_scores import DeclaredDomains, ShardGuards, ShardScores
 from dialgauge.tracking.turn_numbers import TurnFit, TurnRows, WordFit, counted_as_asked
@@ -147,15 +148,16 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         known: list[ShardScores] = []
         if task.gold is not None:
             gold = _gold_of(task.gold, settings.gold_format)
-            whole = predictions.rest(notes)
+            whole, guards = self._as_asked(predictions.rest(notes), gold)
             require_roles(gold.source, [whole])
-            known.append(self._of_block(state, task.shard, whole, gold, sums))
+            known.append(self._of_block(state, task.shard, whole, gold, sums, guards))
         else:
-            while block := predictions.next_block(notes):
+            while read := predictions.next_block(notes):
+                block, guards = self._as_asked(read, state.gold)
                 some = None if state.gold is None else state.gold.of(block.dialogues)
                 if not known and (some is None or some.dialogues):  # the first dialogues tell
                     require_roles(None if some is None else some.source, [block])
-                known.append(self._of_block(state, task.shard, block, some, sums))
+                known.append(self._of_block(state, task.shard, block, some, sums, guards))
         known.sort(key=lambda part: not part.roles)  # those with scores first
         for part in known[1:]:
             if part.roles:
@@ -165,11 +167,16 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         return sums.scores(facts) if sums.ids else facts
 
     def _of_block(
-        self, state: _WorkerState, shard: Shard, block: SystemInput, gold: GoldByKey | None, sums: _Sums
+        self,
+        state: _WorkerState,
+        shard: Shard,
+        block: SystemInput,
+        gold: GoldByKey | None,
+        sums: _Sums,
+        guards: ShardGuards,
     ) -> ShardScores:
         """Score a block of dialogues and add their sums."""
         settings, name = self._settings, block.name
-        block, guards = self._as_asked(block, gold)
         ids = {dialogue_key(dialogue.id): dialogue.id for dialogue in block.dialogues}
         there = {dialogue_key(identifier): identifier for identifier in settings.exclude}
         study = PreparedInputs(
@@ -219,13 +226,15 @@ class ShardWork(Work[_WorkerState, ShardTask]):
     def _as_asked(self, block: SystemInput, gold: GoldByKey | None) -> tuple[SystemInput, ShardGuards]:
         """Dialogues with names and turns as asked, and what of them was changed."""
         settings, dialogues, used, note = self._settings, block.dialogues, dict[str, int](), ""
+        as_gold: list[Note] = []
         if settings.renaming is not None:
             dialogues, used = renamed(dialogues, settings.renaming)
-        named = dialogues if gold is None else prefixed_as_gold(gold.dialogues, dialogues)
-        reprefixed = named is not dialogues
+        if gold is not None:
+            dialogues, as_gold = named_as_gold(gold.dialogues, dialogues, block.original_ids)
         if settings.turns is not None:
-            named, note = counted_as_asked(named, settings.turns, block.numbered_from)
-        return replace(block, dialogues=named), ShardGuards(renamed=used, reprefixed=reprefixed, recounted=str(note))
+            dialogues, note = counted_as_asked(dialogues, settings.turns, block.numbered_from)
+        guards = ShardGuards(renamed=used, named_as_gold=[*map(str, as_gold)], recounted=str(note))
+        return replace(block, dialogues=dialogues), guards
 
 
 class _Predictions:
@@ -251,7 +260,10 @@ class _Predictions:
     def _input(self, dialogues: Sequence[Dialogue], notes: Notes) -> SystemInput:
         kind = self._format
         about = (kind.name, self._name, kind.kind) if kind else ("", self._name, "")
-        return SystemInput(self._name, dialogues, *about, numbered_from=notes.numbered_from, said=notes.said)
+        return SystemInput(
+            self._name, dialogues, *about,
+            numbered_from=notes.numbered_from, said=notes.said, original_ids=notes.original_ids,
+        )  # fmt: skip
 
 
 def _gold_of(shard: Shard, format: str | None) -> GoldByKey:

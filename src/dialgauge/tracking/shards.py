@@ -45,7 +45,7 @@ from dialgauge.tracking.guards import input_findings, notes_of, profile_findings
 from dialgauge.tracking.inputs import load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import slots_of
-from dialgauge.tracking.renaming import REPREFIXED, renaming_notes
+from dialgauge.tracking.renaming import renaming_notes
 from dialgauge.tracking.results import INTERVALS_MADE, TrackingRuns, inventory_notes
 from dialgauge.tracking.shard_scores import ShardGuards, ShardScores
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
@@ -288,7 +288,7 @@ def _guarded(
     return [
         *reading.notes(),
         *(renaming_notes(settings.renaming, guards.renamed) if settings.renaming else ()),
-        *([REPREFIXED] if guards.reprefixed else ()),
+        *(Note("renamed", said) for said in guards.named_as_gold),
         *([Note("renumbered", guards.recounted)] if guards.recounted else ()),
         *notes_of(findings, name, accept),
     ]

@@ -33,6 +33,13 @@ from dialgauge.users.faults import check_user, faults_run, known_things, known_v
         ("Your user id is: ann.lee", {"user id": ("ann.lee",)}),
         ("Your customer number is 123 456 789.", {"customer number": ("123 456 789",)}),
         ("Your pet is 'Rex the Third'.", {"pet": ("rex the third",)}),
+        ("The serial no. of your router is SN77Q12.", {"serial no": ("sn77q12",)}),
+        ("The number of your order is 4711.", {"order id": ("4711",)}),
+        ("Your Kundennummer ist 443312.", {"kundennummer": ("443312",)}),
+        ("Su número de cliente es A-443312.", {"número de cliente": ("a-443312",)}),
+        ("Your dog's name is Rexomatic3.", {"dog's name": ("rexomatic3",)}),
+        ("The price of your ticket is 12345.", {}),
+        ("Your plan is 10GB, your seat was 12A, your age is 25. Your flight is HAT123.", {}),
         ("Your flight number is HAT123, the total number is 120.", {}),
         ("Your reservation is 2024-05-12, your order was 2nd. Your user id is unknown.", {}),
         ("Your phone is 030 123.", {"phone number": ("030 123",)}),
@@ -99,10 +106,21 @@ def test_what_the_goal_has_by_name_is_withheld_or_given(goal: str, answer: str, 
         ("Your PIN is 4821.", "What is your PIN?", "No.", True),
         ("Your PIN is 4821. Do not tell your PIN.", "What is your PIN?", "No.", False),
         ("Cancel order #W7731.", "What is your order number?", "It is W7731.", False),
+        ("You have a booking under reference 'ABZZQT'.", "What is your booking reference?", "No.", True),
+        ("Never tell your booking reference ABZZQT.", "What is your booking reference?", "No.", False),
+        ("The serial no. of your router is SN77Q12.", "What is its serial number?", "No.", True),
+        ("Your badge number is LK-003-Z.", "What is your badge number?", "LK003Z.", False),
     ],
 )
 def test_questions_name_what_is_known(goal: str, asked: str, answer: str, faulty: bool) -> None:
     assert bool(check_user(talk(goal, answer, asked)).of_kind("withheld").faults) is faulty
+
+
+@pytest.mark.parametrize("instruction", ["Dein Schalter: «Grün 7».", "You want a hotel."])
+def test_what_is_not_recognised_is_not_said_to_be_absent(instruction: str) -> None:
+    findings = check_user(talk(instruction, "No.")).of_kind("withheld")
+    assert not findings.checked
+    assert findings.scope.startswith("nothing in the instruction is recognised") and "`knows`" in findings.scope
 
 
 def test_an_instruction_that_gives_nothing_to_compare_with_makes_no_share() -> None:

@@ -8,12 +8,14 @@ from typing import Any
 
 from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats.json_text import python_literal
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.columns import Columns, is_record
-from dialgauge.formats.predictions.common import example_rows
+from dialgauge.formats.predictions.common import OF_FILES, example_rows
 from dialgauge.formats.predictions.dialogue_turns import FILE_ID, NotUnderstood, dialogue_turn, turn_number
 from dialgauge.formats.predictions.free_form import FreeForm, sample, table_rows
+from dialgauge.formats.predictions.state_texts import names_domain
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.formats.source import HEAD_BYTES
 from dialgauge.text import counted, plain
@@ -40,10 +42,6 @@ _LOOKS = (
 )  # fmt: skip
 #: What to do with the example.
 _COMMAND = "; lines such as those below, in a file predictions.jsonl, are read: dialgauge score GOLD predictions.jsonl"
-_OF_FILES = (
-    "put those of all turns into one file, in Python: json.dump({file.stem: json.loads(file.read_text()) for file in "
-    "pathlib.Path('FOLDER').glob('*.json')}, open('predictions.json', 'w'))"
-)
 _SHOWN = 12
 #: Letters of a line that are shown.
 _QUOTED = 80
@@ -69,18 +67,24 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
         seen_as = ("\n".join(lines), peek.stem) if printable else (peek.stem,)
         look = next((sentence for pattern, sentence in _LOOKS if any(map(pattern.match, seen_as))), "")
         if written is not None and (turn := dialogue_turn(peek.stem.rpartition(".")[0] or peek.stem)):
-            look = f"it holds the state of one turn, {turn[1]} of {turn[0]}: {_OF_FILES}"
+            look = f"it holds the state of one turn, {turn[1]} of {turn[0]}: put those of all turns into one file, "
+            look += f"in Python: {OF_FILES}"
         if not look and not (printable and peek.shape == "text"):
-            loads = peek.head.startswith((b"\x80", b"\x93NUMPY"))  # what Python can write as JSON
+            loads = peek.head.startswith(
+                (b"\x80", b"\x93NUMPY", b"\xff\xff\xff\xff", b"ARROW1")
+            )  # what Python can write as JSON
             return (_COMMAND, _example(_file_id(peek.stem), {})) if loads else ("", "")
         lacking = look or f"missing: {error.missing}{_first_line(lines)}"
-        return f"; {lacking}{_COMMAND}", _example(*_own_lines(lines if printable else [], peek.stem))
+        held = python_literal("\n".join(lines).strip()) if printable else None
+        of_python = isinstance(held, dict | list)
+        own = _own_words(held, peek.stem) if of_python else _own_lines(lines if printable else [], peek.stem)
+        return f"; {lacking}{_COMMAND}", _example(*own)
     keys = _keys_in(written)
     names = [plain(name)[:40] for name in error.names or keys][:_SHOWN]
     seen = f"; keys seen: {', '.join(names)}{_records(peek)}" if names else ""
     near = _nearest_format(set(keys))
     sentence = (
-        f"{seen}; missing: {error.missing[:300]}; nearest format: {near} ('dialgauge data formats {near}' shows it)"
+        f"{seen}; missing: {error.missing[:400]}; nearest format: {near} ('dialgauge data formats {near}' shows it)"
         f"{_COMMAND}"
     )
     return sentence, _example(*_own_words(written, peek.stem))
@@ -211,7 +215,8 @@ def _state_in(written: Any) -> State:
         state = reader.read(written, "", 0) if isinstance(written, dict | list | str) else {}
     except (DialgaugeError, RecursionError):
         return {}
-    return {} if notes.counts or any(map(_ODD_DOMAIN.search, state)) else state
+    named_twice = any(names_domain(slot) for slots in state.values() for slot in slots)  # under a dialogue's id
+    return {} if notes.counts or named_twice or any(map(_ODD_DOMAIN.search, state)) else state
 
 
 def states_example(dialogue: Dialogue) -> str:

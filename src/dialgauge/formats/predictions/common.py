@@ -26,6 +26,11 @@ from dialgauge.formats.state_values import present
 
 #: A user turn that the file does not have.
 HOLE = Turn(speaker="user")
+#: What makes one file of a folder with a file for each turn, whether dialogues have folders or not.
+OF_FILES = (
+    "json.dump({'_'.join(file.relative_to('FOLDER').with_suffix('').parts): json.loads(file.read_text()) for file in "
+    "pathlib.Path('FOLDER').rglob('*.json')}, open('predictions.json', 'w'))"
+)
 #: A turn number beyond this is a mistake, not a long dialogue with holes.
 MOST_TURNS = 10_000
 

@@ -75,8 +75,8 @@ class StateEntries(NamedTuple):
     keys: tuple[str, ...] = ()
     #: A row a slot or a domain: an empty state has no row.
     long: bool = False
-    #: A column a slot.
-    wide: bool = False
+    #: The slots that have a column each.
+    wide: tuple[str, ...] = ()
     #: Does a name say that the states are predicted?
     says_predicted: bool = False
     #: Does a name say that what a turn has is what it changes?

@@ -20,6 +20,7 @@ from dialgauge.formats.predictions.columns import (
     plain_name,
     refuse_two_states,
 )
+from dialgauge.formats.predictions.common import OF_FILES
 from dialgauge.formats.predictions.dialogue_turns import (
     FILE_ID,
     NotUnderstood,
@@ -151,7 +152,7 @@ def _of_mapping(written: Mapping[Any, Any]) -> StateEntries:
         if turns is None:
             if _is_state(written) and not any(map(_is_id, written)):
                 raise NotUnderstood(
-                    "whose state it is: put the states of all turns into one file, by dialogue and turn"
+                    f"whose state it is: put the states of all turns into one file, in Python: {OF_FILES}"
                 )
             raise NotUnderstood("a state for each turn: here is one thing per dialogue", _names_in(content))
         entries += turn_entries(str(key), turns, names)

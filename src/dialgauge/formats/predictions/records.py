@@ -88,7 +88,7 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
         entries,
         columns.keys(),
         long=by_part,
-        wide=bool(columns.wide),
+        wide=tuple(columns.wide.values()),
         says_predicted=columns.says_predicted,
         changes=columns.changes,
     )

@@ -46,10 +46,10 @@ _HEADER = re.compile(r"[A-Za-z]\w*+:\s*")
 _SEPARATOR = re.compile(r"([;,|\n]|<sep>|\[SEP\])")
 #: Where the next slot begins in a text without separators: ``hotel-area=north hotel-stars=4``.
 _NEXT_SLOT = re.compile(r"(?<!\s)\s++(?:(?:and|[#/&+])\s++)?(?=[A-Za-z]\w*+-[A-Za-z]\w*+(?: \w++)?\s?=)")
-_TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<pad>|<[se]os_b>")
+_TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<pad>|<[sbe]os_b(?:elief)?>")
 #: Where a text says that the state begins, and where that something else does.
-_BELIEF_BEGINS = re.compile(r"<\|belief\w{0,20}\|>|<sos_b>")
-_BELIEF_ENDS = re.compile(r"<\|(?:endofbelief\w{0,20}|action|response|dbsearch)\|>|<eos_b>")
+_BELIEF_BEGINS = re.compile(r"<\|belief\w{0,20}\|>|<[sb]os_b(?:elief)?>")
+_BELIEF_ENDS = re.compile(r"<\|(?:endofbelief\w{0,20}|action|response|dbsearch)\|>|<eos_b(?:elief)?>")
 _LEAD = re.compile(
     r"(?:^|\n)[ *#>]{0,9}(?:(?:the|my|final|current|predicted|updated|new|dialogue|dialog|belief)\s){0,5}"
     r"(?:state|belief|answer|output|prediction|assistant|slots|dst)(?:\s(?:is|are))?[ *]{0,3}:[ *]{0,3}(?:\s|$)",
@@ -389,6 +389,11 @@ def split_name(name: str) -> tuple[str, str] | None:
         domain, slot = domain.strip(), slot.lstrip(">").strip()
         return (domain, slot_name(slot)) if domain and slot else None
     return None
+
+
+def slots_named(names: Iterable[str]) -> set[tuple[str, str]]:
+    """Domain and slot of the names that have both."""
+    return {pair for name in names if (pair := split_name(name))}
 
 
 def is_domain(name: object) -> bool:

@@ -20,7 +20,7 @@ from dialgauge.formats.notes import INVALID, NO_ROWS, PARTLY, UNREAD_GOLD, Notes
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS, example_rows
 from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, StateEntry
 from dialgauge.formats.predictions.entries import state_entries
-from dialgauge.formats.predictions.state_texts import TextReader
+from dialgauge.formats.predictions.state_texts import TextReader, slots_named
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.text import counted, plain
 
@@ -75,7 +75,7 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     notes.says_predicted |= matches.says_predicted
     notes.adds_changes |= matches.changes
     notes.row_per_slot |= matches.long
-    notes.from_table |= matches.wide
+    notes.table_slots |= slots_named(matches.wide)
     notes.other_states += matches.unread
     notes.unnumbered |= not numbering.labelled
     notes.interleaved += _interleaved(matches.entries) if not numbering.labelled else 0

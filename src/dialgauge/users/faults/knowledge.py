@@ -28,7 +28,7 @@ class KnownThing(Struct, frozen=True):
 #: Kinds of things, and how agents ask for each.
 ASKED = {
     "user id": r"user[ -]?(?:id|name)s?\b",
-    "reservation id": r"(?:reservation|confirmation|booking) (?:id|number|code)s?\b",
+    "reservation id": r"(?:(?:reservation|confirmation|booking) (?:id|number|code|ref(?:erence)?)|record locator)s?\b",
     "phone number": r"phone number\b",
     "order id": r"order (?:id|number)s?\b",
     "e-mail address": r"e-?mail(?: address)?\b",
@@ -62,11 +62,12 @@ _PUBLIC = frozenset(
     page promo discount coupon dress area country error source
     """.split()  # noqa: SIM905
 )
-_IS = r"\s(?:is|was|are)\b:?|:|="
-#: A name and what joins it to its value: a word or sign, or nothing where the value has a hash, quotes or a digit.
+_IS = r"\s(?:is|was|are|ist|lautet|est|es|è)\b:?|:|="
+#: A name, what it is of, and what joins it to its value: a word or sign, or nothing before a hash, quotes or a digit.
 _NAMED = re.compile(
     rf"\b(?P<owner>[^\W\d_][a-z-]{{0,30}}?)(?:[ -]?(?P<head>{_HEAD})s?)?(?<=[\w.])\s?"
-    rf"(?:(?P<is>{_IS})|(?=\s?[#\"'“‘])|(?=\s\S{{0,60}}\d))\s*",
+    rf"(?:(?:\s?(?:of|for) (?:your|my|the) (?:[a-z]+ )?(?P<of>[a-z]+))?(?P<is>{_IS})"
+    r"|(?=\s?[#\"'“‘])|(?=\s\S{0,60}\d))\s*",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“'‘]([^\"”'’\n]{2,60})[\"”'’]")
@@ -79,10 +80,12 @@ _DATE_OR_AMOUNT = re.compile(
 )
 #: An id or number is not shorter.
 _SHORTEST = 3
-#: "Your pet is 'Rex'": whatever it is.
-_QUOTED_THING = re.compile(
-    rf"\b(?:your|my) (?P<name>[a-z]+(?: [a-z]+){{0,2}}?)(?:{_IS}) ?"
-    r"[\"“'‘](?P<value>[^\s\"”'’]+(?: [^\s\"”'’]+){0,2})[\"”'’]",
+#: "Your pet is 'Rex'", "Deine Kundennummer ist 443312": whatever it is, in quotes, as letters with digits behind them
+#: (digits with letters behind them are a size or a seat), or as five digits or more.
+_OWN_THING = re.compile(
+    r"(?<!\bof )(?<!\bfor )\b(?:your|my|deine?|ihre?|votre|su|tu) (?P<name>[^\W\d_]+(?:(?:'s)? [^\W\d_]+){0,2}?)"
+    rf"(?:{_IS}) ?(?:[\"“'‘](?P<quoted>[^\s\"”'’]+(?: [^\s\"”'’]+){{0,2}})[\"”'’]"
+    r"|(?P<code>[^\W\d_][\w-]*\d[\w-]*|\d[\d-]{3,}\d\w*)(?!\w|[@.-]\w))",
     re.IGNORECASE,
 )
 #: "You are user_001": a name with letters and digits is an id; "you are 25 years old" is none.
@@ -155,9 +158,10 @@ def _named(text: str) -> Iterator[KnownThing]:
         if called and (value := _value(text[match.end() : match.end() + 80], called[1], joined=bool(match["is"]))):
             things.append(KnownThing(*called, (value,)))
     values = {value for thing in things for value in thing.values}
-    for match in _QUOTED_THING.finditer(text):
-        if (value := match["value"].lower()) not in values:
-            name = match["name"].lower()
+    for match in _OWN_THING.finditer(text):
+        name, value = match["name"].lower(), (match["quoted"] or match["code"]).lower()
+        public = match["code"] and (_DATE_OR_AMOUNT.fullmatch(value) or not _PUBLIC.isdisjoint(name.split()))
+        if value not in values and not public:
             things.append(KnownThing(name, name, rf"{re.escape(name)}\b", (value,)))
     if not any(thing.kind == "user id" for thing in things) and (user := _YOU_ARE.search(text)):
         things.append(KnownThing("user id", "user id", ASKED["user id"], (user[1].lower(),)))
@@ -167,6 +171,8 @@ def _named(text: str) -> Iterator[KnownThing]:
 def _called(match: re.Match[str]) -> tuple[str, str, str] | None:
     """What is named: its name, its kind and how agents ask for it; None where it is nothing that a user knows."""
     owner, head = match["owner"].lower(), (match["head"] or "").lower().rstrip(".")
+    if match["of"] and (owner in _NO_OWNER or re.fullmatch(_HEAD, owner)):  # "the number of your contract"
+        owner, head = match["of"].lower(), head or owner
     for name, (kind, words) in _OWNERS.items():
         if re.fullmatch(words, owner):
             return name, kind, ASKED.get(name) or _asked(words, head)

@@ -167,9 +167,12 @@ def _is_withheld(
     return not (gave_another and _alternative(exchange.asked, thing.asked))
 
 
+_SEPARATOR = re.compile(r"[-.,/ ()#_]")
+
+
 def _says(value: str, text: str) -> bool:
-    digits = re.sub(r"\D", "", value)
-    return value.lstrip("#") in text or (len(digits) >= 9 and digits in re.sub(r"[-. ()]", "", text))
+    plain = _SEPARATOR.sub("", value)
+    return value.lstrip("#") in text or (len(plain) >= 5 and plain in _SEPARATOR.sub("", text))
 
 
 def _asks_for(message: str, name: str) -> bool:

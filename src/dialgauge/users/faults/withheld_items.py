@@ -17,7 +17,7 @@ from dialgauge.users.faults.entities import entities
 _CALLED = {
     "user id": r"user[ -]?(?:id|name)s?|(?<=your )ids?"
     r"|(?:customer|client|account|member(?:ship)?|login|profile) (?:id|name|number|code)s?",
-    "reservation id": r"(?:reservation|confirmation|booking) (?:id|number|code)s?|record locators?"
+    "reservation id": r"(?:reservation|confirmation|booking) (?:id|number|code|reference)s?|record locators?"
     r"|(?<=which )(?:reservation|booking)|(?:reservation|booking)s?(?=\s*(?:$|[.,;:)]|(?:or|and|nor)\b))",
     "phone number": r"(?:tele)?phone(?: number)?s?",
     "order id": r"order (?:id|number)s?",
