@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import polars
 import pytest
 
+import dialgauge as dialgauge_package
 from dialgauge import Dialogue, Store, Turn, compare
 from dialgauge.comparison import comparison_tables, view_of
 from dialgauge.errors import DialgaugeError
@@ -253,6 +255,14 @@ def test_every_record_of_ours_keeps_its_contract(name: str) -> None:
     assert view_of(name).unit
     cards = kind.part("cards", tuple) or ()
     assert {card.family for card in cards} <= {name, "trials"}
+
+
+def test_every_record_in_a_room_is_listed() -> None:
+    house = Path(dialgauge_package.__file__).parent.parent
+    files = [file.relative_to(house) for file in house.glob("dialgauge/**/kind.py")]
+    rooms = [vars(import_module(".".join(file.with_suffix("").parts))) for file in files]
+    records = {record.name for room in rooms for record in room.values() if isinstance(record, Kind)}
+    assert records == set(BUILT_IN), "list it in kinds.BUILT_IN, or commands will not know it"
 
 
 def test_a_record_imports_nothing_but_itself() -> None:

@@ -8,12 +8,12 @@ from functools import cache
 from importlib import import_module
 
 import pytest
-import yaml
 from tools.reference.api_pages import api_pages
 from tools.reference.command_pages import command_pages, commands_of
-from tools.reference.list_pages import list_pages, stored_tables, table_notes
-from tools.reference.measure_pages import NOTES, measure_pages, notes_of, page_path
+from tools.reference.list_pages import list_pages, stored_tables
+from tools.reference.measure_pages import measure_pages, notes_of, page_path
 from tools.reference.page_examples import example_of
+from tools.reference.room_notes import FILE, room_notes
 from tools.reference.worked import EXAMPLES, forms
 
 import dialgauge
@@ -37,7 +37,7 @@ def test_every_measure_has_a_page_with_all_of_its_card(name: str) -> None:
     for parameter in card.parameters:
         assert f"| `{parameter.name}` | `{parameter.default}` |" in page
     assert "## Worked example" in page
-    assert "## When it misleads" in page
+    assert "## When it misleads" in page, f"say when it does in its room's {FILE}, under measures"
 
 
 def test_pages_have_names_of_their_own() -> None:
@@ -84,8 +84,7 @@ def test_sums_of_worked_examples_give_the_value() -> None:
 
 
 def test_notes_are_about_measures_that_exist() -> None:
-    keys = yaml.safe_load(NOTES.read_text("utf-8"))
-    for key in keys:
+    for key in room_notes("measures"):
         for pattern in key.split(","):
             assert any(fnmatchcase(name, pattern.strip()) for name in cards()), pattern
     assert notes_of("JGA")["misleads"]
@@ -123,7 +122,7 @@ def test_public_names_are_in_the_reference() -> None:
 
 def test_every_table_of_the_examples_says_what_a_row_is() -> None:
     stored = {table for tables in stored_tables().values() for table in tables}
-    assert stored - set(table_notes()) == set()
+    assert stored - room_notes("tables").keys() == set(), f"say what a row is in its room's {FILE}, under tables"
     page = dict(list_pages())["reference/tables.md"]
     assert all(f"`{table}`" in page for table in stored)
 

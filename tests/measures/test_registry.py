@@ -151,7 +151,9 @@ def test_a_family_offers_its_own_cards_only() -> None:
     assert list(cards("tracking")) == ["F1", "FGA", "JGA", "Length"]
     assert set(cards()) == {card.name for card in EVERY}
     assert card_named("hits", "responses") is HITS
-    with pytest.raises(DialgaugeError, match="no measure named 'hits'"):
+    with pytest.raises(DialgaugeError, match="named 'hits': no record of a kind of run 'chess' names its cards"):
+        parse_measure("hits", "chess")
+    with pytest.raises(DialgaugeError, match=r"no measure named 'hits'\."):
         card_named("hits", "tracking")
 
 

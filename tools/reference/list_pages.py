@@ -6,12 +6,11 @@ import inspect
 import json
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-import yaml
 from msgspec import Struct
 from tools.reference.markdown import code, prose, sections, table
+from tools.reference.room_notes import room_notes
 from tools.reference.worked import worked_examples
 
 from dialgauge.formats import DialogueFormat, format_listing
@@ -19,8 +18,6 @@ from dialgauge.runs import FIXED
 from dialgauge.users import FEATURES, GcdfConfig
 from dialgauge.users.faults import load_record
 from dialgauge.values import profile_listing
-
-TABLE_NOTES = Path(__file__).parents[2] / "docs" / "reference" / "table_notes.yaml"
 
 
 def navigation() -> list[Any]:
@@ -56,14 +53,8 @@ def stored_tables() -> dict[str, dict[str, tuple[str, list[str]]]]:
     return found
 
 
-def table_notes() -> dict[str, str]:
-    """What a row of each table is."""
-    notes: dict[str, str] = yaml.safe_load(TABLE_NOTES.read_text("utf-8"))
-    return notes
-
-
 def _tables() -> str:
-    notes = table_notes()
+    notes = room_notes("tables")
     fixed = [
         (code(name), notes.get(name, ""), ", ".join(f"`{column}` {kind}" for column, kind in columns.items()))
         for name, columns in FIXED.items()

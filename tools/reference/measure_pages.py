@@ -1,23 +1,20 @@
-"""One page per measure: its card, its worked example, and what ``measure_notes.yaml`` says about it."""
+"""One page per measure: its card, its worked example, and what its room notes of it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
 from tools.reference.markdown import code, sections, slug, table
+from tools.reference.room_notes import FILE, room_notes
 from tools.reference.worked import Example, Form, forms
 
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Card, Parameter, Score, cards, families
 from dialgauge.tracking.counts import SYMBOLS
 
-NOTES = Path(__file__).parents[2] / "docs" / "reference" / "measure_notes.yaml"
 FOLDER = "reference/measures"
 #: Rows of a worked example that a page shows.
 _SHOWN = 6
@@ -136,7 +133,7 @@ def value_text(score: Score) -> str:
 def _worked(card: Card[Any]) -> Iterator[str]:
     found = list(forms(card.name))
     if not found:
-        raise LookupError(f"no worked example computes {card.name}: add a command to tools/reference/worked.py")
+        raise LookupError(f"no example computes {card.name}: name a command that does in its room's {FILE}")
     first = _telling(found)
     yield "```{.text .command}\n" + "\n".join(first.example.commands) + "\n```"
     yield _where_files_are(first.example)
@@ -165,7 +162,8 @@ def _telling(found: list[Form]) -> Form:
     def dull(form: Form) -> tuple[bool, int]:
         return form.score.value in (None, 0.0, 1.0), len(form.name)
 
-    own = [form for form in found if form.example.run.kind in ("tracking", "responses", "users", "tasks", "trials")]
+    # These have measures of other kinds beside their own.
+    own = [form for form in found if form.example.run.kind not in ("lab", "interaction")]
     return min(own or found, key=dull)
 
 
@@ -228,16 +226,11 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}"
 
 
-@cache
-def _all_notes() -> Mapping[str, Mapping[str, str]]:
-    loaded: dict[str, dict[str, str]] = yaml.safe_load(NOTES.read_text("utf-8"))
-    return loaded
-
-
 def notes_of(name: str) -> dict[str, str]:
     """What the notes say of a measure; their keys are names or patterns, ``SGD-*``, and the most exact one wins."""
-    fitting = [key for key in _all_notes() if any(fnmatchcase(name, one.strip()) for one in key.split(","))]
+    noted = room_notes("measures")
+    fitting = [key for key in noted if any(fnmatchcase(name, one.strip()) for one in key.split(","))]
     merged: dict[str, str] = {}
     for key in sorted(fitting, key=lambda key: name in key.split(",")):
-        merged.update(_all_notes()[key])
+        merged.update(noted[key])
     return merged

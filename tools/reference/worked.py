@@ -1,4 +1,4 @@
-"""Worked examples: commands over the small files of ``docs/examples``, run for real; pages quote what they stored.
+"""Worked examples: the commands that rooms name, run for real over ``docs/examples``; pages quote what they stored.
 
 forms("JGA")        the stored values of a measure in all its forms, with the sums of every dialogue
 """
@@ -17,29 +17,13 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
+from tools.reference.room_notes import room_notes
+
 from dialgauge import Run, Store
 from dialgauge.cli import main
 from dialgauge.measures import Score, parse_measure
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
-
-#: Name of the example, command, and the command before it that makes its files, in the order they are run. What has no
-#: name only makes files.
-_TALK = "lab run --user agenda-baseline --channel paper2021 -n 12 --trials 2 --out talks"
-_WORLD = "babi simulate --tasks 5 --splits trn,tst --dialogues 6 --out world"
-COMMANDS = (
-    ("tracking", "score gold.jsonl careful.jsonl -m all --run", ""),
-    ("sgd", "score hotels/gold.json hotels/predicted.json --schema hotels/schema.json --run", ""),
-    ("tasks", "tasks score town/gold.json town/terse.json -m all --run", ""),
-    ("trials", "tasks score tau.json --run", ""),
-    ("logs", "tasks score desk-1.jsonl --run", ""),
-    ("faults", "users faults tau.json --run", ""),
-    ("lab", _TALK, ""),
-    ("users", "users score talks/gcdf1 -m all --run", _TALK),
-    ("", _WORLD, ""),
-    ("responses", "babi evaluate --data world --task 5 --model nearest --split tst", _WORLD),
-    ("interaction", "babi interact --data world --task 5 --model nearest --dialogues 4 --half A", _WORLD),
-)
 
 
 class Example(NamedTuple):
@@ -82,14 +66,17 @@ def worked_examples() -> tuple[Example, ...]:
     """Every example, run in a folder of its own; the runs stay readable until the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="dialgauge-worked-"))
     shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
+    noted: dict[str, str | list[str]] = room_notes("examples")
+    commands = {name: [said] if isinstance(said, str) else said for name, said in noted.items()}
     made = []
-    for name, command, made_by in COMMANDS:
+    # What makes files for others comes first.
+    for name in sorted(commands, key=lambda name: len(commands[name])):
+        *earlier, command = commands[name]
         before = set(_stored(folder))
         _run(command, folder)
-        new = sorted(set(_stored(folder)) - before)
-        if name:
-            [only] = new
-            made.append(Example(name, command, made_by, Store(folder / "runs").open(only)))
+        for new in sorted(set(_stored(folder)) - before):
+            made_by = "".join(commands[one][-1] for one in earlier)
+            made.append(Example(name, command, made_by, Store(folder / "runs").open(new)))
     return tuple(made)
 
 

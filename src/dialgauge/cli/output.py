@@ -58,7 +58,7 @@ class Output(common.DrawnOutput, frozen=True):
     def present(
         self,
         results: rendering.RunSet,
-        schema: str,
+        schema: str = "tables",
         *,
         tables: Sequence[rendering.Table],
         texts: Sequence[rendering.Table | str] = (),
@@ -73,7 +73,7 @@ class Output(common.DrawnOutput, frozen=True):
 
         ``in_files`` are the tables of ``--table``, where they are longer than those on the screen, ``title`` that of a
         page of them; ``figures`` stand for those of the results. Unless ``tested``, nothing is said of who is ahead
-        among several systems.
+        among several systems. Where no ``schema`` is named, ``--json`` has the tables beside the scores.
         """
         common.keep_shown(results)
         if self.on_screen:
@@ -84,11 +84,13 @@ class Output(common.DrawnOutput, frozen=True):
             for sentence in _verdicts(results, tested=tested):
                 out.print()
                 writing.print_sentence(sentence)
+        in_all = in_files or (lambda: tables)
         if self.table is not None:
-            writing.write_table_file(in_files() if in_files else tables, self.table, title)
+            writing.write_table_file(in_all(), self.table, title)
         if self.json is not None:
             checked = checks.document() if checks else {}
-            writing.write_document(self.json, schema, {**(document or results.document)(), **checked})
+            listed = writing.tables_document(in_all()) if schema == "tables" else {}
+            writing.write_document(self.json, schema, {**(document or results.document)(), **listed, **checked})
         if (self.run or self.always) and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:
@@ -130,9 +132,9 @@ class ViewedOutput(Output, frozen=True):
     def always(self) -> bool:
         return self.view
 
-    def present(self, results: rendering.RunSet, schema: str, **how: Any) -> list[Run]:
+    def present(self, results: rendering.RunSet, *schema: str, **how: Any) -> list[Run]:
         """The same, and then the explorer."""
-        runs = super().present(results, schema, **how)
+        runs = super().present(results, *schema, **how)
         if self.view:
             from dialgauge.cli.explore import view_runs
 

@@ -83,7 +83,7 @@ class Card(Generic[E]):
     """The declaration of a measure."""
 
     name: str
-    #: tracking, responses, users, tasks or lab.
+    #: The kind of run that it measures.
     family: str
     title: str
     summary: str

@@ -58,7 +58,9 @@ def card_named(name: str, family: str | None = None) -> Card[Any]:
     same = [other for other in foreign if other.lower() == name.lower()]
     if not same:
         known = [*(card.name for card in _own(family)), *foreign]
-        raise DialgaugeError(f"there is no measure named '{name}'.{nearest(name, known)}")
+        unknown = family is not None and not kind_named(family).cards
+        reason = f": no record of a kind of run '{family}' names its cards" if unknown else ""
+        raise DialgaugeError(f"there is no measure named '{name}'{reason}.{nearest(name, known)}")
     registered = name if name in same else same[0]
     card = plugins.load(plugins.MEASURES, registered, Card, {})
     if why := _unfit(card, registered):
