@@ -9,7 +9,6 @@ from dialgauge import agents, lab, rankers, rendering, runs
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     LoadOption,
-    MaybeDataOption,
     ModelOption,
     ModelSettings,
     UrlOption,
@@ -36,7 +35,10 @@ REAL_CALLS = 6
 
 @command()
 def interact(
-    data: MaybeDataOption = None,
+    data: Annotated[
+        Path | None,
+        Option(metavar="FOLDER", not_with=("--url",), help="Folder of dialog bAbI files, plain or gzipped."),
+    ] = None,
     model: ModelOption = None,
     folder: LoadOption = None,
     url: UrlOption = None,
@@ -60,17 +62,18 @@ def interact(
     code is 1 if conversations ended because an agent failed.
     """
     number = _task(folder, task)
-    if folder is None:
-        _refuse_training(model, url, data)
+    name = model or DEFAULT_MODEL
+    if data is not None and folder is None and _is_agent(name):
+        raise DialgaugeError(f"the agent {name} is not trained; drop --data, or choose a model with --model")
     system = system_named(model, url, folder, None, settings.options(), lambda: _training_data(data, number))
     loaded = restaurant.load_world(world)
     parameters = restaurant.Parameters(seed=seed, accept=accept, min_results=least_results(min_results))
     if isinstance(system, rankers.ReplyModel):
         lab.move_to(system, loaded, seed)
     store, talks = runs.Store(output.store), []
-    for name in half or [halve.name for halve in loaded.halves]:
-        tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
-        talks.append(store.add(lab.interact(system, loaded, number, name, dialogs, parameters, source=world)))
+    for half_name in half or [halve.name for halve in loaded.halves]:
+        tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {half_name}")
+        talks.append(store.add(lab.interact(system, loaded, number, half_name, dialogs, parameters, source=world)))
     title = f"{system.name} in conversation: {loaded.title}, seed {seed}"
     output.present(
         rendering.RunSet.of(talks),
@@ -99,14 +102,6 @@ def _task(folder: Path | None, given: int | None) -> int:
     if folder is not None:
         rankers.check_task(folder, number)
     return number
-
-
-def _refuse_training(model: str | None, url: str | None, data: Path | None) -> None:
-    """An error where something is given to train with, and nothing is trained."""
-    name = model or DEFAULT_MODEL
-    if data is not None and (url is not None or _is_agent(name)):
-        who = f"the agent {name}" if url is None else "the bot at --url"
-        raise DialgaugeError(f"{who} is not trained; drop --data, or choose a model with --model")
 
 
 def _training_data(data: Path | None, number: int) -> rankers.RankingTask | None:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Struct
 
 from dialgauge import rankers
-from dialgauge.cli.choices import MODELS, words
+from dialgauge.cli.choices import MODELS, KnownNames
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 
 DataOption = Annotated[Path, Option(metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")]
-MaybeDataOption = Annotated[
-    Path | None, Option(metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")
-]
 #: What is fitted when neither --model nor --load is given.
 DEFAULT_MODEL = "rules"
 ModelOption = Annotated[
@@ -42,33 +39,34 @@ LoadOption = Annotated[
     ),
 ]
 SetOption = Annotated[
-    list[str] | None,
-    Option("--set", metavar="NAME=VALUE", not_with=("--url",), help="Model setting, for example dim=64; repeatable."),
+    list[str] | None, Option("--set", metavar="NAME=VALUE", help="Model setting, for example dim=64; repeatable.")
 ]
 PresetOption = Annotated[
     Literal["default", "paper", "margin"] | None,
     Option(
-        metavar="NAME",
-        not_with=("--url",),
-        help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss).",
+        metavar="NAME", help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss)."
     ),
 ]
 DeviceOption = Annotated[
     str | None,
     Option(
         metavar="NAME",
-        not_with=("--url",),
-        known=words("cpu cuda auto", closed=False),
+        known=KnownNames("cpu cuda auto".split, closed=False),
         help="Device for learned models: cpu, cuda, or auto (a GPU if present).",
     ),
 ]
+TaskOption = Annotated[int | None, Option(min=1, max=6, not_with=("--logs",), help="Task in --data. Default: 1.")]
 UrlOption = Annotated[
     str | None,
     Option(metavar="URL", alone="--url names the bot", help="Use the bot at this HTTP address instead of a model."),
 ]
 LogsOption = Annotated[
     str | None,
-    Option(metavar="FILE", help="Recorded dialogues in any format, instead of --data; all replies become candidates."),
+    Option(
+        metavar="FILE",
+        alone="--logs takes the place of --data; chat logs have no tasks",
+        help="Recorded dialogues in any format, instead of --data; all replies become candidates.",
+    ),
 ]
 CandidatesOption = Annotated[Path | None, Option(needs="--logs", help="With --logs: candidate replies, one per line.")]
 FactsOption = Annotated[
@@ -85,7 +83,10 @@ MessagesOption = Annotated[
 class Replies(Struct, frozen=True):
     """The dialogues that a model learns from or is evaluated on: the bAbI files, or chat logs."""
 
-    data: MaybeDataOption = None
+    data: Annotated[
+        Path | None,
+        Option(metavar="FOLDER", unless=("--logs", "--world"), help="Folder of dialog bAbI files, plain or gzipped."),
+    ] = None
     logs: LogsOption = None
     candidates: CandidatesOption = None
     facts: FactsOption = None
@@ -95,12 +96,8 @@ class Replies(Struct, frozen=True):
         self, task: int | None, seed: int, *, folder: Path | None = None, splits: tuple[str, ...] | None = None
     ) -> rankers.RankingTask:
         """A task of the bAbI files (the one asked for, else that of the model in the folder, else 1), or of logs."""
-        if (self.data is None) == (self.logs is None):
-            raise DialgaugeError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
         if self.data is not None:
             return rankers.load_task(self.data, task_of(folder, task, 1), splits or rankers.SPLITS)
-        if task is not None:
-            raise DialgaugeError("--task only applies to --data; chat logs have no tasks")
         apart = self.messages == "apart"
         return rankers.log_task(str(self.logs), candidates=self.candidates, facts=self.facts, seed=seed, apart=apart)
 
@@ -108,6 +105,7 @@ class Replies(Struct, frozen=True):
 class ModelSettings(Struct, frozen=True):
     """The settings of a model."""
 
+    not_with: ClassVar = ("--url",)
     given: SetOption = None
     device: DeviceOption = None
 

@@ -56,7 +56,10 @@ def models(output: common.TableOutput) -> None:
 @command()
 def evaluate(
     model: ModelOption = None,
-    task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: the loaded model's, or 1.")] = None,
+    task: Annotated[
+        int | None,
+        Option(min=1, max=6, not_with=("--logs",), help="Task in --data. Default: the loaded model's, or 1."),
+    ] = None,
     split: Annotated[
         list[Literal["dev", "tst", "tst-OOV"]] | None,
         Option(metavar="TEXT", help="dev, tst or tst-OOV; repeatable. Default: all."),
@@ -71,7 +74,7 @@ def evaluate(
         str | None,
         Option(
             known=WORLDS,
-            not_with=("--data", "--logs"),
+            not_with=("--logs",),
             alone="--world simulates the dialogues",
             help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML).",
         ),

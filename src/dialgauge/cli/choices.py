@@ -63,11 +63,6 @@ def names_of(module: str, name: str, *, check: str = "", closed: bool = True, se
     return KnownNames(names, closed and not check, several, known if check else None)
 
 
-def words(text: str, *, closed: bool = True, several: bool = False) -> KnownNames:
-    """The words of a text as known names; for a closed list a ``Literal`` type is better."""
-    return KnownNames(text.split, closed, several)
-
-
 def measures_of(*chosen: str, check: Sequence[str] | None = None, several: bool = True, ending: str = "") -> KnownNames:
     """The measures of some families; with ``check``, a name must be a measure of the first family or one of these."""
 
@@ -98,5 +93,5 @@ KINDS = names_of("kinds", "run_kinds", closed=False)
 MODELS = names_of("rankers", "ranker_names", closed=False)
 PROFILES = names_of("values", "profile_names", check="profile_named")
 TOOL_DOMAINS = names_of("worlds.tools", "installed_domains", closed=False)
-WORLDS = words("restaurant bakery", closed=False)
+WORLDS = names_of("worlds.restaurant", "BUILT_IN", closed=False)
 WRITABLE_FORMATS = KnownNames(_writable)

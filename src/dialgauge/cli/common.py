@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -129,11 +129,15 @@ WorstOption = Annotated[int, Option(min=0, help="Show the N worst dialogues, and
 SeedOption = Annotated[int, Option(min=0, not_with=("--from",), help="Random seed for resampling.")]
 
 # Where the work runs.
+#: Options that send the work to others, and what does not fit to them.
+DISTRIBUTED = ("--engine", "--address", "--workers")
+_SUMS = "with --engine only sums come back from the workers"
 EngineOption = Annotated[
     str | None,
     Option(
         metavar="NAME",
         known=names_of("engine", "ENGINES"),
+        alone=_SUMS,
         help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
     ),
 ]
@@ -141,10 +145,13 @@ AddressOption = Annotated[
     str | None,
     Option(
         metavar="HOST:PORT",
+        alone=_SUMS,
         help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
     ),
 ]
-_WORKERS = WholeNumber(of="workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it.")
+_WORKERS = WholeNumber(
+    of="workers", min=0, alone=_SUMS, help="Number of workers; 0 for one per core. Results do not depend on it."
+)
 WorkersOption = Annotated[int | None, _WORKERS]
 #: For commands that work here, in processes.
 ProcessesOption = Annotated[int, _WORKERS]
@@ -161,43 +168,34 @@ def working_store(store: Path | None) -> runs.Store:
 CoverageOption = Annotated[
     Literal["intersection", "empty"],
     Option(
-        metavar="HOW",
-        not_with=("--from",),
-        help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states.",
+        metavar="HOW", help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states."
     ),
 ]
 ExcludeOption = Annotated[
     list[str] | None,
-    Option(
-        metavar="ID", not_with=SCORED, help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."
-    ),
+    Option(metavar="ID", help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."),
 ]
 GoldFormatOption = Annotated[
-    str | None,
-    Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of GOLD; overrides format detection."),
+    str | None, Option(metavar="NAME", known=FORMATS, help="Format of GOLD; overrides format detection.")
 ]
 PredFormatOption = Annotated[
-    str | None,
-    Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of PRED; overrides format detection."),
+    str | None, Option(metavar="NAME", known=FORMATS, help="Format of PRED; overrides format detection.")
 ]
 TurnsOption = Annotated[
     str | None,
     Option(
         metavar="HOW",
-        not_with=SCORED,
         help="How PRED numbers turns: shift=1 (from 1), step=2 (the system's turns count), auto (as fits GOLD).",
     ),
 ]
 RenameOption = Annotated[
-    Path | None,
-    Option(not_with=SCORED, help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD."),
+    Path | None, Option(help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD.")
 ]
 AcceptFindingOption = Annotated[
     list[str] | None,
     Option(
         metavar="KIND",
         known=names_of("tracking", "GUARDS"),
-        not_with=SCORED,
         help="Score although these look wrong: turn_numbers, slot_names, dialogue_ids, invalid_outputs, absent_values, "
         "joined_slots, turn_changes, boolean_values, value_spellings or own_gold; repeatable.",
     ),
@@ -267,6 +265,7 @@ class DrawnOutput(TableOutput, frozen=True):
 class Inputs(Struct, frozen=True):
     """How gold files and predictions are read, and which of their turns count."""
 
+    not_with: ClassVar = SCORED
     coverage: CoverageOption = "intersection"
     exclude: ExcludeOption = None
     gold_format: GoldFormatOption = None

@@ -50,8 +50,11 @@ class Settings(TypedDict, total=False):
     why: str
     #: The names that it may be.
     known: KnownNames
-    #: Options that it cannot be given together with; those that the command does not have do not matter.
+    #: Options that it cannot be given together with; those that the command does not have do not matter. A bundle
+    #: declares for all its options by a class variable of this name.
     not_with: tuple[str, ...]
+    #: Options one of which must be given in its absence, and none together with it.
+    unless: tuple[str, ...]
     #: Why others have no use beside it: the beginning of the sentence that says which to leave out.
     alone: str
     #: The option that it has no meaning without.

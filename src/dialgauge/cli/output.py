@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge import comparison, presentation, rendering, runs
 from dialgauge.cli import common, writing
+from dialgauge.cli.parse import changed_options
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
 from dialgauge.errors import DialgaugeError
@@ -162,7 +163,7 @@ def _verdict(runs: Sequence[Run], *, tested: bool) -> str:
         return f"No verdict: {why}"
 
 
-def refuse(why: str, options: Mapping[str, object]) -> None:
-    """An error where options were given that have no use here."""
-    if unfit := [name for name, value in options.items() if value]:
+def refuse(why: str, *bundles: object, **options: object) -> None:
+    """An error where options were given, in bundles or alone, that have no use for the inputs."""
+    if unfit := changed_options(*bundles, **options):
         raise DialgaugeError(f"{why}; leave out {', '.join(unfit)}")
