@@ -382,6 +382,18 @@ class TrackingRuns(RunSet):
         return tables
 
 
+def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], measures: Iterable[Measure[Any]]) -> list[Note]:
+    """What is said of a run beside its scores: coverage, its input, unknown slots, what gold itself gets."""
+    ceiling = details["gold_against_itself"]
+    shares = {str(measure): measure.card.unit == "share" for measure in measures}
+    return [
+        details["coverage"].note(),
+        *of_input,
+        *inventory_notes(details["counts"]["off_ontology"], details["evidence"].slots_not_in_inventory),
+        *([ceiling_sentence(details["profile"], ceiling, shares)] if ceiling else ()),
+    ]
+
+
 def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
     """What to say of predicted values of slots that the inventory does not have."""
     if not values:

@@ -18,7 +18,6 @@ from dialgauge.formats import file_name, named_files, read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
-from dialgauge.tracking.details import ceiling_sentence
 from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.guards import (
     accepted_kinds,
@@ -48,7 +47,7 @@ from dialgauge.tracking.renaming import (
     renaming_notes,
     with_original_ids,
 )
-from dialgauge.tracking.results import SENSITIVITY, TrackingRuns, inventory_notes
+from dialgauge.tracking.results import SENSITIVITY, TrackingRuns, run_notes
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.tracking.tracked_system import KIND
@@ -415,17 +414,5 @@ def _run(
         seeds=how.seed if how else None,
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
-        notes=[
-            comparison.aligned.coverage.note(),
-            *study.notes.get((system.name, coder.profile.label), ()),
-            *inventory_notes(comparison.off_ontology, comparison.basis.slots_not_in_inventory),
-            *_ceiling_notes(coder.profile.name, details, measures),
-        ],
+        notes=run_notes(details, study.notes.get((system.name, coder.profile.label), ()), measures),
     )
-
-
-def _ceiling_notes(profile: str, details: Mapping[str, Any], measures: Sequence[Measure[Any]]) -> list[str]:
-    if not details["gold_against_itself"]:
-        return []
-    shares = {str(measure): measure.card.unit == "share" for measure in measures}
-    return [ceiling_sentence(profile, details["gold_against_itself"], shares)]
