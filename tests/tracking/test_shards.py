@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 import dialgauge
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.engine import WorkPlace
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
@@ -414,7 +414,7 @@ def said(id: str, *, gold: dict[str, Any] | None = None, predicted: dict[str, An
     return Dialogue(id=id, turns=(Turn(speaker="user", state=gold, predicted=predicted),), domains=("hotel",))
 
 
-NORTH = {"hotel": {"area": ("north",)}}
+NORTH: State = {"hotel": {"area": ("north",)}}
 
 
 def test_dialogues_for_which_no_measure_has_a_value_are_known_all_the_same(tmp_path: Path) -> None:
