@@ -37,7 +37,7 @@ def prepare_inputs(
     exclude: Collection[str] = (),
     ontology: Ontology | None = None,
 ) -> PreparedInputs:
-    """A study of inputs that were read; one that cannot be what its place says is refused."""
+    """Inputs that were read, ready to be scored together; one that cannot be what its place says is refused."""
     require_roles(gold, systems)
     reference = [("gold", gold.path)] if gold and gold.path else []
     return PreparedInputs(
@@ -181,7 +181,7 @@ class PreparedInputs:
         profile: Profile,
         roles: str = "",
     ) -> StateComparison:
-        """Two encoded inputs of the study under one profile."""
+        """Two encoded inputs under one profile."""
         coder, slots = self.coder(profile), slots_of(self._ontology, profile)
         return StateComparison(gold, predicted, aligned, self.items, coder, slots, roles)
 

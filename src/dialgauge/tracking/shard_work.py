@@ -178,7 +178,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         block, guards = self._as_asked(block, gold)
         ids = {dialogue_key(dialogue.id): dialogue.id for dialogue in block.dialogues}
         there = {dialogue_key(identifier): identifier for identifier in settings.exclude}
-        study = PreparedInputs(
+        inputs = PreparedInputs(
             None if gold is None else gold.dialogues,
             {name: block.dialogues},
             coverage=settings.coverage,
@@ -188,15 +188,15 @@ class ShardWork(Work[_WorkerState, ShardTask]):
             ontology=settings.ontology,
             partial=True,
         )
-        system = study.systems[name]
+        system = inputs.systems[name]
         aligned = system.aligned
         if gold is not None and system.gold is not None and settings.turns is None:
             rows = TurnRows.encoded(system.gold, gold=True), TurnRows.encoded(system.predicted, gold=False)
             guards = replace(guards, turns=TurnFit.of(*rows), words=WordFit.of(gold.dialogues, block.said))
         scored = {dialogue_key(identifier) for identifier in aligned.ids}
         unscored = [identifier for key, identifier in ids.items() if key not in scored]
-        coder = study.coder(state.profile)
-        own = study.items if gold is not None and carries_gold(block.dialogues) else None
+        coder = inputs.coder(state.profile)
+        own = inputs.items if gold is not None and carries_gold(block.dialogues) else None
         known = ShardScores(
             shard=shard.inside,
             coverage=aligned.coverage,
@@ -210,11 +210,11 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         )
         if not scored:
             return known
-        comparison = study.comparison(name, state.profile)
+        comparison = inputs.comparison(name, state.profile)
         comparison.require_scope(name)
         scored_ids = pl.Series(aligned.ids, dtype=pl.String)
         sums.add(scored_ids, comparison.counts)
-        if (of_gold := study.gold_itself(name, state.profile)) is not None:
+        if (of_gold := inputs.gold_itself(name, state.profile)) is not None:
             itself.add(scored_ids, of_gold.counts)
         return replace(
             known,
