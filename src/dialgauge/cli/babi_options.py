@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Struct
 
 from dialgauge import rankers
-from dialgauge.cli.choices import MODELS, KnownNames
+from dialgauge.cli.choices import MODELS, WORLDS, KnownNames
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
+from dialgauge.worlds import restaurant
 
 DataOption = Annotated[Path, Option(metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")]
 #: What is fitted when neither --model nor --load is given.
@@ -127,6 +128,33 @@ class TrainingSettings(ModelSettings, frozen=True):
     preset: PresetOption = None
 
 
+class Bot(Struct, frozen=True):
+    """Who answers: a model by name, a trained one, or a bot at an address."""
+
+    model: ModelOption = None
+    folder: LoadOption = None
+    url: UrlOption = None
+
+
+class SimulatedWorld(Struct, frozen=True):
+    """A world of restaurants or the like, and how its users behave."""
+
+    world: Annotated[
+        str, Option(metavar="NAME|FILE", known=WORLDS, help="restaurant, bakery, or a world file (YAML).")
+    ] = "restaurant"
+    accept: Annotated[float, Option(min=0, max=1, help="Probability that the user accepts an offer (tasks 3, 5).")] = (
+        0.25
+    )
+    min_results: Annotated[
+        str, Option(help="Minimum number of results for a query (tasks 3, 5), or per task, for example 3:3,5:1.")
+    ] = "3"
+
+    def parameters(self, seed: int, **more: Any) -> restaurant.Parameters:
+        """The parameters of a simulation."""
+        least = _least_results(self.min_results)
+        return restaurant.Parameters(seed=seed, accept=self.accept, min_results=least, **more)
+
+
 def task_numbers(text: str, *, most: int) -> list[int]:
     """``1-3,5`` as a list of numbers, in order."""
     numbers: list[int] = []
@@ -140,7 +168,7 @@ def task_numbers(text: str, *, most: int) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def least_results(text: str) -> int | dict[int, int]:
+def _least_results(text: str) -> int | dict[int, int]:
     """``3``, or ``3:3,5:1`` as task to number."""
     if re.fullmatch(r"\s*\d{1,9}\s*", text):
         return int(text)

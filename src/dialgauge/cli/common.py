@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import Struct
 
 from dialgauge import engine, formats, rendering, runs
-from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, TOOL_DOMAINS, WORLDS, names_of
+from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, TOOL_DOMAINS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.writing import on_screen, print_tables, write_document, write_table_file
@@ -295,16 +295,6 @@ class AlwaysStored(Struct, frozen=True):
 
     run: AlwaysRunOption = False
     store: StoreOption = None
-
-
-# Simulated worlds.
-WorldOption = Annotated[
-    str, Option(metavar="NAME|FILE", known=WORLDS, help="restaurant, bakery, or a world file (YAML).")
-]
-AcceptOption = Annotated[float, Option(min=0, max=1, help="Probability that the user accepts an offer (tasks 3, 5).")]
-MinResultsOption = Annotated[
-    str, Option(help="Minimum number of results for a query (tasks 3, 5), or per task, for example 3:3,5:1.")
-]
 
 
 def row_limit(limit: int) -> int:
