@@ -16,7 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.rendering import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
 from dialgauge.text import Note, counted, note_kind, some_of, upper_first
-from dialgauge.tracking.details import ceiling_sentence, tracking_details
+from dialgauge.tracking.details import ceiling_sentence, inventory_notes, tracking_details
 from dialgauge.tracking.guard_findings import SHOWN
 from dialgauge.tracking.tracked_system import KIND, TrackedSystem
 
@@ -380,30 +380,6 @@ class TrackingRuns(RunSet):
 
             tables.append(sgd_table(self.runs))
         return tables
-
-
-def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], measures: Iterable[Measure[Any]]) -> list[Note]:
-    """What is said of a run beside its scores: coverage, its input, unknown slots, what gold itself gets."""
-    ceiling = details["gold_against_itself"]
-    shares = {str(measure): measure.card.unit == "share" for measure in measures}
-    return [
-        details["coverage"].note(),
-        *of_input,
-        *inventory_notes(details["counts"]["off_ontology"], details["evidence"].slots_not_in_inventory),
-        *([ceiling_sentence(details["profile"], ceiling, shares)] if ceiling else ()),
-    ]
-
-
-def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
-    """What to say of predicted values of slots that the inventory does not have."""
-    if not values:
-        return []
-    which = f" ({some_of(slots)})" if slots else ""
-    sentence = (
-        f"{counted(values, 'predicted value')} in slots that the inventory lacks{which}, counted as spurious unless "
-        "gold fills the same slot"
-    )
-    return [Note("outside_inventory", sentence)]
 
 
 def _mean_over_slots(system: TrackedSystem) -> list[str]:

@@ -18,6 +18,7 @@ from dialgauge.formats import file_name, named_files, read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
+from dialgauge.tracking.details import run_notes
 from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.guards import (
     accepted_kinds,
@@ -47,7 +48,7 @@ from dialgauge.tracking.renaming import (
     renaming_notes,
     with_original_ids,
 )
-from dialgauge.tracking.results import SENSITIVITY, TrackingRuns, run_notes
+from dialgauge.tracking.results import SENSITIVITY, TrackingRuns
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.tracking.tracked_system import KIND

@@ -40,13 +40,14 @@ from dialgauge.measures import (
 from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_run
 from dialgauge.text import Note, counted
 from dialgauge.tracking.align import TurnCoverage, align, nothing_shared
+from dialgauge.tracking.details import run_notes
 from dialgauge.tracking.encode import Items, encode
 from dialgauge.tracking.guards import input_findings, notes_of, profile_findings, unified_findings
 from dialgauge.tracking.inputs import load, remarks_on
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import slots_of
 from dialgauge.tracking.renaming import REPREFIXED, renaming_notes
-from dialgauge.tracking.results import INTERVALS_MADE, TrackingRuns, run_notes
+from dialgauge.tracking.results import INTERVALS_MADE, TrackingRuns
 from dialgauge.tracking.shard_scores import ShardGuards, ShardScores
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 from dialgauge.tracking.states import tracking_signature
