@@ -73,6 +73,13 @@ if TYPE_CHECKING:
     from dialgauge.formats.logs.fact_names import names_fault as names_fault
     from dialgauge.formats.logs.mixed_files import LOGS as LOGS, logs_among as logs_among
     from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
+    from dialgauge.formats.naming import (
+        file_name as file_name,
+        named_files as named_files,
+        named_sources as named_sources,
+        system_name as system_name,
+        system_names as system_names,
+    )
     from dialgauge.formats.notes import (
         INVALID as INVALID,
         NO_ROWS as NO_ROWS,
@@ -107,13 +114,6 @@ if TYPE_CHECKING:
         is_empty_json as is_empty_json,
         parts_of as parts_of,
         resolve as resolve,
-    )
-    from dialgauge.formats.system_names import (
-        file_name as file_name,
-        named_files as named_files,
-        named_sources as named_sources,
-        system_name as system_name,
-        system_names as system_names,
     )
     from dialgauge.formats.tau2 import planned_results as planned_results
     from dialgauge.formats.tau_messages import OUT_OF_SCOPE as OUT_OF_SCOPE, as_text as as_text, checksum as checksum
