@@ -111,7 +111,7 @@ class ModelSettings(Struct, frozen=True):
     device: DeviceOption = None
 
     def options(self) -> dict[str, str]:
-        """By their names in the model."""
+        """The settings by name: those of ``--set``, the preset and the device."""
         named: dict[str, str] = {}
         for item in self.given or ():
             name, equals, value = item.partition("=")
@@ -182,7 +182,7 @@ def _least_results(text: str) -> int | dict[int, int]:
 
 
 def tell(line: str) -> None:
-    """A line about the work."""
+    """Print a line about progress on standard error."""
     err.print(line, style="dim")
 
 
@@ -232,7 +232,7 @@ def fitted_ranker(
 def loaded_ranker(
     folder: Path, model: str | None, seed: int | None, options: dict[str, str], task: rankers.RankingTask | None = None
 ) -> rankers.ReplyModel:
-    """The model in the folder; nothing but the device can be chosen for it any more."""
+    """The trained model in the folder; an error if other settings than the device are given."""
     name = next((name for name in options if name != "device"), None)
     if name is not None:
         raise DialgaugeError(f"the loaded model is already trained; '{name}' can no longer be set")

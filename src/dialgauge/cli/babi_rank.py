@@ -173,7 +173,7 @@ def _world_task(world: str, task: int, dialogs: int, seed: int) -> rankers.Ranki
 
 
 def _is_agent(name: str) -> bool:
-    """Whether a name that no model bears is that of an agent."""
+    """Is it the name of an agent, and of no model?"""
     return name not in rankers.BUILT_IN and name not in rankers.ranker_names() and name in agents.agent_names()
 
 

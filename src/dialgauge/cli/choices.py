@@ -16,7 +16,7 @@ from dialgauge.text import split_at_commas
 
 
 class KnownNames(NamedTuple):
-    """The names that are known; unless ``closed``, others may do, and ``check`` says whether one does."""
+    """Known values of an option. Unless ``closed``, others are allowed too; ``check`` raises for any that is not."""
 
     names: Callable[[], Iterable[str]]
     closed: bool = True
@@ -31,7 +31,7 @@ class KnownNames(NamedTuple):
         return [part.strip() for part in split_at_commas(text)] if self.several else [text]
 
     def problem(self, text: str) -> str | None:
-        """Why a value cannot be, as a sentence's end; None where it can."""
+        """Why a value is not allowed, as the end of a sentence; None if it is."""
         for part in self.parts(text):
             known = list(self.names()) if self.closed else []
             if known and part not in known:

@@ -33,7 +33,7 @@ def numpy_first() -> None:
 
 @contextmanager
 def kept_for_good() -> Iterator[None]:
-    """While a command reads what it keeps to its end: the garbage collector need never look at that."""
+    """Read without garbage collection, and spare what was read later ones: it lives as long as the process."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -48,7 +48,7 @@ _SHOWN: list[object] = []
 
 
 def keep_shown(results: object) -> None:
-    """Keep what was shown until something else is: the program ends with it, and to take it apart first takes 2%."""
+    """Keep results alive until the program ends: freeing them first takes 2% of its time."""
     _SHOWN[:] = [results]
 
 
@@ -158,7 +158,7 @@ ProcessesOption = Annotated[int, _WORKERS]
 
 
 def working_store(store: Path | None) -> runs.Store:
-    """Where half-done work is kept that no run was asked for: the store that was named, or the user's cache."""
+    """The store for unfinished work of a command that stores no run: the one named, or one in the user's cache."""
     import platformdirs
 
     return runs.Store(store if store is not None else Path(platformdirs.user_cache_dir("dialgauge")) / "work")
@@ -291,7 +291,7 @@ class Placement(Struct, frozen=True):
 
 
 class AlwaysStored(Struct, frozen=True):
-    """The store of a command that always stores its runs, and takes ``--run`` for what it is."""
+    """The store of a command that always stores its runs and ignores ``--run``."""
 
     run: AlwaysRunOption = False
     store: StoreOption = None
@@ -303,7 +303,7 @@ def row_limit(limit: int) -> int:
 
 
 def named_systems(arguments: Sequence[str]) -> list[str] | dict[str, str]:
-    """Files of systems; by name where one is given as NAME=FILE and nothing is called so as a whole."""
+    """Files of systems; a mapping of names to files if any is given as NAME=FILE."""
     parts = [_name_and_file(text) for text in arguments]
     if not any(name for name, _ in parts):
         return list(arguments)

@@ -172,7 +172,7 @@ class Request(Struct, frozen=True):
         return (self.correlation,)
 
     def options(self, systems: tuple[str, ...]) -> comparison.ComparisonOptions:
-        """The same, checked against the systems."""
+        """The options as the comparison takes them, checked against the systems."""
         ratings = (
             comparison.assigned(comparison.read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
         )

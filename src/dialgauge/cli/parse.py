@@ -78,7 +78,7 @@ class CommandParameter(NamedTuple):
 
 
 class Words(NamedTuple):
-    """The words of a call, told apart: options with their texts, as typed, and what is given by its place."""
+    """The words of a call: options with their values as typed, and arguments."""
 
     options: list[tuple[CommandParameter, str]]
     places: list[str]
@@ -224,7 +224,7 @@ def _unknown_option(name: str, called: str, options: Sequence[str]) -> str:
 
 
 def given_values(called: str, command: Callable[..., object], words: Words) -> dict[str, Any]:
-    """The values that the words give, by the names of parameters and of the fields of bundles."""
+    """Values by the names of parameters and of fields of bundles; a missing one that is required is an error."""
     parameters = command_parameters(command)
     given: dict[str, Any] = {}
     for option, text in words.options:

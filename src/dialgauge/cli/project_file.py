@@ -160,7 +160,7 @@ def settable(command: Callable[..., object]) -> dict[str, CommandParameter]:
 
 
 def unsafe(key: str, option: CommandParameter) -> str | None:
-    """Why nobody but the user may set this option, as the end of a sentence."""
+    """Why a project file may not set this option, as the end of a sentence; None if it may."""
     if key in TYPED_ONLY or isinstance(option.declaration, OutputFile | OutputFolder):
         return f"cannot be set in a project file; type --{key} on the command line"
     return None

@@ -181,7 +181,7 @@ def score(
 
 
 class _Scored(NamedTuple):
-    """Runs, the schema of their document, whether all of them stand, and what scores one more file as they were."""
+    """Runs, the schema of their JSON, whether all are valid, and a function that scores another file alike."""
 
     results: rendering.RunSet
     schema: str
@@ -277,7 +277,7 @@ def _opened(ids: Sequence[str], store: Path | None) -> list[Run]:
 
 
 def _are_results(files: Sequence[str]) -> bool:
-    """Are the files results of agents? What can be read only once is not looked at before; GOLD never comes alone."""
+    """Are the files logs of agents? A stream that can be read only once is taken for one, as GOLD never comes alone."""
     once = len(files) == 1 and (files[0] == "-" or Path(files[0]).is_fifo())
     named = common.named_systems(files)
     return once or tasks.are_results(list(named.values()) if isinstance(named, dict) else named, native=True)

@@ -72,7 +72,7 @@ class Scoring(Struct, frozen=True):
     format: FormatOption = None
 
     def options(self) -> users.UserOptions:
-        """The same as the library has it."""
+        """The options as the library takes them."""
         return users.UserOptions(
             canonical_map=self.canonical_map,
             config=self.config,

@@ -1,4 +1,4 @@
-"""The stored side of a run: its own files, and those of its corpus, none of which is believed unseen."""
+"""A stored run's own files and those of its corpus, each checked when it is read."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class RunFolder:
     given_table = table
 
     def _check_content(self, name: str, frame: polars.DataFrame) -> None:
-        """Whoever forged the checksum with the bytes may have put any table there."""
+        """Check rows, columns and types, since a forged checksum may stand for any table."""
         if list(self.tables[name].columns) != frame.columns or self.tables[name].rows != frame.height:
             raise self.damage(name, "does not have the rows and columns that were written")
         try:
@@ -181,7 +181,7 @@ def _digest_of(paths: Sequence[Path]) -> str:
 
 @contextmanager
 def _hushed() -> Iterator[None]:
-    """Standard error closed to polars, which tells its panic over a forged file there before it raises it here."""
+    """Silence standard error while polars reads: it prints a panic there before it raises it."""
     try:
         kept = os.dup(2)
     except OSError:  # it is closed as it is

@@ -199,7 +199,7 @@ def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], pola
 
 
 def _hint(error: Exception, tables: Iterable[str], left_out: Sequence[DialgaugeError]) -> str:
-    """For an unknown table: the damage that may be the reason, else similar names."""
+    """A hint for an unknown table: damaged runs that may have it, else similar names."""
     missing = re.search(r"Table with name (\S+) does not exist", str(error))
     if missing is None:
         return ""
