@@ -41,6 +41,18 @@ if TYPE_CHECKING:
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
+class TableError(DialgaugeError):
+    """A table of a stored run cannot be read."""
+
+    table = ""
+
+    @classmethod
+    def of(cls, table: str, message: str, file: Path) -> TableError:
+        error = cls(message, file=str(file))
+        error.table = table
+        return error
+
+
 class RunFolder:
     """Tables and dialogues of a stored run: its own files, and those of its corpus."""
 
@@ -159,18 +171,18 @@ class RunFolder:
         system = system_error(error)
         if system is None or isinstance(system, _ABSENT):
             return self.damage(table, f"cannot be read ({reason(error)})")
-        return DialgaugeError(
-            f"the table '{table}' of the run cannot be read ({reason(error)})", file=str(self.files[table])
-        )
+        why = f"the table '{table}' of the run cannot be read ({reason(error)})"
+        return TableError.of(table, why, self.files[table])
 
     def damage(self, table: str, what: str) -> DialgaugeError:
         file = self.files.get(table, self.path)
         if table in self.files and len(self.paths(table)) > 1:  # the checksum is that of all pieces together
             file = self.path / f"{table}-*{TABLE_ENDING}"
-        return DialgaugeError(
+        return TableError.of(
+            table,
             f"the run is damaged: its table '{table}' {what}; make the run again, and remove this one: "
             f"dialgauge runs rm {self.path.name} --store {self.path.parent}",
-            file=str(file),
+            file,
         )
 
 

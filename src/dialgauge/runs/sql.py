@@ -203,7 +203,7 @@ def _hint(error: Exception, tables: Iterable[str], left_out: Sequence[DialgaugeE
     missing = re.search(r"Table with name (\S+) does not exist", str(error))
     if missing is None:
         return ""
-    damage = [problem for problem in left_out if f"'{missing[1]}'" in str(problem)] or left_out
+    damage = [problem for problem in left_out if getattr(problem, "table", None) == missing[1]] or left_out
     if damage:
         more = f" (and {len(damage) - 1} more)" if len(damage) > 1 else ""
         return f" Left out: {damage[0]}{more}"
