@@ -43,7 +43,6 @@ OTHERS = {
     "formats/predictions/state_texts.py": "outputs of models",
     "reproduce/babi/data_claims.py": "what the released dialogs say",
     "reproduce/gcdf1_statements.py": "acts and slots of the paper's conversations",
-    "reproduce/sources.py": "a note of formats/predictions/human_eval.py",
     "responses/evaluation.py": "replies of bots",
     "runs/sql.py": "messages of DuckDB",
     "runs/sql_tables.py": "messages of DuckDB",

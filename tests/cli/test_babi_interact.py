@@ -38,7 +38,7 @@ def test_interact_with_rules(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         (("--data",), "the agent rules is not trained; drop --data, or choose a model with --model"),
         (
             ("--url", "http://localhost:9", "--data"),
-            "the bot at --url is not trained; drop --data, or choose a model with --model",
+            "--url names the bot; leave out --data",
         ),
     ],
 )

@@ -295,7 +295,7 @@ def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (("--url", "http://127.0.0.1:9/", "--save", "model"), "--url names the bot; leave out --save"),
         (("--url", "http://127.0.0.1:9/", "--set", "dim=8"), "--url names the bot; leave out --set"),
         (("--task", "3"), "no dialog files of task 3"),
-        (("--logs", "x.jsonl"), "give either --data FOLDER"),
+        (("--logs", "x.jsonl"), "--logs takes the place of --data; chat logs have no tasks; leave out --data"),
         (("--model", "memn2n", "--set", "epochs=none"), "wrong kind of value"),
         (("--model", "memn2n", "--preset", "mine"), "--preset must be one of default, paper, margin (got 'mine')"),
         (("--model", "tfidf", "--device", "cuda"), "there is no setting 'device' of tfidf"),

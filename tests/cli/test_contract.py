@@ -331,7 +331,7 @@ def needed(command: str) -> list[str]:
         *(
             word
             for one in command_parameters(commands()[command])
-            if one.required
+            if one.required or "unless" in one.declaration.settings
             for word in ([one.options[0], "x"] if one.is_option else ["x"])
         ),
     ]
@@ -400,7 +400,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(
 def test_options_that_exclude_or_need_others_say_so(capsys: Capture, command: str) -> None:
     for one in dict.fromkeys(options(command).values()):
         settings = one.declaration.settings
-        for other in (other for other in settings.get("not_with", ()) if other in options(command)):
+        for other in (other for other in one.not_with if other in options(command)):
             outcome = dialgauge(capsys, *needed(command), *fitting(one), *fitting(options(command)[other]))
             assert (outcome.code, "leave " in outcome.err) == (2, True), outcome.err
         if (need := settings.get("needs")) and need not in needed(command):
@@ -414,7 +414,7 @@ def fitting(one: CommandParameter) -> list[str]:
         return [one.long_name]
     if get_origin(one.type) is Literal:
         return [one.long_name, str(get_args(one.type)[0])]
-    least = one.declaration.settings.get("min", 1)
+    least = one.declaration.settings.get("example", one.declaration.settings.get("min", 1))
     return [one.long_name, f"{least:g}" if one.type in (int, float) else "x"]
 
 

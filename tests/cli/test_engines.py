@@ -112,7 +112,7 @@ def test_views_by_turn_need_the_turns(capsys: pytest.CaptureFixture[str], files:
     for options in (("--by", "slot"), ("--faults",), ("--worst", 3), ("--sensitivity",)):
         outcome = dialgauge(capsys, "score", files / "parts", "--engine", "local", *options)
         assert outcome.code == 2
-        assert f"{options[0]}: with --engine only sums come back" in outcome.err
+        assert f"with --engine only sums come back from the workers; leave out {options[0]}" in outcome.err
 
 
 @pytest.mark.parametrize("engine", [("local",), soak(("pool", "--workers", "2"))])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -16,6 +16,7 @@ from dialgauge.cli import (
     Argument,
     CommandParameter,
     Option,
+    changed_options,
     check_together,
     command_parameters,
     given_values,
@@ -205,12 +206,46 @@ def test_help_is_wanted_wherever_it_stands() -> None:
     assert not read_words("", probe, ["--name", "--help"]).help
 
 
+class Views(Struct, frozen=True):
+    """Options that none goes with ``--fast``."""
+
+    not_with: ClassVar = ("--fast",)
+    worst: Annotated[int, Option("--worst")] = 0
+    by_slot: Annotated[bool, Option()] = False
+
+
+def either(
+    file: Annotated[str | None, Argument(unless=("--from", "--world"))] = None,
+    stored: Annotated[str | None, Option("--from", metavar="RUN")] = None,
+) -> None:
+    """A file, or an option in its place."""
+
+
+def test_what_must_be_given_in_the_absence_of_another_is_asked_for() -> None:
+    with pytest.raises(DialgaugeError, match=f"^FILE or --from RUN is missing{SEE}$"):
+        parsed(either, [])
+    with pytest.raises(DialgaugeError, match=r"^FILE and --from exclude each other"):
+        check_together(either, read_words("", either, ["x", "--from", "y"]))
+    assert parsed(either, ["x"]) | parsed(either, ["--from", "y"]) == {"file": "x", "stored": "y"}
+
+
+def test_changed_options_are_those_that_are_not_at_their_defaults() -> None:
+    assert changed_options(Views(), seed=0) == []
+    assert changed_options(Views(worst=2, by_slot=True), rating_sheets="x") == [
+        "--worst",
+        "--by-slot",
+        "--rating-sheets",
+    ]
+
+
 def exclusive(
     files: Annotated[list[str] | None, Argument(metavar="[FILE...]", not_with=("--from",))] = None,
     stored: Annotated[str | None, Option("--from", "-f", alone="--from shows what is stored")] = None,
     seed: Annotated[int, Option("--seed", "-s", not_with=("--from", "--elsewhere"))] = 0,
     fast: Annotated[bool, Option("--fast", not_with=("--seed",))] = False,
     rate: Annotated[float, Option("--rate", needs="--seed")] = 0.5,
+    *,
+    views: Views,
 ) -> None:
     """Options that do not go together."""
 
@@ -221,6 +256,7 @@ def exclusive(
         (["x", "-f", "run", "-s3"], "--from shows what is stored; leave out FILE, --seed"),
         (["--fast", "--seed=0"], "--fast and --seed exclude each other; leave one out"),
         (["--rate", "1"], "--rate needs --seed N"),
+        (["--fast", "--by-slot"], "--by-slot and --fast exclude each other; leave one out"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(words: list[str], sentence: str) -> None:
@@ -238,7 +274,7 @@ def test_what_is_excluded_or_needed_is_an_option() -> None:
     for _, command in EVERY:
         own = {option for parameter in command_parameters(command) for option in parameter.options}
         for parameter in command_parameters(command):
-            assert set(parameter.declaration.settings.get("not_with", ())) <= everywhere
+            assert set(parameter.not_with) <= everywhere
             assert parameter.declaration.settings.get("needs") in {None, *own}
 
 

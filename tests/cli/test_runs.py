@@ -382,7 +382,7 @@ def test_comparing_stored_runs_is_one_command_under_two_names(place: Place, tmp_
     assert [system["run"] for system in content["systems"]] == ids
     assert content["systems"][0]["scores"]["JGA"]["value"] == 4 / 6
     refused = place.run("compare", *ids, "--profile", "exact", "--coverage", "empty")
-    assert "stored runs are already scored; leave out --profile, --coverage" in refused.err
+    assert "stored runs are already scored; leave out --coverage, --profile" in refused.err
 
 
 def test_runs_of_different_kinds_are_refused(place: Place) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge.explorer import run_sentences
 from dialgauge.measures import Count, Coverage, Score, Scores
-from dialgauge.presentation.phrases import Glossary, listed, numbers, percent
+from dialgauge.presentation import Glossary, listed, numbers, percent
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note
 from dialgauge.tracking import score

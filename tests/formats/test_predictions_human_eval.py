@@ -10,6 +10,7 @@ import pytest
 from dialgauge.dialogue import State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
+from dialgauge.text import note_kind
 from support.examples import EXAMPLES
 from support.reading import read_bytes
 
@@ -43,6 +44,7 @@ def test_an_utterance_may_look_like_a_label() -> None:
 def test_a_verdict_that_contradicts_the_states_is_noted() -> None:
     _, notes = read_bytes("human-eval", EXAMPLE.replace(b"Matched : False", b"Matched : True"))
     assert notes.counts == {"turns whose 'Matched' contradicts their states": 1}
+    assert [note_kind(note) for note in notes.counts] == ["contradicted_match"], "what reproduce counts"
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_scoring_native_files_imports_no_other_format(tmp_path: Path) -> None:
     statement = (
         f"import contextlib, dialgauge.cli\nwith contextlib.suppress(SystemExit): dialgauge.cli.main({arguments})\n"
     )
-    assert imported(statement) == ALWAYS | {"native"}
+    assert imported(statement) == ALWAYS | {"naming", "native"}
 
 
 def test_reading_native_files_looks_at_no_installed_package(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 import dialgauge
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.engine import WorkPlace
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
@@ -428,7 +428,7 @@ def said(id: str, *, gold: dict[str, Any] | None = None, predicted: dict[str, An
     return Dialogue(id=id, turns=(Turn(speaker="user", state=gold, predicted=predicted),), domains=("hotel",))
 
 
-NORTH = {"hotel": {"area": ("north",)}}
+NORTH: State = {"hotel": {"area": ("north",)}}
 
 
 def test_dialogues_for_which_no_measure_has_a_value_are_known_all_the_same(tmp_path: Path) -> None:
@@ -500,3 +500,29 @@ def test_a_table_of_codes_that_is_excluded_whole_spoils_nothing(tmp_path: Path) 
     assert (found.coverage.excluded, found.coverage.not_found) == (["d0"], ["nobody"])
     with pytest.raises(DialgaugeError, match="every dialogue that gold and predictions share is excluded"):
         scored([tmp_path / "*.parquet"], tmp_path / "s", exclude=["d0", "d1"], measures="JGA")
+
+
+@pytest.mark.parametrize("profile", ["trade", "mwzeval", "canon", "verbatim"])
+def test_notes_are_those_of_one_process(tmp_path: Path, profile: str) -> None:
+    """Also what gold scores against itself, over files in which it gets 100 and others, and blank values."""
+    states = [{"area": "north"}, {"area": "dontcare", "stars": "4 stars"}, {"stars": "3"}, {"area": "dontcare"}]
+    golden = [{"hotel": {slot: (value,) for slot, value in state.items()}} for state in states]
+    gold = tmp_path / "gold.jsonl"
+    write([said(f"d{number}", gold=state) for number, state in enumerate(golden)], gold, format="native")
+    (tmp_path / "mine").mkdir()
+    turn = Turn(speaker="user", predicted=NORTH, blank={"hotel": {"stars": ("none",)}})
+    talks = [Dialogue(id=f"d{number}", turns=(turn,)) for number in range(len(golden))]
+    write(talks[:2], tmp_path / "mine/a.jsonl", format="native")
+    write(talks[2:], tmp_path / "mine/b.jsonl", format="native")
+    how: dict[str, Any] = {"profile": profile, "measures": "JGA,FGA@0.5", "intervals": False}
+    [whole] = dialgauge.score(str(gold), {"mine": talks}, **how).systems
+    [parts] = dialgauge.score(
+        str(gold), {"mine": str(tmp_path / "mine")}, workers=1, store=Store(tmp_path), **how
+    ).systems
+    assert parts.details.gold_against_itself == pytest.approx(whole.details.gold_against_itself, rel=1e-14)
+    assert bool(whole.details.gold_against_itself) == (profile in ("trade", "mwzeval"))
+    assert [remark.sentence() for remark in parts.details.remarks] == [
+        remark.sentence() for remark in whole.details.remarks
+    ]
+    assert whole.details.remarks[0].count == len(talks)
+    assert parts.run.notes == whole.run.notes

@@ -9,8 +9,7 @@ import pytest
 
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.users import Scorer, load_profile
-from dialgauge.users.profile import shipped
+from dialgauge.users import Scorer, load_profile, shipped
 from support.talks import talk
 
 OWN = """

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.cli.parse import (
         CommandParameter as CommandParameter,
+        changed_options as changed_options,
         check_together as check_together,
         command_parameters as command_parameters,
         given_values as given_values,

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from dialgauge import data, formats, lab, rankers, rendering
 from dialgauge.cli import common, writing
-from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
+from dialgauge.cli.babi_options import SimulatedWorld, keep_inputs, task_numbers
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, WholeNumber, application
 from dialgauge.cli.screen import err, out, progress_bar, tracked
@@ -42,9 +42,6 @@ def simulate(
     dialogs: Annotated[
         int, WholeNumber("--dialogues", of="dialogues", min=1, help="Dialogues per task and split.")
     ] = 1000,
-    world: common.WorldOption = "restaurant",
-    accept: common.AcceptOption = 0.25,
-    min_results: common.MinResultsOption = "3",
     pool_share: Annotated[float, Option(min=0, max=1, help="Share of requests that training may use.")] = 0.5,
     fields: Annotated[str, Option(help="Fields in the first request per task, for example 1:0-4,5:1-3.")] = "",
     updates: Annotated[str, Option(help="Updates per task, for example 2:1-4,5:1-3.")] = "",
@@ -57,6 +54,7 @@ def simulate(
     ] = "babi",
     force: Annotated[bool, Option(help="Replace another simulation in the folder.")] = False,
     *,
+    simulated: SimulatedWorld,
     output: common.TableOutput,
 ) -> None:
     """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the released format.
@@ -64,14 +62,12 @@ def simulate(
     A folder holds one world with one seed. Another simulation in it is refused unless --force replaces it; files that
     no simulation wrote are never touched.
     """
-    loaded = restaurant.load_world(world)
+    loaded = restaurant.load_world(simulated.world)
     numbers = sorted(task_numbers(tasks, most=5))
     named = tuple(dict.fromkeys(split.strip() for split in splits.split(",")))
     names = named if splits else lab.splits_of(loaded)
-    parameters = restaurant.Parameters(
-        seed=seed,
-        accept=accept,
-        min_results=least_results(min_results),
+    parameters = simulated.parameters(
+        seed,
         pool_share=pool_share,
         fields=_ranges(fields, "--fields"),
         updates=_ranges(updates, "--updates"),

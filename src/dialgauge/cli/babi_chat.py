@@ -6,7 +6,7 @@ from typing import Annotated
 
 from dialgauge import agents, rankers
 from dialgauge.cli.babi_interact import system_named
-from dialgauge.cli.babi_options import DataOption, LoadOption, ModelOption, ModelSettings, UrlOption, task_of, tell
+from dialgauge.cli.babi_options import Bot, DataOption, ModelSettings, task_of, tell
 from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError
@@ -19,14 +19,12 @@ _ENDLESS = 1_000_000
 @command()
 def chat(
     data: DataOption,
-    model: ModelOption = None,
     task: Annotated[
         int | None, Option(min=1, max=6, help="Task to train on. Default: the loaded model's, or 5.")
     ] = None,
-    folder: LoadOption = None,
-    url: UrlOption = None,
     seed: Annotated[int | None, Option(min=0, help="Random seed for the model. Default: 0.")] = None,
     *,
+    bot: Bot,
     settings: ModelSettings,
 ) -> None:
     """Talk to a model or an agent in the terminal.
@@ -35,8 +33,8 @@ def chat(
     speaks again. A bot that knows none of your words says so. `restart` starts a new dialog; `exit` or end of input
     quits.
     """
-    loaded = rankers.load_task(data, task_of(folder, task, 5), ("trn", "dev"))
-    chosen = system_named(model, url, folder, seed, settings.options(), lambda: loaded)
+    loaded = rankers.load_task(data, task_of(bot.folder, task, 5), ("trn", "dev"))
+    chosen = system_named(bot, seed, settings.options(), lambda: loaded)
     system = agents.ModelBot(chosen, asks_back=True) if isinstance(chosen, rankers.ReplyModel) else chosen
     if isinstance(system, agents.RuleAgent):
         system.asks_back = True

@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from dialgauge import agents, lab, rankers, rendering, runs
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
-    LoadOption,
-    MaybeDataOption,
-    ModelOption,
+    Bot,
     ModelSettings,
-    UrlOption,
+    SimulatedWorld,
     fitted_ranker,
-    least_results,
     loaded_ranker,
     task_of,
     tell,
 )
-from dialgauge.cli.common import AcceptOption, MinResultsOption, WorldOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Option, WholeNumber, command
 from dialgauge.cli.output import AlwaysStoredOutput
@@ -36,21 +32,20 @@ REAL_CALLS = 6
 
 @command()
 def interact(
-    data: MaybeDataOption = None,
-    model: ModelOption = None,
-    folder: LoadOption = None,
-    url: UrlOption = None,
+    data: Annotated[
+        Path | None,
+        Option(metavar="FOLDER", not_with=("--url",), help="Folder of dialog bAbI files, plain or gzipped."),
+    ] = None,
     task: Annotated[int | None, Option(min=1, max=5, help="Task. Default: the loaded model's, or 5.")] = None,
     half: Annotated[
         list[str] | None,
         Option(help="Half of the world: A, or B (unseen entities); repeatable. Default: both."),
     ] = None,
     dialogs: Annotated[int, WholeNumber("--dialogues", of="dialogues", min=1, help="Conversations per half.")] = 200,
-    world: WorldOption = "restaurant",
-    accept: AcceptOption = 0.25,
-    min_results: MinResultsOption = "3",
     seed: Annotated[int, Option(min=0, help="Random seed for the world and its users.")] = 0,
     *,
+    bot: Bot,
+    simulated: SimulatedWorld,
     settings: ModelSettings,
     output: AlwaysStoredOutput,
 ) -> int:
@@ -59,18 +54,19 @@ def interact(
     The world is generated from the seed; a model gets its candidates and knowledge base without retraining. The exit
     code is 1 if conversations ended because an agent failed.
     """
-    number = _task(folder, task)
-    if folder is None:
-        _refuse_training(model, url, data)
-    system = system_named(model, url, folder, None, settings.options(), lambda: _training_data(data, number))
-    loaded = restaurant.load_world(world)
-    parameters = restaurant.Parameters(seed=seed, accept=accept, min_results=least_results(min_results))
+    number = _task(bot.folder, task)
+    name = bot.model or DEFAULT_MODEL
+    if data is not None and bot.folder is None and _is_agent(name):
+        raise DialgaugeError(f"the agent {name} is not trained; drop --data, or choose a model with --model")
+    system = system_named(bot, None, settings.options(), lambda: _training_data(data, number))
+    world = simulated.world
+    loaded, parameters = restaurant.load_world(world), simulated.parameters(seed)
     if isinstance(system, rankers.ReplyModel):
         lab.move_to(system, loaded, seed)
     store, talks = runs.Store(output.store), []
-    for name in half or [halve.name for halve in loaded.halves]:
-        tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
-        talks.append(store.add(lab.interact(system, loaded, number, name, dialogs, parameters, source=world)))
+    for half_name in half or [halve.name for halve in loaded.halves]:
+        tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {half_name}")
+        talks.append(store.add(lab.interact(system, loaded, number, half_name, dialogs, parameters, source=world)))
     title = f"{system.name} in conversation: {loaded.title}, seed {seed}"
     output.present(
         rendering.RunSet.of(talks),
@@ -101,33 +97,20 @@ def _task(folder: Path | None, given: int | None) -> int:
     return number
 
 
-def _refuse_training(model: str | None, url: str | None, data: Path | None) -> None:
-    """An error where something is given to train with, and nothing is trained."""
-    name = model or DEFAULT_MODEL
-    if data is not None and (url is not None or _is_agent(name)):
-        who = f"the agent {name}" if url is None else "the bot at --url"
-        raise DialgaugeError(f"{who} is not trained; drop --data, or choose a model with --model")
-
-
 def _training_data(data: Path | None, number: int) -> rankers.RankingTask | None:
     return None if data is None else rankers.load_task(data, number, ("trn", "dev"))
 
 
 def system_named(
-    model: str | None,
-    url: str | None,
-    folder: Path | None,
-    seed: int | None,
-    options: dict[str, str],
-    task: Callable[[], rankers.RankingTask | None],
+    bot: Bot, seed: int | None, options: dict[str, str], task: Callable[[], rankers.RankingTask | None]
 ) -> agents.Agent | rankers.ReplyModel:
     """The system that the command line names: an endpoint, a fitted model, an agent, or a model to be fitted."""
-    if url is not None:
-        return agents.HttpBot(url)
-    if folder is not None:
-        loaded = loaded_ranker(folder, model, seed, options, task())
+    if bot.url is not None:
+        return agents.HttpBot(bot.url)
+    if bot.folder is not None:
+        loaded = loaded_ranker(bot.folder, bot.model, seed, options, task())
         return loaded.agent if isinstance(loaded, agents.Rules) else loaded
-    name = model or DEFAULT_MODEL
+    name = bot.model or DEFAULT_MODEL
     if _is_agent(name):
         return agents.make_agent(name, options)
     data = task()

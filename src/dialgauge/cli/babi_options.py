@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Struct
 
 from dialgauge import rankers
-from dialgauge.cli.choices import MODELS, words
+from dialgauge.cli.choices import MODELS, WORLDS, KnownNames
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
+from dialgauge.worlds import restaurant
 
 DataOption = Annotated[Path, Option(metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")]
-MaybeDataOption = Annotated[
-    Path | None, Option(metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")
-]
 #: What is fitted when neither --model nor --load is given.
 DEFAULT_MODEL = "rules"
 ModelOption = Annotated[
@@ -42,33 +40,34 @@ LoadOption = Annotated[
     ),
 ]
 SetOption = Annotated[
-    list[str] | None,
-    Option("--set", metavar="NAME=VALUE", not_with=("--url",), help="Model setting, for example dim=64; repeatable."),
+    list[str] | None, Option("--set", metavar="NAME=VALUE", help="Model setting, for example dim=64; repeatable.")
 ]
 PresetOption = Annotated[
     Literal["default", "paper", "margin"] | None,
     Option(
-        metavar="NAME",
-        not_with=("--url",),
-        help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss).",
+        metavar="NAME", help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss)."
     ),
 ]
 DeviceOption = Annotated[
     str | None,
     Option(
         metavar="NAME",
-        not_with=("--url",),
-        known=words("cpu cuda auto", closed=False),
+        known=KnownNames("cpu cuda auto".split, closed=False),
         help="Device for learned models: cpu, cuda, or auto (a GPU if present).",
     ),
 ]
+TaskOption = Annotated[int | None, Option(min=1, max=6, not_with=("--logs",), help="Task in --data. Default: 1.")]
 UrlOption = Annotated[
     str | None,
     Option(metavar="URL", alone="--url names the bot", help="Use the bot at this HTTP address instead of a model."),
 ]
 LogsOption = Annotated[
     str | None,
-    Option(metavar="FILE", help="Recorded dialogues in any format, instead of --data; all replies become candidates."),
+    Option(
+        metavar="FILE",
+        alone="--logs takes the place of --data; chat logs have no tasks",
+        help="Recorded dialogues in any format, instead of --data; all replies become candidates.",
+    ),
 ]
 CandidatesOption = Annotated[Path | None, Option(needs="--logs", help="With --logs: candidate replies, one per line.")]
 FactsOption = Annotated[
@@ -85,7 +84,10 @@ MessagesOption = Annotated[
 class Replies(Struct, frozen=True):
     """The dialogues that a model learns from or is evaluated on: the bAbI files, or chat logs."""
 
-    data: MaybeDataOption = None
+    data: Annotated[
+        Path | None,
+        Option(metavar="FOLDER", unless=("--logs", "--world"), help="Folder of dialog bAbI files, plain or gzipped."),
+    ] = None
     logs: LogsOption = None
     candidates: CandidatesOption = None
     facts: FactsOption = None
@@ -95,12 +97,8 @@ class Replies(Struct, frozen=True):
         self, task: int | None, seed: int, *, folder: Path | None = None, splits: tuple[str, ...] | None = None
     ) -> rankers.RankingTask:
         """A task of the bAbI files (the one asked for, else that of the model in the folder, else 1), or of logs."""
-        if (self.data is None) == (self.logs is None):
-            raise DialgaugeError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
         if self.data is not None:
             return rankers.load_task(self.data, task_of(folder, task, 1), splits or rankers.SPLITS)
-        if task is not None:
-            raise DialgaugeError("--task only applies to --data; chat logs have no tasks")
         apart = self.messages == "apart"
         return rankers.log_task(str(self.logs), candidates=self.candidates, facts=self.facts, seed=seed, apart=apart)
 
@@ -108,11 +106,12 @@ class Replies(Struct, frozen=True):
 class ModelSettings(Struct, frozen=True):
     """The settings of a model."""
 
+    not_with: ClassVar = ("--url",)
     given: SetOption = None
     device: DeviceOption = None
 
     def options(self) -> dict[str, str]:
-        """By their names in the model."""
+        """The settings by name: those of ``--set``, the preset and the device."""
         named: dict[str, str] = {}
         for item in self.given or ():
             name, equals, value = item.partition("=")
@@ -129,6 +128,33 @@ class TrainingSettings(ModelSettings, frozen=True):
     preset: PresetOption = None
 
 
+class Bot(Struct, frozen=True):
+    """Who answers: a model by name, a trained one, or a bot at an address."""
+
+    model: ModelOption = None
+    folder: LoadOption = None
+    url: UrlOption = None
+
+
+class SimulatedWorld(Struct, frozen=True):
+    """A world of restaurants or the like, and how its users behave."""
+
+    world: Annotated[
+        str, Option(metavar="NAME|FILE", known=WORLDS, help="restaurant, bakery, or a world file (YAML).")
+    ] = "restaurant"
+    accept: Annotated[float, Option(min=0, max=1, help="Probability that the user accepts an offer (tasks 3, 5).")] = (
+        0.25
+    )
+    min_results: Annotated[
+        str, Option(help="Minimum number of results for a query (tasks 3, 5), or per task, for example 3:3,5:1.")
+    ] = "3"
+
+    def parameters(self, seed: int, **more: Any) -> restaurant.Parameters:
+        """The parameters of a simulation."""
+        least = _least_results(self.min_results)
+        return restaurant.Parameters(seed=seed, accept=self.accept, min_results=least, **more)
+
+
 def task_numbers(text: str, *, most: int) -> list[int]:
     """``1-3,5`` as a list of numbers, in order."""
     numbers: list[int] = []
@@ -142,7 +168,7 @@ def task_numbers(text: str, *, most: int) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def least_results(text: str) -> int | dict[int, int]:
+def _least_results(text: str) -> int | dict[int, int]:
     """``3``, or ``3:3,5:1`` as task to number."""
     if re.fullmatch(r"\s*\d{1,9}\s*", text):
         return int(text)
@@ -156,7 +182,7 @@ def least_results(text: str) -> int | dict[int, int]:
 
 
 def tell(line: str) -> None:
-    """A line about the work."""
+    """Print a line about progress on standard error."""
     err.print(line, style="dim")
 
 
@@ -206,7 +232,7 @@ def fitted_ranker(
 def loaded_ranker(
     folder: Path, model: str | None, seed: int | None, options: dict[str, str], task: rankers.RankingTask | None = None
 ) -> rankers.ReplyModel:
-    """The model in the folder; nothing but the device can be chosen for it any more."""
+    """The trained model in the folder; an error if other settings than the device are given."""
     name = next((name for name in options if name != "device"), None)
     if name is not None:
         raise DialgaugeError(f"the loaded model is already trained; '{name}' can no longer be set")

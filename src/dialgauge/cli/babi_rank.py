@@ -10,12 +10,10 @@ from dialgauge import agents, lab, rankers, rendering, responses
 from dialgauge.cli import common, writing
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
+    Bot,
     DataOption,
-    LoadOption,
-    ModelOption,
     Replies,
     TrainingSettings,
-    UrlOption,
     fresh_ranker,
     loaded_ranker,
     task_numbers,
@@ -55,14 +53,14 @@ def models(output: common.TableOutput) -> None:
 
 @command()
 def evaluate(
-    model: ModelOption = None,
-    task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: the loaded model's, or 1.")] = None,
+    task: Annotated[
+        int | None,
+        Option(min=1, max=6, not_with=("--logs",), help="Task in --data. Default: the loaded model's, or 1."),
+    ] = None,
     split: Annotated[
         list[Literal["dev", "tst", "tst-OOV"]] | None,
         Option(metavar="TEXT", help="dev, tst or tst-OOV; repeatable. Default: all."),
     ] = None,
-    url: UrlOption = None,
-    folder: LoadOption = None,
     transfer: Annotated[
         bool,
         Option(needs="--load", help="Evaluate the loaded model on candidates, facts or tasks it was not trained on."),
@@ -71,7 +69,7 @@ def evaluate(
         str | None,
         Option(
             known=WORLDS,
-            not_with=("--data", "--logs"),
+            not_with=("--logs",),
             alone="--world simulates the dialogues",
             help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML).",
         ),
@@ -104,6 +102,7 @@ def evaluate(
         WholeNumber(of="dialogues", min=0, help="Also store a memory network's attention for the first N dialogues."),
     ] = 0,
     *,
+    bot: Bot,
     replies: Replies,
     training: TrainingSettings,
     output: AlwaysStoredOutput,
@@ -119,13 +118,13 @@ def evaluate(
     """
     gate = gates.gate(output.store, kinds=("responses",), family="responses")
     options = training.options()
-    first = seed if seed is not None else rankers.seed_of(folder) if folder is not None else 0
+    first = seed if seed is not None else rankers.seed_of(bot.folder) if bot.folder is not None else 0
     chosen = responses.reply_measures(measures) if measures else None
     gate.require(chosen or responses.reply_measures())
     if world is not None:
-        loaded = _world_task(world, task_of(folder, task, 1), dialogs, world_seed)
+        loaded = _world_task(world, task_of(bot.folder, task, 1), dialogs, world_seed)
     else:
-        loaded = replies.task(task, first, folder=folder)
+        loaded = replies.task(task, first, folder=bot.folder)
     evaluated = partial(
         responses.evaluate_bot,
         splits=split,
@@ -134,26 +133,26 @@ def evaluate(
         store=output.store,
         progress=OnScreen(),
     )
-    if url is not None:
-        results = evaluated(agents.HttpBot(url), loaded)
-    elif folder is not None:
+    if bot.url is not None:
+        results = evaluated(agents.HttpBot(bot.url), loaded)
+    elif bot.folder is not None:
         elsewhere = transfer or world is not None
-        ready = loaded_ranker(folder, model, seed, options, None if elsewhere else loaded)
+        ready = loaded_ranker(bot.folder, bot.model, seed, options, None if elsewhere else loaded)
         if elsewhere:
             ready.move(loaded.candidates, loaded.facts)
-            trained_on = rankers.place_of(rankers.fitted_on(folder))
+            trained_on = rankers.place_of(rankers.fitted_on(bot.folder))
             tell(f"{ready.name} was trained on {trained_on} elsewhere and is not retrained here")
         results = evaluated(ready, loaded)
-    elif model is not None and _is_agent(model):
+    elif bot.model is not None and _is_agent(bot.model):
         if save is not None or seed is not None or seeds > 1:
-            raise DialgaugeError(f"the agent {model} is not trained; drop --save, --seed and --seeds")
-        results = evaluated(responses.agent_replier(agents.make_agent(model, options), loaded, options), loaded)
+            raise DialgaugeError(f"the agent {bot.model} is not trained; drop --save, --seed and --seeds")
+        results = evaluated(responses.agent_replier(agents.make_agent(bot.model, options), loaded, options), loaded)
     else:
         if world is not None:
             raise DialgaugeError("--world has no training dialogues; give --load FOLDER (a trained model) or an agent")
         runs: list[Run] = []
         for number in range(first, first + seeds):
-            fresh = fresh_ranker(model or DEFAULT_MODEL, number, options)
+            fresh = fresh_ranker(bot.model or DEFAULT_MODEL, number, options)
             if replies.logs is not None and number > first:
                 loaded = replies.task(None, number)
             target = save if save is None or seeds == 1 else save / f"seed{number}"
@@ -174,7 +173,7 @@ def _world_task(world: str, task: int, dialogs: int, seed: int) -> rankers.Ranki
 
 
 def _is_agent(name: str) -> bool:
-    """Whether a name that no model bears is that of an agent."""
+    """Is it the name of an agent, and of no model?"""
     return name not in rankers.BUILT_IN and name not in rankers.ranker_names() and name in agents.agent_names()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from dialgauge import responses, runs
-from dialgauge.cli.babi_options import Replies, TrainingSettings, tell
+from dialgauge.cli.babi_options import Replies, TaskOption, TrainingSettings, tell
 from dialgauge.cli.choices import MODELS
 from dialgauge.cli.common import AlwaysStored, TableOutput
 from dialgauge.cli.options import Option, WholeNumber, command
@@ -14,7 +14,7 @@ from dialgauge.cli.options import Option, WholeNumber, command
 @command()
 def search(
     model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
-    task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
+    task: TaskOption = None,
     seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Seeds per combination, from 0.")] = 1,
     *,
     replies: Replies,

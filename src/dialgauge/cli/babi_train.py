@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge import rankers, responses, runs
-from dialgauge.cli.babi_options import Replies, TrainingSettings, fresh_ranker, tell
+from dialgauge.cli.babi_options import Replies, TaskOption, TrainingSettings, fresh_ranker, tell
 from dialgauge.cli.choices import MODELS
 from dialgauge.cli.common import AlwaysStored, TableOutput
 from dialgauge.cli.options import Option, OutputFolder, command
@@ -16,7 +16,7 @@ from dialgauge.cli.options import Option, OutputFolder, command
 def train(
     folder: Annotated[Path, OutputFolder("--out", help="Folder for the model and its checkpoint.")],
     model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
-    task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
+    task: TaskOption = None,
     seed: Annotated[
         int, Option(min=0, help="Random seed for the model and, with --logs, for the train/test split.")
     ] = 0,

@@ -16,7 +16,7 @@ from dialgauge.text import split_at_commas
 
 
 class KnownNames(NamedTuple):
-    """The names that are known; unless ``closed``, others may do, and ``check`` says whether one does."""
+    """Known values of an option. Unless ``closed``, others are allowed too; ``check`` raises for any that is not."""
 
     names: Callable[[], Iterable[str]]
     closed: bool = True
@@ -31,7 +31,7 @@ class KnownNames(NamedTuple):
         return [part.strip() for part in split_at_commas(text)] if self.several else [text]
 
     def problem(self, text: str) -> str | None:
-        """Why a value cannot be, as a sentence's end; None where it can."""
+        """Why a value is not allowed, as the end of a sentence; None if it is."""
         for part in self.parts(text):
             known = list(self.names()) if self.closed else []
             if known and part not in known:
@@ -61,11 +61,6 @@ def names_of(module: str, name: str, *, check: str = "", closed: bool = True, se
         return of_room(check)(text)
 
     return KnownNames(names, closed and not check, several, known if check else None)
-
-
-def words(text: str, *, closed: bool = True, several: bool = False) -> KnownNames:
-    """The words of a text as known names; for a closed list a ``Literal`` type is better."""
-    return KnownNames(text.split, closed, several)
 
 
 def measures_of(*chosen: str, check: Sequence[str] | None = None, several: bool = True, ending: str = "") -> KnownNames:
@@ -98,5 +93,5 @@ KINDS = names_of("kinds", "run_kinds", closed=False)
 MODELS = names_of("rankers", "ranker_names", closed=False)
 PROFILES = names_of("values", "profile_names", check="profile_named")
 TOOL_DOMAINS = names_of("worlds.tools", "installed_domains", closed=False)
-WORLDS = words("restaurant bakery", closed=False)
+WORLDS = names_of("worlds.restaurant", "BUILT_IN", closed=False)
 WRITABLE_FORMATS = KnownNames(_writable)

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Struct
 
 from dialgauge import engine, formats, rendering, runs
-from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, TOOL_DOMAINS, WORLDS, names_of
+from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, TOOL_DOMAINS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.writing import on_screen, print_tables, write_document, write_table_file
@@ -33,7 +33,7 @@ def numpy_first() -> None:
 
 @contextmanager
 def kept_for_good() -> Iterator[None]:
-    """While a command reads what it keeps to its end: the garbage collector need never look at that."""
+    """Read without garbage collection, and spare what was read later ones: it lives as long as the process."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -48,7 +48,7 @@ _SHOWN: list[object] = []
 
 
 def keep_shown(results: object) -> None:
-    """Keep what was shown until something else is: the program ends with it, and to take it apart first takes 2%."""
+    """Keep results alive until the program ends: freeing them first takes 2% of its time."""
     _SHOWN[:] = [results]
 
 
@@ -129,11 +129,15 @@ WorstOption = Annotated[int, Option(min=0, help="Show the N worst dialogues, and
 SeedOption = Annotated[int, Option(min=0, not_with=("--from",), help="Random seed for resampling.")]
 
 # Where the work runs.
+#: Options that send the work to others, and what does not fit to them.
+DISTRIBUTED = ("--engine", "--address", "--workers")
+_SUMS = "with --engine only sums come back from the workers"
 EngineOption = Annotated[
     str | None,
     Option(
         metavar="NAME",
         known=names_of("engine", "ENGINES"),
+        alone=_SUMS,
         help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
     ),
 ]
@@ -141,17 +145,20 @@ AddressOption = Annotated[
     str | None,
     Option(
         metavar="HOST:PORT",
+        alone=_SUMS,
         help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
     ),
 ]
-_WORKERS = WholeNumber(of="workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it.")
+_WORKERS = WholeNumber(
+    of="workers", min=0, alone=_SUMS, help="Number of workers; 0 for one per core. Results do not depend on it."
+)
 WorkersOption = Annotated[int | None, _WORKERS]
 #: For commands that work here, in processes.
 ProcessesOption = Annotated[int, _WORKERS]
 
 
 def working_store(store: Path | None) -> runs.Store:
-    """Where half-done work is kept that no run was asked for: the store that was named, or the user's cache."""
+    """The store for unfinished work of a command that stores no run: the one named, or one in the user's cache."""
     import platformdirs
 
     return runs.Store(store if store is not None else Path(platformdirs.user_cache_dir("dialgauge")) / "work")
@@ -161,43 +168,34 @@ def working_store(store: Path | None) -> runs.Store:
 CoverageOption = Annotated[
     Literal["intersection", "empty"],
     Option(
-        metavar="HOW",
-        not_with=("--from",),
-        help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states.",
+        metavar="HOW", help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states."
     ),
 ]
 ExcludeOption = Annotated[
     list[str] | None,
-    Option(
-        metavar="ID", not_with=SCORED, help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."
-    ),
+    Option(metavar="ID", help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."),
 ]
 GoldFormatOption = Annotated[
-    str | None,
-    Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of GOLD; overrides format detection."),
+    str | None, Option(metavar="NAME", known=FORMATS, help="Format of GOLD; overrides format detection.")
 ]
 PredFormatOption = Annotated[
-    str | None,
-    Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of PRED; overrides format detection."),
+    str | None, Option(metavar="NAME", known=FORMATS, help="Format of PRED; overrides format detection.")
 ]
 TurnsOption = Annotated[
     str | None,
     Option(
         metavar="HOW",
-        not_with=SCORED,
         help="How PRED numbers turns: shift=1 (from 1), step=2 (the system's turns count), auto (as fits GOLD).",
     ),
 ]
 RenameOption = Annotated[
-    Path | None,
-    Option(not_with=SCORED, help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD."),
+    Path | None, Option(help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD.")
 ]
 AcceptFindingOption = Annotated[
     list[str] | None,
     Option(
         metavar="KIND",
         known=names_of("tracking", "GUARDS"),
-        not_with=SCORED,
         help="Score although these look wrong: turn_numbers, slot_names, dialogue_ids, invalid_outputs, absent_values, "
         "joined_slots, turn_changes, boolean_values, value_spellings or own_gold; repeatable.",
     ),
@@ -267,6 +265,7 @@ class DrawnOutput(TableOutput, frozen=True):
 class Inputs(Struct, frozen=True):
     """How gold files and predictions are read, and which of their turns count."""
 
+    not_with: ClassVar = SCORED
     coverage: CoverageOption = "intersection"
     exclude: ExcludeOption = None
     gold_format: GoldFormatOption = None
@@ -292,20 +291,10 @@ class Placement(Struct, frozen=True):
 
 
 class AlwaysStored(Struct, frozen=True):
-    """The store of a command that always stores its runs, and takes ``--run`` for what it is."""
+    """The store of a command that always stores its runs and ignores ``--run``."""
 
     run: AlwaysRunOption = False
     store: StoreOption = None
-
-
-# Simulated worlds.
-WorldOption = Annotated[
-    str, Option(metavar="NAME|FILE", known=WORLDS, help="restaurant, bakery, or a world file (YAML).")
-]
-AcceptOption = Annotated[float, Option(min=0, max=1, help="Probability that the user accepts an offer (tasks 3, 5).")]
-MinResultsOption = Annotated[
-    str, Option(help="Minimum number of results for a query (tasks 3, 5), or per task, for example 3:3,5:1.")
-]
 
 
 def row_limit(limit: int) -> int:
@@ -314,7 +303,7 @@ def row_limit(limit: int) -> int:
 
 
 def named_systems(arguments: Sequence[str]) -> list[str] | dict[str, str]:
-    """Files of systems; by name where one is given as NAME=FILE and nothing is called so as a whole."""
+    """Files of systems; a mapping of names to files if any is given as NAME=FILE."""
     parts = [_name_and_file(text) for text in arguments]
     if not any(name for name, _ in parts):
         return list(arguments)

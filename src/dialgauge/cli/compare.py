@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -31,7 +31,6 @@ MeasuresOption = Annotated[
         "-m",
         metavar="NAMES",
         known=measures_of("tracking"),
-        not_with=("--systems",),
         help="Measures, comma-separated: JGA, FGA@0.5, ...",
     ),
 ]
@@ -57,11 +56,7 @@ ConfidenceOption = Annotated[
 ]
 CorrelationOption = Annotated[
     Literal["pearson", "spearman", "kendall", "all"] | None,
-    Option(
-        metavar="KIND",
-        not_with=("--systems",),
-        help="Show correlations between measures: pearson, spearman, kendall or all.",
-    ),
+    Option(metavar="KIND", help="Show correlations between measures: pearson, spearman, kendall or all."),
 ]
 MissingOption = Annotated[
     Literal["shared", "empty", "without", "refuse"],
@@ -72,14 +67,10 @@ MissingOption = Annotated[
     ),
 ]
 PairsOption = Annotated[bool, Option(help="Print every pair of systems; files always list them.")]
-SweepOption = Annotated[bool, Option(not_with=("--systems",), help="Show FGA over λ, and where the ranking changes.")]
+SweepOption = Annotated[bool, Option(help="Show FGA over λ, and where the ranking changes.")]
 ShowOption = Annotated[
     int,
-    Option(
-        not_with=("--systems",),
-        min=0,
-        help="Show the N dialogues where the first system differs most from each other one, and the turn.",
-    ),
+    Option(min=0, help="Show the N dialogues where the first system differs most from each other one, and the turn."),
 ]
 ShowByOption = Annotated[
     str | None,
@@ -91,8 +82,7 @@ ShowByOption = Annotated[
     ),
 ]
 RatingsOption = Annotated[
-    Path | None,
-    Option(not_with=("--systems",), help="Correlate with human ratings: CSV with columns dialogue, rater, rating."),
+    Path | None, Option(help="Correlate with human ratings: CSV with columns dialogue, rater, rating.")
 ]
 RatedOption = Annotated[
     str | None,
@@ -109,6 +99,7 @@ _RUN = re.compile(r"\d{8}(-\d{0,6}(-[a-z0-9-]*)?)?")
 class Testing(Struct, frozen=True):
     """What is compared, and how differences are tested."""
 
+    not_with: ClassVar = ("--systems",)
     measures: MeasuresOption = None
     resamples: ResamplesOption = 10_000
     seed: common.SeedOption = 0
@@ -119,6 +110,21 @@ class Testing(Struct, frozen=True):
     def names(self) -> list[str]:
         """Measures by the names that runs have them under; commas inside parentheses belong to a name."""
         return [name.strip() for text in self.measures or () for name in split_at_commas(text) if name.strip()]
+
+
+class TrackerInputs(common.Inputs, frozen=True):
+    """How files of trackers are read and matched."""
+
+    profile: Annotated[
+        str | None,
+        Option(
+            "--profile",
+            "-p",
+            metavar="NAME|FILE",
+            known=PROFILES,
+            help="Value-matching rules: a profile name or a YAML file.",
+        ),
+    ] = None
 
 
 class ComparisonOutput(common.DrawnOutput, frozen=True):
@@ -149,6 +155,7 @@ class StoredComparisonOutput(ComparisonOutput, frozen=True):
 class Request(Struct, frozen=True):
     """What to show beyond scores and tests, as the options say it."""
 
+    not_with: ClassVar = ("--systems",)
     pairs: PairsOption = False
     detail: DetailOption = False
     correlation: CorrelationOption = None
@@ -165,7 +172,7 @@ class Request(Struct, frozen=True):
         return (self.correlation,)
 
     def options(self, systems: tuple[str, ...]) -> comparison.ComparisonOptions:
-        """The same, checked against the systems."""
+        """The options as the comparison takes them, checked against the systems."""
         ratings = (
             comparison.assigned(comparison.read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
         )
@@ -194,19 +201,8 @@ def main(
             help="Instead of files: a CSV table of systems and scores, as printed in papers.",
         ),
     ] = None,
-    profile: Annotated[
-        str | None,
-        Option(
-            "--profile",
-            "-p",
-            metavar="NAME|FILE",
-            known=PROFILES,
-            not_with=("--systems",),
-            help="Value-matching rules: a profile name or a YAML file.",
-        ),
-    ] = None,
     *,
-    inputs: common.Inputs,
+    inputs: TrackerInputs,
     testing: Testing,
     request: Request,
     output: StoredComparisonOutput,
@@ -224,16 +220,11 @@ def main(
             "or stored runs (dialgauge compare RUN RUN)"
         )
     common.numpy_first()
-    scored = {
-        "--profile": profile, "--exclude": inputs.exclude, "--gold-format": inputs.gold_format,
-        "--pred-format": inputs.pred_format, "--coverage": inputs.coverage != "intersection",
-        "--turns": inputs.turns, "--rename": inputs.rename, "--accept": inputs.accept,
-    }  # fmt: skip
     if _are_runs(files, output.store):
-        refuse("stored runs are already scored", {**scored, "--run": output.run})
+        refuse("stored runs are already scored", inputs, run=output.run)
         return compare_stored(files, testing, request, output)
     if _are_results(files, output.store):
-        refuse("agent results are already scored", scored)
+        refuse("agent results are already scored", inputs)
         return compare_stored(files, testing, request, output)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
@@ -241,12 +232,13 @@ def main(
         tasks.refuse_unknown(files)
     from dialgauge import compare
 
+    profile = inputs.profile or values.DEFAULT_PROFILE
     with err.status("scoring and comparing"):
         comparison = compare(
             files[0],
             common.named_systems(files[1:]),
             measures=testing.measures or None,
-            profile=profile or values.DEFAULT_PROFILE,
+            profile=profile,
             coverage=inputs.coverage,
             missing=testing.missing,
             exclude=inputs.exclude or (),
@@ -261,7 +253,7 @@ def main(
         )
     for name, each in comparison.runs.items():
         notes = [note for note in each.notes if note_kind(note) in _READ]
-        err.print("; ".join([f"{name} ({profile or values.DEFAULT_PROFILE}): {each.coverage.sentence()}", *notes]))
+        err.print("; ".join([f"{name} ({profile}): {each.coverage.sentence()}", *notes]))
     for note in comparison.reading_notes:
         err.print(f"{note}.")
     return present(comparison, request.options(comparison.systems), output)

@@ -108,7 +108,7 @@ def _of_section(command: str, items: dict[str, Any], function: Callable[..., obj
 
 
 def _of_default(key: str, value: Any, every: dict[str, Callable[..., object]]) -> Iterator[str]:
-    """A default is wrong where no command that has the option takes it."""
+    """What is wrong with a shared default: an error only if every command with that option rejects it."""
     having = [options[key] for function in every.values() if key in (options := settable(function))]
     problems = [_problem(key, value, option) for option in having]
     if problems and all(problems):

@@ -76,7 +76,7 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
 
 
 def _system_sentence(error: Exception) -> str:
-    """What the system does not let anybody do, such as a name that it does not take; empty for all other errors."""
+    """The sentence for an error of the operating system; empty for all other errors."""
     if isinstance(error, UnicodeEncodeError) and error.encoding == sys.getfilesystemencoding() != "utf-8":
         return (
             f"the name of a file or folder holds '{error.object[error.start]}', which the locale's encoding "
@@ -135,7 +135,7 @@ def stores_by_name(command: Callable[..., object], given: Words) -> bool:
 
 
 def _project_words(group: CommandGroup, name: str, inner: str, given: Words) -> list[str]:
-    """The words that the project file adds; what was taken is said."""
+    """The words that the project file adds; prints which."""
     from dialgauge.cli.project_file import find_project_file, project_words
 
     path = find_project_file()
@@ -146,7 +146,7 @@ def _project_words(group: CommandGroup, name: str, inner: str, given: Words) -> 
 
 
 def _without_command(group: CommandGroup, name: str, words: list[str]) -> int:
-    """A word with several commands, and none of them after it: its page, or which was meant."""
+    """Answer a group named without a command: print its help page, or name the nearest command in an error."""
     unknown_group_option(f"dialgauge {name}", words)
     if words and words[0] not in HELP_OPTIONS:
         raise DialgaugeError(f"unknown command '{name} {words[0]}'.{nearest(words[0], group.commands)}")

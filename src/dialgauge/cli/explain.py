@@ -94,7 +94,7 @@ def behaviours(
 
 
 def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
-    """Those of a name, with or without the group before it."""
+    """The entries with this name, given with or without its group."""
     wanted = name.lower()
     return {key: text for key, text in items.items() if wanted in (key.lower(), key.lower().rpartition("/")[2])}
 

@@ -74,7 +74,7 @@ class Gates(Struct, frozen=True):
         check_names: bool = True,
         scores_files: bool = False,
     ) -> BuildGate:
-        """The checks, made before the work, so that a misspelt option costs no scoring.
+        """Parse the checks before scoring, so that a misspelt option costs no time.
 
         ``kinds`` are the runs that the command makes; ``family`` holds all its measures, if one does; without
         ``check_names`` it has scores that are no measures. ``scores_files``: it can score a baseline's file.

@@ -52,7 +52,7 @@ class LanguageModel(Struct, frozen=True):
     ] = None
 
     def asked(self) -> dict[str, str]:
-        """What was asked for, as settings of an agent."""
+        """The options as settings of an agent."""
         return {name: str(value or "") for name, value in asdict(self).items()}
 
 
@@ -77,11 +77,11 @@ class LabOfTools(Struct, frozen=True):
 
     @staticmethod
     def _partner(system: str) -> str:
-        """Who takes the agenda user's place, which knows no tasks: a model before a model, else a reader."""
+        """The user in place of the agenda user, which cannot follow tasks: a model before a model, else a reader."""
         return "llm-user" if system == "llm-system" else "reader"
 
     def run(self, agents: Agents, asked: Mapping[str, str], output: Output, gates: Gates) -> int:
-        """Hold, score and store them; the exit code."""
+        """Hold, score and store the conversations; returns the exit code."""
         gate = gates.gate(output.store, kinds=("trials",))
         load = partial(tools.load_tool_domain, self.domain, root=data.data_folder().root)
         loaded = load()

@@ -96,13 +96,13 @@ class Town(Struct, frozen=True):
 
     @property
     def has_tools(self) -> bool:
-        """Is it a domain of tools over records, whose tasks take the place of goals?"""
+        """Is it a tool domain, which has tasks instead of goals?"""
         if self.domain == "town":
             return False
         return tools.names_tool_domain(self.domain)
 
     def open(self, count: int | None = None, failures: Failures = "live") -> lab.LoadedDomain:
-        """Read it, or make it."""
+        """Load the domain with its goals, or generate them."""
         return lab.open_domain(
             self.domain,
             self.goals,

@@ -50,8 +50,11 @@ class Settings(TypedDict, total=False):
     why: str
     #: The names that it may be.
     known: KnownNames
-    #: Options that it cannot be given together with; those that the command does not have do not matter.
+    #: Options that it cannot be given together with; those that the command does not have do not matter. A bundle
+    #: declares for all its options by a class variable of this name.
     not_with: tuple[str, ...]
+    #: Options one of which must be given in its absence, and none together with it.
+    unless: tuple[str, ...]
     #: Why others have no use beside it: the beginning of the sentence that says which to leave out.
     alone: str
     #: The option that it has no meaning without.
@@ -112,7 +115,7 @@ class Argument(Declaration):
 
 
 class CommandGroup:
-    """The commands of one word of the command line. A single command is that word itself, without a second one."""
+    """The commands behind one word, as in ``dialgauge lab run``; a group of one command needs no second word."""
 
     def __init__(self, help: str, also: Mapping[str, str] | None = None, parts: str = "") -> None:
         self.help = help
@@ -124,7 +127,7 @@ class CommandGroup:
 
     @property
     def commands(self) -> dict[str, Callable[..., object]]:
-        """All of them, in the order of help pages: those of the group's own file are the ones to begin with."""
+        """All commands in the order of the help page: those of the group's own file first."""
         made = dict(self.own)
         for module in self._modules:
             made |= _part(module)
@@ -136,13 +139,13 @@ class CommandGroup:
         return not self._modules and len(self.own) == 1
 
     def find(self, name: str) -> Callable[..., object] | None:
-        """One command, for which the files of others need not be imported."""
+        """A command by name; imports only the file it is in."""
         module = f"{self._module}_{name.replace('-', '_')}"
         known = self.own.get(name) or (_part(module).get(name) if module in self._modules else None)
         return known or self.commands.get(name)
 
     def usual(self, words: Sequence[str]) -> list[str]:
-        """The words with the command by its own name."""
+        """The words with an alias of a command replaced by its name."""
         return [self.also.get(words[0], words[0]), *words[1:]] if words else []
 
     def command(self, name: str | None = None) -> Callable[[Command], Command]:

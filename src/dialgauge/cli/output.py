@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge import comparison, presentation, rendering, runs
 from dialgauge.cli import common, writing
+from dialgauge.cli.parse import changed_options
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
 from dialgauge.errors import DialgaugeError
@@ -69,7 +70,7 @@ class Output(common.DrawnOutput, frozen=True):
         tested: bool = True,
         title: str | None = None,
     ) -> list[Run]:
-        """Print tables, texts and what it comes to, and write what was asked for; the runs, stored if that was asked.
+        """Print tables, texts and verdicts, write the files that were asked for, and return the runs, stored if asked.
 
         ``in_files`` are the tables of ``--table``, where they are longer than those on the screen, ``title`` that of a
         page of them; ``figures`` stand for those of the results. Unless ``tested``, nothing is said of who is ahead
@@ -143,7 +144,7 @@ class ViewedOutput(Output, frozen=True):
 
 
 def _verdicts(results: rendering.RunSet, *, tested: bool) -> Iterator[str]:
-    """What the runs come to, a sentence for all that are about the same dialogues, unless there are many such sets."""
+    """One verdict for each set of runs about the same dialogues; none if there are many such sets."""
     groups: dict[tuple[Any, ...], list[Run]] = {}
     for run in results.runs:
         about = tuple(run.manifest.config.get(key) for key in kind_named(run.kind).measured_on)
@@ -153,7 +154,7 @@ def _verdicts(results: rendering.RunSet, *, tested: bool) -> Iterator[str]:
 
 
 def _verdict(runs: Sequence[Run], *, tested: bool) -> str:
-    """The best of several runs with how sure that is, or what one run says."""
+    """Which of several runs is best and how sure that is, or the verdict of a single run."""
     if len(runs) == 1:
         return presentation.run_verdict(runs[0])
     if not tested or len({run.name for run in runs}) < len(runs):
@@ -164,7 +165,7 @@ def _verdict(runs: Sequence[Run], *, tested: bool) -> str:
         return f"No verdict: {why}"
 
 
-def refuse(why: str, options: Mapping[str, object]) -> None:
-    """An error where options were given that have no use here."""
-    if unfit := [name for name, value in options.items() if value]:
+def refuse(why: str, *bundles: object, **options: object) -> None:
+    """An error where options were given, in bundles or alone, that have no use for the inputs."""
+    if unfit := changed_options(*bundles, **options):
         raise DialgaugeError(f"{why}; leave out {', '.join(unfit)}")

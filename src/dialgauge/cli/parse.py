@@ -41,6 +41,8 @@ class CommandParameter(NamedTuple):
     default: Any
     #: The parameter of the command that it is a field of; empty where it is one itself.
     bundle: str = ""
+    #: The options that it cannot be given together with.
+    not_with: tuple[str, ...] = ()
 
     @property
     def required(self) -> bool:
@@ -76,7 +78,7 @@ class CommandParameter(NamedTuple):
 
 
 class Words(NamedTuple):
-    """The words of a call, told apart: options with their texts, as typed, and what is given by its place."""
+    """The words of a call: options with their values as typed, and arguments."""
 
     options: list[tuple[CommandParameter, str]]
     places: list[str]
@@ -105,13 +107,31 @@ def command_parameters(command: Callable[..., object]) -> tuple[CommandParameter
     parameters: list[CommandParameter] = []
     for name, hint in _hints(command).items():
         if _is_bundle(hint):
-            fields = get_type_hints(hint, include_extras=True)
-            given = dict(zip(reversed(hint.__struct_fields__), reversed(hint.__struct_defaults__), strict=False))
-            parameters += [_parameter(field, fields[field], given.get(field, REQUIRED), name)
-                      for field in hint.__struct_fields__]  # fmt: skip
+            parameters += [parameter._replace(bundle=name) for parameter in _bundle_parameters(hint)]
         elif name != "return":
             parameters.append(_parameter(name, hint, defaults.get(name, REQUIRED)))
     return tuple(parameters)
+
+
+@cache
+def _bundle_parameters(bundle: Any) -> list[CommandParameter]:
+    fields = get_type_hints(bundle, include_extras=True)
+    given = dict(zip(reversed(bundle.__struct_fields__), reversed(bundle.__struct_defaults__), strict=False))
+    not_with = getattr(bundle, "not_with", ())
+    return [
+        _parameter(field, fields[field], given.get(field, REQUIRED), not_with) for field in bundle.__struct_fields__
+    ]
+
+
+def changed_options(*bundles: Any, **others: object) -> list[str]:
+    """The options of bundles that are not at their defaults, then those of others that have a value."""
+    options = [
+        option.long_name
+        for bundle in bundles
+        for option in _bundle_parameters(bundle.__class__)
+        if getattr(bundle, option.name) != option.default
+    ]
+    return options + [f"--{name.replace('_', '-')}" for name, value in others.items() if value]
 
 
 @cache
@@ -123,13 +143,17 @@ def _is_bundle(hint: Any) -> bool:
     return hasattr(hint, "__struct_fields__")
 
 
-def _parameter(name: str, hint: Any, default: Any, bundle: str = "") -> CommandParameter:
+def _parameter(name: str, hint: Any, default: Any, not_with: tuple[str, ...] = ()) -> CommandParameter:
     declaration = next(fact for fact in hint.__metadata__ if isinstance(fact, Declaration))
     kind = hint.__origin__
     if get_origin(kind) in (Union, UnionType):
         [kind] = (member for member in get_args(kind) if member is not NoneType)
     many = get_origin(kind) is list
-    return CommandParameter(name, declaration, get_args(kind)[0] if many else kind, many, default, bundle)
+    settings = declaration.settings
+    others = (*settings.get("not_with", ()), *settings.get("unless", ()), *not_with)
+    return CommandParameter(
+        name, declaration, get_args(kind)[0] if many else kind, many, default, not_with=tuple(dict.fromkeys(others))
+    )
 
 
 def named_options(command: Callable[..., object]) -> dict[str, CommandParameter]:
@@ -200,7 +224,7 @@ def _unknown_option(name: str, called: str, options: Sequence[str]) -> str:
 
 
 def given_values(called: str, command: Callable[..., object], words: Words) -> dict[str, Any]:
-    """The values that the words give, by the names of parameters and of the fields of bundles."""
+    """Values by the names of parameters and of fields of bundles; a missing one that is required is an error."""
     parameters = command_parameters(command)
     given: dict[str, Any] = {}
     for option, text in words.options:
@@ -211,10 +235,12 @@ def given_values(called: str, command: Callable[..., object], words: Words) -> d
             taken, places = (places, []) if parameter.many else (places[:1], places[1:])
             for text in taken:
                 _take(given, parameter, value_of(parameter, text))
+    known = named_options(command)
     see = f" ('{called} --help' shows how to call it)"
     for each in sorted(parameters, key=lambda each: each.is_option):
-        if each.required and each.name not in given:
-            shown = f"{each.long_name} {each.value_name}" if each.is_option else each.value_name
+        others = [known[name] for name in each.declaration.settings.get("unless", ()) if name in known]
+        if (each.required or others) and not given.keys() & {either.name for either in (each, *others)}:
+            shown = " or ".join(map(_shown, (each, *others))) if each.is_option or others else each.value_name
             raise DialgaugeError(f"{shown} is missing{see}")
     if places:
         raise DialgaugeError(f"unexpected argument '{' '.join(places)}'{see}")
@@ -238,11 +264,11 @@ def check_together(command: Callable[..., object], words: Words) -> None:
     known = named_options(command)
     typed = words.named
     arguments = [each for each in command_parameters(command) if not each.is_option][: len(words.places)]
-    given = {re.sub(r"[][]|\.\.\.", "", argument.value_name).split(" |")[0]: argument for argument in arguments}
+    given = {_shown(argument): argument for argument in arguments}
     given |= {parameter.long_name: parameter for parameter in known.values() if parameter.long_name in typed}
     unfit: dict[str, list[str]] = {}
     for name, parameter in given.items():
-        for other in (other for other in parameter.declaration.settings.get("not_with", ()) if other in typed):
+        for other in (other for other in parameter.not_with if other in typed):
             if why := known[other].declaration.settings.get("alone"):
                 unfit.setdefault(why, []).append(name)
             elif why := parameter.declaration.settings.get("alone"):
@@ -254,8 +280,14 @@ def check_together(command: Callable[..., object], words: Words) -> None:
     for name, parameter in given.items():
         needed = parameter.declaration.settings.get("needs")
         if needed is not None and needed not in typed:
-            value = "" if known[needed].type is bool else f" {known[needed].value_name}"
-            raise DialgaugeError(f"{name} needs {needed}{value}")
+            raise DialgaugeError(f"{name} needs {_shown(known[needed])}")
+
+
+def _shown(parameter: CommandParameter) -> str:
+    """An option with what stands for its value, or the name of an argument."""
+    if not parameter.is_option:
+        return re.sub(r"[][]|\.\.\.", "", parameter.value_name).split(" |")[0]
+    return parameter.long_name if parameter.type is bool else f"{parameter.long_name} {parameter.value_name}"
 
 
 def _take(given: dict[str, Any], parameter: CommandParameter, value: Any) -> None:

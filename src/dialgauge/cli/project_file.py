@@ -128,12 +128,8 @@ def project_words(path: Path, group: CommandGroup, command: str, subcommand: str
 
 def _has_use(option: CommandParameter, others: Iterable[CommandParameter], typed: Collection[str]) -> bool:
     """Whether a default can stand beside what was typed."""
-    settings = option.declaration.settings
-    refused = [*settings.get("not_with", ())]
-    refused += [
-        other.long_name for other in others if option.long_name in other.declaration.settings.get("not_with", ())
-    ]
-    return not any(name in typed for name in refused) and settings.get("needs") in {None, *typed}
+    refused = [*option.not_with, *(other.long_name for other in others if option.long_name in other.not_with)]
+    return not any(name in typed for name in refused) and option.declaration.settings.get("needs") in {None, *typed}
 
 
 def _section(
@@ -164,7 +160,7 @@ def settable(command: Callable[..., object]) -> dict[str, CommandParameter]:
 
 
 def unsafe(key: str, option: CommandParameter) -> str | None:
-    """Why nobody but the user may set this option, as the end of a sentence."""
+    """Why a project file may not set this option, as the end of a sentence; None if it may."""
     if key in TYPED_ONLY or isinstance(option.declaration, OutputFile | OutputFolder):
         return f"cannot be set in a project file; type --{key} on the command line"
     return None

@@ -272,7 +272,7 @@ def _without(facts: Table, fields: Collection[str]) -> Table:
 
 
 def _print_whole(facts: Table) -> None:
-    """What is copied from the screen: no word of a command is cut, and the folder has a line of its own."""
+    """Print the command and the folder in full, so that they can be copied from the screen."""
     for field, value in (row for row in facts.cells if row[0].value in _WHOLE):
         out.print(f"\n{str(field.value).capitalize()}:")
         if field.value == "command":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
 from dialgauge.cli.output import OnScreen, ViewedOutput
+from dialgauge.cli.parse import changed_options
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
@@ -27,8 +28,9 @@ app = application("State-tracking scores of predicted against gold dialogue stat
 
 
 class Views(Struct, frozen=True):
-    """What is shown beside the scores."""
+    """What is shown beside the scores, which takes turns or dialogues."""
 
+    not_with: ClassVar = common.DISTRIBUTED
     by: Annotated[
         list[Literal["domain", "service", "slot", "turn", "n-domains"]] | None,
         Option(metavar="WHAT", help="Break scores down by domain, service, slot, turn or n-domains; repeatable."),
@@ -82,15 +84,6 @@ class Views(Struct, frozen=True):
         int, WholeNumber(of="raters", min=1, needs="--rating-sheets", help="Raters to leave room for in the table.")
     ] = 3
 
-    @property
-    def named(self) -> dict[str, object]:
-        """Those that look at single turns or dialogues, by their options."""
-        return {
-            "--by": self.by, "--lambda": self.rates, "--faults": self.faults, "--worst": self.worst,
-            "--dialogue": self.dialogue, "--correlation": self.correlation, "--ratings": self.ratings,
-            "--rating-sheets": self.sheets,
-        }  # fmt: skip
-
     def domain_rates(self) -> dict[str, float]:
         """The λ of each domain."""
         rates: dict[str, float] = {}
@@ -120,9 +113,8 @@ class Views(Struct, frozen=True):
 class SgdOptions(Struct, frozen=True):
     """The official scores of SGD."""
 
-    schema: Annotated[
-        Path | None, Option(not_with=("--from",), help="SGD schema: also compute the official SGD scores.")
-    ] = None
+    not_with: ClassVar = ("--from", *common.DISTRIBUTED)
+    schema: Annotated[Path | None, Option(help="SGD schema: also compute the official SGD scores.")] = None
     train_schema: Annotated[
         Path | None, Option(needs="--schema", help="SGD training schema: separates seen from unseen services.")
     ] = None
@@ -195,7 +187,7 @@ def score(
     sensitivity: Annotated[
         bool,
         Option(
-            not_with=("--from",),
+            not_with=("--from", *common.DISTRIBUTED),
             help="Score the first measure under plain, canon and their variants too; show what each rule changes.",
         ),
     ] = False,
@@ -229,17 +221,9 @@ def score(
         tracking.ranking_measure(views.worst_by)
     if from_runs:
         results = tracking.TrackingRuns(runs.Store(output.store).open(from_run) for from_run in from_runs)
-        if looks := [name for name, value in views.named.items() if value]:
+        if looks := changed_options(views):
             results.require_turns(", ".join(looks))
     else:
-        if where.asked:
-            unfit = views.named | {
-                "--sensitivity": sensitivity, "--schema": sgd.schema, "more than one --profile": len(profile or ()) > 1,
-            }  # fmt: skip
-            if given := [name for name, value in unfit.items() if value]:
-                raise DialgaugeError(
-                    f"{', '.join(given)}: with --engine only sums come back from the workers; leave it out, or --engine"
-                )
         if sgd.schema is None:
             gate.require(tracking.chosen_measures(measures or None))
         gold, *systems = files or [SELF]

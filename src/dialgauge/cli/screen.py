@@ -57,7 +57,7 @@ class Screen:
 
     @property
     def plain(self) -> bool:
-        """Whether rich would add nothing: no terminal, nobody who wants one, and an encoding for all characters."""
+        """Whether to print without rich: no terminal, none forced, and an encoding that has all characters."""
         wanted = "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
         encoding = (getattr(self.stream, "encoding", None) or "utf-8").lower()
         return not wanted and not self.stream.isatty() and encoding.startswith("utf")
@@ -114,7 +114,7 @@ class Screen:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """A stream that takes no more is an error; one whose reader has left is for the command line to judge."""
+        """Turn a failed write into an error; a closed pipe is left to the caller."""
         try:
             yield
         except BrokenPipeError:

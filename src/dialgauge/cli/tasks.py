@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from dialgauge import data, formats, rendering, runs, tasks
 from dialgauge.cli import common, writing
@@ -31,30 +30,26 @@ app = application(
 
 
 DatabaseFolder = Annotated[
-    Path | None,
-    Option(not_with=("--from",), metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."),
+    Path | None, Option(metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD.")
 ]
 Domains = Annotated[
     Literal["file", "state", "placeholders"] | None,
     Option(
-        not_with=("--from",),
         metavar="MODE",
         help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
         "names). Default: file if every turn has active_domains, else state.",
     ),
 ]
 UnansweredOption = Annotated[
-    Literal["skip", "fail"],
-    Option(not_with=("--from",), metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail."),
+    Literal["skip", "fail"], Option(metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail.")
 ]
-Strict = Annotated[
-    bool, Option(not_with=("--from",), help="Reject files where only some turns have states or active_domains.")
-]
+Strict = Annotated[bool, Option(help="Reject files where only some turns have states or active_domains.")]
 
 
 class ResponseReading(Struct, frozen=True):
     """How responses are read."""
 
+    not_with: ClassVar = ("--from",)
     database: DatabaseFolder = None
     domains: Domains = None
     strict: Strict = False
@@ -65,27 +60,20 @@ class Responses(ResponseReading, frozen=True):
 
     unanswered: UnansweredOption = "skip"
     references: Annotated[
-        Path | None, Option(not_with=("--from",), help="Your own BLEU references (JSON): dialogue id to list of texts.")
+        Path | None, Option(help="Your own BLEU references (JSON): dialogue id to list of texts.")
     ] = None
     references_are: Annotated[
         Literal["raw", "clean"] | None,
         Option(
             metavar="KIND",
-            not_with=("--from",),
             help="Kind of --references: raw (placeholders in brackets) or clean (used as is).",
         ),
     ] = None
-    no_human: Annotated[bool, Option(not_with=("--from",), help="Leave out the scores of the human responses.")] = False
-
-    @property
-    def named(self) -> dict[str, object]:
-        """What was asked for, by option."""
-        given = {**asdict(self), "unanswered": self.unanswered != "skip"}
-        return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
+    no_human: Annotated[bool, Option(help="Leave out the scores of the human responses.")] = False
 
     @property
     def scoring(self) -> dict[str, object]:
-        """The same as ``score_tasks`` takes it."""
+        """The options as ``score_tasks`` takes them."""
         return {
             "database": self.database,
             "references": self.references,
@@ -176,11 +164,11 @@ def score(
     }
     stored = _opened(from_runs or (), output.store)
     if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
-        refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
+        refuse("agent results are already scored", responses, by=by, worst=worst)
         scored = _scored_results(stored, files or [], {**how, "measures": measures or (), "judges": judge or ()})
         _print_coverage(scored.results.runs, out if output.on_screen else err)
     else:
-        refuse("graders judge agent results", {"--judge": judge})
+        refuse("graders judge agent results", judge=judge)
         named = [*(measures or ["default"]), *(["domains"] if by else [])]
         scored = _scored_responses(stored, files, by, {**how, **responses.scoring, "measures": named})
         for note in scored.results.notes:
@@ -193,7 +181,7 @@ def score(
 
 
 class _Scored(NamedTuple):
-    """Runs, the schema of their document, whether all of them stand, and what scores one more file as they were."""
+    """Runs, the schema of their JSON, whether all are valid, and a function that scores another file alike."""
 
     results: rendering.RunSet
     schema: str
@@ -289,7 +277,7 @@ def _opened(ids: Sequence[str], store: Path | None) -> list[Run]:
 
 
 def _are_results(files: Sequence[str]) -> bool:
-    """Are the files results of agents? What can be read only once is not looked at before; GOLD never comes alone."""
+    """Are the files logs of agents? A stream that can be read only once is taken for one, as GOLD never comes alone."""
     once = len(files) == 1 and (files[0] == "-" or Path(files[0]).is_fifo())
     named = common.named_systems(files)
     return once or tasks.are_results(list(named.values()) if isinstance(named, dict) else named, native=True)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Struct
 
 from dialgauge import engine, runs, users
-from dialgauge.cli.choices import words
+from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import FormatOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.output import OnScreen
 from dialgauge.cli.screen import err
-from dialgauge.errors import DialgaugeError
 from dialgauge.rendering import plain
 
 if TYPE_CHECKING:
@@ -26,52 +25,43 @@ _MOST = 10
 
 Source = Annotated[
     str | None,
-    Argument(help="Recorded conversations (folder, file, pattern or archive), unless --from names a stored run."),
+    Argument(
+        unless=("--from",),
+        help="Recorded conversations (folder, file, pattern or archive), unless --from names a stored run.",
+    ),
 ]
-Map = Annotated[Path | None, Option(not_with=("--from",), help="Canonical values and their paraphrases (JSON).")]
-ConfigFile = Annotated[Path | None, Option(not_with=("--from",), help="Scoring options (YAML).")]
+Map = Annotated[Path | None, Option(help="Canonical values and their paraphrases (JSON).")]
+ConfigFile = Annotated[Path | None, Option(help="Scoring options (YAML).")]
 Overrides = Annotated[
     list[str] | None,
     Option(
-        "--set",
-        not_with=("--from",),
-        metavar="PATH=VALUE",
-        help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable.",
+        "--set", metavar="PATH=VALUE", help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable."
     ),
 ]
 Mode = Annotated[
     Literal["reference", "recommended"] | None,
     Option(
-        metavar="TEXT",
-        not_with=("--from",),
-        help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
+        metavar="TEXT", help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed."
     ),
 ]
 DatasetProfile = Annotated[
     str | None,
     Option(
-        not_with=("--from",),
         metavar="NAME|FILE",
-        known=words("multiwoz21 multiwoz21-people sgd", closed=False),
+        known=names_of("users", "shipped", closed=False),
         help="Dataset profile: multiwoz21, multiwoz21-people, sgd, a YAML file, or the folder of a domain.",
     ),
 ]
 DatabaseFolder = Annotated[
-    Path | None,
-    Option(
-        not_with=("--from",),
-        metavar="FOLDER",
-        help="Folder of DOMAIN_db.json files: shows which goal failures are real.",
-    ),
+    Path | None, Option(metavar="FOLDER", help="Folder of DOMAIN_db.json files: shows which goal failures are real.")
 ]
-SchemaFile = Annotated[
-    Path | None, Option(not_with=("--from",), help="Services and slots (JSON): describes domains, checks goals.")
-]
+SchemaFile = Annotated[Path | None, Option(help="Services and slots (JSON): describes domains, checks goals.")]
 
 
 class Scoring(Struct, frozen=True):
     """How conversations are scored."""
 
+    not_with: ClassVar = ("--from",)
     canonical_map: Map = None
     config: ConfigFile = None
     override: Overrides = None
@@ -82,7 +72,7 @@ class Scoring(Struct, frozen=True):
     format: FormatOption = None
 
     def options(self) -> users.UserOptions:
-        """The same as the library has it."""
+        """The options as the library takes them."""
         return users.UserOptions(
             canonical_map=self.canonical_map,
             config=self.config,
@@ -115,8 +105,6 @@ def fresh_or_stored(
     measures: Sequence[str] = ("default",),
 ) -> Run:
     """The run to present: conversations scored now, or a stored run."""
-    if (conversations is None) == (from_run is None):
-        raise DialgaugeError("give either conversations or a stored run (--from RUN)")
     if conversations is None:
         return opened(str(from_run), store)
     return scored(conversations, options, workers, measures)

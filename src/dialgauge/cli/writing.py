@@ -1,4 +1,4 @@
-"""Where what a command has to say goes: sentences and tables to the screen, tables, JSON and bytes into files."""
+"""Output of commands: sentences and tables on the screen; tables, JSON and bytes in files."""
 
 from __future__ import annotations
 

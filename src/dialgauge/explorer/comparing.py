@@ -1,4 +1,4 @@
-"""Which run is better: what is shown of a comparison, and where two runs part."""
+"""Which run is better: what is shown of a comparison, and the turns in which two runs differ."""
 
 from __future__ import annotations
 
@@ -111,13 +111,13 @@ class Ranking:
 
     @property
     def warnings(self) -> list[str]:
-        """What puts the verdict in doubt; not that nothing is missing, and no options of the command line."""
+        """Notes that put the verdict in doubt, without advice on command-line options."""
         unsaid = (*_REMARKS, "complete", MISSING_OPTIONS)
         return [note for note in self.comparison.notes if note_kind(note) not in unsaid]
 
     @property
     def remarks(self) -> list[str]:
-        """What is good to know, and changes nothing."""
+        """Notes that do not affect the verdict."""
         return [note for note in self.comparison.notes if note_kind(note) in _REMARKS]
 
 
@@ -184,7 +184,7 @@ def _turns(library: Library, run: Run, conversation: str) -> Sequence[Turn]:
 
 
 def _words(text: str, acts: Sequence[Act] | None, before: str = "") -> str:
-    """A text, or acts where nobody put them into words; of no acts, nothing."""
+    """The text of a turn; its acts if it has no text."""
     spelled = ([act.name, *([f"{act.slot} = {', '.join(act.values)}"] if act.slot else [])] for act in acts or ())
     return text or (f"{before}{'; '.join(map(' '.join, spelled)) or '–'}" if acts is not None else "")
 

@@ -114,7 +114,7 @@ class DialogueList:
 
     @property
     def worst_basis(self) -> str:
-        """What that order goes by, in words."""
+        """The basis of the ranking, in words."""
         measure, _ = self.worst_first
         ranking = self.ranking
         keys = ranking.keys if ranking is not None and measure in (PASSED, ranking.measure) else [measure]
@@ -152,7 +152,7 @@ class DialogueList:
         return int(np.count_nonzero(self._matching(DialogueQuery(facets=facets))))
 
     def sought(self, query: DialogueQuery, dialogue: str) -> list[int]:
-        """The turns of a dialogue because of which a query finds it, as far as tables tell turns."""
+        """The turns that match a query in a dialogue, if the tables have turns."""
         turns: set[int] = set()
         for table, chosen in self._of_rows(query).items():
             frame = self._library.table(self._run, table)
@@ -377,6 +377,6 @@ def _only(frame: pl.DataFrame, facet: Facet) -> pl.DataFrame:
 
 
 def _value(facet: Facet) -> pl.Expr:
-    """What people choose from, made of the facet's columns."""
+    """An expression for the values of a facet, made of its columns."""
     value = pl.concat_str([pl.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
     return value.replace("", facet.absent) if facet.absent else value

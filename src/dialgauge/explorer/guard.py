@@ -178,7 +178,7 @@ def _too_large() -> _Refusal:
 
 
 def _check_origin(scope: Scope, host: str) -> None:
-    """Refuse what a page of another server sends; that it opens one of ours by a link is all it may do."""
+    """Refuse requests from pages of other servers, except following a link to one of ours."""
     site, mode = _values(scope, b"sec-fetch-site"), _values(scope, b"sec-fetch-mode")
     ours = site in (["same-origin"], ["none"])
     if scope["method"] in READING:

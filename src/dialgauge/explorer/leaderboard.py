@@ -113,7 +113,7 @@ def _board(runs: Sequence[Run]) -> Board:
 
 
 def _unlike(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """By run the parts of its signature that most runs of the board have otherwise."""
+    """For each run, the parts of its signature that differ from most runs of the board."""
     parts = {run.id: _parts(run) for run in runs}
     names = dict.fromkeys(name for own in parts.values() for name in own)
     differences: dict[str, list[str]] = {run.id: [] for run in runs}

@@ -43,15 +43,12 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED as ORIGINAL_ID_DROPPED
     from dialgauge.formats.corpus import (
-        STANDARD_OUTPUT as STANDARD_OUTPUT,
         Corpus as Corpus,
         bulk_load as bulk_load,
         in_memory as in_memory,
-        named_sources as named_sources,
         read as read,
         read_ontology as read_ontology,
         stream as stream,
-        write as write,
     )
     from dialgauge.formats.document import is_document as is_document
     from dialgauge.formats.frames import (
@@ -76,6 +73,13 @@ if TYPE_CHECKING:
     from dialgauge.formats.logs.fact_names import names_fault as names_fault
     from dialgauge.formats.logs.mixed_files import LOGS as LOGS, logs_among as logs_among
     from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
+    from dialgauge.formats.naming import (
+        file_name as file_name,
+        named_files as named_files,
+        named_sources as named_sources,
+        system_name as system_name,
+        system_names as system_names,
+    )
     from dialgauge.formats.notes import (
         INVALID as INVALID,
         NO_ROWS as NO_ROWS,
@@ -107,16 +111,13 @@ if TYPE_CHECKING:
     from dialgauge.formats.source import (
         Part as Part,
         expand as expand,
-        file_name as file_name,
         is_empty_json as is_empty_json,
-        named_files as named_files,
         parts_of as parts_of,
         resolve as resolve,
-        system_name as system_name,
-        system_names as system_names,
     )
     from dialgauge.formats.tau2 import planned_results as planned_results
     from dialgauge.formats.tau_messages import OUT_OF_SCOPE as OUT_OF_SCOPE, as_text as as_text, checksum as checksum
+    from dialgauge.formats.writing import STANDARD_OUTPUT as STANDARD_OUTPUT, write as write
 
 
 if not TYPE_CHECKING:

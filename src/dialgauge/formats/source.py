@@ -12,10 +12,10 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from dialgauge.errors import DialgaugeError
@@ -188,86 +188,10 @@ def _check_utf8(content: bytes, name: str) -> None:
         decode_utf8(content, name)
 
 
-_ENDINGS = (
-    ".gz", ".bz2", ".xz", ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".tar", ".tgz", ".zip", ".txt", ".eval",
-)  # fmt: skip
-
-
 def is_empty_json(source: str | Path) -> bool:
     """Is it one file that holds an empty JSON object or list, and nothing else?"""
     path = Path(source)
     return path.is_file() and path.stat().st_size < 64 and b"".join(path.read_bytes().split()) in (b"{}", b"[]")
-
-
-def system_name(source: str | Path) -> str:
-    """What the system is called whose predictions or dialogues a source holds: its name without folders and endings.
-
-    >>> system_name("runs/augpt-0.5.json.gz"), system_name("-")
-    ('augpt-0.5', 'standard-input')
-    """
-    text = os.fspath(source)
-    if text == "-":
-        return "standard-input"
-    pure = PurePath(text)
-    while any(mark in pure.name for mark in "*?[") and pure.parent.name:  # a pattern is called as its folder
-        pure = pure.parent
-    name = pure.name or Path(text).resolve().name or text
-    while ending := next((known for known in _ENDINGS if name.lower().endswith(known) and len(name) > len(known)), ""):
-        name = name[: -len(ending)]
-    return name
-
-
-def system_names(sources: Iterable[str | Path]) -> list[str]:
-    """Names for several sources: those that are called alike are told apart by their folders, else by their endings.
-
-    >>> system_names(["a/mintl.json", "b/mintl.json", "augpt.json"])
-    ['a/mintl', 'b/mintl', 'augpt']
-    """
-    texts = [os.fspath(source) for source in sources]
-    short = [system_name(text) for text in texts]
-    if len(set(short)) == len(short):
-        return short
-    places = [text if text == "-" or is_url(text) else os.path.normpath(Path(text).absolute()) for text in texts]
-    if again := next((text for number, text in enumerate(texts) if places[number] in places[:number]), None):
-        raise DialgaugeError("it is given twice; give each file once", file="standard input" if again == "-" else again)
-    return [
-        name if short.count(name) == 1 else _told_apart(places[number], [*places[:number], *places[number + 1 :]])
-        for number, name in enumerate(short)
-    ]
-
-
-def named_files(sources: object) -> dict[str, str]:
-    """Systems by name, each of which lies in files: a mapping of names, or one or several files, folders, patterns."""
-    if isinstance(sources, Mapping):
-        named = dict(sources)
-    else:
-        several = sources if isinstance(sources, Iterable) and not isinstance(sources, str) else [sources]
-        files = [file_name(source) for source in several]
-        named = dict(zip(system_names(files), files, strict=True))
-    return {name: file_name(source) for name, source in named.items()}
-
-
-def file_name(source: object) -> str:
-    """The name of a file, folder or pattern; an error where something else was given."""
-    if isinstance(source, str | Path):
-        return str(source)
-    raise DialgaugeError(f"a file, a folder or a pattern is read here, not a {type(source).__name__}")
-
-
-def _told_apart(path: str, others: Sequence[str]) -> str:
-    """The name of a source with as many folders as it takes to differ from the others; if none do, with its ending."""
-
-    def tail(file: str, depth: int, *, whole: bool) -> str:
-        pure = PurePath(file)
-        folders = pure.parent.parts[len(pure.parent.parts) - depth :]
-        return "/".join([*folders, pure.name if whole else system_name(file)])
-
-    for whole in (False, True):
-        for depth in range(len(PurePath(path).parent.parts)):
-            name = tail(path, depth, whole=whole)
-            if all(tail(other, depth, whole=whole) != name for other in others):
-                return name
-    return path
 
 
 def resolve(source: str | Path, *, limit: int = DEFAULT_LIMIT) -> list[Part]:

@@ -294,9 +294,9 @@ def tracking_scores(held: Sequence[Dialogue], loaded: LoadedDomain, *, resamples
     if not domain.multiwoz:
         held = [_with_canonical_states(dialogue, domain) for dialogue in held]
     # A turn after which the system shows no state is no turn that it got right.
-    study = PreparedInputs(held, {"system": held}, coverage="empty", ontology=loaded.search.tracked)
+    inputs = PreparedInputs(held, {"system": held}, coverage="empty", ontology=loaded.search.tracked)
     resampling = Resampling(resamples, seed) if resamples else None
-    [scores] = state_scores(study, chosen_measures(DEFAULT_MEASURES), profile_named(_PROFILE), resampling=resampling)
+    [scores] = state_scores(inputs, chosen_measures(DEFAULT_MEASURES), profile_named(_PROFILE), resampling=resampling)
     return scores
 
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         is_of_part as is_of_part,
         known as known,
         listed as listed,
+        numbers as numbers,
         percent as percent,
         quoted as quoted,
         scored_units as scored_units,

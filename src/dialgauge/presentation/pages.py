@@ -163,7 +163,7 @@ class Reading(Struct, frozen=True):
 
     @property
     def where(self) -> str:
-        """What to look at, in words."""
+        """Where to look: the message of the log, else the turn."""
         if self.message is not None:
             return f"message {self.message}"
         return "" if self.turn is None else f"turn {self.turn}"

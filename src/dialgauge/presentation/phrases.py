@@ -40,7 +40,7 @@ class Glossary:
         return f"{plain(measure)} ({explanation})" if explanation else plain(measure)
 
     def meaning(self, measure: str) -> str:
-        """The meaning, once; empty where it was said already, or where nobody knows the measure."""
+        """The meaning of a measure; empty if it was given before or is unknown."""
         card = _card(measure, self._kind)
         if card is None or card.name in self._explained:
             return ""
@@ -140,7 +140,7 @@ def percent(part: float, whole: float) -> str:
 
 
 def _not_all(part: float, whole: float, digits: int) -> bool:
-    """Whether so many digits keep nearly all from being printed as all."""
+    """Whether this number of digits shows that a share is not 100%."""
     return part == whole or float(f"{100.0 * part / whole:.{digits}f}") < 100.0 if whole else True
 
 

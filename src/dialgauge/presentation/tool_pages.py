@@ -226,7 +226,7 @@ def _cell(calls: Sequence[ShownCall], faults: Iterable[Mapping[str, Any]], turn:
 
 
 def _told(faults: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Kind and words of each fault, as the command line has them."""
+    """Kind and sentence of each fault, as the command line prints them."""
     return [(fault["kind"], fault_words(fault)) for fault in faults if _is_fault(fault)]
 
 

@@ -138,7 +138,7 @@ def missing_drawer(ending: str) -> DialgaugeError | None:
 
 
 def unchecked() -> AbstractContextManager[None]:
-    """Charts are made without Altair's checks of each part, which take longer than all else; tests check each chart."""
+    """Make charts without Altair's validation of each part, which takes most of the time; tests validate charts."""
     checks: AbstractContextManager[None] = altair().utils.schemapi.debug_mode(False)
     return checks
 

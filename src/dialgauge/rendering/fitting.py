@@ -72,12 +72,12 @@ class LongNames(Struct, frozen=True):
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> LongNames:
-        """Those in some texts; a signature is none, it breaks between its parts."""
+        """The long words of some texts; signatures are left out, as they break between their parts."""
         words = (word for text in texts if len(text) > _NAME // 2 for word in text.split(" "))
         return cls(frozenset(word for word in words if "|" not in word and places(word) > _NAME))
 
     def least_widths(self) -> tuple[int, int]:
-        """What they are shortened to, first and at most: wider than usual where they would not differ any more."""
+        """The two widths they are shortened to, first and at most; wider than usual if names would become equal."""
         return self._least(_NAME), self._least(_SHORTEST)
 
     def _least(self, width: int) -> int:
@@ -86,7 +86,7 @@ class LongNames(Struct, frozen=True):
         return width
 
     def shortened(self, width: int) -> Mapping[str, str]:
-        """Every word in a width: as it is or without its middle.
+        """Each long word cut in its middle to fit a width; words that fit stay as they are.
 
         >>> names = LongNames.of(["tracker-of-the-year-large-1", "tracker-of-the-year-large-2"])
         >>> sorted(names.shortened(20).values())
@@ -95,7 +95,7 @@ class LongNames(Struct, frozen=True):
         return self._at(width) or {word: _without_middle(word, width, width // 2) for word in self.words}
 
     def _at(self, width: int) -> dict[str, str] | None:
-        """The words in a width, with those of their parts that keep them apart; None where none do."""
+        """The words cut to a width so that all still differ; None if that is impossible."""
         for head in (width // 2, width // 4, 0, 3 * width // 4, width - 1):
             shorter = {word: _without_middle(word, width, head) for word in self.words}
             if len(set(shorter.values())) == len(shorter):
@@ -121,7 +121,7 @@ class AskingColumn(Struct, frozen=True):
 
 
 def needs(columns: Sequence[AskingColumn], names: LongNames) -> list[ColumnNeeds]:
-    """What columns need."""
+    """The widths that columns ask for."""
     readable, tight = names.least_widths()
     return [_column_needs(column, names, readable, tight) for column in columns]
 

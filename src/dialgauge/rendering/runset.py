@@ -43,7 +43,7 @@ class Display(list["Table | str"]):
 
 
 class Presented:
-    """What a result of several systems can be asked for, whatever it is made from."""
+    """The methods that runs and comparisons of several systems share."""
 
     def frame(self) -> polars.DataFrame:
         """All numbers, one in a row."""
@@ -116,7 +116,7 @@ class RunSet(Presented, Mapping[str, Run]):
 
     @classmethod
     def of(cls, runs: Iterable[Run]) -> RunSet:
-        """Runs of one kind, in memory or stored, as what their family makes of them."""
+        """Runs of one kind as a set of their family's class."""
         given = list(runs)
         kinds = dict.fromkeys(run.kind for run in given)
         if len(kinds) > 1:
@@ -216,7 +216,7 @@ class RunSet(Presented, Mapping[str, Run]):
             }
 
     def _facts(self, run: Run) -> dict[str, str]:
-        """What tells apart the runs of one system, as columns of the frame."""
+        """Columns of the frame that distinguish several runs of one system."""
         return {}
 
     def tables(self) -> list[Table]:

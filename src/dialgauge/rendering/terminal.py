@@ -192,7 +192,7 @@ class _CellText(NamedTuple):
     hanging: bool = False
 
     def texts(self) -> list[str]:
-        """What has to fit on a line each."""
+        """The lines of the cell before any is folded: one, or two if the interval stands below."""
         return [self.text, self.tail.strip()] if self.below else [f"{self.text}{self.tail}"]
 
     def lines(self, width: int) -> list[Line]:

@@ -16,6 +16,7 @@ from dialgauge.formats import read
 from dialgauge.rendering import Column, Table
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.runs import Run
+from dialgauge.text import note_kind
 from dialgauge.tracking import score
 from dialgauge.yaml_file import shipped_yaml
 
@@ -85,7 +86,7 @@ class Sources:
         """In how many turns of those 100 dialogues the authors' mark of a match contradicts the states."""
         path = self._human_100_path()
         notes = self._read(path).notes.counts if path else {}
-        return sum(count for note, count in notes.items() if "'Matched' contradicts" in note)
+        return sum(count for note, count in notes.items() if note_kind(note) == "contradicted_match")
 
     def multiwoz(self, split: str, version: str = "2.1") -> list[Dialogue] | None:
         """The dialogues of MultiWOZ (``test``, ``val`` or ``train``), without the one that papers drop."""

@@ -172,7 +172,7 @@ class Run:
         return self._content.table(name)
 
     def given_table(self, name: str) -> GivenTable:
-        """One table as the run was given it, which storing it takes: of a run in memory often without polars."""
+        """One table as it was given to the run, for storing it; often made without polars."""
         return self._content.given_table(name)
 
     def table_parts(self, name: str) -> TableParts | None:
@@ -224,7 +224,7 @@ class Run:
             self.verified_path(name)
 
     def unreadable(self, table: str, error: BaseException) -> DialgaugeError:
-        """The error for a table of which this came when it was read."""
+        """The error to raise when reading a table failed with this exception."""
         return self._folder.unreadable(table, error)
 
     @property
@@ -258,7 +258,7 @@ def new_run(
     notes: Iterable[str] = (),
     dialogue_scores: TableParts | None = None,
 ) -> Run:
-    """A run in memory. It costs what is asked of it: inputs are read for the manifest, tables made when asked for.
+    """A run in memory; inputs are read when the manifest is needed, and tables are made when asked for.
 
     ``dialogue_scores`` is for scores whose sums were put down in pieces, and are not in ``scores``.
     """
@@ -281,7 +281,7 @@ def new_run(
 
 
 def run_in_memory(manifest: Manifest, frames: Mapping[str, Frame], corpus: CorpusSource | None) -> Run:
-    """A run of which everything is known already, its inputs too."""
+    """A run in memory with a finished manifest."""
     return Run(manifest, _Memory(frames, corpus, tuple(manifest.inputs)))
 
 

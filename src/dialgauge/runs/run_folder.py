@@ -1,4 +1,4 @@
-"""The stored side of a run: its own files, and those of its corpus, none of which is believed unseen."""
+"""A stored run's own files and those of its corpus, each checked when it is read."""
 
 from __future__ import annotations
 
@@ -39,6 +39,18 @@ if TYPE_CHECKING:
 
 #: What the system says of a table that is not there.
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+
+
+class TableError(DialgaugeError):
+    """A table of a stored run cannot be read."""
+
+    table = ""
+
+    @classmethod
+    def of(cls, table: str, message: str, file: Path) -> TableError:
+        error = cls(message, file=str(file))
+        error.table = table
+        return error
 
 
 class RunFolder:
@@ -108,7 +120,7 @@ class RunFolder:
     given_table = table
 
     def _check_content(self, name: str, frame: polars.DataFrame) -> None:
-        """Whoever forged the checksum with the bytes may have put any table there."""
+        """Check rows, columns and types, since a forged checksum may stand for any table."""
         if list(self.tables[name].columns) != frame.columns or self.tables[name].rows != frame.height:
             raise self.damage(name, "does not have the rows and columns that were written")
         try:
@@ -159,18 +171,18 @@ class RunFolder:
         system = system_error(error)
         if system is None or isinstance(system, _ABSENT):
             return self.damage(table, f"cannot be read ({reason(error)})")
-        return DialgaugeError(
-            f"the table '{table}' of the run cannot be read ({reason(error)})", file=str(self.files[table])
-        )
+        why = f"the table '{table}' of the run cannot be read ({reason(error)})"
+        return TableError.of(table, why, self.files[table])
 
     def damage(self, table: str, what: str) -> DialgaugeError:
         file = self.files.get(table, self.path)
         if table in self.files and len(self.paths(table)) > 1:  # the checksum is that of all pieces together
             file = self.path / f"{table}-*{TABLE_ENDING}"
-        return DialgaugeError(
+        return TableError.of(
+            table,
             f"the run is damaged: its table '{table}' {what}; make the run again, and remove this one: "
             f"dialgauge runs rm {self.path.name} --store {self.path.parent}",
-            file=str(file),
+            file,
         )
 
 
@@ -181,7 +193,7 @@ def _digest_of(paths: Sequence[Path]) -> str:
 
 @contextmanager
 def _hushed() -> Iterator[None]:
-    """Standard error closed to polars, which tells its panic over a forged file there before it raises it here."""
+    """Silence standard error while polars reads: it prints a panic there before it raises it."""
     try:
         kept = os.dup(2)
     except OSError:  # it is closed as it is

@@ -199,11 +199,11 @@ def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], pola
 
 
 def _hint(error: Exception, tables: Iterable[str], left_out: Sequence[DialgaugeError]) -> str:
-    """For an unknown table: the damage that may be the reason, else similar names."""
+    """A hint for an unknown table: damaged runs that may have it, else similar names."""
     missing = re.search(r"Table with name (\S+) does not exist", str(error))
     if missing is None:
         return ""
-    damage = [problem for problem in left_out if f"'{missing[1]}'" in str(problem)] or left_out
+    damage = [problem for problem in left_out if getattr(problem, "table", None) == missing[1]] or left_out
     if damage:
         more = f" (and {len(damage) - 1} more)" if len(damage) > 1 else ""
         return f" Left out: {damage[0]}{more}"

@@ -177,7 +177,7 @@ def _reply(header: _Reply, table: bytes = b"") -> None:
 
 
 def _confine(question: _Question) -> None:
-    """From here on this process gets no more memory and computing time than agreed, where the system can see to it."""
+    """Limit this process's memory and computing time, where the system supports that."""
     # What a query needs is loaded before its memory is counted.
     _encoded(select("SELECT 1", (), lambda problem: None))
     if sys.platform == "linux":

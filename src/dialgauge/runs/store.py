@@ -170,7 +170,7 @@ class Store:
             yield Parts(folder / "units")
 
     def check_writable(self) -> None:
-        """An error now where storing a run would be one later."""
+        """Raise now if a run could not be stored later."""
         with writing(self.folder):
             probe(self.folder / WORK)
 

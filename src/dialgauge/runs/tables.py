@@ -142,5 +142,5 @@ def empty_table(table: str) -> ColumnTable:
 
 
 def empty_info(table: str) -> TableInfo:
-    """What stands for a fixed table that a run does not have."""
+    """The description of a fixed table without rows."""
     return TableInfo(0, dict(FIXED[table]), 0, "")

@@ -103,12 +103,12 @@ class RunWriter:
             self._corpus = corpus.checksum
 
     def annotate(self, annotations: Annotations) -> None:
-        """What people wrote about the run where it is copied from."""
+        """Copy the annotations of the run that this one is copied from."""
         if annotations != Annotations():
             write_annotations(self._folder, annotations)
 
     def write_manifest(self) -> None:
-        """The last file of a run: it names and seals all others."""
+        """Write the manifest, the last file of a run, with the checksums of all others."""
         if DIALOGUE_SCORES not in self._tables:
             self.table(DIALOGUE_SCORES, empty_table(DIALOGUE_SCORES))
         if self._stored is not None and self._scored is not None:

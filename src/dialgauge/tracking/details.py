@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
+from dialgauge.measures import Measure
 from dialgauge.runs import Run
-from dialgauge.text import Note
+from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.inputs import Remark
 
@@ -89,6 +91,30 @@ def ceiling_sentence(profile: str, ceiling: Mapping[str, float | None], shares: 
         f"Under {profile} gold scored against itself gets {values}, not 100: some of its rules change only one side."
     )
     return Note("ceiling", sentence)
+
+
+def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], measures: Iterable[Measure[Any]]) -> list[Note]:
+    """What is said of a run beside its scores: coverage, its input, unknown slots, what gold itself gets."""
+    ceiling = details["gold_against_itself"]
+    shares = {str(measure): measure.card.unit == "share" for measure in measures}
+    return [
+        details["coverage"].note(),
+        *of_input,
+        *inventory_notes(details["counts"]["off_ontology"], details["evidence"].slots_not_in_inventory),
+        *([ceiling_sentence(details["profile"], ceiling, shares)] if ceiling else ()),
+    ]
+
+
+def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
+    """What to say of predicted values of slots that the inventory does not have."""
+    if not values:
+        return []
+    which = f" ({some_of(slots)})" if slots else ""
+    sentence = (
+        f"{counted(values, 'predicted value')} in slots that the inventory lacks{which}, counted as spurious unless "
+        "gold fills the same slot"
+    )
+    return [Note("outside_inventory", sentence)]
 
 
 def tracking_details(run: Run) -> TrackingDetails:

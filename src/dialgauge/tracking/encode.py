@@ -1,6 +1,6 @@
 """From dialogues to integers: states become cells once per input, cells become codes once per profile.
 
-A cell is the row of a user turn and the number of a distinct (domain, slot, values) item. All inputs of one study share
+A cell is the row of a user turn and the number of a distinct (domain, slot, values) item. All inputs of a call share
 the :class:`Items`, so a profile looks at every distinct item once, however many turns, systems and profiles there are.
 
 A code stands for the acceptable normalised values of a slot under a profile. Equal codes are equal values, so for most

@@ -37,7 +37,7 @@ def prepare_inputs(
     exclude: Collection[str] = (),
     ontology: Ontology | None = None,
 ) -> PreparedInputs:
-    """A study of inputs that were read; one that cannot be what its place says is refused."""
+    """Inputs that were read, ready to be scored together; one that cannot be what its place says is refused."""
     require_roles(gold, systems)
     reference = [("gold", gold.path)] if gold and gold.path else []
     return PreparedInputs(
@@ -181,7 +181,7 @@ class PreparedInputs:
         profile: Profile,
         roles: str = "",
     ) -> StateComparison:
-        """Two encoded inputs of the study under one profile."""
+        """Two encoded inputs under one profile."""
         coder, slots = self.coder(profile), slots_of(self._ontology, profile)
         return StateComparison(gold, predicted, aligned, self.items, coder, slots, roles)
 
@@ -195,19 +195,23 @@ class PreparedInputs:
         TRADE corrects labels in gold alone, MultiWOZ_Evaluation drops ``dontcare`` from gold alone. A tracker that
         repeats the gold file word by word is then marked wrong, so that such scores have a ceiling of their own.
         """
+        itself = self.gold_itself(system, profile)
+        if itself is None or itself.counts.exact.all():
+            return {}
+        counts = itself.counts_with_slots() if any(measure.grouped for measure in measures) else itself.counts
+        return {str(measure): measure.value(counts) for measure in measures}
+
+    def gold_itself(self, system: str, profile: Profile) -> StateComparison | None:
+        """Gold compared with itself where a system is scored; None where the two are sure to be the same."""
         chosen = self.systems[system]
         if profile.treats_sides_alike or chosen.gold is None or chosen.predicted.kind == "judged":
-            return {}
+            return None
         rows = chosen.aligned.gold_row
         key = (profile.label, id(chosen.gold), rows.tobytes())  # systems scored on the same gold turns share one
         if key not in self._gold_itself:
             aligned = structs.replace(chosen.aligned, predicted_row=rows)
             self._gold_itself[key] = self.compared(chosen.gold, chosen.gold, aligned, profile)
-        itself = self._gold_itself[key]
-        if itself.counts.exact.all():
-            return {}
-        counts = itself.counts_with_slots() if any(measure.grouped for measure in measures) else itself.counts
-        return {str(measure): measure.value(counts) for measure in measures}
+        return self._gold_itself[key]
 
     def inventory(self, profile: Profile) -> frozenset[Pair]:
         """The slots that there are, filled or not, where the profile or an ontology says so."""

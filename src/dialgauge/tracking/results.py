@@ -16,7 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.rendering import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
 from dialgauge.text import Note, counted, note_kind, some_of, upper_first
-from dialgauge.tracking.details import ceiling_sentence, tracking_details
+from dialgauge.tracking.details import ceiling_sentence, inventory_notes, tracking_details
 from dialgauge.tracking.guard_findings import SHOWN
 from dialgauge.tracking.tracked_system import KIND, TrackedSystem
 
@@ -380,18 +380,6 @@ class TrackingRuns(RunSet):
 
             tables.append(sgd_table(self.runs))
         return tables
-
-
-def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
-    """What to say of predicted values of slots that the inventory does not have."""
-    if not values:
-        return []
-    which = f" ({some_of(slots)})" if slots else ""
-    sentence = (
-        f"{counted(values, 'predicted value')} in slots that the inventory lacks{which}, counted as spurious unless "
-        "gold fills the same slot"
-    )
-    return [Note("outside_inventory", sentence)]
 
 
 def _mean_over_slots(system: TrackedSystem) -> list[str]:

@@ -18,7 +18,7 @@ from dialgauge.formats import file_name, named_files, read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
-from dialgauge.tracking.details import ceiling_sentence
+from dialgauge.tracking.details import run_notes
 from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.guards import (
     accepted_kinds,
@@ -45,7 +45,7 @@ from dialgauge.tracking.renaming import (
     renamed,
     renaming_notes,
 )
-from dialgauge.tracking.results import SENSITIVITY, TrackingRuns, inventory_notes
+from dialgauge.tracking.results import SENSITIVITY, TrackingRuns
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.tracking.tracked_system import KIND
@@ -194,22 +194,22 @@ def score(
                 progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
         inventory = slots or (sgd.schema if sgd else None)
         try:
-            study = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
+            inputs = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
         except DialgaugeError:
             if reference is not None and turns is None:
                 for system in systems:
                     require_turn_numbers(reference, system, accepted)  # why they share no turn with gold
             raise
         look_at_turns = reference is not None and turns is None
-        study.notes = _guarded(
-            study, systems, rules, notes, accepted, own_gold=reference is None, look_at_turns=look_at_turns
+        inputs.notes = _guarded(
+            inputs, systems, rules, notes, accepted, own_gold=reference is None, look_at_turns=look_at_turns
         )
         usual = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
         others = [*usual, *(profile for profile in rules if profile not in usual)] if sensitivity else []
-        steps = len(study.systems) * sum(1 + len(profile.values) for profile in others)
+        steps = len(inputs.systems) * sum(1 + len(profile.values) for profile in others)
         with progress.bar("comparing profiles", steps) if others else nullcontext(lambda steps: None) as advance:
             results = score_prepared(
-                study,
+                inputs,
                 chosen,
                 rules,
                 resampling=resampling,
@@ -250,7 +250,7 @@ def _as_asked(
 
 
 def _guarded(
-    study: PreparedInputs,
+    inputs: PreparedInputs,
     systems: Sequence[SystemInput],
     profiles: Sequence[Profile],
     input_notes: Mapping[str, Sequence[Note]],
@@ -262,17 +262,17 @@ def _guarded(
     """What to say of each system under each profile; what makes its scores nonsense is an error."""
     notes: dict[tuple[str, str], list[Note]] = {}
     for system in systems:
-        prepared = study.systems[system.name]
-        own = study.items if system.brings_gold and not own_gold else None
-        evidence = GuardEvidence.of(prepared, study.coder(profiles[0]), own)
+        prepared = inputs.systems[system.name]
+        own = inputs.items if system.brings_gold and not own_gold else None
+        evidence = GuardEvidence.of(prepared, inputs.coder(profiles[0]), own)
         of_turns = []
         if look_at_turns and prepared.gold is not None:
             of_turns = turn_findings(prepared.gold, prepared.predicted, system.numbered_from)
             of_turns += WordFit.of(prepared.gold_corpus.dialogues, system.said).findings()
         of_input = input_findings(evidence, prepared.aligned.coverage, system, own_gold=own_gold)
         for profile in profiles:
-            of_names = unified_findings(UnifiedSlots.of(prepared.predicted, study.coder(profile)))
-            of_values = profile_findings(evidence, system, profile, study.inventory(profile))
+            of_names = unified_findings(UnifiedSlots.of(prepared.predicted, inputs.coder(profile)))
+            of_values = profile_findings(evidence, system, profile, inputs.inventory(profile))
             findings = [*of_turns, *of_input, *of_names, *of_values]
             notes[system.name, profile.label] = [*input_notes[system.name], *notes_of(findings, system.name, accept)]
     return notes
@@ -297,7 +297,7 @@ class _Prepared(Struct, frozen=True, eq=False):
 
 
 def score_prepared(
-    study: PreparedInputs,
+    inputs: PreparedInputs,
     measures: Sequence[Measure[Any]],
     profiles: Sequence[Profile],
     *,
@@ -307,41 +307,43 @@ def score_prepared(
     sensitivity: Sequence[Profile] = (),
     advance: Callable[[int], None] = lambda steps: None,
 ) -> TrackingRuns:
-    """Score every system of a study under every profile.
+    """Score every system under every profile.
 
     A measure that a system's input cannot give is left out and said so; if it is ``required``, because the user named
     it, it is an error. With ``sensitivity``, the first measure is also computed under those profiles; ``advance`` is
     told of every comparison that takes.
     """
-    prepared = [_prepared(study, name, profile, measures, required) for profile in profiles for name in study.systems]
+    prepared = [_prepared(inputs, name, profile, measures, required) for profile in profiles for name in inputs.systems]
     scored = score_systems([entry.evidence for entry in prepared], resampling)
-    official = {name: sgd.score(system) for name, system in study.systems.items()} if sgd else {}
-    tables: dict[str, dict[str, Any]] = {name: {} for name in study.systems}
+    official = {name: sgd.score(system) for name, system in inputs.systems.items()} if sgd else {}
+    tables: dict[str, dict[str, Any]] = {name: {} for name in inputs.systems}
     details: dict[str, Any] = {}
     if sensitivity:
         from dialgauge.tracking.sensitivity import profile_sensitivity
 
-        result = profile_sensitivity(study, prepared[0].evidence.measures[0], sensitivity, advance)
-        tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}
+        result = profile_sensitivity(inputs, prepared[0].evidence.measures[0], sensitivity, advance)
+        tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in inputs.systems}
         details = {"sensitivity_ceilings": result.ceilings}
     runs = [
-        _run(study, entry, scores, resampling, tables[entry.system.name], official.get(entry.system.name), details)
+        _run(inputs, entry, scores, resampling, tables[entry.system.name], official.get(entry.system.name), details)
         for entry, scores in zip(prepared, scored, strict=True)
     ]
     return TrackingRuns(runs, measures)
 
 
 def state_scores(
-    study: PreparedInputs, measures: Sequence[Measure[Any]], profile: Profile, *, resampling: Resampling | None
+    inputs: PreparedInputs, measures: Sequence[Measure[Any]], profile: Profile, *, resampling: Resampling | None
 ) -> list[Scores]:
     """The scores of every system, without making runs."""
-    return score_systems([_prepared(study, name, profile, measures, ()).evidence for name in study.systems], resampling)
+    return score_systems(
+        [_prepared(inputs, name, profile, measures, ()).evidence for name in inputs.systems], resampling
+    )
 
 
 def _prepared(
-    study: PreparedInputs, name: str, profile: Profile, measures: Sequence[Measure[Any]], required: Collection[str]
+    inputs: PreparedInputs, name: str, profile: Profile, measures: Sequence[Measure[Any]], required: Collection[str]
 ) -> _Prepared:
-    comparison = study.comparison(name, profile)
+    comparison = inputs.comparison(name, profile)
     comparison.require_scope(name)
     counts = comparison.counts
     obstacles = {str(measure): measure.obstacle(counts) for measure in measures}
@@ -360,11 +362,11 @@ def _prepared(
         coverage=comparison.aligned.coverage.counts(),
         left_out=left_out,
     )
-    return _Prepared(study.systems[name], comparison, evidence)
+    return _Prepared(inputs.systems[name], comparison, evidence)
 
 
 def _run(
-    study: PreparedInputs,
+    inputs: PreparedInputs,
     prepared: _Prepared,
     scores: Scores,
     how: Resampling | None,
@@ -380,9 +382,9 @@ def _run(
         "coverage": comparison.aligned.coverage,
         "counts": comparison.counts.totals() | {"off_ontology": comparison.off_ontology},
         "evidence": comparison.basis,
-        "gold_against_itself": study.ceiling(system.name, coder.profile, measures),
+        "gold_against_itself": inputs.ceiling(system.name, coder.profile, measures),
         "remarks": remarks_on(
-            study.remarks.get(system.name, ()), official=bool(official), counts_blanks=coder.profile.counts_blanks
+            inputs.remarks.get(system.name, ()), official=bool(official), counts_blanks=coder.profile.counts_blanks
         ),
         **more,
     }
@@ -403,24 +405,12 @@ def _run(
         config={
             "system": system.name,
             "profile": coder.profile.label,
-            "coverage": study.policy,
-            "exclude": study.excluded,
+            "coverage": inputs.policy,
+            "exclude": inputs.excluded,
         },
-        inputs=study.files.get(system.name, ()),
+        inputs=inputs.files.get(system.name, ()),
         seeds=how.seed if how else None,
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
-        notes=[
-            comparison.aligned.coverage.note(),
-            *study.notes.get((system.name, coder.profile.label), ()),
-            *inventory_notes(comparison.off_ontology, comparison.basis.slots_not_in_inventory),
-            *_ceiling_notes(coder.profile.name, details, measures),
-        ],
+        notes=run_notes(details, inputs.notes.get((system.name, coder.profile.label), ()), measures),
     )
-
-
-def _ceiling_notes(profile: str, details: Mapping[str, Any], measures: Sequence[Measure[Any]]) -> list[str]:
-    if not details["gold_against_itself"]:
-        return []
-    shares = {str(measure): measure.card.unit == "share" for measure in measures}
-    return [ceiling_sentence(profile, details["gold_against_itself"], shares)]

@@ -1,6 +1,6 @@
 """How much of a score is the comparison rule: one measure under several profiles, and what each rule does to it.
 
-Other profiles need the dialogues compared anew, so this is measured when a study is scored; the runs keep it as a table
+Other profiles need the dialogues compared anew, so this is measured while scoring; the runs keep it as a table
 ``sensitivity`` (measure, profile, rule, value, gained, lost; without a rule, the value under the whole profile).
 """
 
@@ -92,31 +92,31 @@ class Sensitivity(Struct, frozen=True):
 
 
 def profile_sensitivity(
-    study: PreparedInputs,
+    inputs: PreparedInputs,
     measure: Measure[Any],
     profiles: Sequence[Profile],
     advance: Callable[[int], None] = lambda steps: None,
 ) -> Sensitivity:
     """One measure of every system under every profile; ``advance`` is told of every comparison done."""
-    values: dict[str, dict[str, float]] = {name: {} for name in study.systems}
+    values: dict[str, dict[str, float]] = {name: {} for name in inputs.systems}
     effects: list[RuleEffect] = []
     exact: dict[tuple[str, str], Flags] = {}
     for profile in profiles:
-        for name in study.systems:
-            values[name][profile.name], exact[name, profile.name] = _scored(study, name, measure, profile)
+        for name in inputs.systems:
+            values[name][profile.name], exact[name, profile.name] = _scored(inputs, name, measure, profile)
             advance(1)
     for profile in profiles:
         for rule in profile.values:
             reduced = profile.without(rule)
-            for name in study.systems:
-                value, without = _scored(study, name, measure, reduced)
+            for name in inputs.systems:
+                value, without = _scored(inputs, name, measure, reduced)
                 with_rule = exact[name, profile.name]
                 gained, lost = int((with_rule & ~without).sum()), int((without & ~with_rule).sum())
                 advance(1)
                 effects.append(RuleEffect(name, profile.name, rule.name, gained, lost, value))
     names = [profile.name for profile in profiles]
-    first = next(iter(study.systems))
-    ceilings = {profile.name: study.ceiling(first, profile, [measure]) for profile in profiles}
+    first = next(iter(inputs.systems))
+    ceilings = {profile.name: inputs.ceiling(first, profile, [measure]) for profile in profiles}
     return Sensitivity(
         str(measure),
         names,
@@ -128,14 +128,14 @@ def profile_sensitivity(
     )
 
 
-def _scored(study: PreparedInputs, name: str, measure: Measure[Any], profile: Profile) -> tuple[float, Flags]:
-    comparison = study.comparison(name, profile)
+def _scored(inputs: PreparedInputs, name: str, measure: Measure[Any], profile: Profile) -> tuple[float, Flags]:
+    comparison = inputs.comparison(name, profile)
     counts = comparison.counts_with_slots() if measure.grouped else comparison.counts
     return measure.value(counts), counts.exact
 
 
 def read_sensitivity(runs: Sequence[Run]) -> Sensitivity:
-    """What the runs of a study keep of it, one run for each system."""
+    """What the runs keep of it, one for each system."""
     kept = {run.name: run.table(SENSITIVITY).rows() for run in runs if SENSITIVITY in run.tables}
     first = next(iter(kept.values()))
     measure = first[0][0]

@@ -77,6 +77,9 @@ class ShardScores(Struct, frozen=True, kw_only=True):
     basis: CountBasis = CountBasis(slots=0, slots_by_domain={}, gold=True, flags=False)
     off_ontology: int = 0
     renamed: list[str] = []
+    #: The sums of gold against itself, under a profile with rules for one side, and the turns in which it differs.
+    gold_itself: dict[str, Moments] = {}
+    gold_differs: int = 0
     #: Of predictions that are compared with gold from elsewhere.
     declared: DeclaredDomains | None = None
     reading: FileReading = FileReading()
@@ -108,6 +111,8 @@ class ShardScores(Struct, frozen=True, kw_only=True):
             basis=CountBasis.joined([part.basis for part in parts]),
             off_ontology=sum(part.off_ontology for part in parts),
             renamed=sorted({name for part in parts for name in part.renamed}),
+            gold_itself=_moments_joined([part.gold_itself for part in parts if part.gold_itself]),
+            gold_differs=sum(part.gold_differs for part in parts),
             declared=DeclaredDomains.joined(declared) if declared else None,
             reading=FileReading.joined([part.reading for part in parts]),
             guards=ShardGuards.joined([part.guards for part in parts]),
@@ -187,6 +192,12 @@ class DeclaredDomains(Struct, frozen=True):
         if not self.single:
             return False
         return self.gold_beyond if self.within else len(self.reach) == 1 and self.gold_reach != self.reach
+
+
+def _moments_joined(parts: Sequence[Mapping[str, Moments]]) -> dict[str, Moments]:
+    """Those of the measures that all parts have."""
+    common = [name for name in (parts[0] if parts else ()) if all(name in part for part in parts)]
+    return {name: Moments.joined([part[name] for part in parts]) for name in common}
 
 
 def _state_domains(dialogue: Dialogue | None) -> set[str]:

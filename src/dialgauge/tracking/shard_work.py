@@ -21,14 +21,14 @@ from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
 from dialgauge.engine import Unit, Work
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DialogueFormat, Notes, Part, Shard, bulk_load, hold, on_this_machine, stream
-from dialgauge.measures import Measure, Rows, parse_measures
+from dialgauge.measures import Measure, Moments, Rows, parse_measures
 from dialgauge.text import Note
 from dialgauge.tracking.align import Policy, TurnCoverage
 from dialgauge.tracking.code_tables import CodeTable, is_code_table
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Floats, carries_gold
 from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
-from dialgauge.tracking.inputs import FileReading, SystemInput, load
+from dialgauge.tracking.inputs import FileReading, SystemInput, blank_remarks, load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import PreparedInputs
 from dialgauge.tracking.renaming import Renaming, named_as_gold, renamed
@@ -142,7 +142,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         """The scores of a file, some thousand dialogues at a time; all at once if it has a gold file of its own."""
         settings = self._settings
         known_slots = state.profile.inventory is not None or settings.ontology is not None
-        sums = _Sums(state.measures, inventory_known=known_slots)
+        sums, itself = (_Sums(state.measures, inventory_known=known_slots) for _ in range(2))
         notes = Notes()
         predictions = _Predictions(stream(path, format=settings.format, notes=notes), task.shard.name)
         known: list[ShardScores] = []
@@ -150,20 +150,26 @@ class ShardWork(Work[_WorkerState, ShardTask]):
             gold = _gold_of(task.gold, settings.gold_format)
             whole, guards = self._as_asked(predictions.rest(notes), gold)
             require_roles(gold.source, [whole])
-            known.append(self._of_block(state, task.shard, whole, gold, sums, guards))
+            known.append(self._of_block(state, task.shard, whole, gold, sums, itself, guards))
         else:
             while read := predictions.next_block(notes):
                 block, guards = self._as_asked(read, state.gold)
                 some = None if state.gold is None else state.gold.of(block.dialogues)
                 if not known and (some is None or some.dialogues):  # the first dialogues tell
                     require_roles(None if some is None else some.source, [block])
-                known.append(self._of_block(state, task.shard, block, some, sums, guards))
+                known.append(self._of_block(state, task.shard, block, some, sums, itself, guards))
         known.sort(key=lambda part: not part.roles)  # those with scores first
         for part in known[1:]:
             if part.roles:
                 known[0].require_alike(part)
         reading = replace(FileReading.of(notes), said={}, original_ids={})  # which are large
-        facts = replace(ShardScores.joined(known), reading=reading)
+        facts = ShardScores.joined(known)
+        facts = replace(
+            facts,
+            reading=replace(reading, remarks=(*reading.remarks, *facts.reading.remarks)),
+            gold_itself=itself.moments(),
+            gold_differs=itself.counts["turns"] - itself.counts["exact"],
+        )
         return sums.scores(facts) if sums.ids else facts
 
     def _of_block(
@@ -173,13 +179,14 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         block: SystemInput,
         gold: GoldByKey | None,
         sums: _Sums,
+        itself: _Sums,
         guards: ShardGuards,
     ) -> ShardScores:
-        """Score a block of dialogues and add their sums."""
+        """Score a block of dialogues, and add their sums and those of gold against itself."""
         settings, name = self._settings, block.name
         ids = {dialogue_key(dialogue.id): dialogue.id for dialogue in block.dialogues}
         there = {dialogue_key(identifier): identifier for identifier in settings.exclude}
-        study = PreparedInputs(
+        inputs = PreparedInputs(
             None if gold is None else gold.dialogues,
             {name: block.dialogues},
             coverage=settings.coverage,
@@ -189,19 +196,20 @@ class ShardWork(Work[_WorkerState, ShardTask]):
             ontology=settings.ontology,
             partial=True,
         )
-        system = study.systems[name]
+        system = inputs.systems[name]
         aligned = system.aligned
         if gold is not None and system.gold is not None and settings.turns is None:
             rows = TurnRows.encoded(system.gold, gold=True), TurnRows.encoded(system.predicted, gold=False)
             guards = replace(guards, turns=TurnFit.of(*rows), words=WordFit.of(gold.dialogues, block.said))
         scored = {dialogue_key(identifier) for identifier in aligned.ids}
         unscored = [identifier for key, identifier in ids.items() if key not in scored]
-        coder = study.coder(state.profile)
-        own = study.items if gold is not None and carries_gold(block.dialogues) else None
+        coder = inputs.coder(state.profile)
+        own = inputs.items if gold is not None and carries_gold(block.dialogues) else None
         known = ShardScores(
             shard=shard.inside,
             coverage=aligned.coverage,
             unscored=unscored,
+            reading=FileReading(remarks=tuple(blank_remarks(block.dialogues))),
             guards=replace(
                 guards,
                 evidence=GuardEvidence.of(system, coder, own),
@@ -210,9 +218,12 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         )
         if not scored:
             return known
-        comparison = study.comparison(name, state.profile)
+        comparison = inputs.comparison(name, state.profile)
         comparison.require_scope(name)
-        sums.add(pl.Series(aligned.ids, dtype=pl.String), comparison.counts)
+        scored_ids = pl.Series(aligned.ids, dtype=pl.String)
+        sums.add(scored_ids, comparison.counts)
+        if (of_gold := inputs.gold_itself(name, state.profile)) is not None:
+            itself.add(scored_ids, of_gold.counts)
         return replace(
             known,
             gold_sum=str(comparison.gold_sum),
@@ -302,6 +313,10 @@ class _Sums:
         """What is known of a file with the sums of all of its blocks."""
         facts = replace(known, counts=dict(self.counts), full=self._full, left_out=self._left_out)
         return facts.with_sums(pl.concat(self.ids, rechunk=True), self._joined())
+
+    def moments(self) -> dict[str, Moments]:
+        """The sums over all dialogues, by measure."""
+        return {name: Moments.of(*rows) for name, rows in self._joined().items()}
 
     def _joined(self) -> dict[str, Rows]:
         """The sums of all blocks. Most measures share one array of denominators, which is joined once."""

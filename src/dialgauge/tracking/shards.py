@@ -40,13 +40,14 @@ from dialgauge.measures import (
 from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_run
 from dialgauge.text import Note, counted
 from dialgauge.tracking.align import TurnCoverage, align, nothing_shared
+from dialgauge.tracking.details import run_notes
 from dialgauge.tracking.encode import Items, encode
 from dialgauge.tracking.guards import input_findings, notes_of, profile_findings, unified_findings
-from dialgauge.tracking.inputs import load
+from dialgauge.tracking.inputs import load, remarks_on
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import slots_of
 from dialgauge.tracking.renaming import renaming_notes
-from dialgauge.tracking.results import INTERVALS_MADE, TrackingRuns, inventory_notes
+from dialgauge.tracking.results import INTERVALS_MADE, TrackingRuns
 from dialgauge.tracking.shard_scores import ShardGuards, ShardScores
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 from dialgauge.tracking.states import tracking_signature
@@ -106,6 +107,16 @@ def score_shards(
             )
         guarded = _guarded(facts, settings, None if source is None else source.ontology, label, accept)
         signature = _signature(facts, settings)
+        profile = profile_named(settings.profile)
+        details = {
+            "profile": "codes" if facts.slots else profile.name,
+            "coverage": facts.coverage,
+            "counts": facts.counts | {"off_ontology": facts.off_ontology},
+            "evidence": replace(facts.basis, slots_renamed=len(facts.renamed)),
+            "gold_against_itself": _ceiling(facts),
+            "remarks": remarks_on(facts.reading.remarks, official=False, counts_blanks=profile.counts_blanks),
+            "files": len(whole.parts),
+        }
         scores, made = _scores(whole, facts, settings, signature, resampling, gold)
         run = new_run(
             kind=KIND,
@@ -121,23 +132,20 @@ def score_shards(
             inputs=_inputs(whole, sources, settings.gold),
             seeds=resampling.seed if resampling else None,
             signature=signature.with_(interval=made),
-            details={
-                "profile": "codes" if facts.slots else profile_named(settings.profile).name,
-                "coverage": facts.coverage,
-                "counts": facts.counts | {"off_ontology": facts.off_ontology},
-                "evidence": replace(facts.basis, slots_renamed=len(facts.renamed)),
-                "files": len(whole.parts),
-                **({"remarks": facts.reading.remarks} if facts.reading.remarks else {}),
-            },
+            details=details,
             notes=[
-                facts.coverage.note(),
-                *guarded,
-                *inventory_notes(facts.off_ontology, facts.basis.slots_not_in_inventory),
+                *run_notes(details, guarded, parse_measures(settings.measures, FAMILY)),
                 *_interval_note(made),
                 *([_CODES_NOTE] if facts.slots else []),
             ],
         )
         return TrackingRuns([run])
+
+
+def _ceiling(facts: ShardScores) -> dict[str, float]:
+    """What gold scores against itself, if that is not 100."""
+    sums = facts.gold_itself.items() if facts.gold_differs else ()
+    return {name: moments.value for name, moments in sums if name not in facts.left_out}
 
 
 def _tasks(sources: Sequence[str], gold: str) -> tuple[list[ShardTask], bool]:

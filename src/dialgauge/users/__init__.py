@@ -70,7 +70,11 @@ if TYPE_CHECKING:
         score_tables as score_tables,
         warnings as warnings,
     )
-    from dialgauge.users.profile import domain_profile as domain_profile, load_profile as load_profile
+    from dialgauge.users.profile import (
+        domain_profile as domain_profile,
+        load_profile as load_profile,
+        shipped as shipped,
+    )
     from dialgauge.users.queries import Query as Query, find as find, several_meanings as several_meanings
     from dialgauge.users.records import (
         COMBINED as COMBINED,

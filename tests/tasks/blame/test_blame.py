@@ -27,10 +27,10 @@ from dialgauge.tasks import (
     blame_log,
     evidence_tables,
     load_blame_record,
+    task_facts,
     write_scripted_log,
 )
 from dialgauge.tasks.audit.log_audit import replay_conversation
-from dialgauge.tasks.audit.task_facts import task_facts
 from dialgauge.tasks.blame.blame_views import blame_sentence
 from dialgauge.tasks.blame.failure_evidence import Deviation, WrongValue, failure_evidence
 from dialgauge.worlds.tools import GoldCall, ToolTask, gold_calls, load_tool_domain

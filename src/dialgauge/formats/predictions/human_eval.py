@@ -31,7 +31,9 @@ from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import HOLE, built, in_order
 from dialgauge.formats.source import Part
 from dialgauge.formats.state_values import clean_state
+from dialgauge.text import Note
 
+_CONTRADICTED = Note("contradicted_match", "turns whose 'Matched' contradicts their states")
 _LABELS = ("Turn", "Sys", "Usr", "GT", "PR", "Matched")
 _SPANS_LINES = frozenset({"Sys", "Usr"})
 _LINE = re.compile(r"(Turn|Sys|Usr|GT|PR|Matched) *:(.*)")
@@ -113,7 +115,7 @@ def _turns(block: _Block, notes: Notes) -> Iterator[Turn]:
         yield Turn(speaker="system", text=reply)
     gold, predicted = (_state(_text(block, label), label) for label in ("GT", "PR"))
     matched = _text(block, "Matched") == "True"
-    notes.add("turns whose 'Matched' contradicts their states", int(matched != (gold == predicted)))
+    notes.add(_CONTRADICTED, int(matched != (gold == predicted)))
     yield Turn(speaker="user", text=_text(block, "Usr"), state=gold, predicted=predicted)
 
 

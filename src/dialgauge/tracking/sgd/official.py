@@ -155,7 +155,7 @@ def _nothing(coverage: SgdCoverage) -> DialgaugeError:
 
 @dataclass(frozen=True)
 class SgdScoring:
-    """How the systems of a study get SGD's official scores."""
+    """How systems get SGD's official scores."""
 
     schema: Ontology
     #: Services of the training schema; None where seen and unseen ones are not told apart.
@@ -180,7 +180,7 @@ class SgdScoring:
         return cls(read_ontology(Path(schema)), seen, wanted, across_turn)
 
     def score(self, system: System) -> OfficialScores:
-        """The official scores of a system, but for the dialogues that the study excludes."""
+        """The official scores of a system, but for the excluded dialogues."""
         excluded = {dialogue_key(name) for name in system.aligned.coverage.excluded}
         frames = score_sgd(
             _without(system.gold_corpus.dialogues, excluded),

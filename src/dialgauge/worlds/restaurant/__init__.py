@@ -52,7 +52,11 @@ if TYPE_CHECKING:
         Request as Request,
         SimulatorWorld as SimulatorWorld,
     )
-    from dialgauge.worlds.restaurant.world_file import check_world as check_world, load_world as load_world
+    from dialgauge.worlds.restaurant.world_file import (
+        BUILT_IN as BUILT_IN,
+        check_world as check_world,
+        load_world as load_world,
+    )
 
 
 if not TYPE_CHECKING:
