@@ -122,6 +122,33 @@ OLDER_UI_MESSAGES = [
         {"type": "tool-invocation", "toolInvocation": OLDER_TOOL}, {"type": "text", "text": "Yes, in room 7."}]},
     UI_MESSAGES[2],
 ]  # fmt: skip
+REACT: list[dict[str, Any]] = [
+    OPENAI[1],
+    {"role": "assistant", "thought": "Who?", "action": "lookup", "args": {"name": "Ann"}},
+    {"role": "observation", "observation": "room 7"},
+    {"role": "assistant", "thought": "So.", "action": "finish", "args": {"answer": "Yes, in room 7."}},
+    OPENAI[-1],
+]
+REACT_BY_USER = [*REACT[:2], {"role": "user", "observation": "room 7"}, OPENAI[4], OPENAI[-1]]
+REACT_IN_ONE = [
+    OPENAI[1],
+    {"role": "assistant", "action": {"name": "lookup", "kwargs": {"name": "Ann"}}, "observation": "room 7"},
+    {"role": "assistant", "content": "Yes, in room 7.", "action": None, "observation": None},
+    OPENAI[-1],
+]
+REACT_TEXT = [
+    OPENAI[1],
+    {"role": "assistant", "content": 'Thought: Who?\nAction: lookup\nAction Input: {"name": "Ann"}'},
+    {"role": "user", "content": "Observation: room 7"},
+    *OPENAI[4:],
+]
+PART = {"type": "conversation_part", "part_type": "comment"}
+INTERCOM = [
+    {**PART, "part_type": "assignment", "body": None, "author": {"type": "bot"}},
+    {**PART, "body": "<p>Yes, in <b>room</b> 7.</p>", "author": {"type": "admin"}},
+    {**PART, "part_type": "note", "body": "<p>Not a friend.</p>", "author": {"type": "admin"}},
+    {**PART, "body": "<p>Thank you.</p>", "author": {"type": "user"}},
+]
 SESSION = [
     {"type": role, "sessionId": "s", "message": {"role": role, "content": message["content"]}}
     for message, role in zip(ANTHROPIC, ["user", "assistant", "user", "assistant", "user"], strict=True)
@@ -232,6 +259,10 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
         (None, "t", 0),
     ),
     "rows by task and trial": (lines(*rows(OPENAI, task_id="t", trial=2, success=True)), (True, "t", 2)),
+    "thoughts, actions and observations": (lines({"messages": REACT, "success": True}), (True, "log", 0)),
+    "observations in the user's messages": (lines({"messages": REACT_BY_USER}), (None, "log", 0)),
+    "observations beside actions": (lines({"messages": REACT_IN_ONE}), (None, "log", 0)),
+    "actions in texts": (lines({"messages": REACT_TEXT}), (None, "log", 0)),
     "a request and its response in JSON texts": (
         lines({"task": "t", "request": json.dumps({"messages": OPENAI[:-1]}),
                "response": json.dumps({"choices": [{"message": OPENAI[-1]}]})}),
@@ -253,6 +284,43 @@ def test_every_shape_is_the_same_conversation(shape: str, tmp_path: Path) -> Non
     assert dialogue.outcome is not None and dialogue.outcome.success is success
     details = dialogue.outcome.details
     assert (details["task"], details["trial"]) == (task, str(trial))
+
+
+def test_steps_without_roles_are_the_agents(tmp_path: Path) -> None:
+    step = {"thought": "Who?", "action": "lookup", "action_input": {"name": "Ann"}, "observation": "room 7"}
+    (tmp_path / "log.jsonl").write_bytes(lines({"task_id": "t", "success": True, "steps": [step]}))
+    [turn] = read(tmp_path / "log.jsonl")[0].turns
+    [call] = turn.calls or ()
+    assert (turn.speaker, call.name, call.result) == ("system", "lookup", {"content": "room 7"})
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        (
+            {"role": "assistant", "content": "Hello.", "action": "greet"},
+            "the action of a message that has no arguments",
+        ),
+        ({"role": "user", "content": "Hello.", "observation": "x"}, "the observation beside a user's words not read"),
+    ],
+)
+def test_an_action_or_observation_that_may_be_something_else_is_told(
+    message: dict[str, str], told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "log.jsonl").write_bytes(lines({"messages": [OPENAI[1], message]}))
+    corpus = read(tmp_path / "log.jsonl")
+    assert corpus[0].turns[1].text == "Hello." and not corpus[0].turns[1].calls
+    assert [what for what in corpus.notes.counts if what.startswith(told)]
+
+
+def test_a_conversation_of_intercom_begins_with_its_source_and_has_no_notes_of_the_staff(tmp_path: Path) -> None:
+    source = {"type": "conversation", "body": "<p>Is Ann here?</p>", "author": {"type": "user"}}
+    parts = {"type": "conversation_part.list", "conversation_parts": INTERCOM}
+    record = {"type": "conversation", "id": "i", "source": source, "conversation_parts": parts}
+    (tmp_path / "log.jsonl").write_bytes(lines(record, {**record, "id": "j"}))
+    corpus = read(tmp_path / "log.jsonl")
+    assert said(corpus["i"]) == [("user", "Is Ann here?"), ("system", "Yes, in room 7."), ("user", "Thank you.")]
+    assert corpus.notes.counts["parts of the kind note left out"] == 2
 
 
 def said(dialogue: Dialogue) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ in the notes and left out.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
@@ -17,6 +18,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats.json_text import literal
+from dialgauge.formats.logs.agent_steps import ACTION, OBSERVATION, is_step, observed, usual_message
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.tau_messages import TauMessage, ToolResult, WrittenToolCall, as_text, turns_of
 
@@ -47,7 +49,16 @@ _SIDES: dict[str, dict[str, Role]] = {
         **dict.fromkeys(("outgoing", "outbound", "outbound-api", "outbound-reply"), "assistant"),
     },
     "kind": {"request": "user", "response": "assistant"},
+    "author": {  # with the words of Intercom and Zendesk
+        **ROLES,
+        **dict.fromkeys(("lead", "contact", "end-user"), "user"),
+        **dict.fromkeys(("admin", "team"), "assistant"),
+    },
 }
+#: Parts of a conversation that its customer does not see.
+_INTERNAL = frozenset({"note", "note_and_reopen"})
+#: What ends a line in a text of HTML, and every other tag.
+_BREAK, _TAG = re.compile(r"</(?:p|div|li|h[1-6])>|<br ?/?>"), re.compile(r"<[^<>]{1,2000}>")
 CONTENT_KEYS = ("content", "value", "text", "parts", "blocks", "message", "utterance", "body")
 #: Keys that are known in capitals, too.
 _HEADINGS = frozenset({"from", "speaker", "sender", "author", *CONTENT_KEYS})
@@ -121,7 +132,8 @@ def is_message(value: Any) -> bool:
             role is not None
             and any(isinstance(value.get(held), str | list) for held in ("content", "text", "parts", "body"))
         ) or ("step_id" in value and "message" in value)
-    return role is not None and any(key in value for key in (*CONTENT_KEYS, *CALL_KEYS))
+    said = any(name in value for name in (*CONTENT_KEYS, *CALL_KEYS, ACTION, OBSERVATION))
+    return said if role is not None else not key and is_step(value)
 
 
 def is_spoken(value: Any) -> bool:
@@ -191,7 +203,7 @@ def _speaker(message: Mapping[str, Any]) -> tuple[str, str, Role | None]:
     for key in _ROLE_KEYS:
         given = message.get(key)
         if isinstance(given, dict):
-            given = given.get("role")
+            given = given.get("role", given.get("type") if key == "author" else None)
         if not isinstance(given, str) or (key == "type" and given == "message"):
             continue
         word = given.strip().lower().removesuffix("chunk").removesuffix("message")
@@ -240,7 +252,8 @@ def read_messages(given: Sequence[Any], notes: Notes) -> LogMessages:
     made: list[TauMessage] = []
     places: list[int] = []
     for index, raw in enumerate(given):
-        for message in _messages(raw, index, notes):
+        for written in _messages(raw, index, notes):
+            message = _as_result(written) if made and made[-1].tool_calls else written
             if made and _goes_on(made[-1], message):
                 made[-1] = TauMessage("assistant", None, (*(made[-1].tool_calls or ()), *(message.tool_calls or ())))
             else:
@@ -261,6 +274,12 @@ def _calls_itself_system(first: Any, made: Sequence[TauMessage]) -> bool:
     return is_spoken(first) or (isinstance(first, dict) and "speaker" in first and not {"role", "from"} & first.keys())
 
 
+def _as_result(message: TauMessage) -> TauMessage:
+    """What was observed after a call, where it is written as the user's words."""
+    seen = observed(message.content or "") if message.role == "user" else None
+    return message if seen is None else TauMessage("tool", seen)
+
+
 def _goes_on(last: TauMessage, message: TauMessage) -> bool:
     """Two calls without words in a row were made together: *responses* writes each as an item of its own."""
     both = (last, message)
@@ -279,7 +298,13 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
     if kind := _item_kind(raw):
         yield from _item(kind, raw, notes)
         return
+    part = raw.get("part_type")
+    if isinstance(part, str) and (part in _INTERNAL or not content_of(raw)):
+        notes.add(f"parts of the kind {part[:40]} left out")
+        return
     key, written, role = _speaker(raw)
+    if not key and is_step(raw):
+        role = "assistant"
     if role is None and key == "event":
         notes.add(f"events of the kind {written[:40]} left out")
         return
@@ -299,10 +324,12 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
         notes.add(f"messages of the name '{raw['name'][:40]}' have the role '{written[:40]}', which counts")
     if key == "direction":
         notes.add(f"the direction {written[:40]} taken for messages of the {'user' if role == 'user' else 'agent'}")
+    is_result, raw = usual_message(raw, role, content_of(raw), notes)
+    role = "tool" if is_result else role
     called = _called(content_of(raw)) if role == "assistant" and written.strip().lower() in _CALLED else []
     parts = _parts(None if called else content_of(raw), notes)
     parts.calls += [*called, *_calls(raw)]
-    if isinstance(seen := raw.get("observation"), dict) and isinstance(seen.get("results"), list):  # of Harbor's steps
+    if isinstance(seen := raw.get(OBSERVATION), dict) and isinstance(seen.get("results"), list):
         parts.results += [_result(result, notes) for result in seen["results"] if isinstance(result, dict)]
     if role == "tool" and not parts.results:
         text = "\n".join(parts.texts) or _told(raw.get("error"))
@@ -343,6 +370,8 @@ def content_of(raw: Mapping[str, Any]) -> Any:
     for key in CONTENT_KEYS:
         given = raw.get(key)
         if given is not None:
+            if key == "body" and isinstance(given, str) and given.startswith("<"):
+                return html.unescape(_TAG.sub("", _BREAK.sub("\n", given))).strip()
             return given.get("content") if key == "message" and isinstance(given, dict) else given
     return None
 
