@@ -194,6 +194,7 @@ def main(
             help="Instead of files: a CSV table of systems and scores, as printed in papers.",
         ),
     ] = None,
+    format: common.FormatOption = None,
     profile: Annotated[
         str | None,
         Option(
@@ -230,11 +231,11 @@ def main(
         "--turns": inputs.turns, "--rename": inputs.rename, "--accept": inputs.accept,
     }  # fmt: skip
     if _are_runs(files, output.store):
-        refuse("stored runs are already scored", {**scored, "--run": output.run})
+        refuse("stored runs are already scored", {**scored, "--run": output.run, "--format": format})
         return compare_stored(files, testing, request, output)
-    if _are_results(files, output.store):
+    if format or _are_results(files, output.store):
         refuse("agent results are already scored", scored)
-        return compare_stored(files, testing, request, output)
+        return compare_stored(files, testing, request, output, format)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
     if not inputs.gold_format:
@@ -267,7 +268,13 @@ def main(
     return present(comparison, request.options(comparison.systems), output)
 
 
-def compare_stored(runs: Sequence[Run | str], testing: Testing, request: Request, output: ComparisonOutput) -> int:
+def compare_stored(
+    runs: Sequence[Run | str],
+    testing: Testing,
+    request: Request,
+    output: ComparisonOutput,
+    format: str | None = None,
+) -> int:
     """Compare runs, stored ones or results of agents, without their inputs."""
     from dialgauge import compare
 
@@ -279,6 +286,7 @@ def compare_stored(runs: Sequence[Run | str], testing: Testing, request: Request
         seed=testing.seed,
         level=testing.confidence,
         missing=testing.missing,
+        format=format,
     )
     return present(comparison, request.options(comparison.systems), output)
 
