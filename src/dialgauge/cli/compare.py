@@ -263,8 +263,6 @@ def main(
     for name, each in comparison.runs.items():
         notes = [note for note in each.notes if note_kind(note) in _READ]
         err.print("; ".join([f"{name} ({profile or values.DEFAULT_PROFILE}): {each.coverage.sentence()}", *notes]))
-    for note in comparison.reading_notes:
-        err.print(f"{note}.")
     return present(comparison, request.options(comparison.systems), output)
 
 
@@ -343,6 +341,8 @@ def _present_systems(path: Path, output: ComparisonOutput) -> None:
 def present(compared: comparison.Comparison, options: comparison.ComparisonOptions, output: ComparisonOutput) -> int:
     """Print, write and draw a comparison; the exit code says whether it is complete."""
     common.keep_shown(compared)
+    for note in compared.reading_notes:
+        err.print(f"{note}.")
     screen = out if output.on_screen else err
     missing = comparison.missing_sentences(compared)
     if missing:
