@@ -339,8 +339,10 @@ def _other_than_planned(attempts: Attempts) -> list[str]:
     if more := attempts.beyond_plan:
         notes.append(
             f"{counted(sum(more.values()), 'conversation')} beyond the plan of {counted(attempts.trials, 'trial')} "
-            f"(task {some_of(more, _NAMED)}): each counts as one more trial of its task, so that "
-            f"{counted(attempts.scored, 'conversation')} are scored in all; pass^k above k = "
+            f"(task {some_of(more, _NAMED)}): each counts as one more trial of its task in every "
+            f"score, so that {counted(attempts.scored, 'conversation')} are scored in all, "
+            f"{attempts.scored_of_plan:,} of those planned and {attempts.scored - attempts.scored_of_plan:,} more "
+            "(Reward is the mean over conversations, pass^k over tasks); pass^k above k = "
             f"{attempts.trials:,} is left out unless named"
         )
     if again := attempts.repeated_trials:
