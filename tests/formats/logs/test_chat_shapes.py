@@ -149,6 +149,21 @@ INTERCOM = [
     {**PART, "part_type": "note", "body": "<p>Not a friend.</p>", "author": {"type": "admin"}},
     {**PART, "body": "<p>Thank you.</p>", "author": {"type": "user"}},
 ]
+VOICE = [  # of Vapi
+    {"role": "user", "message": "Is Ann here?"},
+    {"role": "tool_calls", "toolCalls": [{"id": "c1", "function": OPENAI[2]["tool_calls"][0]["function"]}]},
+    {"role": "tool_call_result", "name": "lookup", "result": "room 7", "toolCallId": "c1"},
+    {"role": "bot", "message": "Yes, in room 7."},
+    {"role": "user", "message": "Thank you."},
+]
+LATER_RESULTS = [  # of ElevenLabs
+    {"role": "user", "message": "Is Ann here?"},
+    {"role": "agent", "message": None, "tool_calls": [
+        {"request_id": "c1", "tool_name": "lookup", "params_as_json": '{"name": "Ann"}'}]},
+    {"role": "agent", "message": "Yes, in room 7.", "tool_calls": [],
+     "tool_results": [{"request_id": "c1", "tool_name": "lookup", "result_value": "room 7"}]},
+    {"role": "user", "message": "Thank you."},
+]  # fmt: skip
 SESSION = [
     {"type": role, "sessionId": "s", "message": {"role": role, "content": message["content"]}}
     for message, role in zip(ANTHROPIC, ["user", "assistant", "user", "assistant", "user"], strict=True)
@@ -259,6 +274,8 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
         (None, "t", 0),
     ),
     "rows by task and trial": (lines(*rows(OPENAI, task_id="t", trial=2, success=True)), (True, "t", 2)),
+    "calls of a voice agent": (lines({"messages": VOICE, "id": "v"}), (None, "v", 0)),
+    "results beside the next words": (lines({"transcript": LATER_RESULTS, "success": True}), (True, "log", 0)),
     "thoughts, actions and observations": (lines({"messages": REACT, "success": True}), (True, "log", 0)),
     "observations in the user's messages": (lines({"messages": REACT_BY_USER}), (None, "log", 0)),
     "observations beside actions": (lines({"messages": REACT_IN_ONE}), (None, "log", 0)),
@@ -321,6 +338,32 @@ def test_a_conversation_of_intercom_begins_with_its_source_and_has_no_notes_of_t
     corpus = read(tmp_path / "log.jsonl")
     assert said(corpus["i"]) == [("user", "Is Ann here?"), ("system", "Yes, in room 7."), ("user", "Thank you.")]
     assert corpus.notes.counts["parts of the kind note left out"] == 2
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_messages_of_a_thread_are_in_the_order_of_their_times(newest_first: bool, tmp_path: Path) -> None:
+    """OpenAI's assistants list the last message first, and put texts into objects."""
+    thread = [
+        {"role": role, "created_at": time, "content": [{"type": "text", "text": {"value": text, "annotations": []}}]}
+        for time, (role, text) in enumerate([("user", "Is Ann here?"), ("assistant", "Yes."), ("user", "Thank you.")])
+    ]
+    (tmp_path / "log.jsonl").write_bytes(lines({"data": thread[::-1] if newest_first else thread}))
+    corpus = read(tmp_path / "log.jsonl")
+    assert said(corpus[0]) == [("user", "Is Ann here?"), ("system", "Yes."), ("user", "Thank you.")]
+    told = "messages written from the last to the first put in the order of their times"
+    assert corpus.notes.counts[told] == newest_first
+
+
+def test_messages_that_the_user_never_saw_are_left_out(tmp_path: Path) -> None:
+    comments = [
+        {"author": {"role": "end-user"}, "body": "Is Ann here?", "public": True},
+        {"author": {"role": "agent"}, "body": "Not a friend.", "public": False},
+        {"author": {"role": "agent"}, "body": "Yes.", "public": True},
+    ]
+    (tmp_path / "log.json").write_bytes(lines({"tickets": [{"id": 1, "comments": comments}]}))
+    corpus = read(tmp_path / "log.json")
+    assert said(corpus[0]) == [("user", "Is Ann here?"), ("system", "Yes.")]
+    assert corpus.notes.counts["messages that are not public left out"] == 1
 
 
 def said(dialogue: Dialogue) -> list[tuple[str, str]]:

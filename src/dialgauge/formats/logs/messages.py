@@ -38,8 +38,8 @@ _OTHER_ROLE_KEYS = ("source", "event", "direction", "kind")  # which other thing
 _ROLE_KEYS = ("role", "from", "speaker", "sender", "author", "type", *_OTHER_ROLE_KEYS)
 #: Who speaks where a call, or what came of it, is a message of its own, as LLaMA-Factory writes them.
 _CALLED: dict[str, Role] = {
-    **dict.fromkeys(("function_call", "tool_call"), "assistant"),
-    **dict.fromkeys(("tool_result", "tool_response", "function_response"), "tool"),
+    **dict.fromkeys(("function_call", "tool_call", "tool_calls"), "assistant"),
+    **dict.fromkeys(("tool_result", "tool_response", "function_response", "tool_call_result"), "tool"),
 }
 #: Keys with words of their own for who speaks.
 _SIDES: dict[str, dict[str, Role]] = {
@@ -90,6 +90,9 @@ _AUTOGEN = re.compile(r"[A-Z]\w{2,40}(?:Message|Event)")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: What a line of a session, or a choice of a model, has beside its message.
 _AROUND = frozenset({"type", "index", "finish_reason"})
+#: Where a message says when it was sent, and how a time begins whose texts are in order.
+_TIMES = ("created_at", "createdAt", "timestamp", "time", "date_created")
+_DATED = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:")
 #: Beyond this a conversation was not meant.
 MOST_MESSAGES = 100_000
 
@@ -251,7 +254,7 @@ def read_messages(given: Sequence[Any], notes: Notes) -> LogMessages:
         raise DialgaugeError(f"it has {len(given):,} messages; more than {MOST_MESSAGES:,} were not meant")
     made: list[TauMessage] = []
     places: list[int] = []
-    for index, raw in enumerate(given):
+    for index, raw in _in_time(given, notes):
         for written in _messages(raw, index, notes):
             message = _as_result(written) if made and made[-1].tool_calls else written
             if made and _goes_on(made[-1], message):
@@ -272,6 +275,24 @@ def _calls_itself_system(first: Any, made: Sequence[TauMessage]) -> bool:
     if "assistant" in roles or "user" not in roles or "system" not in roles[roles.index("user") :]:
         return False
     return is_spoken(first) or (isinstance(first, dict) and "speaker" in first and not {"role", "from"} & first.keys())
+
+
+def _in_time(given: Sequence[Any], notes: Notes) -> list[tuple[int, Any]]:
+    """Messages with their places, the last of them first where their times say that they are written so."""
+    numbered = list(enumerate(given))
+    if len(given) < 2 or (
+        len(given) == 2 and isinstance(given[0], dict) and role_of(given[0]) == "user"
+    ):  # two clocks may differ
+        return numbered
+    for key in _TIMES:
+        times = [raw.get(key) if isinstance(raw, dict) else None for raw in given]
+        texts = [time for time in times if isinstance(time, str) and _DATED.match(time)]
+        numbers = [time for time in times if isinstance(time, int | float)]
+        for known in (texts, numbers):
+            if len(known) == len(given) and known == sorted(known, reverse=True) and known[0] != known[-1]:
+                notes.add("messages written from the last to the first put in the order of their times")
+                return numbered[::-1]
+    return numbered
 
 
 def _as_result(message: TauMessage) -> TauMessage:
@@ -302,6 +323,9 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
     if isinstance(part, str) and (part in _INTERNAL or not content_of(raw)):
         notes.add(f"parts of the kind {part[:40]} left out")
         return
+    if raw.get("public") is False:
+        notes.add("messages that are not public left out")
+        return
     key, written, role = _speaker(raw)
     if not key and is_step(raw):
         role = "assistant"
@@ -331,9 +355,12 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
     parts.calls += [*called, *_calls(raw)]
     if isinstance(seen := raw.get(OBSERVATION), dict) and isinstance(seen.get("results"), list):
         parts.results += [_result(result, notes) for result in seen["results"] if isinstance(result, dict)]
+    if isinstance(given := raw.get("tool_results"), list):
+        parts.results += [_result(result, notes) for result in given if isinstance(result, dict)]
     if role == "tool" and not parts.results:
-        text = "\n".join(parts.texts) or _told(raw.get("error"))
-        parts.results.append(ToolResult(_first_text(raw, "tool_call_id", "call_id", "id"), text, _failed(raw)))
+        text = "\n".join(parts.texts) or _told(raw.get("error")) or _text(raw.get("result"), notes)
+        call = _first_text(raw, "tool_call_id", "call_id", "toolCallId", "id")
+        parts.results.append(ToolResult(call, text, _failed(raw)))
         parts.texts = []
     if parts.prompts:
         yield TauMessage("system", "\n".join(parts.prompts))
@@ -401,7 +428,7 @@ def _add_piece(piece: Any, parts: _Parts, notes: Notes) -> None:
         parts.calls.append(_call(tool))
         if not {"output", "result", "errorText"}.isdisjoint(tool):
             parts.results.append(_result(tool, notes))
-    elif isinstance(text := piece.get("text", piece.get("content")), str) and (kind is None or kind in _TEXTS):
+    elif isinstance(text := _words(piece), str) and (kind is None or kind in _TEXTS):
         parts.texts.append(text)
     elif kind == "system-prompt":
         parts.prompts.append(as_text(piece.get("content")))
@@ -409,6 +436,12 @@ def _add_piece(piece: Any, parts: _Parts, notes: Notes) -> None:
         parts.texts.append(as_text(piece))
     elif kind != "step-start":
         notes.add(f"content of the kind {kind[:40]} left out")
+
+
+def _words(piece: Mapping[str, Any]) -> Any:
+    """The text of a piece, which OpenAI's assistants put into an object with what it cites."""
+    text = piece.get("text", piece.get("content"))
+    return text.get("value") if isinstance(text, dict) else text
 
 
 def _is_ui_tool(piece: Mapping[str, Any]) -> bool:
@@ -424,8 +457,10 @@ def _ui_tool(kind: str, piece: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _result(raw: Mapping[str, Any], notes: Notes) -> ToolResult:
-    name = _first_text(raw, "tool_use_id", "tool_call_id", "source_call_id", "call_id", "toolUseId", "toolCallId", "id")
-    keys = ("content", "response", "result", "output", "errorText")
+    name = _first_text(
+        raw, "tool_use_id", "tool_call_id", "source_call_id", "call_id", "toolUseId", "toolCallId", "request_id", "id"
+    )
+    keys = ("content", "response", "result", "result_value", "output", "errorText")
     return ToolResult(
         name, _text(next((raw[key] for key in keys if raw.get(key) is not None), None), notes), _failed(raw)
     )
@@ -498,10 +533,17 @@ def _call(raw: Mapping[str, Any]) -> WrittenToolCall:
         else _first_text(inside, "name", "tool_name", "toolName", "tool", "function_name")
     )
     given = next(
-        (inside[key] for key in ("arguments", "args", "input", "parameters") if inside.get(key) is not None), None
+        (
+            inside[key]
+            for key in ("arguments", "args", "input", "parameters", "params_as_json")
+            if inside.get(key) is not None
+        ),
+        None,
     )
     return WrittenToolCall(
-        _first_text(raw, "id", "tool_call_id", "call_id", "toolCallId", "toolUseId"), name, _arguments(given)
+        _first_text(raw, "id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "request_id"),
+        name,
+        _arguments(given),
     )
 
 
