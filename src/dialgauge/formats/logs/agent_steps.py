@@ -32,7 +32,7 @@ def is_step(value: Mapping[str, Any]) -> bool:
 
 def usual_message(message: Mapping[str, Any], role: str, content: Any, notes: Notes) -> tuple[bool, Mapping[str, Any]]:
     """Is it the result of a tool; and the message, with its action and what was observed where others have these."""
-    if role == "assistant" and isinstance(content, str) and "Action Input:" in content:
+    if role == "assistant" and isinstance(content, str) and "Action:" in content:
         message = {**message, **_written(content)}
     if role in ("assistant", "tool") and message.get("thought"):
         notes.add("reasoning left out")
