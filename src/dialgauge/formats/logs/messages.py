@@ -10,17 +10,29 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.json_text import literal
 from dialgauge.formats.logs.agent_steps import ACTION, OBSERVATION, is_step, observed, usual_message
+from dialgauge.formats.logs.content_parts import (
+    CALL_KEYS,
+    call_arguments,
+    calls_in,
+    error_words,
+    first_text,
+    is_ui_tool,
+    message_calls,
+    message_parts,
+    result_text,
+    says_failure,
+    tool_result,
+)
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.tau_messages import TauMessage, ToolResult, WrittenToolCall, as_text, turns_of
+from dialgauge.formats.tau_messages import TauMessage, ToolResult, WrittenToolCall, turns_of
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
@@ -66,21 +78,10 @@ _HEADINGS = frozenset({"from", "speaker", "sender", "author", *CONTENT_KEYS})
 _SPOKEN_LINE = re.compile(
     r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?\*{0,2}([A-Za-z]{1,20})[ \t]?(?:\([^)\n]{1,40}\))?(?::\*{0,2}|\*{2}:)(.*)"
 )
-CALL_KEYS = ("tool_calls", "function_call", "toolCalls")
 #: Items of OpenAI's *responses* that are no messages.
 _ITEM_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 _ITEM_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _HOSTED_CALL = re.compile(r"[a-z_]+_call")
-#: Kinds of content blocks.
-_KIND_KEYS = ("type", "part_kind", "block_type")
-_TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "string", "user-prompt"})
-_CALLS = frozenset({"tool_use", "tool_call", "server_tool_use", "toolCall", "tool-call"})
-_RESULTS = frozenset(
-    {"tool_result", "tool_call_response", "tool_response", "tool-result", "tool-return", "retry-prompt"}
-)
-_THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking", "thought"})
-_INNER_CALLS = ("functionCall", "function_call", "toolUse")
-_INNER_RESULTS = ("functionResponse", "function_response", "toolResult")
 #: How a key may go on that words are filed under: ``agent_response``.
 _SAYS = re.compile(r"_(?:message|msg|text|utterance|input|response|reply)$")
 #: What may stand beside words that are filed under who said them.
@@ -111,15 +112,6 @@ class LogMessages(Struct, frozen=True):
     def prompt(self) -> str:
         """What the agent was told before anybody spoke."""
         return "\n".join(message.content or "" for message in self.messages if message.role == "system")
-
-
-class _Parts(Struct):
-    """What a message consists of."""
-
-    texts: list[str]
-    calls: list[WrittenToolCall]
-    results: list[ToolResult]
-    prompts: list[str]
 
 
 def is_message(value: Any) -> bool:
@@ -350,17 +342,17 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
         notes.add(f"the direction {written[:40]} taken for messages of the {'user' if role == 'user' else 'agent'}")
     is_result, raw = usual_message(raw, role, content_of(raw), notes)
     role = "tool" if is_result else role
-    called = _called(content_of(raw)) if role == "assistant" and written.strip().lower() in _CALLED else []
-    parts = _parts(None if called else content_of(raw), notes)
-    parts.calls += [*called, *_calls(raw)]
+    called = calls_in(content_of(raw)) if role == "assistant" and written.strip().lower() in _CALLED else []
+    parts = message_parts(None if called else content_of(raw), notes)
+    parts.calls += [*called, *message_calls(raw)]
     if isinstance(seen := raw.get(OBSERVATION), dict) and isinstance(seen.get("results"), list):
-        parts.results += [_result(result, notes) for result in seen["results"] if isinstance(result, dict)]
+        parts.results += [tool_result(result, notes) for result in seen["results"] if isinstance(result, dict)]
     if isinstance(given := raw.get("tool_results"), list):
-        parts.results += [_result(result, notes) for result in given if isinstance(result, dict)]
+        parts.results += [tool_result(result, notes) for result in given if isinstance(result, dict)]
     if role == "tool" and not parts.results:
-        text = "\n".join(parts.texts) or _told(raw.get("error")) or _text(raw.get("result"), notes)
-        call = _first_text(raw, "tool_call_id", "call_id", "toolCallId", "id")
-        parts.results.append(ToolResult(call, text, _failed(raw)))
+        text = "\n".join(parts.texts) or error_words(raw.get("error")) or result_text(raw.get("result"), notes)
+        call = first_text(raw, "tool_call_id", "call_id", "toolCallId", "id")
+        parts.results.append(ToolResult(call, text, says_failure(raw)))
         parts.texts = []
     if parts.prompts:
         yield TauMessage("system", "\n".join(parts.prompts))
@@ -376,23 +368,23 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
 
 
 def _item(kind: str, raw: Mapping[str, Any], notes: Notes) -> Iterator[TauMessage]:
-    call_id = _first_text(raw, "call_id", "id")
+    call_id = first_text(raw, "call_id", "id")
     if kind == "thought":
         notes.add("reasoning left out")
     elif kind == "result":
-        yield TauMessage("tool", _text(raw.get("output"), notes), None, call_id, None, _failed(raw))
+        yield TauMessage("tool", result_text(raw.get("output"), notes), None, call_id, None, says_failure(raw))
     else:
         name = raw["name"] if kind == "call" else str(raw["type"]).removesuffix("_call")
         given = raw.get("arguments", raw.get("input")) if kind == "call" else raw.get("action")
-        yield TauMessage("assistant", None, (WrittenToolCall(call_id, str(name), _arguments(given)),))
+        yield TauMessage("assistant", None, (WrittenToolCall(call_id, str(name), call_arguments(given)),))
         if raw.get("output") is not None:
-            yield TauMessage("tool", _text(raw["output"], notes), None, call_id, None, _failed(raw))
+            yield TauMessage("tool", result_text(raw["output"], notes), None, call_id, None, says_failure(raw))
 
 
 def content_of(raw: Mapping[str, Any]) -> Any:
     """What a message says, as it was written; in parts where these also say what its tools did."""
     parts = raw.get("parts")
-    if isinstance(parts, list) and any(isinstance(part, dict) and _is_ui_tool(part) for part in parts):
+    if isinstance(parts, list) and any(isinstance(part, dict) and is_ui_tool(part) for part in parts):
         return parts
     for key in CONTENT_KEYS:
         given = raw.get(key)
@@ -400,159 +392,4 @@ def content_of(raw: Mapping[str, Any]) -> Any:
             if key == "body" and isinstance(given, str) and given.startswith("<"):
                 return html.unescape(_TAG.sub("", _BREAK.sub("\n", given))).strip()
             return given.get("content") if key == "message" and isinstance(given, dict) else given
-    return None
-
-
-def _parts(content: Any, notes: Notes) -> _Parts:
-    parts = _Parts([], [], [], [])
-    for piece in content if isinstance(content, list) else [] if content is None else [content]:
-        _add_piece(piece, parts, notes)
-    return parts
-
-
-def _add_piece(piece: Any, parts: _Parts, notes: Notes) -> None:
-    if not isinstance(piece, dict):
-        if piece not in (None, ""):
-            parts.texts.append(as_text(piece))
-        return
-    kind = next((piece[key] for key in _KIND_KEYS if isinstance(piece.get(key), str)), None)
-    inner_calls = [piece[key] for key in _INNER_CALLS if isinstance(piece.get(key), dict)]
-    inner_results = [piece[key] for key in _INNER_RESULTS if isinstance(piece.get(key), dict)]
-    if kind in _THOUGHTS:
-        notes.add("reasoning left out")
-    elif kind in _CALLS or inner_calls or (kind is None and {"name", "arguments"} <= piece.keys()):
-        parts.calls += map(_call, inner_calls or [piece])
-    elif kind in _RESULTS or inner_results or (kind is None and {"call_id", "content"} <= piece.keys()):
-        parts.results += (_result(result, notes) for result in inner_results or [piece])
-    elif kind is not None and (tool := _ui_tool(kind, piece)):
-        parts.calls.append(_call(tool))
-        if not {"output", "result", "errorText"}.isdisjoint(tool):
-            parts.results.append(_result(tool, notes))
-    elif isinstance(text := _words(piece), str) and (kind is None or kind in _TEXTS):
-        parts.texts.append(text)
-    elif kind == "system-prompt":
-        parts.prompts.append(as_text(piece.get("content")))
-    elif kind is None:
-        parts.texts.append(as_text(piece))
-    elif kind != "step-start":
-        notes.add(f"content of the kind {kind[:40]} left out")
-
-
-def _words(piece: Mapping[str, Any]) -> Any:
-    """The text of a piece, which OpenAI's assistants put into an object with what it cites."""
-    text = piece.get("text", piece.get("content"))
-    return text.get("value") if isinstance(text, dict) else text
-
-
-def _is_ui_tool(piece: Mapping[str, Any]) -> bool:
-    return isinstance(kind := piece.get("type"), str) and _ui_tool(kind, piece) is not None
-
-
-def _ui_tool(kind: str, piece: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """A call that the AI SDK shows together with what came of it: ``tool-NAME``, in older versions inside of it."""
-    tool = piece.get("toolInvocation", piece)
-    if not isinstance(tool, dict) or "toolCallId" not in tool:
-        return None
-    return tool if "toolName" in tool else {**tool, "toolName": kind.removeprefix("tool-")}
-
-
-def _result(raw: Mapping[str, Any], notes: Notes) -> ToolResult:
-    name = _first_text(
-        raw, "tool_use_id", "tool_call_id", "source_call_id", "call_id", "toolUseId", "toolCallId", "request_id", "id"
-    )
-    keys = ("content", "response", "result", "result_value", "output", "errorText")
-    return ToolResult(
-        name, _text(next((raw[key] for key in keys if raw.get(key) is not None), None), notes), _failed(raw)
-    )
-
-
-def _text(content: Any, notes: Notes) -> str:
-    """What a tool gave, as text: blocks joined, everything else as JSON."""
-    if isinstance(content, list) and content and all(isinstance(block, dict) and "type" in block for block in content):
-        return "\n".join(_parts(content, notes).texts)
-    if (
-        isinstance(content, list)
-        and content
-        and all(isinstance(block, dict) and {"text"} == block.keys() for block in content)
-    ):
-        return "\n".join(as_text(block["text"]) for block in content)
-    return "" if content is None else as_text(content)
-
-
-def _failed(raw: Mapping[str, Any]) -> bool | None:
-    """Whether a tool says that it failed; None where it does not say."""
-    for key in ("is_error", "isError", "error", "errorText"):
-        if key in raw:
-            return bool(raw[key])
-    return {"error": True, "failed": True, "incomplete": True, "success": False, "completed": False}.get(
-        str(raw.get("status", ""))
-    )
-
-
-def _told(error: Any) -> str:
-    """The words of an error."""
-    if isinstance(error, dict):
-        return str(error.get("message") or as_text(error))
-    return error if isinstance(error, str) else ""
-
-
-def _called(content: Any) -> list[WrittenToolCall]:
-    """The calls that are all of a message, as objects or as JSON; none where it is no call."""
-    given = literal(content) if isinstance(content, str) else content
-    calls = given if isinstance(given, list) else [given]
-    if not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in calls):
-        return []
-    return [
-        _call(call)
-        if "arguments" in call
-        else _call(
-            {
-                "name": call["name"],
-                "arguments": {key: value for key, value in call.items() if key not in ("name", "id")},
-            }
-        )
-        for call in calls
-    ]
-
-
-def _calls(raw: Mapping[str, Any]) -> Iterable[WrittenToolCall]:
-    for key in CALL_KEYS:
-        given = raw.get(key)
-        if isinstance(given, dict):
-            yield _call(given)
-        elif isinstance(given, list):
-            yield from (_call(call) for call in given if isinstance(call, dict))
-
-
-def _call(raw: Mapping[str, Any]) -> WrittenToolCall:
-    function = raw.get("function")
-    inside = function if isinstance(function, dict) else raw
-    name = (
-        function
-        if isinstance(function, str)
-        else _first_text(inside, "name", "tool_name", "toolName", "tool", "function_name")
-    )
-    given = next(
-        (
-            inside[key]
-            for key in ("arguments", "args", "input", "parameters", "params_as_json")
-            if inside.get(key) is not None
-        ),
-        None,
-    )
-    return WrittenToolCall(
-        _first_text(raw, "id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "request_id"),
-        name,
-        _arguments(given),
-    )
-
-
-def _arguments(given: Any) -> str | dict[str, Any] | None:
-    return given if given is None or isinstance(given, str | dict) else as_text(given)
-
-
-def _first_text(raw: Mapping[str, Any], *keys: str) -> str | None:
-    for key in keys:
-        if isinstance(given := raw.get(key), str | int) and not isinstance(given, bool):
-            return str(given)
     return None
