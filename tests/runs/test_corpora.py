@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-import polars
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dialgauge import columns
 from dialgauge.dialogue import Act, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
 from dialgauge.runs import Store, decode_corpus, encode_corpus, new_run
-from dialgauge.runs.run_folder import RunFolder
 from support.reading import write_bytes
 from support.soak import examples
 
@@ -67,34 +63,6 @@ def test_todays_native_lines_are_unchanged_and_an_outcome_is_read_back() -> None
     assert msgspec.json.decode(msgspec.json.encode(ended), type=Dialogue) == ended
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(b'{"id":"a","turns":[],"outcome":{"success":true,"sucess":1}}', type=Dialogue)
-
-
-@pytest.mark.parametrize("rows", [1, 2, 3, 100])
-def test_a_large_corpus_comes_back_some_dialogues_at_a_time(
-    rows: int, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes = (2, 0, 1, 3, 0, 1)
-    talks = [
-        Dialogue(id=str(name), turns=tuple(Turn(speaker="user", text=f"{name}.{turn}") for turn in range(size)))
-        for name, size in enumerate(sizes)
-    ]
-    run = store.open(stored(store, "a", talks))
-    monkeypatch.setattr(columns, "PIECE_ROWS", rows)
-    whole: list[int] = []
-    monkeypatch.setattr(RunFolder, "table", _counted(RunFolder.table, whole))
-    assert list(run.dialogues()) == talks
-    assert (sum(sizes) in whole) == (rows >= sum(sizes))
-
-
-def _counted(
-    read: Callable[[RunFolder, str], polars.DataFrame], heights: list[int]
-) -> Callable[[RunFolder, str], polars.DataFrame]:
-    def table(folder: RunFolder, name: str) -> polars.DataFrame:
-        frame = read(folder, name)
-        heights.append(frame.height)
-        return frame
-
-    return table
 
 
 def test_equal_dialogues_are_stored_once(store: Store, dialogues: list[Dialogue]) -> None:

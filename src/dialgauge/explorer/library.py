@@ -28,7 +28,6 @@ from dialgauge.comparison import (
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.beside_runs import kept_beside
-from dialgauge.formats import hold
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import pages_of
 from dialgauge.runs import MANIFEST, Run, Store, Survey
@@ -277,7 +276,7 @@ def _made_now(kind: str, run: Run) -> Run | None:
     """A run of another kind, made of the dialogues of a run; None where that kind needs more, or they are gone."""
     make: Callable[..., Run] | None = kind_named(kind).part("from_dialogues", Callable)  # type: ignore[arg-type]
     try:
-        return None if make is None else make(hold(run.dialogues()), run.name, resamples=0)
+        return None if make is None else make(list(run.dialogues()), run.name, resamples=0)
     except DialgaugeError:
         return None
 

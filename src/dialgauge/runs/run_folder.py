@@ -120,36 +120,9 @@ class RunFolder:
         from dialgauge.runs.corpora import decode_corpus
 
         try:
-            for heads, turns in self._corpus_batches():
-                yield from decode_corpus(heads, turns)
+            yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
             raise self.damage(TURNS, f"holds something that is not a dialogue ({reason(error)})") from error
-
-    def _corpus_batches(self) -> Iterator[tuple[polars.DataFrame, polars.DataFrame]]:
-        """Dialogues and the records of their turns, some at a time where a corpus has many."""
-        from dialgauge.columns import PIECE_ROWS
-
-        heads = self.table(DIALOGUES)
-        if TURNS not in self.files or self.tables[TURNS].rows <= PIECE_ROWS:
-            yield heads, self.table(TURNS)
-            return
-        import polars
-
-        self.checked(TURNS)
-        [path] = self.verified(TURNS)
-        ends = heads["turns"].cum_sum()
-        first = start = 0
-        while first < heads.height:
-            last = max(int((ends <= start + PIECE_ROWS).sum()), first + 1)
-            end = int(ends[last - 1])
-            try:
-                with _hushed():
-                    whole = polars.scan_parquet(_named(path), glob=False, hive_partitioning=False)
-                    turns = whole.slice(start, end - start).select("record").collect()
-            except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
-                raise self.unreadable(TURNS, error) from error
-            yield heads[first:last], turns
-            first, start = last, end
 
     @property
     def has_corpus(self) -> bool:
