@@ -39,6 +39,7 @@ def compare(
     level: float = 0.95,
     missing: str = "shared",
     store: Store | str | Path | None = None,
+    format: str | None = None,
     **tracking: Unpack[TrackingOptions],
 ) -> Comparison:
     """Which system is better, and by which measure?
@@ -47,7 +48,8 @@ def compare(
     of agents (files or folders), or trackers: ``compare(gold, predictions)``, each as for :func:`dialgauge.score`.
     Tests are paired over the dialogues that all systems have. ``missing`` is for others: ``shared`` leaves them out,
     ``without`` leaves out the systems that lack some, ``refuse`` is an error; of trackers, ``empty`` scores what a
-    system lacks as empty states. Options of :func:`dialgauge.score`, from ``profile`` to ``accept``, are for trackers.
+    system lacks as empty states. Options of :func:`dialgauge.score`, from ``profile`` to ``accept``, are for trackers,
+    and ``format`` names the format of logs.
 
     >>> import dialgauge
     >>> gold = {str(n): [{"hotel-area": "north"}] for n in range(8)}
@@ -86,7 +88,13 @@ def compare(
         else [str(measure) for measure in ([measures] if isinstance(measures, str) else measures)]
     )
     return compare_runs(
-        _scored_logs(runs), store=store, measures=named, resamples=resamples, seed=seed, level=level, missing=missing
+        _scored_logs(runs, format),
+        store=store,
+        measures=named,
+        resamples=resamples,
+        seed=seed,
+        level=level,
+        missing=missing,
     )
 
 
@@ -159,17 +167,17 @@ def _can_be_read_again(source: str) -> bool:
         return False
 
 
-def _scored_logs(systems: Sequence[Run | str]) -> list[Run | str]:
+def _scored_logs(systems: Sequence[Run | str], format: str | None) -> list[Run | str]:
     """The systems, files and folders with logs of agents among them scored; the others are runs."""
     paths = [name for name in systems if isinstance(name, str) and is_input(name)]
     if not paths:
         return list(systems)
     from dialgauge.tasks import are_results, refuse_unknown, score_results
 
-    if not are_results(paths):
+    if not format and not are_results(paths):
         refuse_unknown(paths)
         return list(systems)
-    scored = iter(score_results(paths, resamples=0).runs)
+    scored = iter(score_results(paths, resamples=0, format=format).runs)
     return [next(scored) if isinstance(name, str) and is_input(name) else name for name in systems]
 
 
@@ -178,7 +186,9 @@ def is_input(name: str) -> bool:
     return Path(name).is_file() or (Path(name).is_dir() and not (Path(name) / "run.json").is_file())
 
 
-def audit_results(results: Results, *, domain: str | None = None, tasks: str | Path | None = None) -> list[LogAudit]:
+def audit_results(
+    results: Results, *, domain: str | None = None, tasks: str | Path | None = None, format: str | None = None
+) -> list[LogAudit]:
     """Is each log what it says, do its verdicts replay, were its tasks fair?
 
     ``domain`` names the tool domain in which calls are made again (by default ours, where the log is theirs), ``tasks``
@@ -194,10 +204,10 @@ def audit_results(results: Results, *, domain: str | None = None, tasks: str | P
     from dialgauge.tasks import audit_logs
 
     file = None if tasks is None else Path(tasks)
-    return audit_logs(named_files(results), domain=domain, tasks=file, root=data_folder().root)
+    return audit_logs(named_files(results), domain=domain, tasks=file, root=data_folder().root, format=format)
 
 
-def blame_results(results: Results, *, domain: str | None = None) -> list[LogBlame]:
+def blame_results(results: Results, *, domain: str | None = None, format: str | None = None) -> list[LogBlame]:
     """Whose fault was each failure of each log: agent, user, both, task, infrastructure, or unclear?
 
     Every one has ``failures``, ``counts``, ``tables()``, ``explain("12#0")`` and ``to_polars()``.
@@ -213,7 +223,12 @@ def blame_results(results: Results, *, domain: str | None = None) -> list[LogBla
 
     return [
         blame_log(
-            source, name, domain=domain, root=data_folder().root, faults=_user_check(list(read(source).dialogues))
+            source,
+            name,
+            domain=domain,
+            root=data_folder().root,
+            format=format,
+            faults=_user_check(list(read(source, format=format).dialogues)),
         )
         for name, source in named_files(results).items()
     ]
@@ -225,6 +240,7 @@ def review_log(
     *,
     domain: str | None = None,
     tasks: str | Path | None = None,
+    format: str | None = None,
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> Review:
@@ -243,10 +259,10 @@ def review_log(
     audit = blame = None
     missing: list[Missing] = []
     try:
-        [audit] = audit_results({own: file}, domain=domain, tasks=tasks)
+        [audit] = audit_results({own: file}, domain=domain, tasks=tasks, format=format)
         if audit.no_replay == "no world":
             missing.append(Missing("replay"))
-        [blame] = blame_results({own: file}, domain=domain)
+        [blame] = blame_results({own: file}, domain=domain, format=format)
     except DialgaugeError as why:
         missing.append(Missing("blame" if audit else "audit", why.message))
     faults: dict[str, list[ObservedFault]] = {}
@@ -255,7 +271,7 @@ def review_log(
         None if blame is None else lambda: blame,
         lambda: faults,
     )
-    scored = score_results({own: file}, findings=lambda _: findings, progress=progress or SILENT)
+    scored = score_results({own: file}, findings=lambda _: findings, progress=progress or SILENT, format=format)
     if audit is None and scored.runs[0].details["integrity"] is None:
         missing = [Missing("format")]  # not a log of a benchmark: no error of it is to be told
     if audit is None:
@@ -264,11 +280,13 @@ def review_log(
     return Review(run=run, audit=audit, blame=blame, faults=faults, missing=tuple(missing))
 
 
-def log_findings(source: str | Path) -> LogFindings:
+def log_findings(source: str | Path, format: str | None = None) -> LogFindings:
     """Audit and blame of a log, as tables of its run; nothing is done before one of them is asked for."""
     from dialgauge.tasks import LogFindings
 
-    return LogFindings(cache(lambda: audit_results(source)[0]), cache(lambda: blame_results(source)[0]))
+    return LogFindings(
+        cache(lambda: audit_results(source, format=format)[0]), cache(lambda: blame_results(source, format=format)[0])
+    )
 
 
 def _user_check(dialogues: Sequence[Dialogue]) -> Callable[[str, str], list[ObservedFault]]:

@@ -201,6 +201,7 @@ def main(
             help="Instead of files: a CSV table of systems and scores, as printed in papers.",
         ),
     ] = None,
+    format: common.FormatOption = None,
     *,
     inputs: TrackerInputs,
     testing: Testing,
@@ -221,11 +222,11 @@ def main(
         )
     common.numpy_first()
     if _are_runs(files, output.store):
-        refuse("stored runs are already scored", inputs, run=output.run)
+        refuse("stored runs are already scored", inputs, run=output.run, format=format)
         return compare_stored(files, testing, request, output)
-    if _are_results(files, output.store):
+    if format or _are_results(files, output.store):
         refuse("agent results are already scored", inputs)
-        return compare_stored(files, testing, request, output)
+        return compare_stored(files, testing, request, output, format)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
     if not inputs.gold_format:
@@ -254,12 +255,16 @@ def main(
     for name, each in comparison.runs.items():
         notes = [note for note in each.notes if note_kind(note) in _READ]
         err.print("; ".join([f"{name} ({profile}): {each.coverage.sentence()}", *notes]))
-    for note in comparison.reading_notes:
-        err.print(f"{note}.")
     return present(comparison, request.options(comparison.systems), output)
 
 
-def compare_stored(runs: Sequence[Run | str], testing: Testing, request: Request, output: ComparisonOutput) -> int:
+def compare_stored(
+    runs: Sequence[Run | str],
+    testing: Testing,
+    request: Request,
+    output: ComparisonOutput,
+    format: str | None = None,
+) -> int:
     """Compare runs, stored ones or results of agents, without their inputs."""
     from dialgauge import compare
 
@@ -271,6 +276,7 @@ def compare_stored(runs: Sequence[Run | str], testing: Testing, request: Request
         seed=testing.seed,
         level=testing.confidence,
         missing=testing.missing,
+        format=format,
     )
     return present(comparison, request.options(comparison.systems), output)
 
@@ -327,6 +333,8 @@ def _present_systems(path: Path, output: ComparisonOutput) -> None:
 def present(compared: comparison.Comparison, options: comparison.ComparisonOptions, output: ComparisonOutput) -> int:
     """Print, write and draw a comparison; the exit code says whether it is complete."""
     common.keep_shown(compared)
+    for note in compared.reading_notes:
+        err.print(f"{note}.")
     screen = out if output.on_screen else err
     missing = comparison.missing_sentences(compared)
     if missing:

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge import explorer, formats, rendering, runs
 from dialgauge.cli import common, writing
@@ -37,6 +37,7 @@ def review(
         list[str],
         Argument(metavar="LOG...", help="Logs of agents in any known format: tau, chat messages, inspect, ..."),
     ],
+    format: common.FormatOption = None,
     domain: common.ReplayDomainOption = None,
     tasks: common.JudgedTasksOption = None,
     detail: Annotated[bool, Option(help="The whole review of every log, however many lines that takes.")] = False,
@@ -58,7 +59,9 @@ def review(
     opened = runs.Store(store)
     opened.check_writable()
     named = formats.named_files(logs)
-    reviews = [_reviewed(name, source, domain, tasks, opened) for name, source in named.items()]
+    reviews = [
+        _reviewed(name, source, opened, domain=domain, tasks=tasks, format=format) for name, source in named.items()
+    ]
     page = page or opened.folder / f"review-{_page_name(named)}.html"
     last = [f"Page: {page}{' (in place of an older one)' if page.exists() else ''}"]
     explorer.write_report(page, [each.run for each in reviews], title="Review")
@@ -81,10 +84,10 @@ def _page_name(logs: Iterable[str]) -> str:
     return re.sub(r"[^\w.-]+", "-", "-".join(logs))[:_LONGEST].strip("-.") or "log"
 
 
-def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, store: runs.Store) -> Review:
+def _reviewed(name: str, source: str, store: runs.Store, **how: Any) -> Review:
     from dialgauge.api import review_log
 
-    review = review_log(source, name, domain=domain, tasks=tasks, store=store, progress=OnScreen())
+    review = review_log(source, name, **how, store=store, progress=OnScreen())
     err.print(f"stored as run {review.run.id} in {store.folder}")
     return review
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -111,7 +112,7 @@ def score(
     tasks: Annotated[
         Path | None,
         Option(
-            not_with=("--from", "--measures", "--by", "--worst", "--run"),
+            not_with=("--from", "--measures", "--by", "--worst", "--run", "--format"),
             help="Grade agent results again under another version of their tasks, and show what flips.",
         ),
     ] = None,
@@ -133,6 +134,7 @@ def score(
         ),
     ] = None,
     by: Annotated[Literal["domain"] | None, Option(help="Break Inform and Success down by domain.")] = None,
+    format: common.FormatOption = None,
     worst: common.WorstOption = 0,
     from_runs: common.FromRunsOption = None,
     resamples: common.ResamplesOption = 1000,
@@ -163,9 +165,11 @@ def score(
         "progress": OnScreen(),
     }
     stored = _opened(from_runs or (), output.store)
-    if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
+    if all(run.kind == "trials" for run in stored) if stored else format or (files and _are_results(files)):
         refuse("agent results are already scored", responses, by=by, worst=worst)
-        scored = _scored_results(stored, files or [], {**how, "measures": measures or (), "judges": judge or ()})
+        scored = _scored_results(
+            stored, files or [], {**how, "measures": measures or (), "judges": judge or (), "format": format}
+        )
         _print_coverage(scored.results.runs, out if output.on_screen else err)
     else:
         refuse("graders judge agent results", judge=judge)
@@ -194,7 +198,8 @@ def _scored_results(stored: Sequence[Run], files: Sequence[str], how: Mapping[st
     from dialgauge.api import log_findings
 
     def scored(results_files: Sequence[str] | Mapping[str, str]) -> tasks.TrialRuns:
-        return tasks.score_results(results_files, findings=log_findings, **how)
+        findings = partial(log_findings, format=how.get("format"))
+        return tasks.score_results(results_files, findings=findings, **how)
 
     results = scored(common.named_systems(files)) if files else tasks.TrialRuns(stored)
     stands = results.complete and results.trials_stand and all(map(tasks.per_task_stands, results.runs))

@@ -18,6 +18,7 @@ def audit(
     results: Annotated[
         list[str] | None, Argument(help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone.")
     ] = None,
+    format: common.FormatOption = None,
     domain: common.ReplayDomainOption = None,
     tasks: common.JudgedTasksOption = None,
     limit: common.LimitOption = 20,
@@ -37,7 +38,7 @@ def audit(
     root = data.data_folder().root
     named = formats.named_files(results) if results else {}
     with progress_bar("auditing", len(named)) as advance:
-        logs = audit_logs(named, domain=domain, tasks=tasks, root=root, advance=advance)
+        logs = audit_logs(named, domain=domain, tasks=tasks, root=root, format=format, advance=advance)
     task_set = audit_task_set(logs, domain=domain, tasks=tasks, root=root)
     same = tools.same_logs((each.name, each.integrity) for each in logs)
     screen = out if output.on_screen else err

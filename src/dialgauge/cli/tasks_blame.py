@@ -15,6 +15,7 @@ from dialgauge.worlds import tools
 def blame(
     results: Annotated[list[str], Argument(help="Agent result files (tau-bench, tau2-bench).")],
     dialogue: Annotated[str | None, Option(metavar="ID", help="Show all evidence on one failure (task#trial).")] = None,
+    format: common.FormatOption = None,
     domain: common.ReplayDomainOption = None,
     limit: common.LimitOption = 20,
     *,
@@ -32,7 +33,7 @@ def blame(
     logs = []
     with progress_bar("blaming", len(named)) as advance:
         for name, source in named.items():
-            logs += blame_results({name: source}, domain=domain)
+            logs += blame_results({name: source}, domain=domain, format=format)
             advance(1)
     screen = out if output.on_screen else err
     for log in logs:

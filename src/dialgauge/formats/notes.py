@@ -35,6 +35,8 @@ class Notes:
         self.unread: dict[str, str] = {}
         #: Fields by which dialogues were judged, some of which may say nothing in others.
         self.judged_by: set[str] = set()
+        #: Verdicts of a log that could not be placed: how many of what, and how they can be.
+        self.unplaced_verdicts = ""
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
         #: What a reader made of a file whose layout it had to find out, in one line; and whether a name in it says that

@@ -249,9 +249,9 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
     if matching:
         names = ", ".join(format_.name for format_ in matching)
         raise DialgaugeError(
-            f"it could be any of these formats: {names}; name one of them (--help says how) or, in a command without "
-            f"such an option, give what 'dialgauge data convert {part.name} named.jsonl --to native --format "
-            f"{matching[0].name}' writes",
+            f"it could be any of these formats: {names}; name one of them (--help says how), as in --format "
+            f"{matching[0].name}, or, in a command without such an option, give what 'dialgauge data convert "
+            f"{part.name} named.jsonl --to native --format {matching[0].name}' writes",
             file=part.name,
         )
     from dialgauge.formats.logs.log_signs import holds_results

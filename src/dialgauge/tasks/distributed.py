@@ -76,13 +76,21 @@ class ResponseWork(TaskWork):
 class ResultsWork(TaskWork):
     """Results of agents over trials."""
 
-    def __init__(self, measures: Sequence[str], resamples: int, seed: int, judges: Iterable[str | Path] = ()) -> None:
-        self._measures, self._resamples, self._seed = tuple(measures), resamples, seed
+    def __init__(
+        self,
+        measures: Sequence[str],
+        resamples: int,
+        seed: int,
+        judges: Iterable[str | Path] = (),
+        format: str | None = None,
+    ) -> None:
+        self._measures, self._resamples, self._seed, self._format = tuple(measures), resamples, seed, format
         self.files = [str(file) for file in judges]
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"measures": list(self._measures), "resamples": self._resamples, "seed": self._seed}
+        named = {"format": self._format} if self._format else {}
+        return {"measures": list(self._measures), "resamples": self._resamples, "seed": self._seed, **named}
 
     def open(self) -> None:
         """Every file is read for itself."""
@@ -94,6 +102,7 @@ class ResultsWork(TaskWork):
             resamples=self._resamples,
             seed=self._seed,
             judges=self.files,
+            format=self._format,
         )
         return packed_run(scored[0])
 

@@ -122,6 +122,48 @@ OLDER_UI_MESSAGES = [
         {"type": "tool-invocation", "toolInvocation": OLDER_TOOL}, {"type": "text", "text": "Yes, in room 7."}]},
     UI_MESSAGES[2],
 ]  # fmt: skip
+REACT: list[dict[str, Any]] = [
+    OPENAI[1],
+    {"role": "assistant", "thought": "Who?", "action": "lookup", "args": {"name": "Ann"}},
+    {"role": "observation", "observation": "room 7"},
+    {"role": "assistant", "thought": "So.", "action": "finish", "args": {"answer": "Yes, in room 7."}},
+    OPENAI[-1],
+]
+REACT_BY_USER = [*REACT[:2], {"role": "user", "observation": "room 7"}, OPENAI[4], OPENAI[-1]]
+REACT_IN_ONE = [
+    OPENAI[1],
+    {"role": "assistant", "action": {"name": "lookup", "kwargs": {"name": "Ann"}}, "observation": "room 7"},
+    {"role": "assistant", "content": "Yes, in room 7.", "action": None, "observation": None},
+    OPENAI[-1],
+]
+REACT_TEXT = [
+    OPENAI[1],
+    {"role": "assistant", "content": 'Thought: Who?\nAction: lookup\nAction Input: {"name": "Ann"}'},
+    {"role": "user", "content": "Observation: room 7"},
+    *OPENAI[4:],
+]
+PART = {"type": "conversation_part", "part_type": "comment"}
+INTERCOM = [
+    {**PART, "part_type": "assignment", "body": None, "author": {"type": "bot"}},
+    {**PART, "body": "<p>Yes, in <b>room</b> 7.</p>", "author": {"type": "admin"}},
+    {**PART, "part_type": "note", "body": "<p>Not a friend.</p>", "author": {"type": "admin"}},
+    {**PART, "body": "<p>Thank you.</p>", "author": {"type": "user"}},
+]
+VOICE = [  # of Vapi
+    {"role": "user", "message": "Is Ann here?"},
+    {"role": "tool_calls", "toolCalls": [{"id": "c1", "function": OPENAI[2]["tool_calls"][0]["function"]}]},
+    {"role": "tool_call_result", "name": "lookup", "result": "room 7", "toolCallId": "c1"},
+    {"role": "bot", "message": "Yes, in room 7."},
+    {"role": "user", "message": "Thank you."},
+]
+LATER_RESULTS = [  # of ElevenLabs
+    {"role": "user", "message": "Is Ann here?"},
+    {"role": "agent", "message": None, "tool_calls": [
+        {"request_id": "c1", "tool_name": "lookup", "params_as_json": '{"name": "Ann"}'}]},
+    {"role": "agent", "message": "Yes, in room 7.", "tool_calls": [],
+     "tool_results": [{"request_id": "c1", "tool_name": "lookup", "result_value": "room 7"}]},
+    {"role": "user", "message": "Thank you."},
+]  # fmt: skip
 SESSION = [
     {"type": role, "sessionId": "s", "message": {"role": role, "content": message["content"]}}
     for message, role in zip(ANTHROPIC, ["user", "assistant", "user", "assistant", "user"], strict=True)
@@ -232,6 +274,12 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
         (None, "t", 0),
     ),
     "rows by task and trial": (lines(*rows(OPENAI, task_id="t", trial=2, success=True)), (True, "t", 2)),
+    "calls of a voice agent": (lines({"messages": VOICE, "id": "v"}), (None, "v", 0)),
+    "results beside the next words": (lines({"transcript": LATER_RESULTS, "success": True}), (True, "log", 0)),
+    "thoughts, actions and observations": (lines({"messages": REACT, "success": True}), (True, "log", 0)),
+    "observations in the user's messages": (lines({"messages": REACT_BY_USER}), (None, "log", 0)),
+    "observations beside actions": (lines({"messages": REACT_IN_ONE}), (None, "log", 0)),
+    "actions in texts": (lines({"messages": REACT_TEXT}), (None, "log", 0)),
     "a request and its response in JSON texts": (
         lines({"task": "t", "request": json.dumps({"messages": OPENAI[:-1]}),
                "response": json.dumps({"choices": [{"message": OPENAI[-1]}]})}),
@@ -253,6 +301,69 @@ def test_every_shape_is_the_same_conversation(shape: str, tmp_path: Path) -> Non
     assert dialogue.outcome is not None and dialogue.outcome.success is success
     details = dialogue.outcome.details
     assert (details["task"], details["trial"]) == (task, str(trial))
+
+
+def test_steps_without_roles_are_the_agents(tmp_path: Path) -> None:
+    step = {"thought": "Who?", "action": "lookup", "action_input": {"name": "Ann"}, "observation": "room 7"}
+    (tmp_path / "log.jsonl").write_bytes(lines({"task_id": "t", "success": True, "steps": [step]}))
+    [turn] = read(tmp_path / "log.jsonl")[0].turns
+    [call] = turn.calls or ()
+    assert (turn.speaker, call.name, call.result) == ("system", "lookup", {"content": "room 7"})
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        (
+            {"role": "assistant", "content": "Hello.", "action": "greet"},
+            "the action of a message that has no arguments",
+        ),
+        ({"role": "user", "content": "Hello.", "observation": "x"}, "the observation beside a user's words not read"),
+    ],
+)
+def test_an_action_or_observation_that_may_be_something_else_is_told(
+    message: dict[str, str], told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "log.jsonl").write_bytes(lines({"messages": [OPENAI[1], message]}))
+    corpus = read(tmp_path / "log.jsonl")
+    assert corpus[0].turns[1].text == "Hello." and not corpus[0].turns[1].calls
+    assert [what for what in corpus.notes.counts if what.startswith(told)]
+
+
+def test_a_conversation_of_intercom_begins_with_its_source_and_has_no_notes_of_the_staff(tmp_path: Path) -> None:
+    source = {"type": "conversation", "body": "<p>Is Ann here?</p>", "author": {"type": "user"}}
+    parts = {"type": "conversation_part.list", "conversation_parts": INTERCOM}
+    record = {"type": "conversation", "id": "i", "source": source, "conversation_parts": parts}
+    (tmp_path / "log.jsonl").write_bytes(lines(record, {**record, "id": "j"}))
+    corpus = read(tmp_path / "log.jsonl")
+    assert said(corpus["i"]) == [("user", "Is Ann here?"), ("system", "Yes, in room 7."), ("user", "Thank you.")]
+    assert corpus.notes.counts["parts of the kind note left out"] == 2
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_messages_of_a_thread_are_in_the_order_of_their_times(newest_first: bool, tmp_path: Path) -> None:
+    """OpenAI's assistants list the last message first, and put texts into objects."""
+    thread = [
+        {"role": role, "created_at": time, "content": [{"type": "text", "text": {"value": text, "annotations": []}}]}
+        for time, (role, text) in enumerate([("user", "Is Ann here?"), ("assistant", "Yes."), ("user", "Thank you.")])
+    ]
+    (tmp_path / "log.jsonl").write_bytes(lines({"data": thread[::-1] if newest_first else thread}))
+    corpus = read(tmp_path / "log.jsonl")
+    assert said(corpus[0]) == [("user", "Is Ann here?"), ("system", "Yes."), ("user", "Thank you.")]
+    told = "messages written from the last to the first put in the order of their times"
+    assert corpus.notes.counts[told] == newest_first
+
+
+def test_messages_that_the_user_never_saw_are_left_out(tmp_path: Path) -> None:
+    comments = [
+        {"author": {"role": "end-user"}, "body": "Is Ann here?", "public": True},
+        {"author": {"role": "agent"}, "body": "Not a friend.", "public": False},
+        {"author": {"role": "agent"}, "body": "Yes.", "public": True},
+    ]
+    (tmp_path / "log.json").write_bytes(lines({"tickets": [{"id": 1, "comments": comments}]}))
+    corpus = read(tmp_path / "log.json")
+    assert said(corpus[0]) == [("user", "Is Ann here?"), ("system", "Yes.")]
+    assert corpus.notes.counts["messages that are not public left out"] == 1
 
 
 def said(dialogue: Dialogue) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -129,19 +130,77 @@ def test_spans_are_read_in_the_order_of_their_times(tmp_path: Path) -> None:
     assert {dialogue.id: dialogue.turns for dialogue in read(path)} == turns
 
 
-def test_evaluations_of_one_conversation_that_contradict_each_other_are_told(tmp_path: Path) -> None:
-    def evaluation(value: float) -> dict[str, object]:
-        name = {"key": "gen_ai.evaluation.name", "value": {"stringValue": "correct"}}
-        score = {"key": "gen_ai.evaluation.score.value", "value": {"doubleValue": value}}
-        return {"name": "gen_ai.evaluation.result", "attributes": [name, score]}
+def _attributes(**given: str) -> list[dict[str, object]]:
+    return [{"key": f"gen_ai.{key.replace('__', '.')}", "value": {"stringValue": text}} for key, text in given.items()]
 
-    said = [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}}]
+
+def _evaluation(value: float, **given: str) -> dict[str, object]:
+    score = {"key": "gen_ai.evaluation.score.value", "value": {"doubleValue": value}}
+    attributes = [*_attributes(evaluation__name="correct", **given), score]
+    return {"name": "gen_ai.evaluation.result", "attributes": attributes}
+
+
+def _spans(folder: Path, *spans: Mapping[str, object]) -> Path:
+    path = folder / "spans.jsonl"
+    path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    return path
+
+
+def _chat(trace: str, span: str, said: str, **more: str) -> dict[str, object]:
+    messages = json.dumps([{"role": "user", "parts": [{"type": "text", "content": said}]}])
+    known = _attributes(operation__name="chat", input__messages=messages, **more)
+    return {"traceId": trace, "spanId": span, "attributes": known}
+
+
+def test_evaluations_of_one_conversation_that_contradict_each_other_are_told(tmp_path: Path) -> None:
+    said = _attributes(operation__name="chat")
     spans = [
-        {"traceId": "t", "spanId": str(number), "attributes": said, "events": [evaluation(value)]}
+        {"traceId": "t", "spanId": str(number), "attributes": said, "events": [_evaluation(value)]}
         for number, value in enumerate((0.0, 1.0))
     ]
-    (tmp_path / "two.jsonl").write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
-    assert any("evaluations of one name that differ" in note for note in read(tmp_path / "two.jsonl").notes.counts)
+    notes = read(_spans(tmp_path, *spans)).notes
+    assert any("evaluations of one name that differ" in note for note in notes.counts)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_evaluations_in_a_trace_of_their_own_are_of_the_conversation_that_they_link_to(
+    tmp_path: Path, named: bool
+) -> None:
+    """With the calls of the model that judges beside them, and links on the span itself or on the one above."""
+    talks = [
+        _chat(trace, "1", trace, **({"conversation__id": f"conv-{trace}"} if named else {})) for trace in ("a", "b")
+    ]
+    judges: list[dict[str, object]] = [
+        {"traceId": "j", "spanId": "1", "links": [{"traceId": "a", "spanId": "1"}], "events": [_evaluation(1)]},
+        {"traceId": "k", "spanId": "1", "links": [{"traceId": "b", "spanId": "1"}]},
+        {"traceId": "k", "spanId": "2", "parentSpanId": "1", "events": [_evaluation(0)]},
+        {**_chat("k", "3", "Is this correct?"), "parentSpanId": "1"},
+    ]
+    corpus = read(_spans(tmp_path, *talks, *judges))
+    assert [dialogue.id for dialogue in corpus] == (["conv-a", "conv-b"] if named else ["a", "b"])
+    assert [dialogue.details["score[correct]"] for dialogue in corpus] == ["1", "0"]
+    assert [[turn.text for turn in dialogue.turns] for dialogue in corpus] == [["a"], ["b"]]
+    assert corpus.notes.counts == {"spans of an evaluator, in a trace that judges other conversations, left out": 1}
+
+
+def test_evaluations_name_the_conversation_or_the_answer_that_they_judge(tmp_path: Path) -> None:
+    talks = [_chat("t", "1", "hi", conversation__id="a"), _chat("u", "1", "hello", response__id="r1")]
+    events = [_evaluation(1, conversation__id="a"), _evaluation(0, response__id="r1")]
+    corpus = read(_spans(tmp_path, *talks, {"traceId": "j", "spanId": "1", "events": events}))
+    assert {dialogue.id: dialogue.details["score[correct]"] for dialogue in corpus} == {"a": "1", "u": "0"}
+
+
+def test_evaluations_that_cannot_be_placed_are_told_of_where_nothing_is_judged(tmp_path: Path) -> None:
+    talks = [_chat("t", name, "hi", conversation__id=name) for name in ("a", "b")]
+    lost = {"traceId": "t", "spanId": "e", "parentSpanId": "gone", "events": [_evaluation(1)]}
+    alone = {"traceId": "j", "spanId": "e", "events": [_evaluation(0)]}
+    [run] = score_results(_spans(tmp_path, *talks, lost, alone)).runs
+    assert run.coverage.units["conversations"].expected == 2
+    [told] = [note for note in run.notes if "judged" in note]
+    assert told.startswith("no conversation is judged: 2 evaluations of spans whose conversation is not known: give")
+    assert not any("under a name that is known" in note for note in run.notes)
+    [run] = score_results(_spans(tmp_path, {**talks[0], "events": [_evaluation(1)]}, talks[1], lost)).runs
+    assert any(note.startswith("left out: 1 evaluation of spans whose conversation") for note in run.notes)
 
 
 def test_spans_whose_parents_go_in_circles_are_of_their_trace(tmp_path: Path) -> None:

@@ -178,11 +178,12 @@ def test_a_trial_beyond_the_plan_does_not_rewrite_it(tmp_path: Path, capsys: pyt
         "infrastructure, 1 conversation beyond the plan of 4 trials."
     )
     assert "1 conversation beyond the plan of 4 trials (task 3): each counts as one more trial" in done.err
-    assert "so that 41 conversations are scored in all" in done.err
+    assert "so that 41 conversations are scored in all, 40 of those planned and 1 more (Reward is the mean" in done.err
     [run] = score_results([path], resamples=0).runs
     assert run.coverage.complete and run.details["beyond_plan"] == {"3": 1}
     # Nine tasks passed in 3 of 4 trials, one in 3 of 5; no pass^5 over one task.
     assert run.scores["pass^1"].value == pytest.approx((9 * 3 / 4 + 3 / 5) / 10)
+    assert run.scores["Reward"].value == pytest.approx((9 * 3 + 3) / 41)
     assert "pass^4" in run.scores and "pass^5" not in run.scores
     assert run.details["pass_1_if_missing"] == pytest.approx({"all_failed": 0.735, "all_passed": 0.735})
     [named] = score_results([path], measures=["pass^5"], resamples=0).runs

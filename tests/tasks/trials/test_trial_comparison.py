@@ -364,3 +364,15 @@ def test_scores_that_say_their_direction_lead_the_verdict(score: str, leads: boo
     assert comparison.measures == (f"Score[{score}]", "Cost", "Turns")
     sentence = str(comparison.verdict)
     assert sentence.startswith(f"a is ahead of b by 0.70 points in Score[{score}]" if leads else "Cost has the same")
+
+
+def test_what_was_not_read_of_logs_is_told_once_where_it_is_the_same(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    files = []
+    for name in ("a", "b"):
+        records = [{"task_id": str(task), "success": True, "odd": 1, "messages": TALK} for task in range(4)]
+        files.append(tmp_path / f"{name}.jsonl")
+        files[-1].write_text("".join(json.dumps(record) + "\n" for record in records))
+    told = dialgauge(capsys, "compare", *files).err.splitlines()
+    assert [line for line in told if "odd" in line] == ["a, b: fields of the log that are not read: odd."]

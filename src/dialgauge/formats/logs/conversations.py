@@ -45,6 +45,8 @@ _ANSWERS = ("output", "completion", "response", "responses", "choices")
 _ENDED = (*_ANSWERS, "outputs", "actual_output", "actualOutput")
 #: Names under which a record has something that was said.
 SPOKEN = frozenset((*_MESSAGES, *_BEGUN, *_ENDED))
+#: Where the first message of a conversation stands that is beside the list of the others.
+_OPENING = "source"
 #: Where one side of an exchange keeps what it says.
 _SIDE = ("messages", "contents", "input", "choices", "candidates", "output", "raw")
 _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "threadid", "chatid", "convid", "dialogue",
@@ -286,7 +288,8 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> FoundConversation 
         beside = as_of(talk.used[0], talk.beside) if own else talk.beside
         spent = list(usage_inside(record.get(name) for name in talk.used if name in _ENDED))
         usage = {"usage": spent[0]} if len(spent) == 1 and "usage" not in others else {}
-        return FoundConversation({**beside, **others, **usage}, (), talk.messages)
+        opening = [others.pop(_OPENING)] if is_message(others.get(_OPENING)) else []
+        return FoundConversation({**beside, **others, **usage}, (), [*opening, *talk.messages])
     messages = list(_opened(record[key]))
     for name in _ANSWERS:
         answer = record.get(name)

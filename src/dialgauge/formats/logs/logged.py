@@ -58,6 +58,8 @@ class Numbering:
                     "number them anew under 'trial', give tasks that differ ids of their own under 'task_id', or "
                     "keep the conversations of each agent in a file of its own"
                 )
+            else:
+                how += "; of a conversation that was written again as it grew, keep the last"
             if task != first_task:
                 how = f"'{first_task}' and '{task}' differ only in case: write them alike if they are one task"
             if model != other:

@@ -8,17 +8,31 @@ in the notes and left out.
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.json_text import literal
+from dialgauge.formats.logs.agent_steps import ACTION, OBSERVATION, is_step, observed, usual_message
+from dialgauge.formats.logs.content_parts import (
+    CALL_KEYS,
+    call_arguments,
+    calls_in,
+    error_words,
+    first_text,
+    is_ui_tool,
+    message_calls,
+    message_parts,
+    result_text,
+    says_failure,
+    tool_result,
+)
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.tau_messages import TauMessage, ToolResult, WrittenToolCall, as_text, turns_of
+from dialgauge.formats.tau_messages import TauMessage, ToolResult, WrittenToolCall, turns_of
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
@@ -36,8 +50,8 @@ _OTHER_ROLE_KEYS = ("source", "event", "direction", "kind")  # which other thing
 _ROLE_KEYS = ("role", "from", "speaker", "sender", "author", "type", *_OTHER_ROLE_KEYS)
 #: Who speaks where a call, or what came of it, is a message of its own, as LLaMA-Factory writes them.
 _CALLED: dict[str, Role] = {
-    **dict.fromkeys(("function_call", "tool_call"), "assistant"),
-    **dict.fromkeys(("tool_result", "tool_response", "function_response"), "tool"),
+    **dict.fromkeys(("function_call", "tool_call", "tool_calls"), "assistant"),
+    **dict.fromkeys(("tool_result", "tool_response", "function_response", "tool_call_result"), "tool"),
 }
 #: Keys with words of their own for who speaks.
 _SIDES: dict[str, dict[str, Role]] = {
@@ -47,7 +61,16 @@ _SIDES: dict[str, dict[str, Role]] = {
         **dict.fromkeys(("outgoing", "outbound", "outbound-api", "outbound-reply"), "assistant"),
     },
     "kind": {"request": "user", "response": "assistant"},
+    "author": {  # with the words of Intercom and Zendesk
+        **ROLES,
+        **dict.fromkeys(("lead", "contact", "end-user"), "user"),
+        **dict.fromkeys(("admin", "team"), "assistant"),
+    },
 }
+#: Parts of a conversation that its customer does not see.
+_INTERNAL = frozenset({"note", "note_and_reopen"})
+#: What ends a line in a text of HTML, and every other tag.
+_BREAK, _TAG = re.compile(r"</(?:p|div|li|h[1-6])>|<br ?/?>"), re.compile(r"<[^<>]{1,2000}>")
 CONTENT_KEYS = ("content", "value", "text", "parts", "blocks", "message", "utterance", "body")
 #: Keys that are known in capitals, too.
 _HEADINGS = frozenset({"from", "speaker", "sender", "author", *CONTENT_KEYS})
@@ -55,21 +78,10 @@ _HEADINGS = frozenset({"from", "speaker", "sender", "author", *CONTENT_KEYS})
 _SPOKEN_LINE = re.compile(
     r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?\*{0,2}([A-Za-z]{1,20})[ \t]?(?:\([^)\n]{1,40}\))?(?::\*{0,2}|\*{2}:)(.*)"
 )
-CALL_KEYS = ("tool_calls", "function_call", "toolCalls")
 #: Items of OpenAI's *responses* that are no messages.
 _ITEM_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 _ITEM_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _HOSTED_CALL = re.compile(r"[a-z_]+_call")
-#: Kinds of content blocks.
-_KIND_KEYS = ("type", "part_kind", "block_type")
-_TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "string", "user-prompt"})
-_CALLS = frozenset({"tool_use", "tool_call", "server_tool_use", "toolCall", "tool-call"})
-_RESULTS = frozenset(
-    {"tool_result", "tool_call_response", "tool_response", "tool-result", "tool-return", "retry-prompt"}
-)
-_THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking", "thought"})
-_INNER_CALLS = ("functionCall", "function_call", "toolUse")
-_INNER_RESULTS = ("functionResponse", "function_response", "toolResult")
 #: How a key may go on that words are filed under: ``agent_response``.
 _SAYS = re.compile(r"_(?:message|msg|text|utterance|input|response|reply)$")
 #: What may stand beside words that are filed under who said them.
@@ -79,6 +91,9 @@ _AUTOGEN = re.compile(r"[A-Z]\w{2,40}(?:Message|Event)")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: What a line of a session, or a choice of a model, has beside its message.
 _AROUND = frozenset({"type", "index", "finish_reason"})
+#: Where a message says when it was sent, and how a time begins whose texts are in order.
+_TIMES = ("created_at", "createdAt", "timestamp", "time", "date_created")
+_DATED = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:")
 #: Beyond this a conversation was not meant.
 MOST_MESSAGES = 100_000
 
@@ -99,15 +114,6 @@ class LogMessages(Struct, frozen=True):
         return "\n".join(message.content or "" for message in self.messages if message.role == "system")
 
 
-class _Parts(Struct):
-    """What a message consists of."""
-
-    texts: list[str]
-    calls: list[WrittenToolCall]
-    results: list[ToolResult]
-    prompts: list[str]
-
-
 def is_message(value: Any) -> bool:
     """Does something look like a message: does it say who speaks, by a name that is known, and what?"""
     if not isinstance(value, dict):
@@ -121,7 +127,8 @@ def is_message(value: Any) -> bool:
             role is not None
             and any(isinstance(value.get(held), str | list) for held in ("content", "text", "parts", "body"))
         ) or ("step_id" in value and "message" in value)
-    return role is not None and any(key in value for key in (*CONTENT_KEYS, *CALL_KEYS))
+    said = any(name in value for name in (*CONTENT_KEYS, *CALL_KEYS, ACTION, OBSERVATION))
+    return said if role is not None else not key and is_step(value)
 
 
 def is_spoken(value: Any) -> bool:
@@ -191,7 +198,7 @@ def _speaker(message: Mapping[str, Any]) -> tuple[str, str, Role | None]:
     for key in _ROLE_KEYS:
         given = message.get(key)
         if isinstance(given, dict):
-            given = given.get("role")
+            given = given.get("role", given.get("type") if key == "author" else None)
         if not isinstance(given, str) or (key == "type" and given == "message"):
             continue
         word = given.strip().lower().removesuffix("chunk").removesuffix("message")
@@ -239,8 +246,9 @@ def read_messages(given: Sequence[Any], notes: Notes) -> LogMessages:
         raise DialgaugeError(f"it has {len(given):,} messages; more than {MOST_MESSAGES:,} were not meant")
     made: list[TauMessage] = []
     places: list[int] = []
-    for index, raw in enumerate(given):
-        for message in _messages(raw, index, notes):
+    for index, raw in _in_time(given, notes):
+        for written in _messages(raw, index, notes):
+            message = _as_result(written) if made and made[-1].tool_calls else written
             if made and _goes_on(made[-1], message):
                 made[-1] = TauMessage("assistant", None, (*(made[-1].tool_calls or ()), *(message.tool_calls or ())))
             else:
@@ -261,6 +269,30 @@ def _calls_itself_system(first: Any, made: Sequence[TauMessage]) -> bool:
     return is_spoken(first) or (isinstance(first, dict) and "speaker" in first and not {"role", "from"} & first.keys())
 
 
+def _in_time(given: Sequence[Any], notes: Notes) -> list[tuple[int, Any]]:
+    """Messages with their places, the last of them first where their times say that they are written so."""
+    numbered = list(enumerate(given))
+    if len(given) < 2 or (
+        len(given) == 2 and isinstance(given[0], dict) and role_of(given[0]) == "user"
+    ):  # two clocks may differ
+        return numbered
+    for key in _TIMES:
+        times = [raw.get(key) if isinstance(raw, dict) else None for raw in given]
+        texts = [time for time in times if isinstance(time, str) and _DATED.match(time)]
+        numbers = [time for time in times if isinstance(time, int | float)]
+        for known in (texts, numbers):
+            if len(known) == len(given) and known == sorted(known, reverse=True) and known[0] != known[-1]:
+                notes.add("messages written from the last to the first put in the order of their times")
+                return numbered[::-1]
+    return numbered
+
+
+def _as_result(message: TauMessage) -> TauMessage:
+    """What was observed after a call, where it is written as the user's words."""
+    seen = observed(message.content or "") if message.role == "user" else None
+    return message if seen is None else TauMessage("tool", seen)
+
+
 def _goes_on(last: TauMessage, message: TauMessage) -> bool:
     """Two calls without words in a row were made together: *responses* writes each as an item of its own."""
     both = (last, message)
@@ -279,7 +311,16 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
     if kind := _item_kind(raw):
         yield from _item(kind, raw, notes)
         return
+    part = raw.get("part_type")
+    if isinstance(part, str) and (part in _INTERNAL or not content_of(raw)):
+        notes.add(f"parts of the kind {part[:40]} left out")
+        return
+    if raw.get("public") is False:
+        notes.add("messages that are not public left out")
+        return
     key, written, role = _speaker(raw)
+    if not key and is_step(raw):
+        role = "assistant"
     if role is None and key == "event":
         notes.add(f"events of the kind {written[:40]} left out")
         return
@@ -299,14 +340,19 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
         notes.add(f"messages of the name '{raw['name'][:40]}' have the role '{written[:40]}', which counts")
     if key == "direction":
         notes.add(f"the direction {written[:40]} taken for messages of the {'user' if role == 'user' else 'agent'}")
-    called = _called(content_of(raw)) if role == "assistant" and written.strip().lower() in _CALLED else []
-    parts = _parts(None if called else content_of(raw), notes)
-    parts.calls += [*called, *_calls(raw)]
-    if isinstance(seen := raw.get("observation"), dict) and isinstance(seen.get("results"), list):  # of Harbor's steps
-        parts.results += [_result(result, notes) for result in seen["results"] if isinstance(result, dict)]
+    is_result, raw = usual_message(raw, role, content_of(raw), notes)
+    role = "tool" if is_result else role
+    called = calls_in(content_of(raw)) if role == "assistant" and written.strip().lower() in _CALLED else []
+    parts = message_parts(None if called else content_of(raw), notes)
+    parts.calls += [*called, *message_calls(raw)]
+    if isinstance(seen := raw.get(OBSERVATION), dict) and isinstance(seen.get("results"), list):
+        parts.results += [tool_result(result, notes) for result in seen["results"] if isinstance(result, dict)]
+    if isinstance(given := raw.get("tool_results"), list):
+        parts.results += [tool_result(result, notes) for result in given if isinstance(result, dict)]
     if role == "tool" and not parts.results:
-        text = "\n".join(parts.texts) or _told(raw.get("error"))
-        parts.results.append(ToolResult(_first_text(raw, "tool_call_id", "call_id", "id"), text, _failed(raw)))
+        text = "\n".join(parts.texts) or error_words(raw.get("error")) or result_text(raw.get("result"), notes)
+        call = first_text(raw, "tool_call_id", "call_id", "toolCallId", "id")
+        parts.results.append(ToolResult(call, text, says_failure(raw)))
         parts.texts = []
     if parts.prompts:
         yield TauMessage("system", "\n".join(parts.prompts))
@@ -322,166 +368,28 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
 
 
 def _item(kind: str, raw: Mapping[str, Any], notes: Notes) -> Iterator[TauMessage]:
-    call_id = _first_text(raw, "call_id", "id")
+    call_id = first_text(raw, "call_id", "id")
     if kind == "thought":
         notes.add("reasoning left out")
     elif kind == "result":
-        yield TauMessage("tool", _text(raw.get("output"), notes), None, call_id, None, _failed(raw))
+        yield TauMessage("tool", result_text(raw.get("output"), notes), None, call_id, None, says_failure(raw))
     else:
         name = raw["name"] if kind == "call" else str(raw["type"]).removesuffix("_call")
         given = raw.get("arguments", raw.get("input")) if kind == "call" else raw.get("action")
-        yield TauMessage("assistant", None, (WrittenToolCall(call_id, str(name), _arguments(given)),))
+        yield TauMessage("assistant", None, (WrittenToolCall(call_id, str(name), call_arguments(given)),))
         if raw.get("output") is not None:
-            yield TauMessage("tool", _text(raw["output"], notes), None, call_id, None, _failed(raw))
+            yield TauMessage("tool", result_text(raw["output"], notes), None, call_id, None, says_failure(raw))
 
 
 def content_of(raw: Mapping[str, Any]) -> Any:
     """What a message says, as it was written; in parts where these also say what its tools did."""
     parts = raw.get("parts")
-    if isinstance(parts, list) and any(isinstance(part, dict) and _is_ui_tool(part) for part in parts):
+    if isinstance(parts, list) and any(isinstance(part, dict) and is_ui_tool(part) for part in parts):
         return parts
     for key in CONTENT_KEYS:
         given = raw.get(key)
         if given is not None:
+            if key == "body" and isinstance(given, str) and given.startswith("<"):
+                return html.unescape(_TAG.sub("", _BREAK.sub("\n", given))).strip()
             return given.get("content") if key == "message" and isinstance(given, dict) else given
-    return None
-
-
-def _parts(content: Any, notes: Notes) -> _Parts:
-    parts = _Parts([], [], [], [])
-    for piece in content if isinstance(content, list) else [] if content is None else [content]:
-        _add_piece(piece, parts, notes)
-    return parts
-
-
-def _add_piece(piece: Any, parts: _Parts, notes: Notes) -> None:
-    if not isinstance(piece, dict):
-        if piece not in (None, ""):
-            parts.texts.append(as_text(piece))
-        return
-    kind = next((piece[key] for key in _KIND_KEYS if isinstance(piece.get(key), str)), None)
-    inner_calls = [piece[key] for key in _INNER_CALLS if isinstance(piece.get(key), dict)]
-    inner_results = [piece[key] for key in _INNER_RESULTS if isinstance(piece.get(key), dict)]
-    if kind in _THOUGHTS:
-        notes.add("reasoning left out")
-    elif kind in _CALLS or inner_calls or (kind is None and {"name", "arguments"} <= piece.keys()):
-        parts.calls += map(_call, inner_calls or [piece])
-    elif kind in _RESULTS or inner_results or (kind is None and {"call_id", "content"} <= piece.keys()):
-        parts.results += (_result(result, notes) for result in inner_results or [piece])
-    elif kind is not None and (tool := _ui_tool(kind, piece)):
-        parts.calls.append(_call(tool))
-        if not {"output", "result", "errorText"}.isdisjoint(tool):
-            parts.results.append(_result(tool, notes))
-    elif isinstance(text := piece.get("text", piece.get("content")), str) and (kind is None or kind in _TEXTS):
-        parts.texts.append(text)
-    elif kind == "system-prompt":
-        parts.prompts.append(as_text(piece.get("content")))
-    elif kind is None:
-        parts.texts.append(as_text(piece))
-    elif kind != "step-start":
-        notes.add(f"content of the kind {kind[:40]} left out")
-
-
-def _is_ui_tool(piece: Mapping[str, Any]) -> bool:
-    return isinstance(kind := piece.get("type"), str) and _ui_tool(kind, piece) is not None
-
-
-def _ui_tool(kind: str, piece: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """A call that the AI SDK shows together with what came of it: ``tool-NAME``, in older versions inside of it."""
-    tool = piece.get("toolInvocation", piece)
-    if not isinstance(tool, dict) or "toolCallId" not in tool:
-        return None
-    return tool if "toolName" in tool else {**tool, "toolName": kind.removeprefix("tool-")}
-
-
-def _result(raw: Mapping[str, Any], notes: Notes) -> ToolResult:
-    name = _first_text(raw, "tool_use_id", "tool_call_id", "source_call_id", "call_id", "toolUseId", "toolCallId", "id")
-    keys = ("content", "response", "result", "output", "errorText")
-    return ToolResult(
-        name, _text(next((raw[key] for key in keys if raw.get(key) is not None), None), notes), _failed(raw)
-    )
-
-
-def _text(content: Any, notes: Notes) -> str:
-    """What a tool gave, as text: blocks joined, everything else as JSON."""
-    if isinstance(content, list) and content and all(isinstance(block, dict) and "type" in block for block in content):
-        return "\n".join(_parts(content, notes).texts)
-    if (
-        isinstance(content, list)
-        and content
-        and all(isinstance(block, dict) and {"text"} == block.keys() for block in content)
-    ):
-        return "\n".join(as_text(block["text"]) for block in content)
-    return "" if content is None else as_text(content)
-
-
-def _failed(raw: Mapping[str, Any]) -> bool | None:
-    """Whether a tool says that it failed; None where it does not say."""
-    for key in ("is_error", "isError", "error", "errorText"):
-        if key in raw:
-            return bool(raw[key])
-    return {"error": True, "failed": True, "incomplete": True, "success": False, "completed": False}.get(
-        str(raw.get("status", ""))
-    )
-
-
-def _told(error: Any) -> str:
-    """The words of an error."""
-    if isinstance(error, dict):
-        return str(error.get("message") or as_text(error))
-    return error if isinstance(error, str) else ""
-
-
-def _called(content: Any) -> list[WrittenToolCall]:
-    """The calls that are all of a message, as objects or as JSON; none where it is no call."""
-    given = literal(content) if isinstance(content, str) else content
-    calls = given if isinstance(given, list) else [given]
-    if not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in calls):
-        return []
-    return [
-        _call(call)
-        if "arguments" in call
-        else _call(
-            {
-                "name": call["name"],
-                "arguments": {key: value for key, value in call.items() if key not in ("name", "id")},
-            }
-        )
-        for call in calls
-    ]
-
-
-def _calls(raw: Mapping[str, Any]) -> Iterable[WrittenToolCall]:
-    for key in CALL_KEYS:
-        given = raw.get(key)
-        if isinstance(given, dict):
-            yield _call(given)
-        elif isinstance(given, list):
-            yield from (_call(call) for call in given if isinstance(call, dict))
-
-
-def _call(raw: Mapping[str, Any]) -> WrittenToolCall:
-    function = raw.get("function")
-    inside = function if isinstance(function, dict) else raw
-    name = (
-        function
-        if isinstance(function, str)
-        else _first_text(inside, "name", "tool_name", "toolName", "tool", "function_name")
-    )
-    given = next(
-        (inside[key] for key in ("arguments", "args", "input", "parameters") if inside.get(key) is not None), None
-    )
-    return WrittenToolCall(
-        _first_text(raw, "id", "tool_call_id", "call_id", "toolCallId", "toolUseId"), name, _arguments(given)
-    )
-
-
-def _arguments(given: Any) -> str | dict[str, Any] | None:
-    return given if given is None or isinstance(given, str | dict) else as_text(given)
-
-
-def _first_text(raw: Mapping[str, Any], *keys: str) -> str | None:
-    for key in keys:
-        if isinstance(given := raw.get(key), str | int) and not isinstance(given, bool):
-            return str(given)
     return None

@@ -10,7 +10,7 @@ are tool calls and tokens without words, and the notes say so.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -23,16 +23,25 @@ from dialgauge.formats.logs.fact_names import EVALUATIONS, JUDGES, SUCCESS, TASK
 from dialgauge.formats.logs.fact_values import amount_in, number_in, number_text
 from dialgauge.formats.logs.facts import Facts, facts_of
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
+from dialgauge.formats.logs.span_conversations import (
+    ANSWERED,
+    CONVERSATION,
+    MODEL_OPERATIONS,
+    OPERATION,
+    RESPONSE,
+    SENT,
+    KeptSpan,
+    SpanTree,
+    conversations_of,
+)
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text
 
-_CONVERSATION, _OPERATION = "gen_ai.conversation.id", "gen_ai.operation.name"
-_SENT, _ANSWERED, _PROMPT = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
+_PROMPT = "gen_ai.system_instructions"
 #: What OpenInference (Phoenix) calls the kind of a span.
 _INFERENCE = "openinference.span.kind"
-_MODEL_OPERATIONS = frozenset({"chat", "generate_content", "text_completion"})
 _TOKENS = ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.usage.prompt_tokens",
            "gen_ai.usage.completion_tokens")  # fmt: skip
 _COST = "gen_ai.usage.cost"
@@ -48,7 +57,6 @@ _FAILED = 2
 _DEEPEST = 60
 #: Counted in the notes of a reading.
 NO_CONTENT = "conversation without content: its messages were not recorded"
-_OF_SEVERAL = "spans without gen_ai.conversation.id in a trace of several conversations left out"
 
 
 class _Attribute(Struct, gc=False):
@@ -59,6 +67,11 @@ class _Attribute(Struct, gc=False):
 class _Event(Struct, gc=False):
     name: str = ""
     attributes: list[_Attribute] = []
+
+
+class _Link(Struct, gc=False, rename="camel"):
+    trace_id: str = ""
+    span_id: str = ""
 
 
 class _Status(Struct, gc=False):
@@ -73,6 +86,7 @@ class _Span(Struct, gc=False, rename="camel"):
     start_time_unix_nano: str | int = 0
     attributes: list[_Attribute] = []
     events: list[_Event] = []
+    links: list[_Link] = []
     status: _Status = msgspec.field(default_factory=_Status)
 
 
@@ -88,21 +102,7 @@ class _Batch(Struct, gc=False, rename="camel"):
     resource_spans: list[_Resource] = []
 
 
-class _Kept(Struct):
-    """A span of generative AI: what is used of it."""
-
-    trace: str
-    span: str
-    start: int
-    root: bool
-    known: dict[str, Any]
-    scores: dict[str, str]
-    error: str
-
-
 _BATCH = msgspec.json.Decoder(_Batch)
-#: Trace and span.
-_Place: TypeAlias = tuple[str, str]
 
 
 class OtelSpans(DialogueFormat):
@@ -117,23 +117,25 @@ class OtelSpans(DialogueFormat):
         return given is not None and "resourceSpans" in given
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        kept_spans: list[_Kept] = []
+        kept_spans: list[KeptSpan] = []
         roots: dict[str, dict[str, Any]] = {}
-        parents: dict[_Place, str] = {}
+        tree = SpanTree()
         for batch in records_of(part, _BATCH):
             for span in _spans(batch):
                 own = (span.trace_id, span.span_id)
-                if span.span_id and own in parents:
+                if span.span_id and own in tree.parents:
                     raise DialgaugeError("this span appears twice", file=part.name, dialogue=span.span_id)
-                parents[own] = span.parent_span_id or ""
+                tree.parents[own] = span.parent_span_id or ""
+                if span.links:
+                    tree.links[own] = [(link.trace_id, link.span_id) for link in span.links]
                 if kept := _kept(span):
-                    kept_spans.append(kept)
+                    kept_spans += kept
                 elif not span.parent_span_id:  # of whoever runs the agent: it may say task, trial and success
                     roots[span.trace_id] = _attributes(span.attributes)
         if not kept_spans:
             raise DialgaugeError("none of its spans is of generative AI (gen_ai.* attributes)", file=part.name)
         numbering = Numbering()
-        for name, spans in _conversations(kept_spans, parents, notes).items():
+        for name, spans in conversations_of(kept_spans, tree, notes).items():
             spans.sort(key=lambda span: span.start)
             beside = [roots[trace] for trace in dict.fromkeys(span.trace for span in spans) if trace in roots]
             try:
@@ -146,69 +148,31 @@ def _spans(batch: _Batch) -> Iterator[_Span]:
     return (span for resource in batch.resource_spans for scope in resource.scope_spans for span in scope.spans)
 
 
-def _conversations(kept: Sequence[_Kept], parents: Mapping[_Place, str], notes: Notes) -> dict[str, list[_Kept]]:
-    """Spans by their conversation; those that name none in a trace of several, and say nothing, are left out."""
-    named: dict[_Place, str] = {}
-    in_trace: dict[str, set[str]] = {}
-    for span in kept:
-        if name := str(span.known.get(_CONVERSATION) or ""):
-            named[span.trace, span.span] = name
-            in_trace.setdefault(span.trace, set()).add(name)
-    around = _named_around(named, parents)
-    conversations: dict[str, list[_Kept]] = {}
-    unnamed: dict[str, list[_Kept]] = {}
-    for span in kept:
-        name = str(span.known.get(_CONVERSATION) or "") or _nearest((span.trace, span.span), around, parents)
-        if not name and len(in_trace.get(span.trace, ())) > 1:
-            unnamed.setdefault(span.trace, []).append(span)
-        else:
-            conversations.setdefault(name or next(iter(in_trace.get(span.trace, [span.trace]))), []).append(span)
-    for trace, spans in unnamed.items():
-        if any({_SENT, _ANSWERED} & span.known.keys() for span in spans):
-            conversations.setdefault(trace, []).extend(spans)
-        else:
-            notes.add(_OF_SEVERAL, len(spans))
-    return conversations
-
-
-def _named_around(named: Mapping[_Place, str], parents: Mapping[_Place, str]) -> dict[_Place, str]:
-    """The conversations of spans that name one, and of those above them; empty where several are below."""
-    around = dict(named)
-    for (trace, span), name in named.items():
-        above = (trace, parents[trace, span])
-        while above[1] and above not in named and around.get(above) not in (name, ""):
-            around[above] = "" if above in around else name
-            above = (trace, parents.get(above, ""))
-    return around
-
-
-def _nearest(place: _Place, around: dict[_Place, str], parents: Mapping[_Place, str]) -> str:
-    """The conversation of the nearest span above, which is remembered for all on the way; empty without one."""
-    path: list[_Place] = []
-    while place[1] and place not in around:
-        around[place] = ""  # parents may go in circles
-        path.append(place)
-        place = (place[0], parents.get(place, ""))
-    name = around.get(place, "") if place[1] else ""
-    around.update(dict.fromkeys(path, name))
-    return name
-
-
-def _kept(span: _Span) -> _Kept | None:
+def _kept(span: _Span) -> list[KeptSpan]:
+    """A span of generative AI, and apart from it its evaluations that say themselves what they judge; else nothing."""
     known = _attributes(span.attributes)
-    scores: dict[str, str] = {}
+    scores: dict[tuple[str, str], dict[str, str]] = {("", ""): _score(known)}
     for event in span.events:
+        given = _attributes(event.attributes)
         if event.name == _DETAILS:
-            known = {**_attributes(event.attributes), **known}
+            known = {**given, **known}
         elif event.name == _EVALUATION:
-            scores.update(_score(_attributes(event.attributes)))
-    if not scores and not any(key.startswith("gen_ai.") for key in known):
-        return None
+            judged = (str(given.get(CONVERSATION) or ""), str(given.get(RESPONSE) or ""))
+            scores.setdefault(judged, {}).update(_score(given))
+    if not any(scores.values()) and not any(key.startswith("gen_ai.") for key in known):
+        return []
     failed = str(span.status.code) in (str(_FAILED), "STATUS_CODE_ERROR")
     error = str(known.get("error.type") or span.status.message or "error") if failed else ""
     written = str(span.start_time_unix_nano)
     start = int(written) if written.isdecimal() and len(written) < _LONGEST_TIME else 0
-    return _Kept(span.trace_id, span.span_id, start, not span.parent_span_id, known, scores, error)
+    own = KeptSpan(span.trace_id, span.span_id, start, not span.parent_span_id, known, scores.pop(("", "")), error)
+    return [
+        own,
+        *(
+            KeptSpan(span.trace_id, span.span_id, start, False, {CONVERSATION: name}, texts, "", response)
+            for (name, response), texts in scores.items()
+        ),
+    ]
 
 
 def _score(known: Mapping[str, Any]) -> dict[str, str]:
@@ -244,7 +208,7 @@ def _value(given: Any, depth: int = 0) -> Any:
 
 def _dialogue(
     name: str,
-    spans: list[_Kept],
+    spans: list[KeptSpan],
     beside: Sequence[Mapping[str, Any]],
     numbering: Numbering,
     part: Part,
@@ -252,12 +216,12 @@ def _dialogue(
 ) -> Dialogue:
     """The dialogue of some spans; ``beside`` are the attributes of the root spans around them."""
     of_models = [span for span in spans if _is_of_model(span.known)]
-    calls = [_model_call(span.known) for span in of_models if {_SENT, _ANSWERED} & span.known.keys()]
+    calls = [_model_call(span.known) for span in of_models if {SENT, ANSWERED} & span.known.keys()]
     if not calls:  # agents that record what they were asked and answered, and not their models' calls
-        calls = [_model_call(span.known) for span in spans if {_SENT, _ANSWERED} & span.known.keys()]
+        calls = [_model_call(span.known) for span in spans if {SENT, ANSWERED} & span.known.keys()]
     if not calls:
         notes.add(NO_CONTENT)
-    tools = [_tool(span) for span in spans if span.known.get(_OPERATION) == "execute_tool"]
+    tools = [_tool(span) for span in spans if span.known.get(OPERATION) == "execute_tool"]
     messages = put_together(calls, tools, notes)
     roots = [*beside, *(span.known for span in spans if span.root)]
     own = {key: value for known in roots for key, value in known.items() if not key.startswith("gen_ai.")}
@@ -298,13 +262,13 @@ def _dialogue(
     return logged_dialogue("otel", messages, facts, numbering.take(facts, name, part.name), {})
 
 
-def _tokens(spans: Sequence[_Kept]) -> float:
+def _tokens(spans: Sequence[KeptSpan]) -> float:
     return sum(number_in(span.known.get(key)) or 0.0 for span in spans for key in _TOKENS)
 
 
-def _agents(spans: Sequence[_Kept]) -> list[_Kept]:
+def _agents(spans: Sequence[KeptSpan]) -> list[KeptSpan]:
     """The only span of an agent; of several, one may be inside of another."""
-    agents = [span for span in spans if span.known.get(_OPERATION) == "invoke_agent"]
+    agents = [span for span in spans if span.known.get(OPERATION) == "invoke_agent"]
     return agents if len(agents) == 1 else []
 
 
@@ -317,18 +281,18 @@ def _own_name(key: str) -> str:
 
 def _is_of_model(known: Mapping[str, Any]) -> bool:
     """Is it the call of a model, and not that of an agent around it, which says the same again?"""
-    return str(known.get(_OPERATION)) in _MODEL_OPERATIONS or str(known.get(_INFERENCE)).upper() == "LLM"
+    return str(known.get(OPERATION)) in MODEL_OPERATIONS or str(known.get(_INFERENCE)).upper() == "LLM"
 
 
 def _model_call(known: Mapping[str, Any]) -> ModelCall:
-    prompt, sent = known.get(_PROMPT), known.get(_SENT)
+    prompt, sent = known.get(_PROMPT), known.get(SENT)
     if isinstance(prompt, str):
         prompt = _decoded(prompt)
     if isinstance(sent, str):
         sent = _decoded(sent)
     if isinstance(prompt, list) and isinstance(sent, list):
         sent = [{"role": "system", "parts": prompt}, *sent]
-    return ModelCall(sent, known.get(_ANSWERED))
+    return ModelCall(sent, known.get(ANSWERED))
 
 
 def _decoded(text: str) -> Any:
@@ -338,7 +302,7 @@ def _decoded(text: str) -> Any:
         return text
 
 
-def _tool(span: _Kept) -> ToolRecord:
+def _tool(span: KeptSpan) -> ToolRecord:
     known = span.known
     name, result = known.get("gen_ai.tool.name"), known.get("gen_ai.tool.call.result")
     given = known.get("gen_ai.tool.call.arguments")

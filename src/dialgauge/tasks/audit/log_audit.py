@@ -168,6 +168,7 @@ def audit_logs(
     domain: str | None = None,
     tasks: Path | None = None,
     root: Path | None = None,
+    format: str | None = None,
     advance: Callable[[int], None] = lambda files: None,
 ) -> list[LogAudit]:
     """Audit logs, each in its own domain: the one named, or the one of ours whose log it is."""
@@ -175,7 +176,7 @@ def audit_logs(
     named = load_tool_domain(domain, root=root) if domain is not None else None
     given = read_tool_tasks(tasks) if tasks is not None else None
     for name, source in sources.items():
-        log = read_agent_log(source)
+        log = read_agent_log(source, format)
         audit = audit_log(log, name, named or log_domain, tasks=given, root=root)
         if (repeated := log.repeated_ids) and not audit.integrity.foreign:  # ids that were mixed up repeat, too
             raise DialgaugeError(

@@ -47,7 +47,7 @@ def audit_task_set(
     if tasks is not None:
         chosen = read_tool_tasks(tasks)
     elif logs:
-        chosen = tasks_of_log(read_agent_log(logs[0].file), world.tasks if world else None)
+        chosen = tasks_of_log(read_agent_log(logs[0].file, logs[0].benchmark), world.tasks if world else None)
     else:
         chosen = list(world.tasks) if world else []
     rules = {task.rules for task in chosen}

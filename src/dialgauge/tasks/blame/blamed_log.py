@@ -102,10 +102,11 @@ def blame_log(
     *,
     domain: str | None = None,
     root: Path | None = None,
+    format: str | None = None,
     faults: UserCheck = lambda conversation, instruction: (),
 ) -> LogBlame:
     """Blame for each failure of a log of τ-bench or τ²-bench."""
-    log = read_agent_log(source)
+    log = read_agent_log(source, format)
     world = load_tool_domain(domain, root=root) if domain else log_domain(log, root)
     given = world.tasks if world is not None else None
     integrity = check_integrity(log, given)

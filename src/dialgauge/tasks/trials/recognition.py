@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from dialgauge import formats
@@ -47,6 +48,9 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
     for other in files[1:]:
         if (named := _format(other)) not in known:
             _refuse_nothing(other)
+            if not named and Path(other).is_file():
+                with suppress(UnknownFormat):
+                    recognise(resolve(other)[0])  # of several formats, which its error tells
             what = f"it is in the format {named}" if named else "it is not such a file"
             raise DialgaugeError(
                 f"{files[0]} holds results of agents, and {what}; name files of one kind", file=str(other)

@@ -140,6 +140,15 @@ class TrialsView(ComparisonView):
     def trials(self, run: Run) -> Mapping[str, str]:
         return dict(run.table(TRIALS).select("dialogue", "task").rows())
 
+    def reading_notes(self, runs: Sequence[Run]) -> list[str]:
+        """What is noted of each log beside its scores, once where it is the same of several."""
+        told: dict[str, list[str]] = {}
+        for run in runs:
+            for note in run.notes:
+                if note_kind(note) not in PASS_NOTES:  # these are told first
+                    told.setdefault(str(note), []).append(run.name)
+        return [f"{', '.join(names)}: {note}" for note, names in told.items()]
+
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""
         notes: list[str] = [

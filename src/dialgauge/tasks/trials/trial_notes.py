@@ -19,6 +19,10 @@ _NAMED = 8
 #: How many errors it names, and how many letters of each.
 _NAMED_ERRORS, _ERROR = 3, 60
 
+_NO_VERDICT = (
+    "the log has no success, reward or score under a name that is known; say in 'success' (true or false) how each went"
+)
+
 
 def trial_notes(
     attempts: Attempts,
@@ -91,6 +95,8 @@ def _verdict_source(attempts: Attempts, reading: Notes) -> list[str]:
             for name, count in attempts.scores.contradictions([each.success for each in attempts.attempts]).items()
         ]
     sentences += _of_status(attempts)
+    if attempts.scored and reading.unplaced_verdicts:
+        sentences.append(f"left out: {reading.unplaced_verdicts}")
     if name := attempts.verdict_score:
         low, high = attempts.scores.written(name)
         sentences.append(
@@ -98,8 +104,7 @@ def _verdict_source(attempts: Attempts, reading: Notes) -> list[str]:
         )
     elif attempts.is_log and not attempts.scored and attempts.unjudged:
         sentences.append(
-            "no conversation is judged: the log has no success, reward or score under a name that is known; say in "
-            "'success' (true or false) how each went"
+            f"no conversation is judged: {reading.unplaced_verdicts or _NO_VERDICT}"
             + "".join(f"; {seen}" for seen in (*_undecided(attempts), *_may_judge(reading)))
         )
     elif attempts.is_log and not attempts.has_verdicts:
@@ -334,8 +339,10 @@ def _other_than_planned(attempts: Attempts) -> list[str]:
     if more := attempts.beyond_plan:
         notes.append(
             f"{counted(sum(more.values()), 'conversation')} beyond the plan of {counted(attempts.trials, 'trial')} "
-            f"(task {some_of(more, _NAMED)}): each counts as one more trial of its task, so that "
-            f"{counted(attempts.scored, 'conversation')} are scored in all; pass^k above k = "
+            f"(task {some_of(more, _NAMED)}): each counts as one more trial of its task in every "
+            f"score, so that {counted(attempts.scored, 'conversation')} are scored in all, "
+            f"{attempts.scored_of_plan:,} of those planned and {attempts.scored - attempts.scored_of_plan:,} more "
+            "(Reward is the mean over conversations, pass^k over tasks); pass^k above k = "
             f"{attempts.trials:,} is left out unless named"
         )
     if again := attempts.repeated_trials:

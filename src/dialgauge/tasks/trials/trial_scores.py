@@ -91,13 +91,14 @@ def score_results(
     progress: Progress = SILENT,
     findings: Callable[[str | Path], LogFindings] | None = None,
     judges: Iterable[str | Path] = (),
+    format: str | None = None,
 ) -> TrialRuns:
     """pass^k, rewards and costs of agents, one run for each file; names are those of a mapping, or made of the files'.
 
     In place of a file may be what it holds: records of a log, a frame of them, or dialogues.
     ``findings`` gives what more is known of a file, such as its audit; tables are made of it when the run is stored.
     ``judges`` are files with verdicts of graders (``tasks judges``): pass^k
-    under each of them stands beside the log's own.
+    under each of them stands beside the log's own. ``format`` names the format of files where it is not to be detected.
 
     With an example file of ``dialgauge init``:
 
@@ -112,15 +113,15 @@ def score_results(
     if place_of(workers).asked:
         from dialgauge.tasks.distributed import ResultsWork, score_distributed
 
-        work = ResultsWork(measures, resamples, seed, judges)
+        work = ResultsWork(measures, resamples, seed, judges, format)
         return TrialRuns(score_distributed(work, named_files(named), store=store, workers=workers, progress=progress))
     runs = []
     verdicts = read_verdicts(judges) if (judges := tuple(judges)) else []
     with progress.reading(len(named)) as advance:
         for name, source in named.items():
-            corpus, plan = _read(source)
+            corpus, plan = _read(source, format)
             file = corpus.source if corpus.files else ""
-            integrity, obstacle = _checked(file, corpus)
+            integrity, obstacle = _checked(file, corpus, format)
             run = score_attempts(
                 corpus.dialogues,
                 name,
@@ -140,28 +141,29 @@ def score_results(
     return TrialRuns(runs)
 
 
-def _read(source: Attempted) -> tuple[Corpus, Mapping[str, str]]:
+def _read(source: Attempted, format: str | None) -> tuple[Corpus, Mapping[str, str]]:
     """The conversations of a source and, where a file has none, what it says was planned."""
     try:
-        return read(source), {}
+        return read(source, format=format), {}
     except DialgaugeError as error:
         if not isinstance(source, str | Path):
             raise
-        plan = {} if isinstance(error, UnknownFormat) else planned_results(source)
+        plan = {} if format or isinstance(error, UnknownFormat) else planned_results(source)
         if not plan:
-            refuse_unreadable(source)
+            if format is None:
+                refuse_unreadable(source)
             raise led_on(source, error) from error
         return Corpus(source=str(source), format="", kind="", files=[str(source)]), plan
 
 
-def _checked(file: str, corpus: Corpus) -> tuple[Integrity | None, str]:
+def _checked(file: str, corpus: Corpus, format: str | None) -> tuple[Integrity | None, str]:
     """Whether the conversations belong to their tasks, or why that cannot be told; neither for other formats."""
     cannot = "it could not be checked whether conversations belong to their tasks"
     if not file:
         known = any(dialogue.details.get("benchmark") in BENCHMARKS for dialogue in corpus)
         return None, f"{cannot} (only the files of a benchmark are)" if known else ""
     try:
-        return check_log(file, data_folder().root), ""
+        return check_log(file, data_folder().root, format), ""
     except DialgaugeError as error:
         return None, f"{cannot} ({error.message})"
 

@@ -112,12 +112,12 @@ def _recorded(source: Recorded, format: str | None) -> _Recording:
         return _Recording(list(source.dialogues()))
     corpus = read(source, format=format)
     file = corpus.source if corpus.files else ""
-    return _Recording(corpus.dialogues, file, _checked_log(file) if file else None)
+    return _Recording(corpus.dialogues, file, _checked_log(file, format) if file else None)
 
 
-def _checked_log(source: str | Path) -> Integrity | None:
+def _checked_log(source: str | Path, format: str | None) -> Integrity | None:
     """Whether conversations belong to their tasks; an error where too many do not, as users would be accused for it."""
-    integrity = check_log(source, data_folder().root)
+    integrity = check_log(source, data_folder().root, format)
     if integrity is not None and not integrity.per_task_stands:
         raise DialgaugeError(
             f"{len(integrity.foreign):,} of {counted(integrity.conversations, 'conversation')} do not belong to the "

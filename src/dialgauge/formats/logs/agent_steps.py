@@ -1,0 +1,90 @@
+"""Messages of agents that reason and act (ReAct): a thought, an action with its arguments, and what was observed.
+
+Each stands under a key of its own, ``{"thought": ..., "action": "find", "args": {...}}``, or in the text, after
+``Action:`` and ``Action Input:``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dialgauge.formats.notes import Notes
+
+ACTION, OBSERVATION = "action", "observation"
+#: Under which keys the arguments of an action stand.
+_ARGUMENTS = ("args", "arguments", "action_input", "action_args", "tool_input", "kwargs", "parameters", "params",
+              "input")  # fmt: skip
+_NAMES = ("name", "tool", "tool_name", "function")
+#: Actions that are none of a tool: their argument is what the agent says; and what stands for none at all.
+_ANSWERS = frozenset({"finish", "final_answer", "respond", "answer"})
+_NONE = frozenset({"", "none", "null"})
+_LABELS = {"thought": "thought", "action": ACTION, "action input": "action_input", "observation": OBSERVATION}
+_OBSERVED = "Observation:"
+_NO_ARGUMENTS = "the action of a message that has no arguments beside it not read: it may be a call of a tool"
+_BESIDE_WORDS = "the observation beside a user's words not read: it may be the result of a tool"
+
+
+def is_step(value: Mapping[str, Any]) -> bool:
+    """Is it what an agent thought or saw, and did, without saying whose message it is?"""
+    return ACTION in value and not {"thought", OBSERVATION}.isdisjoint(value) and bool(_given(value))
+
+
+def usual_message(message: Mapping[str, Any], role: str, content: Any, notes: Notes) -> tuple[bool, Mapping[str, Any]]:
+    """Is it the result of a tool; and the message, with its action and what was observed where others have these."""
+    if role == "assistant" and isinstance(content, str) and "Action:" in content:
+        message = {**message, **_written(content)}
+    if role in ("assistant", "tool") and message.get("thought"):
+        notes.add("reasoning left out")
+    seen = message.get(OBSERVATION)
+    if isinstance(seen, dict) and isinstance(seen.get("results"), list):  # of Harbor's steps
+        seen = None
+    if role in ("user", "tool") and seen is not None:
+        if not content:
+            return True, {**message, "content": seen}
+        notes.add(_BESIDE_WORDS, role == "user")
+    if role != "assistant":
+        return role == "tool", message
+    if seen is not None:
+        message = {**message, OBSERVATION: {"results": [{"content": seen}]}}
+    if message.get("tool_calls") or not _is_meant(action := message.get(ACTION)):
+        return False, message
+    inside = action if isinstance(action, dict) else message
+    name = next((inside[key] for key in _NAMES if isinstance(inside.get(key), str)), "")
+    name = action if isinstance(action, str) else name
+    given = _given(inside)
+    if not name or not given:
+        notes.add(_NO_ARGUMENTS)
+        return False, message
+    arguments = inside[given]
+    if name.strip().lower().replace(" ", "_") in _ANSWERS:
+        texts = list(arguments.values()) if isinstance(arguments, dict) else [arguments]
+        return False, {**message, "content": content or (texts[0] if len(texts) == 1 else arguments)}
+    return False, {**message, "tool_calls": [{"name": name, "arguments": arguments}]}
+
+
+def observed(text: str) -> str | None:
+    """What a text that begins so says that was observed; None for others."""
+    return text.removeprefix(_OBSERVED).strip() if text.startswith(_OBSERVED) else None
+
+
+def _is_meant(action: Any) -> bool:
+    return bool(action) and not (isinstance(action, str) and action.strip().lower() in _NONE)
+
+
+def _given(value: Mapping[str, Any]) -> str:
+    """The key with the arguments of an action; empty without one."""
+    return next((key for key in _ARGUMENTS if key in value), "")
+
+
+def _written(text: str) -> dict[str, Any]:
+    """The parts of a text that writes a step; nothing unless it has an action and its input."""
+    parts: dict[str, list[str]] = {}
+    key = "content"
+    for line in text.splitlines():
+        label, colon, rest = line.partition(":")
+        new = _LABELS.get(label.strip().lower()) if colon else None
+        key = new or key
+        parts.setdefault(key, []).append(rest if new else line)
+    step = {name: "\n".join(lines).strip() for name, lines in parts.items()}
+    return {"content": None, **step} if {ACTION, "action_input"} <= step.keys() else {}
