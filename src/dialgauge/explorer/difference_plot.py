@@ -107,7 +107,7 @@ def difference_plot(comparison: Comparison, first: str, second: str) -> Differen
 def _row(comparison: Comparison, difference: Difference, axis: Axis) -> DifferenceRow:
     verdict = next((each for each in comparison.verdict.measures if each.measure == difference.measure), None)
     clear = verdict.clear if verdict is not None and len(comparison.systems) == 2 else difference.significant
-    ahead = None if not clear else int(difference.better == difference.second)
+    ahead = None if not clear else int((difference.better or difference.higher) == difference.second)
     return DifferenceRow(difference.measure, difference, _is_share(comparison, difference), clear, ahead, axis)
 
 
