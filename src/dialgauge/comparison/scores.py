@@ -261,9 +261,11 @@ def _turn_numbers(names: Sequence[str], codes: Codes, turns: Codes) -> dict[str,
 
 
 def _refuse_nothing_shared(sums: Sequence[_Sums], keys: Sequence[str], measures: Sequence[str]) -> None:
+    if empty := [f"'{unit_sums.system}'" for unit_sums in sums if not unit_sums.ids]:
+        raise DialgaugeError(f"the systems share no dialogue: nothing of {' and '.join(empty)} was scored")
     if not keys:
         examples = "; ".join(
-            f"'{unit_sums.system}' has ids like '{next(iter(unit_sums.ids.values()), '(none)')}'" for unit_sums in sums
+            f"'{unit_sums.system}' has ids like '{next(iter(unit_sums.ids.values()))}'" for unit_sums in sums
         )
         raise DialgaugeError(f"the systems share no dialogue: {examples}; score them on the same set")
     if not measures:

@@ -143,7 +143,8 @@ def _ticks(least: float, most: float, *, bent: bool) -> list[float]:
     """Round numbers on either side of zero, not too many."""
     step = _round_step((most - least) / (2 * _TICKS_A_SIDE))
     if not bent:
-        return [number * step for number in range(math.ceil(least / step), math.floor(most / step) + 1)]
+        first, last = math.ceil(least / step - 1e-9), math.floor(most / step + 1e-9)  # whatever the last bits are
+        return [number * step for number in range(first, last + 1)]
     rounds = [1, 2, 5, 10, 20, 50, 100]
     positive = [step for step in rounds if step <= most][::-1][: 2 * _TICKS_A_SIDE : 2]
     negative = [-step for step in rounds if -step >= least][::-1][: 2 * _TICKS_A_SIDE : 2]
