@@ -197,6 +197,18 @@ def test_compared_scores_tell_their_scales_once(tmp_path: Path) -> None:
     assert len(notes) == 1 and "may leave the scale of 'tone'" in notes[0]
 
 
+@pytest.mark.parametrize(("name", "amount"), [("q", True), ("latency_x", True), ("rating", False)])
+def test_scores_without_a_known_end_are_compared_as_amounts_are(name: str, amount: bool, tmp_path: Path) -> None:
+    """Of skewed scores with equal means the randomisation alone calls 9 to 11 in 100 different."""
+    files = [
+        log(tmp_path, *({"task_id": f"t{n}", "scores": {name: 1 + n % m}} for n in range(8)), name=f"m{m}")
+        for m in (4, 5)
+    ]
+    compared = compare_runs(score_results(files).runs, resamples=200)
+    assert (f"Score[{name}]" in compared.amounts) is amount
+    assert (f"Score[{name}]" in compared.one_more) is not amount
+
+
 def test_labels_have_shares(tmp_path: Path) -> None:
     records = [
         {"task_id": str(place // 2), "scores": {"tone": tone}} for place, tone in enumerate(("x", "y", "y", "y"))
