@@ -148,7 +148,8 @@ def _scored_on(comparison: Comparison) -> str:
 def _score_cells(comparison: Comparison, column: int, marks: list[str]) -> list[Cell]:
     """The scores of one measure, by system."""
     measure = comparison.measures[column]
-    look = score_column(measure, comparison.scores.run_score(measure), best=True)
+    best = bool(_directed(comparison, [measure]))
+    look = score_column(measure, comparison.scores.run_score(measure), best=best)
     cells = [
         Cell(float(comparison.corpus_values[row, column]), low, high, marks[row], like=look)
         for row, (low, high) in enumerate(comparison.intervals[:, column].tolist())

@@ -25,13 +25,10 @@ _OWN_SETTINGS = "Settings of each score beyond the run's signature"
 
 
 def score_column(title: str, score: Score | None, *, signed: bool = False, best: bool = False) -> Column:
-    """A column of a measure's numbers: shares in percent, others as they are.
-
-    ``best`` marks the better end in bold, if anything says which end that is.
-    """
+    """A column of a measure's numbers: shares in percent, others as they are; ``best`` marks the better end in bold."""
     share = score is not None and score.unit == SHARE
-    higher = True if score is None else score.higher_is_better
-    better: Any = ("max" if higher else "min") if best and higher is not None else None
+    falling = score is not None and score.higher_is_better is False
+    better: Any = ("min" if falling else "max") if best else None
     return Column(title, digits=2 if share else 4, percent=share, signed=signed, best=better)
 
 
