@@ -341,9 +341,7 @@ def _drop_sentence(comparison: Comparison, difference: Difference, p: float, aga
     old, new = (_shown(score, float(comparison.corpus_values[row, column])) for row in (0, 1))
     low, high = sorted(map(abs, _ends(comparison, difference)))
     size = _size(score, abs(difference.difference))
-    ends = f"no 95% interval as all {comparison.view.unit}s differ alike"
-    if not math.isnan(low):
-        ends = f"95% interval {_size(score, low, high)}"
+    ends = "no 95% interval" if math.isnan(low) else f"95% interval {_size(score, low, high)}"
     verb = ("rose" if difference.difference > 0 else "dropped") if difference.difference else "moved"
     return (
         f"{difference.measure} {verb} by {size} from {old} to {new} compared with {against} "
