@@ -39,13 +39,19 @@ SIZES, TRIALS = (10, 20, 50), (2, 4, 8)
 #: How the chance of passing varies over tasks: Beta's two parameters.
 TASKS = {"easy": (8.0, 2.0), "mixed": (0.5, 0.5), "hard": (0.3, 1.5)}
 DRAWS = 400
-#: Scores of trials by the share of the range that their task reaches in the mean: how they are drawn, and the range.
-SCORES: dict[str, tuple[Callable[[np.random.Generator, Floats], NDArray[Any]], tuple[float, float], str]] = {
-    "0 or 1": (lambda random, share: random.binomial(1, share), (0, 1), ""),
-    "from 0 to 1": (lambda random, share: random.beta(4 * share + 1e-9, 4 - 4 * share + 1e-9), (0, 1), ""),
-    "-1, 0 or 1": (lambda random, share: random.binomial(2, share) - 1, (-1, 1), ""),
-    "0 to 10, out of 10": (lambda random, share: random.binomial(10, share), (0, 10), "10"),
-    "1 to 5, no maximum told": (lambda random, share: random.binomial(4, share) + 1, (1, 5), ""),
+#: Scores of trials by the share of the range that their task reaches in the mean: how they are drawn, the range, the
+#: maximum that the log tells, and the name, which may suggest a scale.
+SCORES: dict[str, tuple[Callable[[np.random.Generator, Floats], NDArray[Any]], tuple[float, float], str, str]] = {
+    "0 or 1": (lambda random, share: random.binomial(1, share), (0, 1), "", "x"),
+    "from 0 to 1": (lambda random, share: random.beta(4 * share + 1e-9, 4 - 4 * share + 1e-9), (0, 1), "", "x"),
+    "-1, 0 or 1": (lambda random, share: random.binomial(2, share) - 1, (-1, 1), "", "x"),
+    "0 to 10, out of 10": (lambda random, share: random.binomial(10, share), (0, 10), "10", "x"),
+    "1 to 5, no maximum told": (lambda random, share: random.binomial(4, share) + 1, (1, 5), "", "x"),
+    "1 to 5, called rating": (lambda random, share: random.binomial(4, share) + 1, (1, 5), "", "rating"),
+    "1 to 10, called rating": (lambda random, share: random.binomial(9, share) + 1, (1, 10), "", "rating"),
+    "1 or 10, called rating": (lambda random, share: 9 * random.binomial(1, share) + 1, (1, 10), "", "rating"),
+    "0 to 100, called pct": (lambda random, share: random.binomial(100, share), (0, 100), "", "pct"),
+    "Poisson, called count": (lambda random, share: random.poisson(10 * share), (0, 10), "", "count"),
 }
 
 
@@ -160,7 +166,7 @@ def score_table(repetitions: int) -> None:
     """Coverage of means of scores over tasks with 1 and 3 trials, within the bounds that these scores show."""
     heading("tasks", "scores", "now: lowest, median width", "before: lowest, median width", "before: leaves the range")
     for size in SIZES:
-        for name, (drawn, (low, high), maximum) in SCORES.items():
+        for name, (drawn, (low, high), maximum, called) in SCORES.items():
             held: dict[str, list[float]] = {"now": [], "before": []}
             widths: dict[str, list[float]] = {"now": [], "before": []}
             left: list[float] = []
@@ -171,7 +177,7 @@ def score_table(repetitions: int) -> None:
                     scores = drawn(random, shares).astype(np.float64)
                     values, ones = scores.mean(axis=2), np.ones((repetitions, size))
                     rows = [
-                        RatioRow(each, ones[0], bounds_of(sample, maximum), one_more=True)
+                        RatioRow(each, ones[0], bounds_of(sample, maximum, called), one_more=True)
                         for each, sample in zip(values, scores, strict=True)
                     ]
                     now = np.array([made.ends for made in ratio_row_intervals(rows, Resampling(DRAWS))])
@@ -186,13 +192,13 @@ def score_table(repetitions: int) -> None:
             row(size, name, *cells, f"{np.mean(left):.0f}%")
 
 
-def bounds_of(scores: Floats, maximum: str) -> tuple[float, float]:
+def bounds_of(scores: Floats, maximum: str, name: str) -> tuple[float, float]:
     """The bounds of a score that a log gives its conversations."""
     known = LogScores()
-    most = write_details("maximum", {"x": maximum} if maximum else {})
+    most = write_details("maximum", {name: maximum} if maximum else {})
     for score in scores.ravel().tolist():
-        known.add(most | write_details("score", {"x": repr(score)}))
-    return known.bounds("x")
+        known.add(most | write_details("score", {name: repr(score)}))
+    return known.scale(name).bounds
 
 
 def holds(ends: Floats, truth: float | Floats) -> NDArray[np.bool_]:

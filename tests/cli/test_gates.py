@@ -95,6 +95,28 @@ def test_the_same_predictions_moved_by_nothing(capsys: Capture, files: Path) -> 
     assert "95% interval 0.00 to 0.00 points" in check["sentence"]
 
 
+@pytest.mark.parametrize("dialogues", [4, 20])
+def test_a_drop_without_an_interval_is_told_without_one(dialogues: int, capsys: Capture) -> None:
+    """Too few dialogues, or all of them wrong now: neither has an interval that could be printed."""
+    gold = gold_dialogues(dialogues)
+    for name, predicted in {"gold": gold, "right": tracker(gold, 0.0, 1), "wrong": tracker(gold, 1.0, 1)}.items():
+        package.write(predicted, f"{name}.jsonl", format="native")
+    words = (
+        "score",
+        "gold.jsonl",
+        "wrong.jsonl",
+        "-m",
+        "FinalJGA",
+        "--fail-on-drop",
+        "right.jsonl",
+        "--json",
+        "x.json",
+    )
+    assert dialgauge(capsys, *words).code == (3 if dialogues == 20 else 0)
+    [check] = json.loads(Path("x.json").read_text(encoding="utf-8"))["checks"]
+    assert "(no 95% interval, p = " in check["sentence"] and check["low"] is None
+
+
 def test_a_stored_run_can_be_held_against_another(capsys: Capture, files: Path) -> None:
     good, bad = (stored(dialgauge(capsys, "score", "gold.jsonl", f"{name}.jsonl", "--run")) for name in ("good", "bad"))
     assert dialgauge(capsys, "score", "--from", bad, "--fail-on-drop", good).code == 3

@@ -14,6 +14,7 @@ from dialgauge.comparison import (
     pair_table,
     rank_table,
     score_table,
+    standing_tables,
     verdict_words,
 )
 from dialgauge.errors import DialgaugeError
@@ -256,3 +257,30 @@ def test_intervals_of_scores_do_not_depend_on_the_order_of_dialogues() -> None:
     np.testing.assert_array_equal(
         compare_scores(scores, resamples=200).intervals, compare_scores(shuffled, resamples=200).intervals
     )
+
+
+def undirected(systems: int = 2) -> Comparison:
+    """Systems whose score nobody knows the direction of; the first is 2 higher than the second on every task."""
+    random = np.random.default_rng(0)
+    q = random.normal(3, 1, 30)
+    num = np.stack([[q + 2 - 2 * place + (random.normal(0, 0.1, 30) if place > 1 else 0)] for place in range(systems)])
+    known = {"q": Score(value=3.0, unit="points", higher_is_better=None)}
+    ids = tuple(map(str, range(30)))
+    return compare_scores(PairedScores(tuple("abc"[:systems]), ("q",), ids, num, np.ones_like(num), (known,) * systems))
+
+
+def test_where_nothing_says_whether_more_is_better_nobody_is_best() -> None:
+    comparison = undirected()
+    assert verdict_words(comparison.difference("b", "a", "q")) == "a is higher"
+    assert comparison.difference("a", "b", "q").better is None
+    assert comparison.document()["measures"][0]["higher_is_better"] is None
+    words = " ".join(table.render("markdown") for table in (*standing_tables(comparison), *comparison.tables()))
+    assert "Systems by measures, highest q first" in words and "**5" not in words
+    assert "is better" not in words.replace("whether more is better", "")
+    ranks = standing_tables(undirected(3))[-1]
+    assert ranks.notes == ["Rank 1 is the highest value of q."]
+
+
+def test_a_difference_that_never_varies_is_told_to_have_no_interval() -> None:
+    told = pair_table(undirected()).render("markdown")
+    assert "+2.0000 |" in told and "No interval where systems differ by the same amount on every dialogue (q)" in told

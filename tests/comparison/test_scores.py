@@ -79,7 +79,7 @@ def test_frames() -> None:
         ({"a": [("1", "JGA", 1, 1)], "b": [("2", "JGA", 1, 1)]}, "share no dialogue: 'a' has ids like '1'"),
         ({"a": [("1", "JGA", 1, 1)], "b": [("1", "SA", 1, 1)]}, "share no measure: 'a' has JGA; 'b' has SA"),
         ({"a": [("1", "JGA", None, 1)], "b": [("1", "JGA", 1, 1)]}, "dialogue 1: the score of JGA is not a number"),
-        ({"a": [("1", "JGA", 1, 1)], "b": []}, "share no dialogue"),
+        ({"a": [("1", "JGA", 1, 1)], "b": []}, "share no dialogue: nothing of 'b' was scored"),
     ],
 )
 def test_errors_are_sentences(rows: dict[str, list[Row]], message: str) -> None:

@@ -149,6 +149,29 @@ def test_differences_without_a_direction_are_told_where_no_other_measure_shows_a
     assert alone.startswith("No measure says which system is better; in Neutral a is 60.0 points higher")
 
 
+def test_scores_without_a_direction_come_before_what_conversations_took() -> None:
+    """Turns are no headline where somebody judged; what they say follows."""
+    random = np.random.default_rng(0)
+    q, ids = random.normal(3, 1, 30), tuple(map(str, range(30)))
+    known = {
+        "Turns": Score(value=2.0, unit="turns", higher_is_better=False),
+        "q": Score(value=3.0, unit="points", higher_is_better=None),
+        "r": Score(value=3.0, unit="points", higher_is_better=None),
+    }
+    for longer, last in ((0.0, "Turns cannot tell them apart"), (9.0, "in Turns b is ahead by 9.00 turns (lower is")):
+        turns = random.integers(2, 9, 30) * 1.0
+        num = np.array([[turns + longer, q + 2, q], [turns, q, q]])
+        scores = PairedScores(("a", "b"), ("Turns", "q", "r"), ids, num, np.ones_like(num), (known, known))
+        assert str(compare_scores(scores, resamples=999).verdict).startswith(
+            "No score says which system is better; in q a is 2.00 points higher (p = 0.001 by itself; nothing says "
+            f"whether more is better); r cannot tell them apart; {last}"
+        )
+    directed = known | {"r": Score(value=3.0, unit="points", higher_is_better=True)}
+    num = np.array([[turns, q, q + 2], [turns, q, q]])
+    scores = PairedScores(("a", "b"), ("Turns", "q", "r"), ids, num, np.ones_like(num), (directed, directed))
+    assert str(compare_scores(scores, resamples=999).verdict).startswith("a is ahead of b by 2.00 points in r")
+
+
 def test_the_last_bits_of_equal_means_are_no_difference() -> None:
     thirds = np.array([[[1 / 3] * 6], [[1 / 3 + 1e-16] * 3 + [1 / 3 - 2e-16] * 3]])
     paired = PairedScores(("a", "b"), ("M",), tuple("abcdef"), thirds, np.ones_like(thirds))

@@ -202,7 +202,9 @@ def test_a_run_of_the_lab() -> None:
 def test_runs_without_their_headline_without_values_and_with_odd_tables(kind: str) -> None:
     assert run_sentences(run_of(kind, {}, name="bare")) == ["bare has no scores."]
     undefined = run_sentences(run_of(kind, {"my own": Score(value=None), "NaN": Score(value=math.nan, unit="share")}))
-    assert undefined[0] == "ours has undefined by my own and undefined by NaN."
+    assert undefined[0] == "ours has no value of my own and NaN: nothing that counts has one."
+    mixed = run_sentences(run_of("odd kind", {"my own": Score(value=None), "other": Score(value=2.0)}))
+    assert mixed[0] == "ours has 2.00 by other, and no value of my own."
     names = (
         "slot_scores",
         "turn_scores",

@@ -15,6 +15,7 @@ from dialgauge.runs import Run
 from dialgauge.tasks import score_results
 from dialgauge.users.faults import user_faults
 from support.agent_results import tau_file
+from support.explorer_client import Client
 
 pytestmark = pytest.mark.usefixtures("without_pictures")
 TASKS = {"one": {"a": "++", "b": "+-", "c": "--", "d": "++"}, "two": {"a": "--", "b": "++", "c": "-+", "d": "++"}}
@@ -86,3 +87,17 @@ def test_tasks_are_listed_by_the_first_measure_in_which_runs_differ(tmp_path: Pa
     assert "in Score[mood] two is 1.00 points higher" in str(shown.verdict)
     text = report_html(runs, dialogues=2)
     assert len(re.findall(r'<details class="dialogue"', text)) == 2
+
+
+def test_pages_and_reports_call_nobody_better_by_a_score_without_direction(tmp_path: Path) -> None:
+    """Nothing says whether more of ``q`` is better: one run is higher on some tasks, and neither is ahead."""
+    store = Store(tmp_path / "runs")
+    for name, more in (("one", 2), ("two", 0)):
+        rows = [{"task_id": str(n), "messages": [], "scores": {"q": n % 5 + more + n % 3 / 10}} for n in range(12)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    runs = [store.add(run) for run in score_results([tmp_path / f"{name}.jsonl" for name in ("one", "two")]).runs]
+    page = Client(store).get(f"/compare?run={runs[0].id}&run={runs[1].id}").text
+    for text in (page, report_html(runs)):
+        assert "No measure says which system is better" in text
+        assert " ahead</span>" not in text and "one is better" not in text
+    assert " higher</span>" in page and "higher on <b>12</b>" in page and "better on" not in page

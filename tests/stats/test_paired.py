@@ -184,3 +184,13 @@ def test_many_dialogues_fit_the_memory() -> None:
     blocks = list(bootstrap_weights(3_000_000, 2, seed=0))
     assert [block.shape for block in blocks] == [(1, 3_000_000)] * 2
     assert (blocks[0] != blocks[1]).any()
+
+
+@pytest.mark.parametrize("amount", [1.0, 0.1, -70.3])
+def test_a_difference_that_never_varies_has_no_interval(amount: float) -> None:
+    """The test turned round ends at the difference itself: certainty from twenty dialogues."""
+    first = np.random.default_rng(0).normal(3, 1, 20)
+    num = np.stack([first + amount, first])[:, None]
+    swapped = paired_randomisation(num, np.ones_like(num), resamples=500)
+    assert np.isnan([swapped.low[0, 0], swapped.high[0, 0]]).all() and swapped.error[0, 0] == 0
+    assert swapped.adjusted[0, 0] < 0.05

@@ -300,7 +300,7 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
     for difference, p in zip(
         tested, stats.holm([difference.p for difference in tested]) if tested else (), strict=True
     ):
-        worse = bool(difference.difference) and difference.better == old
+        worse = bool(difference.difference) and (difference.better or difference.higher) == old
         larger = abs(difference.difference) > margin / (100 if _is_share(run.scores.get(difference.measure)) else 1)
         sign = 1 if difference.higher_is_better is False else -1
         low, high = sorted(sign * end + 0.0 for end in _ends(comparison, difference))
@@ -340,11 +340,12 @@ def _drop_sentence(comparison: Comparison, difference: Difference, p: float, aga
     column = comparison.measures.index(difference.measure)
     old, new = (_shown(score, float(comparison.corpus_values[row, column])) for row in (0, 1))
     low, high = sorted(map(abs, _ends(comparison, difference)))
-    size, ends = _size(score, abs(difference.difference)), _size(score, low, high)
+    size = _size(score, abs(difference.difference))
+    ends = "no 95% interval" if math.isnan(low) else f"95% interval {_size(score, low, high)}"
     verb = ("rose" if difference.difference > 0 else "dropped") if difference.difference else "moved"
     return (
         f"{difference.measure} {verb} by {size} from {old} to {new} compared with {against} "
-        f"(95% interval {ends}, p = {p:.2g}, {counted(len(comparison.dialogues), comparison.view.unit)})"
+        f"({ends}, p = {p:.2g}, {counted(len(comparison.dialogues), comparison.view.unit)})"
     )
 
 

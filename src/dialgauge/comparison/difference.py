@@ -15,7 +15,7 @@ class Difference:
     ``p`` is the p-value that decides: that of the randomisation, or of an amount the larger one of two tests.
     ``adjusted``, ``low`` and ``high`` hold for all pairs of systems together (step-down max-T); the interval excludes 0
     exactly where the difference is ``significant``. ``wins`` and ``losses`` are dialogues on which the first system is
-    better and worse than the second.
+    better and worse than the second, or higher and lower where nothing says which is better.
     """
 
     first: str
@@ -34,7 +34,7 @@ class Difference:
     significant: bool
     #: Would the randomisation alone have called it significant, where it is not?
     randomisation_alone: bool = False
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
     _bootstrap: Callable[[], float] = field(default=lambda: math.nan, repr=False, compare=False)
 
     @property
@@ -47,8 +47,15 @@ class Difference:
         return values | {"p_bootstrap": self.p_bootstrap, "better": self.better}
 
     @property
-    def better(self) -> str:
-        """The system whose score is better, significantly or not; of equal ones the second."""
+    def higher(self) -> str:
+        """The system whose score is higher, significantly or not; of equal ones the second."""
+        return self.first if self.difference > 0 else self.second
+
+    @property
+    def better(self) -> str | None:
+        """The system whose score is better, significantly or not; of equal ones the second. None: nothing says it."""
+        if self.higher_is_better is None:
+            return None
         return self.first if (self.difference > 0) == self.higher_is_better and self.difference else self.second
 
     def turned(self) -> Difference:

@@ -36,7 +36,7 @@ def divergences(
 ) -> list[DialogueDivergence]:
     """The dialogues that contribute most to the difference of two systems on a measure, largest first.
 
-    ``better``: only those on which this one of the two systems is better.
+    ``better``: only those on which this one of the two systems is better, or higher where nothing says which is better.
 
     A dialogue contributes ``num_a / sum(den_a) - num_b / sum(den_b)``; over all of them that adds up to the difference.
     Where a value comes from several sums, such as BLEU, it contributes what the difference would lose without it.
@@ -49,7 +49,9 @@ def divergences(
     names = list(sizes)
     if better:
         ahead = (
-            values[a] - values[b] if (better == first) == scores.higher_is_better(measure) else values[b] - values[a]
+            values[a] - values[b]
+            if (better == first) == (scores.higher_is_better(measure) is not False)
+            else values[b] - values[a]
         )
         names = [name for name in names if ahead[rows[name]] > _TIE]
     return [

@@ -130,7 +130,7 @@ class Comparison(Presented, Mapping[str, SharedScores]):
     @cached_property
     def oriented(self) -> stats.Floats:
         """The corpus values with the sign turned where less is better: a better system stands higher."""
-        signs = [1.0 if self.scores.higher_is_better(measure) else -1.0 for measure in self.measures]
+        signs = [-1.0 if self.scores.higher_is_better(measure) is False else 1.0 for measure in self.measures]
         oriented: stats.Floats = self.corpus_values * np.array(signs)
         return oriented
 
@@ -311,9 +311,9 @@ class Comparison(Presented, Mapping[str, SharedScores]):
             p=float(tested.p[row, column]),
             p_randomisation=float(self.randomisation.p[row, column]),
             adjusted=float(tested.adjusted[row, column]),
-            wins=higher if higher_is_better else lower,
+            wins=lower if higher_is_better is False else higher,
             ties=ties,
-            losses=lower if higher_is_better else higher,
+            losses=higher if higher_is_better is False else lower,
             significant=bool(self.significant[row, column]),
             randomisation_alone=bool(alone and not self.significant[row, column]),
             higher_is_better=higher_is_better,

@@ -80,10 +80,10 @@ class PairedScores:
         """What the first run that knows the measure says of it: unit, direction, bounds."""
         return next((scores[measure] for scores in self.run_scores if measure in scores), None)
 
-    def higher_is_better(self, measure: str) -> bool:
-        """Whether more is better: yes, unless the runs say no."""
+    def higher_is_better(self, measure: str) -> bool | None:
+        """Whether more is better, as the runs say: None where nothing says it; yes where there are no runs."""
         score = self.run_score(measure)
-        return score is None or score.higher_is_better is not False
+        return True if score is None else score.higher_is_better
 
     def bounds(self, measure: str) -> tuple[float, float]:
         """The lowest and the highest value of a measure in any run, infinite where nobody says them."""
@@ -261,9 +261,11 @@ def _turn_numbers(names: Sequence[str], codes: Codes, turns: Codes) -> dict[str,
 
 
 def _refuse_nothing_shared(sums: Sequence[_Sums], keys: Sequence[str], measures: Sequence[str]) -> None:
+    if empty := [f"'{unit_sums.system}'" for unit_sums in sums if not unit_sums.ids]:
+        raise DialgaugeError(f"the systems share no dialogue: nothing of {' and '.join(empty)} was scored")
     if not keys:
         examples = "; ".join(
-            f"'{unit_sums.system}' has ids like '{next(iter(unit_sums.ids.values()), '(none)')}'" for unit_sums in sums
+            f"'{unit_sums.system}' has ids like '{next(iter(unit_sums.ids.values()))}'" for unit_sums in sums
         )
         raise DialgaugeError(f"the systems share no dialogue: {examples}; score them on the same set")
     if not measures:

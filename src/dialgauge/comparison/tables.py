@@ -34,14 +34,21 @@ def standing_tables(comparison: Comparison) -> list[Table]:
     scores = [_score_cells(comparison, index, _aligned(ranking)) for index, ranking in enumerate(standing)]
     beside = _stand_beside(comparison)
     title = "Scores, best system first" if beside else "Systems by measures, best first"
+    if not _directed(comparison, comparison.measures[:1]):
+        title = f"{title.partition(',')[0]}, highest {comparison.measures[0]} first"
     tables = [_by_measures(comparison, title, scores)]
     _add_score_notes(tables[0], comparison, comparison.measures)
     tables[0].signature = comparison.signature
     if len(comparison.systems) > 2:
         ranks = [[Cell(ranking.ranks(system)) for system in range(len(comparison.systems))] for ranking in standing]
         tables.append(_by_measures(comparison, "Possible ranks", ranks))
-        tables[-1].notes += _range_note(standing)
+        tables[-1].notes += _range_note(comparison, standing)
     return tables
+
+
+def _directed(comparison: Comparison, measures: Sequence[str]) -> list[str]:
+    """Those of some measures of which it is known whether more is better."""
+    return [measure for measure in measures if comparison.scores.higher_is_better(measure) is not None]
 
 
 def _stand_beside(comparison: Comparison) -> bool:
@@ -49,20 +56,24 @@ def _stand_beside(comparison: Comparison) -> bool:
     return len(comparison.systems) <= _BESIDE and len(comparison.measures) > len(comparison.systems)
 
 
-def _range_note(standing: list[Standing]) -> list[str]:
-    """What a range of ranks says, by the example of the first that occurs."""
+def _range_note(comparison: Comparison, standing: list[Standing]) -> list[str]:
+    """What a range of ranks says, by the example of the first that occurs, and what rank 1 is."""
+    directed = _directed(comparison, comparison.measures)
+    undirected = [measure for measure in comparison.measures if measure not in directed]
+    highest = [f"Rank 1 is the highest value of {', '.join(undirected)}."] if undirected else []
     ranges = [
-        (ranking.ranks(system), ranking.best[system] - 1, ranking.worst[system] - 1)
-        for ranking in standing
+        (ranking.ranks(system), ranking.best[system] - 1, ranking.worst[system] - 1, measure in directed)
+        for measure, ranking in zip(comparison.measures, standing, strict=True)
         for system in range(len(ranking.best))
         if ranking.best[system] < ranking.worst[system]
     ]
     if not ranges:
-        return []
-    shown, better, not_worse = ranges[0]
-    leading = f"{better or 'no'} {'system is' if better < 2 else 'systems are'}"
-    others = f"{not_worse} other {'system is' if not_worse == 1 else 'systems are'}"
-    return [f"{shown}: {leading} significantly better, and {others} not significantly worse."]
+        return highest
+    shown, above, not_below, known = ranges[0]
+    leading = f"{above or 'no'} {'system is' if above < 2 else 'systems are'}"
+    others = f"{not_below} other {'system is' if not_below == 1 else 'systems are'}"
+    better, worse = ("better", "worse") if known else ("higher", "lower")
+    return [f"{shown}: {leading} significantly {better}, and {others} not significantly {worse}.", *highest]
 
 
 def _by_measures(comparison: Comparison, title: str, columns: list[list[Cell]]) -> Table:
@@ -80,7 +91,10 @@ def _by_measures(comparison: Comparison, title: str, columns: list[list[Cell]]) 
 
 
 def score_table(comparison: Comparison, measures: Sequence[str] = ()) -> Table:
-    """Systems by measures (all, unless some are chosen), best first: scores, intervals, letters; the best in bold."""
+    """Systems by measures (all, unless some are chosen), best first: scores, intervals, letters; the best in bold.
+
+    Where nothing says whether more is better, the highest come first, and nothing is bold.
+    """
     shown = measures or comparison.measures
     cells = [
         _score_cells(comparison, index, [f" {text}" for text in standing.letters])
@@ -134,7 +148,8 @@ def _scored_on(comparison: Comparison) -> str:
 def _score_cells(comparison: Comparison, column: int, marks: list[str]) -> list[Cell]:
     """The scores of one measure, by system."""
     measure = comparison.measures[column]
-    look = score_column(measure, comparison.scores.run_score(measure), best=True)
+    best = bool(_directed(comparison, [measure]))
+    look = score_column(measure, comparison.scores.run_score(measure), best=best)
     cells = [
         Cell(float(comparison.corpus_values[row, column]), low, high, marks[row], like=look)
         for row, (low, high) in enumerate(comparison.intervals[:, column].tolist())
@@ -146,7 +161,7 @@ def _score_cells(comparison: Comparison, column: int, marks: list[str]) -> list[
 def _like_the_best(comparison: Comparison, column: int) -> set[int]:
     """The systems that cannot be told apart from the one with the best value of a measure."""
     values = comparison.oriented[:, column]
-    if np.isnan(values).all():
+    if np.isnan(values).all() or not _directed(comparison, [comparison.measures[column]]):
         return set()
     best = int(np.nanargmax(values))
     pairs = zip(comparison.pairs, comparison.significant[:, column], strict=True)
@@ -155,15 +170,19 @@ def _like_the_best(comparison: Comparison, column: int) -> set[int]:
 
 
 def _add_score_notes(table: Table, comparison: Comparison, shown: Sequence[str]) -> None:
-    falling = [measure for measure in shown if not comparison.scores.higher_is_better(measure)]
+    directed = _directed(comparison, shown)
+    falling = [measure for measure in directed if not comparison.scores.higher_is_better(measure)]
+    unknown = [measure for measure in shown if measure not in directed]
     table.notes.append(f"Systems that share a letter cannot be told apart: {_test(comparison)}.")
     table.notes += _each_by_itself(comparison)
     table.notes += amount_notes(comparison)
     table.explain(f"{comparison.basis}, {counted(comparison.resamples, 'resample')}.", INTERVALS)
-    table.explain("Bold: best, and what cannot be told apart from it.", BOLD)
+    if directed:
+        table.explain("Bold: best, and what cannot be told apart from it.", BOLD)
     table.notes += [
         *_scale_note(comparison, shown),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
+        *([f"Nothing says whether more is better: {', '.join(unknown)}."] if unknown else []),
         *(
             Note(note_kind(note), upper_first(note).removesuffix(".") + ".")
             for note in (*comparison.scores.notes, *comparison.end_notes)
@@ -197,7 +216,10 @@ def _test(comparison: Comparison) -> str:
 
 
 def pair_table(comparison: Comparison) -> Table:
-    """Every pair of systems on every measure: difference, tests, and on how many dialogues which one is better."""
+    """Every pair of systems on every measure: difference, tests, and on how many dialogues which one is better.
+
+    Where nothing says which is better, it is which one is higher.
+    """
     many = len(comparison.systems) > 2
     columns = [
         Column("measure"),
@@ -237,9 +259,12 @@ def pair_table(comparison: Comparison) -> Table:
             "system.",
             INTERVALS,
         )
+    table.notes += _alike_note(comparison)
+    all_directed = len(_directed(comparison, comparison.measures)) == len(comparison.measures)
+    unknown = "" if all_directed else " (where nothing says whether more is better: higher, equal, or lower)"
     table.explain(
         f"Wins, ties and losses: {comparison.view.unit}s on which the first system scores better than the second, "
-        "equal, or worse.",
+        f"equal, or worse{unknown}.",
         "wins",
         "ties",
         "losses",
@@ -250,6 +275,19 @@ def pair_table(comparison: Comparison) -> Table:
             f"{100 * comparison.level:g}%, and for a verdict: even if all of them differed it would not be significant."
         )
     return table
+
+
+def _alike_note(comparison: Comparison) -> list[str]:
+    """Why some differences have no interval."""
+    alike = (comparison.tested.error == 0) & np.isnan(comparison.tested.low)
+    named = [measure for measure, some in zip(comparison.measures, alike.any(axis=0), strict=True) if some]
+    if not named or comparison.too_few:
+        return []
+    unit = comparison.view.unit
+    return [
+        f"No interval where systems differ by the same amount on every {unit} ({', '.join(named)}): nothing varies, so "
+        f"nothing says how much another {unit} would change."
+    ]
 
 
 def _each_by_itself(comparison: Comparison) -> list[str]:
@@ -281,7 +319,7 @@ def verdict_words(difference: Difference) -> str:
         return "undefined"
     if not difference.significant:
         return "could be noise"
-    return f"{difference.better} is better"
+    return f"{difference.better} is better" if difference.better else f"{difference.higher} is higher"
 
 
 def floor_table(comparison: Comparison) -> Table:

@@ -89,5 +89,8 @@ def _of_trials(scores: PairedScores, measure: str) -> bool:
 
 
 def _is_amount(scores: PairedScores, measure: str) -> bool:
+    """May a unit be any number of times as much as the others? So may a score whose scale nobody knows."""
     units = (scores.den[:, scores.place_of_measure(measure)] != 0).any(axis=0).sum()
-    return bool(measure not in scores.several and scores.bounds(measure) == (0.0, np.inf) and units > 1)
+    low, high = scores.bounds(measure)
+    without_end = (low, high) == (0.0, np.inf) or ((low, high) == (-np.inf, np.inf) and _one_more(measure))
+    return bool(measure not in scores.several and without_end and units > 1)

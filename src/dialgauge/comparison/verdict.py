@@ -1,5 +1,8 @@
 """The verdict of a comparison: who is ahead by the headline measure, by how much, how sure, and what disagrees.
 
+Scores of which nothing says whether more is better name nobody who is ahead, only who is higher. They come first where
+all else that is compared is what conversations took, such as turns: nobody compares agents for that alone.
+
 A reader of one sentence about all measures takes whatever measure shows a difference. So its p-values are corrected for
 the number of measures (Holm) beyond the pairs of systems, for which the tests are corrected already; tables are about
 one measure at a time, and correct for pairs only.
@@ -17,6 +20,7 @@ from msgspec import Struct, structs
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score
 from dialgauge.presentation import amount, is_of_part, listed
+from dialgauge.rendering import SHARE
 from dialgauge.stats import holm
 from dialgauge.text import counted, plain
 
@@ -32,7 +36,8 @@ _NAMED = 4
 class MeasureVerdict(Struct, frozen=True):
     """What one measure says: the system with the best value, the next best, and the chance that this is noise.
 
-    ``lead`` is positive whichever direction is better. ``p`` is the largest p-value of the leader against any other
+    Where nothing says which direction is better, ``best`` and ``leader`` are those with the highest value. ``lead`` is
+    positive whichever direction is better. ``p`` is the largest p-value of the leader against any other
     system, corrected for pairs and measures; NaN, and nobody leads, where a system has no value.
     """
 
@@ -45,7 +50,7 @@ class MeasureVerdict(Struct, frozen=True):
     p: float
     clear: bool
     unit: str | None
-    higher_is_better: bool
+    higher_is_better: bool | None
     #: The system with the worst value, and how far it is behind the leader; empty where several share that value.
     last: str = ""
     behind: float = 0.0
@@ -92,28 +97,42 @@ class Verdict(Struct, frozen=True):
     measures: tuple[MeasureVerdict, ...]
     #: Why there can be none, whatever the scores are; empty where there can.
     obstacle: str = ""
-    #: Measures that tell systems apart, each by itself, of which nothing says whether more is better.
+    #: Measures of which nothing says whether more is better; whether they tell systems apart is said of each by itself.
     undirected: tuple[MeasureVerdict, ...] = ()
+    #: Do these come first?
+    undirected_first: bool = False
 
     def __str__(self) -> str:
         if self.obstacle:
             return f"No verdict: {self.obstacle}"
-        if not self.measures:
-            return "; ".join(["No measure says which system is better", *self._higher()])
+        if self.undirected_first or not self.measures:
+            lead = f"No {'score' if self.measures else 'measure'} says which system is better"
+            ahead = any(measure.clear for measure in self.measures)
+            corrected = self._correction if ahead else []
+            return "; ".join([lead, *self._higher(), *self._others(self.measures), *corrected])
         headline, *others = self.measures
-        correction = [f"p corrected for {len(self.measures)} measures"] if others and not headline.lost else []
+        correction = [] if headline.lost else self._correction
         last = [headline.last_place] if headline.last_place and not self._two else []
-        return "; ".join(
-            [self._headline(headline), *self._others(others, headline), *last, *correction, *self._higher()]
-        )
+        higher = [] if any(measure.clear for measure in self.measures) else self._higher(unclear=False)
+        return "; ".join([self._headline(headline), *self._others(others, headline), *last, *correction, *higher])
 
-    def _higher(self) -> Iterator[str]:
-        """Differences without a direction, where no measure that has one shows any."""
-        for verdict in () if any(measure.clear for measure in self.measures) else self.undirected[:_NAMED]:
+    @property
+    def _correction(self) -> list[str]:
+        return [f"p corrected for {len(self.measures)} measures"] if len(self.measures) > 1 else []
+
+    def _higher(self, *, unclear: bool = True) -> Iterator[str]:
+        """Differences without a direction and, unless they are left out, the measures that show none."""
+        clear = [verdict for verdict in self.undirected if verdict.clear_alone][:_NAMED]
+        for verdict in clear:
+            than = f" than {plain(verdict.runner_up)}, which is next" if not self._two else ""
+            last = "; nothing says whether more is better" if verdict is clear[-1] else ""
             yield (
-                f"in {plain(verdict.measure)} {plain(verdict.leader)} is {verdict.amount} higher "
-                f"({_p(verdict.p)} by itself; nothing says whether more is better)"
+                f"in {plain(verdict.measure)} {plain(verdict.leader)} is {verdict.amount} higher{than} "
+                f"({_p(verdict.p)} by itself{last}{' in any of them' if last and len(clear) > 1 else ''})"
             )
+        if unclear:
+            rest = [verdict for verdict in self.undirected if not verdict.clear_alone]
+            yield from self._unclear(rest, "", "shows no clear difference", "show no clear difference")
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -148,24 +167,30 @@ class Verdict(Struct, frozen=True):
         behind = f"{leader} has the top value, {runner_up} is {verdict.amount} behind"
         return f"{measure} names no clear winner: {behind} {verdict.certainty}"
 
-    def _others(self, others: Sequence[MeasureVerdict], headline: MeasureVerdict) -> Iterator[str]:
+    def _others(self, others: Sequence[MeasureVerdict], headline: MeasureVerdict | None = None) -> Iterator[str]:
         clear = [other for other in others if other.clear]
         for leader in sorted(
-            dict.fromkeys(verdict.leader for verdict in clear), key=lambda name: name != headline.leader
+            dict.fromkeys(verdict.leader for verdict in clear),
+            key=lambda name: headline is not None and name != headline.leader,
         ):
             won = [verdict for verdict in clear if verdict.leader == leader]
             names = listed([plain(verdict.measure) for verdict in won], _NAMED)
-            if headline.clear and leader == headline.leader:
+            if headline is not None and headline.clear and leader == headline.leader:
                 yield f"also in {names}"
             elif len(won) == 1:
                 yield f"in {names} {plain(leader)} is ahead by {won[0].amount} {won[0].certainty}"
             else:
                 yield f"in {names} {plain(leader)} is ahead"
-        if unclear := [other.measure for other in others if other.defined and not other.clear]:
-            what = "cannot tell them apart" if self._two else f"{_verb('name', unclear)} no clear winner"
-            other = "" if headline.clear else "other "
+        unclear = [other for other in others if not other.clear]
+        other = "" if headline is not None and headline.clear else "other "
+        yield from self._unclear(unclear, other, "names no clear winner", "name no clear winner")
+
+    def _unclear(self, verdicts: Sequence[MeasureVerdict], other: str, one: str, several: str) -> Iterator[str]:
+        """Measures that tell nobody apart, and those that some system has no value of."""
+        if unclear := [verdict.measure for verdict in verdicts if verdict.defined]:
+            what = "cannot tell them apart" if self._two else one if len(unclear) == 1 else several
             yield f"{_counted(unclear, other)} {what}"
-        if undefined := [other.measure for other in others if not other.defined]:
+        if undefined := [verdict.measure for verdict in verdicts if not verdict.defined]:
             yield f"{_counted(undefined)} {_verb('lack', undefined)} a value for some system"
 
 
@@ -188,7 +213,8 @@ def verdict_of(comparison: Comparison) -> Verdict:
     measures = [measure for measure in directed if not is_of_part(measure, known)] or directed
     kinds = dict.fromkeys(run.kind for run in comparison.runs.values())
     headlines = [name for kind in kinds for name in kind_named(kind).headline if name in measures]
-    measures.sort(key=lambda measure: measure not in headlines[:1])
+    judging = [name for name in measures if not _is_effort(known[name])]
+    measures.sort(key=lambda measure: measure not in (headlines or judging)[:1])
     undirected = [name for name in known if name not in directed]
     obstacle = _obstacle(comparison, len(measures))
     alone, others = (
@@ -202,8 +228,14 @@ def verdict_of(comparison: Comparison) -> Verdict:
             for verdict, p in zip(alone, corrected, strict=True)
         ),
         obstacle,
-        tuple(verdict for verdict in others if verdict.clear_alone),
+        tuple(others),
+        undirected_first=bool(undirected) and not judging,
     )
+
+
+def _is_effort(score: Score | None) -> bool:
+    """Is it what conversations took, such as turns or dollars, and says nothing of how good they were?"""
+    return score is not None and score.higher_is_better is False and score.unit != SHARE
 
 
 def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> MeasureVerdict:

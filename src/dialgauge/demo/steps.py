@@ -225,9 +225,9 @@ def _better(comparison: Comparison, measure: str) -> str:
         return f"By {measure} nobody can tell {pair}: it could be noise (p = {shown.p:.2g})."
     points, low, high = (100 * abs(value) for value in (shown.difference, shown.low, shown.high))
     everywhere = all(difference.significant and difference.better == shown.better for difference in differences)
-    other = shown.second if shown.better == shown.first else shown.first
+    better, other = (shown.second, shown.first) if shown.better == shown.second else (shown.first, shown.second)
     return (
-        f"{TRACKERS[shown.better]} beats {TRACKERS[other]}{', by every measure; by' if everywhere else ' by'} "
+        f"{TRACKERS[better]} beats {TRACKERS[other]}{', by every measure; by' if everywhere else ' by'} "
         f"{measure} {points:.1f} points (95% interval {min(low, high):.1f} to {max(low, high):.1f})."
     )
 

@@ -107,7 +107,7 @@ def difference_plot(comparison: Comparison, first: str, second: str) -> Differen
 def _row(comparison: Comparison, difference: Difference, axis: Axis) -> DifferenceRow:
     verdict = next((each for each in comparison.verdict.measures if each.measure == difference.measure), None)
     clear = verdict.clear if verdict is not None and len(comparison.systems) == 2 else difference.significant
-    ahead = None if not clear else int(difference.better == difference.second)
+    ahead = None if not clear else int((difference.better or difference.higher) == difference.second)
     return DifferenceRow(difference.measure, difference, _is_share(comparison, difference), clear, ahead, axis)
 
 
@@ -143,7 +143,8 @@ def _ticks(least: float, most: float, *, bent: bool) -> list[float]:
     """Round numbers on either side of zero, not too many."""
     step = _round_step((most - least) / (2 * _TICKS_A_SIDE))
     if not bent:
-        return [number * step for number in range(math.ceil(least / step), math.floor(most / step) + 1)]
+        first, last = math.ceil(least / step - 1e-9), math.floor(most / step + 1e-9)  # whatever the last bits are
+        return [number * step for number in range(first, last + 1)]
     rounds = [1, 2, 5, 10, 20, 50, 100]
     positive = [step for step in rounds if step <= most][::-1][: 2 * _TICKS_A_SIDE : 2]
     negative = [-step for step in rounds if -step >= least][::-1][: 2 * _TICKS_A_SIDE : 2]

@@ -148,17 +148,26 @@ def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:
     units = int(there.sum())
     if how.method != "studentised" or not units:
         return None
+    if row.one_more and not _tells_scale(row.bounds) and _equal(row.num[there] / row.den[there]):
+        return NO_INTERVAL  # nothing varies, and nothing says how far another unit may lie from these
     uneven_share = row.bounds == (0.0, 1.0) and 1 < units < FEW_UNITS and _uneven(row.den[there])
     if uneven_share or (row.one_more and all(map(math.isfinite, row.bounds))):
         ends = stats.share_mean_interval(row.num, row.den, how.level, row.bounds)
         return Interval(*ends, f"{how.level:g}-{ONE_MORE_UNIT}")
-    if row.one_more and np.ptp(row.num[there] / row.den[there]) <= _EQUAL * np.abs(row.num[there]).max():
-        return NO_INTERVAL  # nothing varies, and no bound says how far another unit may lie from these
     lowest, highest = row.bounds
     if highest == math.inf and (lowest == 0.0 or row.one_more) and 1 < units <= _MANY_AMOUNTS:
         ends = stats.amount_mean_interval(row.num, row.den, how.level, lowest)
         return Interval(*ends, f"{how.level:g}-{ONE_MORE_AMOUNT}")
     return None
+
+
+def _tells_scale(bounds: Bounds) -> bool:
+    """Has a measure bounds that were not guessed? From -1 to 1 is what scores take that are below 0 and say nothing."""
+    return all(map(math.isfinite, bounds)) and bounds != (-1.0, 1.0)
+
+
+def _equal(values: Floats) -> bool:
+    return bool(np.ptp(values) <= _EQUAL * np.abs(values).max())
 
 
 def _uneven(lengths: Floats) -> bool:

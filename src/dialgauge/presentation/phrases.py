@@ -243,10 +243,17 @@ def first_scores(run: Run, words: Glossary) -> Iterator[str]:
     """The first scores in a sentence, for kinds of run without sentences and runs without their kind's headline."""
     name = plain(run.name) or "the run"
     whole = {measure: score for measure, score in run.scores.items() if not is_of_part(measure, run.scores)}
+    scores = whole or run.scores
+    defined = [(measure, score) for measure, score in scores.items() if is_number(score.value)]
     shown = [
         f"{value_with_interval(score)} by {words.said(measure)}"
         + (", where lower is better," if score.higher_is_better is False else "")
-        for measure, score in list((whole or run.scores).items())[:NAMED]
+        for measure, score in defined[:NAMED]
     ]
-    scores = listed(shown).replace(",,", ",").removesuffix(",")
-    yield f"{name} has {scores}" if shown else f"{name} has no scores"
+    lacking = [plain(measure) for measure, score in scores.items() if not is_number(score.value)]
+    without = f"no value of {listed(lacking, NAMED)}" if lacking else ""
+    if shown:
+        told = listed(shown).replace(",,", ",").removesuffix(",")
+        yield f"{name} has {told}{f', and {without}' if without else ''}"
+    else:
+        yield f"{name} has {f'{without}: nothing that counts has one' if without else 'no scores'}"

@@ -70,7 +70,8 @@ def paired_randomisation(
 
     The interval is the test turned round: every true difference δ that the first step would not reject, were δ
     subtracted from the scores first. Where a later step found the difference, the end that faces 0 is that step's. So
-    an interval holds 0 exactly where the difference is not significant.
+    an interval holds 0 exactly where the difference is not significant. There is none, and the error is 0, where the
+    systems differ by the same amount on every dialogue.
     """
     check_level(level)
     numerators, denominators = checked_systems(num, den)
@@ -212,7 +213,10 @@ def tested_pairs(swaps: PairSwaps, alpha: float) -> tuple[Floats, ...]:
     adjusted[(scale <= NOTHING) & ~np.isnan(observed)] = 1.0
     widest = _interval(observed, np.full_like(critical, first), moments)
     low, high = _compatible(observed, adjusted < alpha, _interval(observed, critical, moments), widest)
-    error = np.sqrt(np.maximum(_variance(moments, observed), 0.0))
+    variance = _variance(moments, observed)
+    alike = variance <= NOTHING * moments[0]  # the test turned round would end at the difference, as if that were sure
+    error = np.where(alike, 0.0, np.sqrt(np.maximum(variance, 0.0)))
+    low, high = np.where(alike, np.nan, low), np.where(alike, np.nan, high)
     reach = np.where(observed < 0, widest[1] - observed, observed - widest[0])
     return observed, p, adjusted, low, high, error, reach
 

@@ -127,6 +127,88 @@ def test_the_bounds_of_compared_scores_are_those_of_all_runs(tmp_path: Path) -> 
     assert (-1 < same.low < 0 < same.high < 1) and "Score[mood]" in apart.one_more
 
 
+@pytest.mark.parametrize(
+    ("name", "scores", "bounds", "told"),
+    [
+        ("rating", [5, 5, 5, 1], (1, 5), "take 'rating' as 1 to 5"),
+        ("politeness", [2, 5, 4, 4], (1, 5), "take 'politeness' as 1 to 5"),
+        ("judge_score", [7.5, 10, 9, 4], (0, 10), "take 'judge_score' as 0 to 10"),
+        ("pct_correct", [99, 98, 97, 96], (0, 100), "take 'pct_correct' as 0 to 100"),
+        ("error_count", [0, 1, 3, 5], (0, None), "take 'error_count' as 0 or more"),
+        ("latency_x", [0.1, 2.5, 0.2, 0.1], (0, None), "take 'latency_x' as 0 or more"),
+        ("n_retries", [0, 1, 0, 0], (0, None), "take 'n_retries' as 0 or more"),
+        ("on_time", [True, True, False, True], (0, 1), ""),
+        ("mood", [-1, 1, 0, 1], (-1, 1), "take 'mood' as -1 to 1"),
+        ("q", [5, 5, 5, 1], (None, None), "may leave the scale of 'q', which is not known"),
+        ("f", [0.5, 1, 0.25, 1], (0, 1), ""),
+    ],
+)
+def test_a_scale_is_taken_from_name_and_values_and_told(
+    name: str, scores: list[float], bounds: tuple[float | None, float | None], told: str, tmp_path: Path
+) -> None:
+    """Of four ratings from 1 to 5 an interval without a scale went from -4 to 7."""
+    file = log(tmp_path, *({"task_id": f"t{n}", "scores": {name: score}} for n, score in enumerate(scores)))
+    [run] = score_results([file]).runs
+    score = run[f"Score[{name}]"]
+    assert (score.lower, score.upper) == bounds and score.low is not None and score.high is not None
+    assert bounds[0] is None or score.low >= bounds[0]
+    assert bounds[1] is None or score.high <= bounds[1]
+    scales = [note for note in run.notes if "scale" in note]
+    assert [told in note for note in scales] == [True] * bool(told)
+    [again] = score_results([file], measures=[f"Score(scale=-2:100)[{name}]"]).runs
+    assert (again[f"Score[{name}]"].lower, again[f"Score[{name}]"].upper) == (-2, 100)
+    assert not any("scale" in note for note in again.notes)
+
+
+@pytest.mark.parametrize(
+    ("scale", "why"),
+    [("1:4", "the log has 5, which is not on this scale"), ("5:1", "two numbers, the lower one first"), ("5", "two n")],
+)
+def test_a_scale_that_cannot_be_is_an_error(scale: str, why: str, tmp_path: Path) -> None:
+    file = log(tmp_path, *({"task_id": f"t{n}", "scores": {"q": 4 + n % 2}} for n in range(4)))
+    with pytest.raises(DialgaugeError, match=why):
+        score_results([file], measures=[f"Score(scale={scale})[q]"])
+
+
+@pytest.mark.parametrize(("name", "same"), [("q", -1), ("q", -0.5), ("q", 5), ("q", 97), ("rating", 1), ("count", 0)])
+def test_a_score_that_is_the_same_everywhere_has_an_interval_on_a_told_scale_only(
+    name: str, same: float, tmp_path: Path
+) -> None:
+    file = log(tmp_path, *({"task_id": f"t{n}", "scores": {name: same}} for n in range(8)))
+    assert score_results([file]).runs[0][f"Score[{name}]"].low is None
+    told = score_results([file], measures=[f"Score(scale=-2:100)[{name}]"]).runs[0][f"Score[{name}]"]
+    assert told.low is not None and told.high is not None and -2 <= told.low <= same <= told.high
+
+
+@pytest.mark.parametrize("large", [1e308, -1e308, 1e15, 10**400, float("inf"), float("nan")])
+def test_numbers_that_no_mean_can_hold_are_told(large: float, tmp_path: Path) -> None:
+    file = log(tmp_path, *({"task_id": f"t{n}", "scores": {"q": large if n < 3 else 2.0}} for n in range(4)))
+    [run] = score_results([file]).runs
+    assert run["Score[q]"].value == 2.0
+    assert any("'q' is left out of 3 conversations, where it is no number that a mean can hold" in n for n in run.notes)
+
+
+def test_compared_scores_tell_their_scales_once(tmp_path: Path) -> None:
+    files = [
+        log(tmp_path, *({"task_id": f"t{n}", "scores": {"tone": 2 + n % 3 + more}} for n in range(8)), name=f"m{more}")
+        for more in (0, 1)
+    ]
+    notes = [note for note in compare_runs(score_results(files).runs, resamples=200).notes if "scale" in note]
+    assert len(notes) == 1 and "may leave the scale of 'tone'" in notes[0]
+
+
+@pytest.mark.parametrize(("name", "amount"), [("q", True), ("latency_x", True), ("rating", False)])
+def test_scores_without_a_known_end_are_compared_as_amounts_are(name: str, amount: bool, tmp_path: Path) -> None:
+    """Of skewed scores with equal means the randomisation alone calls 9 to 11 in 100 different."""
+    files = [
+        log(tmp_path, *({"task_id": f"t{n}", "scores": {name: 1 + n % m}} for n in range(8)), name=f"m{m}")
+        for m in (4, 5)
+    ]
+    compared = compare_runs(score_results(files).runs, resamples=200)
+    assert (f"Score[{name}]" in compared.amounts) is amount
+    assert (f"Score[{name}]" in compared.one_more) is not amount
+
+
 def test_labels_have_shares(tmp_path: Path) -> None:
     records = [
         {"task_id": str(place // 2), "scores": {"tone": tone}} for place, tone in enumerate(("x", "y", "y", "y"))

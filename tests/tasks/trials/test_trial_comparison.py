@@ -363,7 +363,11 @@ def test_scores_that_say_their_direction_lead_the_verdict(score: str, leads: boo
     comparison = compare_runs(runs, resamples=1000)
     assert comparison.measures == (f"Score[{score}]", "Cost", "Turns")
     sentence = str(comparison.verdict)
-    assert sentence.startswith(f"a is ahead of b by 0.70 points in Score[{score}]" if leads else "Cost has the same")
+    lead = "a is ahead of b by 0.70 points in" if leads else "No score says which system is better; in"
+    assert sentence.startswith(f"{lead} Score[{score}]")
+    words = " ".join(str(table) for table in comparison.tables())
+    assert ("a is better" in words) is leads and ("a is higher" in words) is not leads
+    assert ("Nothing says whether more is better" in words) is not leads
 
 
 def test_what_was_not_read_of_logs_is_told_once_where_it_is_the_same(

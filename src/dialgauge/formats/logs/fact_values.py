@@ -186,6 +186,8 @@ def score_texts(name: str, value: Any) -> dict[str, str]:
         return {name: "true" if value else "false"}
     if (number := score_in(value)) is not None:
         return {name: number_text(number)}
+    if isinstance(value, int | float):  # one that cannot be summed, which is told with the scores
+        return {name: str(value)[:LONGEST_LABEL]}
     if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_LABEL and "\n" not in value:
         return {name: value.strip()}
     return {}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Parameter, Rows, Settings
 from dialgauge.tasks.trials.attempts import Attempts
+from dialgauge.tasks.trials.score_scales import pop_scale
 from dialgauge.tasks.trials.task_attempt import TaskAttempt
 from dialgauge.tasks.trials.trial_measures import REWARD
 
@@ -253,7 +254,7 @@ CARDS: tuple[Card[Any], ...] = (
         summary="Mean of a score that the log gives its conversations, such as [helpfulness]: over tasks, of the means "
         "over their trials.",
         formula="mean over tasks of (sum of scores / trials that have one)", higher_is_better=None,
-        rows=partial(_task_rows, _score), obstacle=_no_score, one_more=True,
+        rows=partial(_task_rows, _score), obstacle=_no_score, one_more=True, shorthand=pop_scale,
     ),
     Card(
         name=LABEL, family=FAMILY, title="share of a label", source=_OURS,

@@ -19,6 +19,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.presentation import trials_sentence
 from dialgauge.rendering import Cell, Column, Table
 from dialgauge.tasks.audit.audit_tables import stored_integrity
+from dialgauge.tasks.trials.score_scales import SCALE
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.tasks.trials.trial_tables import uneven_tasks
@@ -145,7 +146,7 @@ class TrialsView(ComparisonView):
         told: dict[str, list[str]] = {}
         for run in runs:
             for note in run.notes:
-                if note_kind(note) not in PASS_NOTES:  # these are told first
+                if note_kind(note) not in (*PASS_NOTES, SCALE):  # these are told of all systems
                     told.setdefault(str(note), []).append(run.name)
         return [f"{', '.join(names)}: {note}" for note, names in told.items()]
 
@@ -177,8 +178,12 @@ class TrialsView(ComparisonView):
         return [*notes, *self.unlike_sentences()]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
-        """Different numbers of trials change the noise, and nothing else; the same words ask for the same verdict."""
-        return [*_judged_apart(runs), *self._trial_notes(runs)]
+        """Different numbers of trials change the noise, and nothing else; the same words ask for the same verdict.
+
+        Scales that were taken are told, too.
+        """
+        scales = dict.fromkeys(note for run in runs for note in run.notes if note_kind(note) == SCALE)
+        return [*_judged_apart(runs), *self._trial_notes(runs), *scales]
 
     def _trial_notes(self, runs: Sequence[Run]) -> list[str]:
         trials = {run.name: run.details["planned"]["trials"] for run in runs}

@@ -61,6 +61,7 @@ from dialgauge.tasks.trials.reward_measures import (
     TrialEvidence,
     label_part,
 )
+from dialgauge.tasks.trials.score_scales import SCALE, scale_notes, told_scale
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
 from dialgauge.tasks.trials.trial_notes import trial_notes
@@ -249,7 +250,11 @@ def score_attempts(
             **grader_details(graded, per_task=per_task),
             **_own_results(attempts, evidence, scores),
         },
-        notes=[*notes, *trial_notes(attempts, reading or Notes(), graded, scores.left_out, conversations)],
+        notes=[
+            *notes,
+            *trial_notes(attempts, reading or Notes(), graded, scores.left_out, conversations),
+            *_scale_notes(attempts, scores, measures),
+        ],
     )
 
 
@@ -370,11 +375,23 @@ def _counted(scores: Scores) -> Scores:
 
 
 def _bounded(measure: Measure[Any], evidence: TrialEvidence) -> Measure[Any]:
-    """A measure, and of a score one between the bounds of that score."""
+    """A measure, and of a score one between the ends of its scale; a scale that was told is no part of its name."""
     if measure.card.name != SCORE or measure.part not in evidence.scores.numeric:
         return measure
-    lower, upper = evidence.scores.bounds(measure.part)
-    return replace(measure, card=replace(measure.card, lower=lower, upper=upper))
+    lower, upper = evidence.scores.scale(measure.part).bounds
+    if told := dict(measure.shorthand).get(SCALE):
+        (lower, upper), (low, high) = told_scale(told), evidence.scores.span(measure.part)
+        if low < lower or high > upper:
+            raise DialgaugeError(f"{measure}: the log has {low if low < lower else high:g}, which is not on this scale")
+    return replace(measure, card=replace(measure.card, lower=lower, upper=upper), shorthand=())
+
+
+def _scale_notes(attempts: Attempts, scores: Scores, names: Sequence[str]) -> list[Note]:
+    """What scales intervals of scores have that nobody told; a score that is the same everywhere has no interval."""
+    told = {measure.part for measure in (_asked(names) if names else ()) if measure.shorthand}
+    vary = [name for name in attempts.scores.numeric if np.ptp(attempts.scores.span(name)) > 0]
+    shown = [name for name in vary if f"{SCORE}[{name}]" in scores.scores]
+    return scale_notes({name: attempts.scores.scale(name) for name in shown}, told)
 
 
 def _asked(names: Sequence[str]) -> list[Measure[Any]]:

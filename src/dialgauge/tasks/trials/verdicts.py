@@ -9,7 +9,6 @@ differ, none does. All other scores are means or shares.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from functools import cached_property
 from dialgauge.dialogue import read_details, read_owned_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import names_fault
+from dialgauge.tasks.trials.score_scales import SHARE, Scale, scale_of
 
 #: The kind of notes that what is counted as trials of one task is most likely something else.
 MIXED_TRIALS = "mixed_trials"
@@ -63,6 +63,8 @@ _SAYS_SUCCESS = _SUCCESS[: _SUCCESS.index("reward")]
 _UNDECIDED = frozenset({*_SAYS_SUCCESS, "correct", "iscorrect", "verdict"})
 #: The label of a verdict that is yes or no.
 _DECIDED = "yes or no"
+#: Larger numbers are no scores: the sum of two may be infinite.
+_MOST = 1e15
 #: A status that says success of all conversations but so many of them is how runs ended, where something else judges.
 _NEARLY_ALL = 0.1
 #: Labels of one score that get a share of their own; more of them are texts.
@@ -81,12 +83,18 @@ class LogScores:
         self._sources: set[str] = set()
         #: How much scores may be at most, where that is more than 1.
         self.maxima: dict[str, str] = {}
+        #: Numbers under the names of scores that no mean can hold, such as 1e308 or nan, and how often each occurs.
+        self.unusable: dict[str, Counter[str]] = {}
         self.reported: dict[str, str] = {}
         self._grades: set[str] = set()
 
     def add(self, details: Mapping[str, str]) -> None:
         """The scores of one more conversation."""
-        self._given.append(read_details("score", details))
+        given = read_details("score", details)
+        unusable = {name: text for name, text in given.items() if _is_unusable(text)}
+        for name, text in unusable.items():
+            self.unusable.setdefault(name, Counter())[text] += 1
+        self._given.append({name: text for name, text in given.items() if name not in unusable})
         if details.get("benchmark") in _OF_SCORERS:
             self._grades |= self._given[-1].keys()
         self._numbered.append(read_details("numbered", details))
@@ -279,12 +287,12 @@ class LogScores:
         numbers = [each[name] for each in self._numbers if name in each]
         return min(numbers), max(numbers)
 
-    def bounds(self, name: str) -> tuple[float, float]:
-        """Between which numbers a score lies: 0 and its maximum or, where no maximum is told, 0 and 1 or -1 and 1."""
-        low, high = self.span(name)
+    def scale(self, name: str) -> Scale:
+        """Between which numbers a score lies; true and false are 1 and 0, whatever they are called."""
+        if _TRUTHS.keys() & set(self._values(name)):
+            return Scale(*SHARE)
         maximum = score_number(self.maxima[name]) if name in self.maxima else None
-        known = ((0.0, 1.0), (-1.0, 1.0)) if maximum is None else ((0.0, maximum),)
-        return next(((least, most) for least, most in known if least <= low <= high <= most), (-math.inf, math.inf))
+        return scale_of(name, [each[name] for each in self._numbers if name in each], maximum)
 
     @property
     def left_out(self) -> list[str]:
@@ -353,7 +361,15 @@ def score_number(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    return value if abs(value) < _MOST else None
+
+
+def _is_unusable(text: str) -> bool:
+    """Is it a number that cannot be summed: infinite, too large, or the one that says that there is none?"""
+    try:
+        return not abs(float(text)) < _MOST
+    except ValueError:
+        return False
 
 
 def reported_number(name: str, text: str) -> float:
