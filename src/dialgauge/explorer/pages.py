@@ -267,7 +267,7 @@ class Explorer:
         if not asked.get("task"):
             grid = trial_grid(self.library, run, goals=True)
             if not grid.tasks:
-                raise DialgaugeError(f"no task of the run '{run.id}' was tried more than once")
+                raise DialgaugeError(f"no task of the run '{run.id}' has several trials that are judged")
             steady = any(facet.name == "steady" for facet in pages_of(run.kind).facets)
             return self.page("trials_grid.html", "runs", run=run, grid=grid, has_steady=steady)
         side = trials_side_by_side(self.library, run, asked.get("task", ""))

@@ -120,10 +120,11 @@ def run_overview(library: Library, run: Run, listed: DialogueList | None) -> Run
 
 
 def trial_grid(library: Library, run: Run, *, goals: bool = False) -> TrialGrid:
-    """The tasks of a run that have several trials; with what the user wants in each where ``goals`` are asked for."""
+    """Tasks with several trials that are judged, and what the user wants in each where ``goals`` are asked for."""
     tasks: dict[str, list[Trial]] = {}
     for trial in pages_of(run.kind).trials(library, run):
-        tasks.setdefault(trial.task, []).append(trial)
+        if trial.success is not None:
+            tasks.setdefault(trial.task, []).append(trial)
     several = {task: sorted(trials, key=lambda each: each.number) for task, trials in tasks.items() if len(trials) > 1}
     wishes = _goals(library, run, [trials[0].dialogue for trials in several.values()]) if goals else {}
     return TrialGrid(

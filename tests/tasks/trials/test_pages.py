@@ -212,3 +212,14 @@ def test_a_task_that_was_never_tried_is_named_without_a_link(
     page = Client(store).get(f"/runs/{store.add(run).id}").text
     cell = re.search(r'<td class="which">(.*?)</td>', page, re.DOTALL)
     assert cell is not None and re.findall(r"task=(\w+)", cell[1]) == ["a"] and "untried" in cell[1]
+
+
+def test_tasks_of_which_nothing_is_judged_neither_fail_nor_flip(tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    rows = [{"task_id": f"t{n % 6}", "trial": n // 6, "messages": talk, "scores": {"q": n / 3}} for n in range(12)]
+    (tmp_path / "log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    [run] = score_results([tmp_path / "log.jsonl"], resamples=0).runs
+    assert len(dialogues_with(run, steady="not judged")) == 12
+    store = Store(tmp_path / "runs")
+    page = Client(store).get(f"/runs/{store.add(run).id}").text
+    assert "Score[q]" in page and "tasks flip" not in page

@@ -66,6 +66,7 @@ def _steady(frame: pl.DataFrame) -> pl.DataFrame:
     """Whether all trials of a dialogue's task went the same way."""
     share = pl.col("success").cast(pl.Float64).mean().over("task")
     value = pl.when(share == 1).then(pl.lit("all pass")).when(share == 0).then(pl.lit("none passes"))
+    value = value.when(share.is_null()).then(pl.lit("not judged"))
     return frame.select("dialogue", value.otherwise(pl.lit("some pass")).alias("value"))
 
 
