@@ -135,9 +135,8 @@ def _after_late_reply(talk: TalkRecord, link: BrokenLink, *, linked: bool) -> Br
     if late is None or late[0] + 1 > link.turn:
         return link
     return BrokenLink(
-        cause="heard_not_acted_on", part=link.part, slot=link.slot, turn=late[0] + 1, said_turn=late[0],
-        heard_turn=late[0], answered_turn=late[1], reason="reply_late",
-    )  # fmt: skip
+        "reply_late", link.part, link.slot, late[0] + 1, said_turn=late[0], heard_turn=late[0], answered_turn=late[1]
+    )
 
 
 def _of_the_lab(link: BrokenLink) -> BrokenLink:
@@ -165,10 +164,10 @@ def _technical(dialogue: Dialogue, *, spent: bool = False) -> BrokenLink | None:
         return None
     why = outcome.details.get(EXPLANATION)
     return BrokenLink(
-        cause="infrastructure", turn=max(len(dialogue.turns) - 1, 0), reason="failed" if why else "ended",
-        given=(why or outcome.reason,), entity=outcome.ended_by,
+        "failed" if why else "ended", turn=max(len(dialogue.turns) - 1, 0), given=(why or outcome.reason,),
+        entity=outcome.ended_by,
     )  # fmt: skip
 
 
 def _unclear(talk: TalkRecord) -> BrokenLink:
-    return BrokenLink(cause="unclear", turn=talk.last, reason="all_held" if talk.user_acts else "acts_not_recorded")
+    return BrokenLink("all_held" if talk.user_acts else "acts_not_recorded", turn=talk.last)
