@@ -126,6 +126,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
         compared = predicted.kind == "predicted"
         codes = state_codes(predicted, coder, "predicted") if compared else None
         slots = _sizes(system, gold)
+        ours, theirs = (np.bincount(slots.dialogue, sizes) > 0 for sizes in (slots.gold, slots.predicted))
         compared_rows = system.aligned.gold_row[rows >= 0]
         fills, words = gold.once("fills", compared_rows, lambda: _fills(gold, compared_rows))
         return cls(
@@ -139,7 +140,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             domains=_domains(system, gold),
             switches=_switches(predicted),
             gold_switches=gold.once("switches", gold.offsets, lambda: _switches(gold)),
-            filled=_filled(slots),
+            filled=(int(ours.sum()), int((ours & ~theirs).sum())),
             sizes=_counted(slots),
             gaps=_gaps(slots),
             own_gold=(0, 0, 0) if own_gold is None or codes is None else _own_gold(system, own_gold, coder, codes),
@@ -296,11 +297,6 @@ def _sizes(system: System, gold: EncodedDialogues) -> _Sizes:
     of_gold = gold.once("sizes", gold.offsets, lambda: np.bincount(gold.cell_row, minlength=len(gold.present)))
     of_predicted = np.bincount(system.predicted.cell_row, minlength=len(system.predicted.present))
     return _Sizes(of_gold[aligned.gold_row[known]], of_predicted[aligned.predicted_row[known]], aligned.dialogue[known])
-
-
-def _filled(slots: _Sizes) -> tuple[int, int]:
-    ours, theirs = (np.bincount(slots.dialogue, sizes) > 0 for sizes in (slots.gold, slots.predicted))
-    return int(ours.sum()), int((ours & ~theirs).sum())
 
 
 def _counted(slots: _Sizes) -> dict[tuple[int, int], int]:

@@ -55,6 +55,7 @@ _TYPES = {
     "type2": Badge("error carried over (type 2)", "warn", "FGA counts it as an earlier error carried over"),
     "exact": Badge("exact", "good", "the predicted state is the gold state"),
 }
+_WRONG = Badge("wrong", "bad", "the predicted state is not the gold state")
 _FGA = "FGA@"
 #: How bars of errors are tinted.
 _TONES: Mapping[str, Tone] = {"wrong": "bad", "missed": "plain", "spurious": "warn"}
@@ -108,8 +109,9 @@ class TrackingPages(RunPages):
             if row is not None:
                 state = _named_alike(states.get(index, {}), profile)
                 slots = _slots(errors.get(index, {}), reworded.get(index, {}), state)
-                cell, before = _cell(slots, before, row), slots
-                badges = [_badge(row)]
+                weights = {name: row[name] for name in row if name.startswith(_FGA)}
+                cell, before = StateCell(*slot_rows(slots, before), weights, bool(row["exact"])), slots
+                badges = [_TYPES["exact"] if row["exact"] else _TYPES.get(row["error_type"], _WRONG)]
             turns.append(TurnView(index, turn.speaker, turn.text, badges, cell))
         first = [Reason(words, turn) for turn, words in _first_errors(errors)]
         return DialogueView(self.template, turns, badges=list(_summary(scores.values())), reasons=first)
@@ -220,17 +222,6 @@ def _slots(
         for name, row in errors.items()
     }
     return dict(sorted((right | wrong).items()))
-
-
-def _cell(slots: Slots, before: Slots, row: Mapping[str, Any]) -> StateCell:
-    weights = {name: row[name] for name in row if name.startswith(_FGA)}
-    return StateCell(*slot_rows(slots, before), weights, bool(row["exact"]))
-
-
-def _badge(row: Mapping[str, Any]) -> Badge:
-    if row["exact"]:
-        return _TYPES["exact"]
-    return _TYPES.get(row["error_type"], Badge("wrong", "bad", "the predicted state is not the gold state"))
 
 
 def _summary(rows: Iterable[Mapping[str, Any]]) -> Iterator[Badge]:

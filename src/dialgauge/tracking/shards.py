@@ -154,7 +154,9 @@ def _scored(
 ) -> Iterator[ShardScores]:
     """The sums of the files in order; if some failed, an error at the end that names them, with the others kept."""
     decoder = msgspec.msgpack.Decoder(ShardScores)
-    gold = _checksum(settings.gold) if settings.gold else ""
+    keys = "".join(shard.key for shard in list_shards([settings.gold])) if settings.gold else ""
+    # GOLD is read by every worker: where it changes, nothing that was done counts.
+    gold = f"-{hashlib.sha256(keys.encode()).hexdigest()[:16]}" if keys else ""
     units = (Unit(f"{task.key}{gold}", task) for task in tasks)
     failed: list[str] = []
     for task, result in zip(tasks, engine.run(ShardWork(settings), units, workers=workers, done=done), strict=True):
@@ -170,12 +172,6 @@ def _scored(
         are = "is" if kept == 1 else "are"
         rest = f". {counted(kept, 'other file')} {are} done and kept: fix it and run the same command again"
         raise DialgaugeError(shown + (rest if kept else ""), example=failed[0].partition("\n")[2])
-
-
-def _checksum(gold: str) -> str:
-    """GOLD is read by every worker: where it changes, nothing that was done counts."""
-    keys = "".join(shard.key for shard in list_shards([gold]))
-    return "-" + hashlib.sha256(keys.encode()).hexdigest()[:16]
 
 
 class _Gathered:

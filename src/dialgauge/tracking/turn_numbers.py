@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import Note, counted
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
@@ -89,7 +89,7 @@ class TurnRows(NamedTuple):
                 if turn.speaker == "user":
                     state = turn.state if gold else turn.predicted
                     judged = not gold and turn.judged is not None
-                    filled.append(_slots(state) if state is not None else 0 if judged else -1)
+                    filled.append(sum(map(len, state.values())) if state is not None else 0 if judged else -1)
             offsets.append(len(filled))
         slots = np.array(filled, np.int32)
         return cls(keys, np.array(offsets, np.int32), slots >= 0, np.maximum(slots, 0))
@@ -102,10 +102,6 @@ class TurnRows(NamedTuple):
             filled = np.zeros_like(filled)
         stated = side.present if gold or side.kind != "state" else np.zeros_like(side.present)
         return cls(side.keys, side.offsets, stated, filled)
-
-
-def _slots(state: State) -> int:
-    return sum(map(len, state.values()))
 
 
 class TurnFit(Struct, frozen=True):

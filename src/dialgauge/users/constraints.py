@@ -183,16 +183,14 @@ class _DomainScorer:
         if not labels:
             self._context.record(MEASURE, UNPROMPTED, self._domain, text, turns=(turn,))
             return (UNPROMPTED,), False
-        if slot in self._signals.domain.entity_slots and self._mentions_taxi(turn):
+        taxi, spoken = self._context.profile.taxi_domain, self._context.turns[turn]
+        names_taxi = taxi and (taxi in spoken.services or taxi in spoken.text)
+        if names_taxi and slot in self._signals.domain.entity_slots:
             self._context.record(MEASURE, "wrong_taxi_annotations", self._domain, text, turns=(turn,))
             return ("wrong_taxi_annotations",), False
         for label in labels:
             self._context.record(MEASURE, label, self._domain, text, turns=(turn,))
         return tuple(labels), True
-
-    def _mentions_taxi(self, turn: int) -> bool:
-        taxi, spoken = self._context.profile.taxi_domain, self._context.turns[turn]
-        return bool(taxi) and (taxi in spoken.services or taxi in spoken.text)
 
     def _missing(self) -> None:
         missing = [text for text in self._ledger.truth if text not in self._ledger.said]

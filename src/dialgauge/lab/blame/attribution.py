@@ -93,7 +93,8 @@ def _blame(
             links, unnoticed = ([_of_the_lab(link) for link in some] for some in (links, unnoticed))
         broken += [*links, *unnoticed]
         if not outcome.success:
-            link = min(links or [technical or _unclear(talk)], key=lambda link: link.order)
+            unclear = BrokenLink("all_held" if talk.user_acts else "acts_not_recorded", turn=talk.last)
+            link = min(links or [technical or unclear], key=lambda link: link.order)
             domains[task.domain] = _after_late_reply(talk, link, linked=bool(task.links))
     sides = {link.side for link in broken}
     return ConversationBlame(
@@ -167,7 +168,3 @@ def _technical(dialogue: Dialogue, *, spent: bool = False) -> BrokenLink | None:
         "failed" if why else "ended", turn=max(len(dialogue.turns) - 1, 0), given=(why or outcome.reason,),
         entity=outcome.ended_by,
     )  # fmt: skip
-
-
-def _unclear(talk: TalkRecord) -> BrokenLink:
-    return BrokenLink("all_held" if talk.user_acts else "acts_not_recorded", turn=talk.last)

@@ -149,7 +149,8 @@ def frame_scores(gold: Frame, predicted: Frame, slots: Mapping[str, SlotSpec], *
         scores |= _f1("SGD-requested", gold.requested, predicted.requested)
     if gold.mentions is not None and predicted.mentions is not None:
         open_slots = {name for name, spec in slots.items() if not spec.categorical}
-        scores |= _f1("SGD-tagging", *(_among(frame.mentions or (), open_slots) for frame in (gold, predicted)))
+        sides = ([each for each in frame.mentions or () if each[0] in open_slots] for frame in (gold, predicted))
+        scores |= _f1("SGD-tagging", *sides)
     return scores
 
 
@@ -176,10 +177,6 @@ def _goals(gold: Frame, predicted: Frame, slots: Mapping[str, SlotSpec], matchin
         scores[f"SGD-JGA{suffix}"] = math.prod(joint) if joint else math.nan
         scores[f"SGD-AGA{suffix}"] = sum(average) / len(average) if average else math.nan
     return scores
-
-
-def _among(mentions: Iterable[tuple[str, str]], slots: set[str]) -> list[tuple[str, str]]:
-    return [mention for mention in mentions if mention[0] in slots]
 
 
 def _f1(name: str, reference: Iterable[object], predicted: Iterable[object]) -> FrameScores:
