@@ -99,8 +99,7 @@ class LabPages(RunPages):
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """Outcome by domain under both rules, ends, reasons of failure, and what was understood."""
-        reasons = _given(library, run, REASONS)
-        why = [] if reasons is None else [_reason_table(reasons)]
+        why = [_reason_table(_tidy(library, run, REASONS))] if REASONS in run.tables else []
         verdicts: list[Table] = []
         conduct: list[Table] = []
         if {CONVERSATIONS, HEARD} <= run.tables.keys():
@@ -155,14 +154,6 @@ class LabPages(RunPages):
         talks = tables.rows(CONVERSATIONS, dialogue, text=("reason",))
         end = [f"ended by {plain(reason)}" for reason in talks["reason"].drop_nulls()] if talks is not None else []
         return "; ".join([*dialogue_reasons(tables, dialogue, "strict")[:2], *end])
-
-
-def _given(library: RunTables, run: Run, name: str) -> pl.DataFrame | None:
-    """A table without nulls in its texts and counts; None where there is none or nothing in it."""
-    if name not in run.tables:
-        return None
-    frame = _tidy(library, run, name)
-    return frame if frame.height else None
 
 
 def _tidy(library: RunTables, run: Run, name: str) -> pl.DataFrame:

@@ -300,11 +300,10 @@ def counted_as_asked(dialogues: Iterable[Dialogue], turns: str, numbered_from: i
 
 
 def _recounted(dialogues: Iterable[Dialogue], counting: Counting) -> list[Dialogue]:
-    return [_recounted_dialogue(dialogue, counting) for dialogue in dialogues]
-
-
-def _recounted_dialogue(dialogue: Dialogue, counting: Counting) -> Dialogue:
-    turns = {counting.place(number): turn for number, turn in enumerate(dialogue.user_turns())}
-    turns.pop(None, None)
-    length = max((number for number in turns if number is not None), default=-1) + 1
-    return replace(dialogue, turns=tuple(turns.get(number, Turn(speaker="user")) for number in range(length)))
+    recounted = []
+    for dialogue in dialogues:
+        places = {counting.place(number): turn for number, turn in enumerate(dialogue.user_turns())}
+        length = max((place for place in places if place is not None), default=-1) + 1
+        turns = tuple(places.get(place, Turn(speaker="user")) for place in range(length))
+        recounted.append(replace(dialogue, turns=turns))
+    return recounted

@@ -163,10 +163,8 @@ class _DomainScorer:
                     wrong.append((turn, reason))
             if excuses and not every:
                 break
-        if not every:
-            self._settle_once(text, turns, wrong)
-
-    def _settle_once(self, text: str, turns: list[int], wrong: list[tuple[int, Reason]]) -> None:
+        if every:
+            return
         if text not in self._ledger.said:
             turn, reason = wrong[0]
             self._ledger.said_wrong(text, turn, "out-of-goal", *reason)

@@ -74,22 +74,16 @@ class DialogueContext:
         self._system_attempts: list[tuple[str, int, Attempt]] = []
         self._heard: dict[int, tuple[dict[str, list[str]], list[tuple[str, int, Attempt]]]] = {}
         self._said: dict[tuple[Utterance, int], tuple[dict[str, list[str]], list[Attempt]]] = {}
-        self._warn_of_torn_values()
+        # The reference takes values apart at its own separator, so that one said value counts as several.
+        for turn in turns if any(utterance.torn for utterance in self.utterances) else ():
+            if turn.said.torn:
+                self.warn(f"turn {turn.position}: the value '{turn.said.torn}' contains '{BETWEEN}' and is split")
 
     def refuse(self, message: str, turn: int | None = None) -> None:
         """Something the reference aborts on: the dialogue fails in reference mode, and is warned about otherwise."""
         if self.config.strict:
             raise DialgaugeError(f"{message}; {refusal(self.profile)}", turn=turn)
         self.warnings[message if turn is None else f"turn {turn}: {message}"] = None
-
-    def _warn_of_torn_values(self) -> None:
-        """The reference takes values apart at its own separator, so that one said value counts as several."""
-        if not any(utterance.torn for utterance in self.utterances):
-            return
-        for turn in self.turns:
-            if turn.said.torn:
-                warning = f"turn {turn.position}: the value '{turn.said.torn}' contains '{BETWEEN}' and is split"
-                self.warnings[warning] = None
 
     def warn(self, message: str) -> None:
         """Say something odd about the dialogue."""

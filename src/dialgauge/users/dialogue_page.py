@@ -134,7 +134,11 @@ def _turn(
     rulings = tuple(_rulings(verdicts, loops))
     begun = next((_mark(loop) for loop, _ in marks if loop["first_turn"] == number), None)
     listener = "system" if turn.speaker == "user" else "user"
-    badges = list(_points(verdicts))
+    badges = []
+    if lost := _lost(verdicts):
+        badges.append(Badge(f"{lost:,} wrong or missing", "bad", "false positives and false negatives of this turn"))
+    elif won := sum(row["tp"] or 0 for row in verdicts):
+        badges.append(Badge(f"{counted(won, 'point')} won", "good", "true positives of this turn"))
     if wrong := sum(row.kind not in ("right", "plain") for row in acts):
         badges.append(Badge("misheard", "warn", f"the {listener} understood {counted(wrong, 'act')} otherwise"))
     for loop, repetition in marks:
@@ -203,13 +207,6 @@ def _mark(loop: Row) -> LoopMark:
 
 def _lost(rows: Iterable[Row]) -> int:
     return sum((row["fp"] or 0) + (row["fn"] or 0) for row in rows)
-
-
-def _points(rows: Sequence[Row]) -> Iterator[Badge]:
-    if lost := _lost(rows):
-        yield Badge(f"{lost:,} wrong or missing", "bad", "false positives and false negatives of this turn")
-    elif won := sum(row["tp"] or 0 for row in rows):
-        yield Badge(f"{counted(won, 'point')} won", "good", "true positives of this turn")
 
 
 def _summary(library: RunTables, run: Run, dialogue: str, verdicts: Sequence[Row]) -> Iterator[Badge]:

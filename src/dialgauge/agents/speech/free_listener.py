@@ -77,7 +77,8 @@ class FreeListener:
             self._unnamed.add(service.name)
         outcome = bookings[-1].outcome if bookings else ""
         if outcome == "booked":
-            yield from self._booked(words, text)
+            book, values = service.act_name("book"), words.reader.heard(text, service.gives)
+            yield from [act(book, slot, value) for slot, value in values.items()] or [act(book)]
         elif outcome == "refused":
             yield act(service.act_name("no_book"))
         elif searches and searches[-1].found == 0 and not self._offered(words, reply, user_values):
@@ -99,14 +100,6 @@ class FreeListener:
         repeated = {phrase_of(value) for value in user_values}
         named = (phrase.value for phrase in reply.phrases(words.whole_names))
         return any(phrase_of(name) not in repeated and _is_meant(words, name, reply.text) for name in named)
-
-    def _booked(self, words: ServiceVocabulary, text: str) -> Iterator[Act]:
-        name = words.service.act_name("book")
-        values = words.reader.heard(text, words.service.gives)
-        for slot, value in values.items():
-            yield act(name, slot, value)
-        if not values:
-            yield act(name)
 
     def _mentions_only(self, words: ServiceVocabulary, names: Sequence[str], user_values: Collection[str]) -> bool:
         """Are those that are named others than the one spoken of? "If you'd rather ring the Hall" offers no hall."""

@@ -6,8 +6,6 @@ among those that its failure hangs on; a conversation on the first of its domain
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -19,7 +17,7 @@ from dialgauge.lab.blame.chain import Chain
 from dialgauge.lab.blame.lost_exchanges import late_reply
 from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
 from dialgauge.lab.told_acts import ACTS_READ, READ
-from dialgauge.tasks import Broken, JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
+from dialgauge.tasks import Broken, JudgedConversation, JudgedConversations, StrictVerdict
 from dialgauge.values import same_value
 from dialgauge.worlds.domain import DomainGoal, DomainSearch
 
@@ -87,7 +85,11 @@ def _blame(
     for task in sorted(goal.tasks, key=lambda task: bool(task.links)):
         outcome = verdict.tasks[task.domain]
         chain = Chain(task, verdict.tasks, talk, domains)
-        links = [link for failure in outcome.failures if traceable for link in _of_failure(chain, failure, technical)]
+        links: list[BrokenLink] = []
+        for failure in outcome.failures if traceable else ():
+            # A technical failure is behind it, unless the task was settled wrongly before that.
+            of_agent = technical is None or failure.reason in _SETTLED
+            links += chain.of_failure(failure) if of_agent else filter(None, [technical])
         unnoticed = list(chain.unnoticed()) if traceable and technical is None else []
         if read:
             links, unnoticed = ([_of_the_lab(link) for link in some] for some in (links, unnoticed))
@@ -143,14 +145,6 @@ def _after_late_reply(talk: TalkRecord, link: BrokenLink, *, linked: bool) -> Br
 def _of_the_lab(link: BrokenLink) -> BrokenLink:
     """The link; with a system that speaks freely, errors of our user count as our failure to understand the text."""
     return replace(link, cause="not_understood") if link.side == "user" else link
-
-
-def _of_failure(chain: Chain, failure: TaskFailure, technical: BrokenLink | None) -> Iterator[BrokenLink]:
-    """The links behind one failure: the technical failure, unless the task was settled wrongly before it."""
-    if technical is None or failure.reason in _SETTLED:
-        yield from chain.of_failure(failure)
-    else:
-        yield technical
 
 
 def _technical(dialogue: Dialogue, *, spent: bool = False) -> BrokenLink | None:

@@ -36,8 +36,11 @@ class Chain(GivenValues):
         match failure.reason:
             case "unfit":
                 yield from self._given("constraint", slot, task.info[slot], turn)
+            case "booked_otherwise" if slot in task.links:
+                link, _ = self._linked("booking", slot, turn)
+                yield from [link] if link is not None else []
             case "booked_otherwise":
-                yield from self._booked_otherwise(slot, turn)
+                yield from self._given("booking", slot, (task.book or {})[slot], turn)
             case "no_taxi" | "taxi_differs" | "taxi_end_missing":
                 yield from self._sent([slot] if slot else [*task.info, *task.links], turn)
             case "nothing_named" | "turned_down" | "given_up":
@@ -164,14 +167,6 @@ class Chain(GivenValues):
             heard = record.hears(slot, last)
             if not same_value(given, value) and heard is not None:
                 yield self._acted("booking", slot, value, heard, last)
-
-    def _booked_otherwise(self, slot: str, turn: int | None) -> Iterator[BrokenLink]:
-        """Why something was booked with another value."""
-        if slot in self._task.links:
-            link, _ = self._linked("booking", slot, turn)
-            yield from [link] if link is not None else []
-        else:
-            yield from self._given("booking", slot, (self._task.book or {})[slot], turn)
 
     def _sent(self, slots: list[str], sent: int | None) -> Iterator[BrokenLink]:
         """Why nothing was sent, or with other slots than wanted."""

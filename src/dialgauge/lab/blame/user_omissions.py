@@ -44,7 +44,9 @@ class UserOmissions:
     def unsaid(self, part: str, slot: str, wanted: str) -> BrokenLink:
         """The user never said something."""
         if phantom := self._phantom(part, slot):
-            return _answer_missed(part, slot, phantom, self._record.domain)
+            turn, domain = phantom.turn, self._record.domain
+            what = f"{name_halves(phantom.name)[1]} {phantom.slot} {phantom.value}".strip()
+            return BrokenLink("answer_unsaid", part, slot, turn, answered_turn=turn, given=(what,), entity=domain)
         if missed := self._missed_question(slot):
             return BrokenLink("question_missed", part, slot, missed, answered_turn=missed)
         if cut := self._used_up(part, slot) or self._sent_away(part, slot):
@@ -310,13 +312,6 @@ def _mostly(lost: list[tuple[int, Cause]]) -> tuple[int, Cause, int]:
     counts = Counter(cause for _, cause in lost)
     turn, cause = min(lost, key=lambda pair: (-counts[pair[1]], pair[0]))
     return turn, cause, counts[cause]
-
-
-def _answer_missed(part: str, slot: str, phantom: Word, domain: str) -> BrokenLink:
-    what = f"{name_halves(phantom.name)[1]} {phantom.slot} {phantom.value}".strip()
-    return BrokenLink(
-        "answer_unsaid", part, slot, phantom.turn, answered_turn=phantom.turn, given=(what,), entity=domain
-    )
 
 
 def _bids(acts: tuple[Act, ...] | None) -> bool:

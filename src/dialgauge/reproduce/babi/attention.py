@@ -360,15 +360,11 @@ def digest(point: Point) -> str:
 
 def write_attention(path: Path, kept: StoredAttention) -> None:
     """Write stored attention as a file."""
-    with atomic(path) as scratch:
-        scratch.write_bytes(_one_sample_a_line(kept))
-
-
-def _one_sample_a_line(kept: StoredAttention) -> bytes:
     encode = msgspec.json.encode
     head = [b" %b: %b" % (encode(name), encode(getattr(kept, name))) for name in ("command", "hardware", "commit")]
-    samples = b",\n  ".join(map(encode, kept.samples))
-    return b"{\n" + b",\n".join([*head, b' "samples": [\n  %b\n ]' % samples]) + b"\n}\n"
+    samples = b",\n  ".join(map(encode, kept.samples))  # one a line
+    with atomic(path) as scratch:
+        scratch.write_bytes(b"{\n" + b",\n".join([*head, b' "samples": [\n  %b\n ]' % samples]) + b"\n}\n")
 
 
 def tasks_of(places: Iterable[AttentionPlace]) -> list[int]:
