@@ -150,7 +150,8 @@ class ResponsesPages(RunPages):
         """Accuracy by class of reply, and ranks of the gold reply."""
         tables = []
         if "replies" in run.tables and run.tables["replies"].rows:
-            tables += [_class_table(library, run), _rank_table(library, run)]
+            ranks = Table("Rank of the gold reply", ["rank", "replies"], _ranks(library, run))
+            tables += [_class_table(library, run), ranks]
         if "outcomes" in run.tables and run.tables["outcomes"].rows:
             tables.append(_outcome_table(library, run))
         return tables
@@ -389,13 +390,6 @@ def _ranks(library: RunTables, run: Run) -> list[tuple[str, int]]:
     bars = [(name, int(ranks.is_between(low, high, closed="left").sum())) for name, low, high in counted]
     last = max((index for index, (_, count) in enumerate(bars) if count), default=0)
     return bars[: last + 1]
-
-
-def _rank_table(library: RunTables, run: Run) -> Table:
-    table = Table("Rank of the gold reply", ["rank", "replies"])
-    for name, count in _ranks(library, run):
-        table.add(name, count)
-    return table
 
 
 def stated_ranks(library: RunTables, run: Run) -> Any:

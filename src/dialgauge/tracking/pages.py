@@ -139,7 +139,11 @@ class TrackingPages(RunPages):
             yield f"{plain(run.name)} gets {about}: {words.said('JGA')}{sure}"
         else:
             yield from first_scores(run, words)
-        yield from _whole_dialogues(run)
+        frame = columns(run, "turn_scores", text=("dialogue",), number=("exact",))
+        if frame is not None and frame.height:
+            perfect = frame.group_by("dialogue").min()["exact"] > 0
+            right, every = int(perfect.sum()), len(perfect)
+            yield f"In {right:,} of {counted(every, 'dialogue')} ({percent(right, every)}) every turn is right"
         yield from _slot_errors(run)
 
     def went_wrong(self, tables: DialogueRows, dialogue: str) -> str:
@@ -239,14 +243,6 @@ def _onset_chart(run: Run) -> Any:
 
     counts = TrackedSystem(run).faults.first_errors().histogram()
     return error_onset(counts, note=f"{sum(counts):,} of them end with a wrong state")
-
-
-def _whole_dialogues(run: Run) -> Iterator[str]:
-    frame = columns(run, "turn_scores", text=("dialogue",), number=("exact",))
-    if frame is not None and frame.height:
-        perfect = frame.group_by("dialogue").min()["exact"] > 0
-        right, every = int(perfect.sum()), len(perfect)
-        yield f"In {right:,} of {counted(every, 'dialogue')} ({percent(right, every)}) every turn is right"
 
 
 #: Kinds of slot errors, by the column that counts them.

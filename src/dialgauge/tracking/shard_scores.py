@@ -115,13 +115,20 @@ class ShardScores(Struct, frozen=True, kw_only=True):
         )
 
     def with_sums(self, ids: pl.Series, rows: Mapping[str, Rows]) -> ShardScores:
-        """The same with the sums of its dialogues, by measure."""
+        """The same with the sums of its dialogues, by measure; an id that is used twice is an error."""
+        keys = dialogue_keys(ids)
+        if keys.n_unique() < len(keys):
+            raise DialgaugeError(
+                "this id is used twice in the file; ids must be unique (case and .json are ignored), and all turns of "
+                "a dialogue must be in a row",
+                dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
+            )
         return replace(
             self,
             dialogues=len(ids),
             table=parquet_bytes(_scores_frame(ids, rows), **_QUICK),
             rowless=_rowless(ids, rows),
-            keys=_keys_of(ids),
+            keys=key_hashes(keys),
             moments={name: Moments.of(*sums) for name, sums in rows.items()},
         )
 
@@ -212,18 +219,6 @@ def _rowless(ids: pl.Series, rows: Mapping[str, Rows]) -> list[str]:
         if not without.any():
             return []
     return ids.filter(pl.Series(without)).to_list()
-
-
-def _keys_of(ids: pl.Series) -> bytes:
-    """A 64-bit hash of each dialogue's key, the same everywhere; an id that is used twice is an error."""
-    keys = dialogue_keys(ids)
-    if keys.n_unique() < len(keys):
-        raise DialgaugeError(
-            "this id is used twice in the file; ids must be unique (case and .json are ignored), and all turns of a "
-            "dialogue must be in a row",
-            dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
-        )
-    return key_hashes(keys)
 
 
 def dialogue_keys(ids: pl.Series) -> pl.Series:

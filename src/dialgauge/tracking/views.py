@@ -270,7 +270,12 @@ def view_table(name: str, systems: Sequence[TrackedSystem]) -> Table:
     views = {title: system.by(name) for title, system in zip(_titles(systems), systems, strict=True)}
     layout = _ViewLayout(name, systems, views)
     table = layout.side_by_side() if 1 < len(systems) <= SIDE_BY_SIDE else layout.down()
-    table.notes = [*_explained(name, layout.shares), *_left_out_notes(name, systems)]
+    reasons: dict[str, dict[str, None]] = {}
+    for system in systems:
+        for measure, why in left_out_of(name, system).items():
+            reasons.setdefault(why, {})[measure] = None
+    left_out = [f"Not by {name}: {', '.join(measures)} ({why})." for why, measures in reasons.items()]
+    table.notes = [*_explained(name, layout.shares), *left_out]
     return table
 
 
@@ -285,15 +290,6 @@ def _explained(name: str, shown: Collection[str]) -> list[str]:
         f"Turns whose gold state has the domain, and their dialogues; both states restricted to it.{divided}",
         "Spurious domain turns: turns where the domain is predicted but not in gold; not in the other numbers.",
     ]
-
-
-def _left_out_notes(name: str, systems: Sequence[TrackedSystem]) -> list[str]:
-    """A sentence for each reason why measures that were asked for are not in a view."""
-    reasons: dict[str, dict[str, None]] = {}
-    for system in systems:
-        for measure, why in left_out_of(name, system).items():
-            reasons.setdefault(why, {})[measure] = None
-    return [f"Not by {name}: {', '.join(measures)} ({why})." for why, measures in reasons.items()]
 
 
 def _titles(systems: Sequence[TrackedSystem]) -> list[str]:

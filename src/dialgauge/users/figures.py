@@ -111,11 +111,7 @@ def paper_figures(run: Run) -> list[PaperFigure]:
     """All figures, in the paper's order."""
     goals = Counter(domain for _, domains in _goals(run) for domain in domains)
     own = {"source": run.name, "dialogues": run.coverage["dialogues"].scored or 0, "goals": dict(sorted(goals.items()))}
-    return [msgspec.structs.replace(figure, **own) for figure in _figures(run)]
-
-
-def _figures(run: Run) -> list[PaperFigure]:
-    return [
+    figures = [
         goals_per_domain(run),
         _behaviours(run, "2", "Why users repeat constraints", REPEATED, REPETITION_BARS),
         _behaviours(run, "3", "Constraints outside the goal", OUTSIDE, OUTSIDE_BARS),
@@ -126,6 +122,7 @@ def _figures(run: Run) -> list[PaperFigure]:
         provisions(run),
         _behaviours(run, "7", "Why users repeat requests", REPEATED_REQUESTS, REQUEST_BARS, "R-GCDF1"),
     ]
+    return [msgspec.structs.replace(figure, **own) for figure in figures]
 
 
 def goals_per_domain(run: Run) -> PaperFigure:

@@ -161,15 +161,13 @@ def load_database(source: str | Path) -> VenueRows:
 
 def live_goal(goal: Goal, database: VenueDatabase, typos: Mapping[str, str]) -> Goal:
     """The goal with misspelt values put right and without the ``fail_info`` that the database can satisfy."""
-    tasks = {domain: _live_task(domain, task, database, typos) for domain, task in goal.tasks.items()}
+    tasks = {}
+    for domain, task in goal.tasks.items():
+        info, failing = (
+            {slot: typos.get(value.lower(), value) for slot, value in constraints.items()}
+            for constraints in (task.info, task.fail_info)
+        )
+        if failing and domain in database and database.finds(domain, failing):
+            failing = {}
+        tasks[domain] = msgspec.structs.replace(task, info=info, fail_info=failing)
     return msgspec.structs.replace(goal, tasks=tasks)
-
-
-def _live_task(domain: str, task: Task, database: VenueDatabase, typos: Mapping[str, str]) -> Task:
-    info, failing = (
-        {slot: typos.get(value.lower(), value) for slot, value in constraints.items()}
-        for constraints in (task.info, task.fail_info)
-    )
-    if failing and domain in database and database.finds(domain, failing):
-        failing = {}
-    return msgspec.structs.replace(task, info=info, fail_info=failing)

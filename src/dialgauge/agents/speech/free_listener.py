@@ -146,21 +146,15 @@ class FreeListener:
                     yield act(service.act_name(role), label.value, "?")
 
     def _answered(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
-        """Does the next segment answer it? "And the fee? That's 12 euros." asks nothing."""
-        if self._valued(words, reply, slot, segment):
+        """Is a value beside the label ("arrival time: 10:57, book?") or in the next segment ("The fee? 12 euros.")?"""
+        bound, spoken = BoundReply(reply, words.slots, {}, questions=True), words.slots[slot]
+        places = [told.place for told in bound.told(spoken) if bound.owner(told.place, spoken) == slot]
+        if any(reply.tokens[phrase.first].segment == segment for phrase in places):
             return True
         if segment not in reply.questions or segment + 1 in reply.questions:
             return False
         following = " ".join(reply.segment(segment + 1))
         return bool(words.reader.heard(following, [slot]))
-
-    def _valued(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
-        """Does a value stand beside the label? "arrival time: 10:57, book?" does not ask for the time."""
-        bound, spoken = BoundReply(reply, words.slots, {}, questions=True), words.slots[slot]
-        places = [
-            told_value.place for told_value in bound.told(spoken) if bound.owner(told_value.place, spoken) == slot
-        ]
-        return any(reply.tokens[phrase.first].segment == segment for phrase in places)
 
 
 def _is_meant(words: ServiceVocabulary, name: str, text: str) -> bool:

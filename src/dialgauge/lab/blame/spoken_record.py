@@ -103,7 +103,12 @@ class TalkRecord:
         self.system_acts = all(turn.acts is not None for turn in systems)
         self.system_hears = any(turn.heard is not None or turn.predicted is not None for turn in users)
         self.user_hears = len(systems) < 2 or any(turn.heard is not None for turn in systems)
-        self._read()
+        bookable = ""
+        for index, turn in enumerate(self.turns):
+            if turn.speaker == "user":
+                bookable = self._read_user(turn, index) or bookable
+            else:
+                self._read_system(turn, index, bookable)
 
     @property
     def user_seen(self) -> bool:
@@ -125,14 +130,6 @@ class TalkRecord:
     @property
     def last_user_turn(self) -> int:
         return max((index for index, turn in enumerate(self.turns) if turn.speaker == "user"), default=0)
-
-    def _read(self) -> None:
-        bookable = ""
-        for index, turn in enumerate(self.turns):
-            if turn.speaker == "user":
-                bookable = self._read_user(turn, index) or bookable
-            else:
-                self._read_system(turn, index, bookable)
 
     def _read_user(self, turn: Turn, position: int) -> str:
         """The domain of it that can be booked."""

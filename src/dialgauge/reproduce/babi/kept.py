@@ -106,14 +106,12 @@ def trained_cells(folder: Path, models: Sequence[str], fresh: Fresh) -> list[Kep
     ):
         fresh.tell(f"{done + 1} of {len(jobs)}: {job.model}, task {job.task}, seed {job.seed}")
         runs += cells
-    return [_kept_cell(run) for run in runs]
-
-
-def _kept_cell(run: Run) -> KeptCell:
-    key = responses.CellKey.of_run(run)
-    response, dialog = (run.scores[measure].value or 0.0 for measure in (responses.PER_RESPONSE, responses.PER_DIALOG))
-    epochs = run.tables["epochs"].rows if "epochs" in run.tables else 0
-    return KeptCell(key.model, key.task, key.split, key.seed, response, dialog, epochs=epochs)
+    kept = []
+    for run in runs:
+        key, epochs = responses.CellKey.of_run(run), run.tables["epochs"].rows if "epochs" in run.tables else 0
+        accuracies = (run.scores[name].value or 0.0 for name in (responses.PER_RESPONSE, responses.PER_DIALOG))
+        kept.append(KeptCell(key.model, key.task, key.split, key.seed, *accuracies, epochs=epochs))
+    return kept
 
 
 def trained_attention(tasks: Sequence[RankingTask], fresh: Fresh) -> list[AttentionSample]:
