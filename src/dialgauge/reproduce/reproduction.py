@@ -274,10 +274,7 @@ def _tells(theirs: PrintedNumber, ours: float) -> bool:
 
 def missing_table(reproduction: Reproduction) -> Table:
     """What would be needed to compute more."""
-    table = Table(f"{reproduction.title}: what is missing", ["missing"])
-    for line in reproduction.missing:
-        table.add(line)
-    return table
+    return Table(f"{reproduction.title}: what is missing", ["missing"], [[line] for line in reproduction.missing])
 
 
 def item_tables(reproduction: Reproduction) -> list[Table]:

@@ -326,10 +326,9 @@ def _figure_3(record: Reproduction, figure: dict[str, str], system: _System | No
 
 
 def _matrix(scores: Run, title: str) -> Table:
-    shown = Table(title, ["Pearson over turns", *(Column(name, digits=3) for name in _MEASURES)])
-    for name, row in zip(_MEASURES, correlation_matrix(_columns(scores)), strict=True):
-        shown.add(name, *row)
-    return shown
+    rows = zip(_MEASURES, correlation_matrix(_columns(scores)), strict=True)
+    columns = ["Pearson over turns", *(Column(name, digits=3) for name in _MEASURES)]
+    return Table(title, columns, [(name, *row) for name, row in rows])
 
 
 def _heatmap(scores: Run, who: str) -> Any:

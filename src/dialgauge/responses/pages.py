@@ -418,10 +418,8 @@ def _outcome_table(library: RunTables, run: Run) -> Table:
     )
     counts = ends.group_by("success", "reason", "ended_by").len()
     order = ["len", "success", "reason", "ended_by"]
-    table = Table("How the conversations ended", ["task", "reason", "ended by", "conversations"])
-    for row in counts.sort(order, descending=[True, False, False, False]).iter_rows():
-        table.add(*row)
-    return table
+    rows = counts.sort(order, descending=[True, False, False, False]).iter_rows()
+    return Table("How the conversations ended", ["task", "reason", "ended by", "conversations"], rows)
 
 
 def _reply_classes(frame: polars.DataFrame) -> Iterator[str]:

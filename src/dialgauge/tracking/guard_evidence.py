@@ -125,12 +125,18 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             return cls()
         compared = predicted.kind == "predicted"
         codes = state_codes(predicted, coder, "predicted") if compared else None
-        slots = _sizes(system, gold)
-        ours, theirs = (np.bincount(slots.dialogue, sizes) > 0 for sizes in (slots.gold, slots.predicted))
-        compared_rows = system.aligned.gold_row[rows >= 0]
+        shared = rows >= 0
+        compared_rows, dialogue = system.aligned.gold_row[shared], system.aligned.dialogue[shared]
+        # How many slots the compared turns have, on both sides.
+        gold_sizes = gold.once("sizes", gold.offsets, lambda: np.bincount(gold.cell_row, minlength=len(gold.present)))
+        ours = gold_sizes[compared_rows]
+        theirs = np.bincount(predicted.cell_row, minlength=len(predicted.present))[rows[shared]]
+        our_dialogues, their_dialogues = (np.bincount(dialogue, sizes) > 0 for sizes in (ours, theirs))
+        width = int(ours.max(initial=0)) + 1
+        sizes = np.bincount(theirs * width + ours)
         fills, words = gold.once("fills", compared_rows, lambda: _fills(gold, compared_rows))
         return cls(
-            predicted=predicted.filled_at(_among(predicted, rows[rows >= 0])),
+            predicted=predicted.filled_at(_among(predicted, rows[shared])),
             gold=fills,
             gold_words=words,
             gold_slots=gold.names,
@@ -140,9 +146,9 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             domains=_domains(system, gold),
             switches=_switches(predicted),
             gold_switches=gold.once("switches", gold.offsets, lambda: _switches(gold)),
-            filled=(int(ours.sum()), int((ours & ~theirs).sum())),
-            sizes=_counted(slots),
-            gaps=_gaps(slots),
+            filled=(int(our_dialogues.sum()), int((our_dialogues & ~their_dialogues).sum())),
+            sizes={divmod(place, width): int(sizes[place]) for place in np.flatnonzero(sizes).tolist()},
+            gaps=_gaps(theirs > 0, ours > 0, dialogue),
             own_gold=(0, 0, 0) if own_gold is None or codes is None else _own_gold(system, own_gold, coder, codes),
         )
 
@@ -283,38 +289,15 @@ def _switches(side: EncodedDialogues) -> tuple[int, int]:
     return _true(switches), _true(switches & ((now & before) == 0))
 
 
-class _Sizes(NamedTuple):
-    """How many slots the compared turns have, on both sides, and their dialogues."""
-
-    gold: NDArray[np.integer]
-    predicted: NDArray[np.integer]
-    dialogue: Codes
-
-
-def _sizes(system: System, gold: EncodedDialogues) -> _Sizes:
-    aligned = system.aligned
-    known = aligned.predicted_row >= 0
-    of_gold = gold.once("sizes", gold.offsets, lambda: np.bincount(gold.cell_row, minlength=len(gold.present)))
-    of_predicted = np.bincount(system.predicted.cell_row, minlength=len(system.predicted.present))
-    return _Sizes(of_gold[aligned.gold_row[known]], of_predicted[aligned.predicted_row[known]], aligned.dialogue[known])
-
-
-def _counted(slots: _Sizes) -> dict[tuple[int, int], int]:
-    width = int(slots.gold.max(initial=0)) + 1
-    counts = np.bincount(slots.predicted * width + slots.gold)
-    return {divmod(place, width): int(counts[place]) for place in np.flatnonzero(counts).tolist()}
-
-
-def _gaps(slots: _Sizes) -> tuple[int, int]:
+def _gaps(filled: Flags, wanted: Flags, dialogue: Codes) -> tuple[int, int]:
     """An empty turn lies between filled ones where the filled turns before it are some of its dialogue, and not all."""
-    filled = slots.predicted > 0
     before = np.cumsum(filled)
-    ends = np.flatnonzero(np.append(np.diff(slots.dialogue) != 0, len(filled) > 0))
-    of_dialogue = np.zeros(int(slots.dialogue.max(initial=-1)) + 2, before.dtype)
-    of_dialogue[slots.dialogue[ends] + 1] = before[ends]
+    ends = np.flatnonzero(np.append(np.diff(dialogue) != 0, len(filled) > 0))
+    of_dialogue = np.zeros(int(dialogue.max(initial=-1)) + 2, before.dtype)
+    of_dialogue[dialogue[ends] + 1] = before[ends]
     of_dialogue = np.maximum.accumulate(of_dialogue)
-    some = (before > of_dialogue[slots.dialogue]) & (before < of_dialogue[slots.dialogue + 1])
-    return len(filled), int((some & ~filled & (slots.gold > 0)).sum())
+    some = (before > of_dialogue[dialogue]) & (before < of_dialogue[dialogue + 1])
+    return len(filled), int((some & ~filled & wanted).sum())
 
 
 def _domain_bits(side: EncodedDialogues) -> NDArray[np.int64]:

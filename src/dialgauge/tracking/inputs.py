@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -345,13 +345,19 @@ def declared_scope(dialogues: Sequence[Dialogue]) -> dict[str, str]:
     """
     if not dialogues or any(len(dialogue.domains) != 1 for dialogue in dialogues):
         return {}
-    occurring = {dialogue.id: set(_domains(dialogue)) for dialogue in dialogues}
+    occurring = {dialogue.id: state_domains(dialogue) for dialogue in dialogues}
     everywhere = set[str]().union(*occurring.values())
     if all(occurring[dialogue.id] <= {dialogue.domains[0].lower()} for dialogue in dialogues):
         return {dialogue_key(dialogue.id): dialogue.domains[0].lower() for dialogue in dialogues}
     if len(everywhere) == 1:
         return dict.fromkeys((dialogue_key(dialogue.id) for dialogue in dialogues), everywhere.pop())
     return {}
+
+
+def state_domains(dialogue: Dialogue) -> set[str]:
+    """The domains of all states of a dialogue, gold or predicted."""
+    states = (state for turn in dialogue.turns for state in (turn.state, turn.predicted))
+    return {domain.lower() for state in states if state for domain in state}
 
 
 def cut_down(gold: Sequence[Dialogue], scope: Mapping[str, str]) -> list[Dialogue]:
@@ -370,12 +376,6 @@ def _cut_turn(turn: Turn, domain: str) -> Turn:
         return turn
     kept: State = {name: slots for name, slots in turn.state.items() if name.lower() == domain}
     return replace(turn, state=kept)
-
-
-def _domains(dialogue: Dialogue) -> Iterator[str]:
-    for turn in dialogue.turns:
-        for state in (turn.state, turn.predicted):
-            yield from (domain.lower() for domain in state or ())
 
 
 def states_dialogue(name: str, states: Sequence[LooseState], *, gold: bool) -> Dialogue:

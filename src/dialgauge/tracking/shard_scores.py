@@ -19,7 +19,7 @@ from dialgauge.measures import Moments, Rows
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
-from dialgauge.tracking.inputs import FileReading
+from dialgauge.tracking.inputs import FileReading, state_domains
 from dialgauge.tracking.turn_numbers import TurnFit, WordFit
 
 #: Bytes of a dialogue's key that are hashed.
@@ -172,7 +172,8 @@ class DeclaredDomains(Struct, frozen=True):
         reach, gold_reach, within, beyond, single = set[str](), set[str](), True, False, True
         for dialogue in dialogues:
             own = {domain.lower() for domain in dialogue.domains}
-            used, wanted = _state_domains(dialogue), _state_domains(gold(dialogue_key(dialogue.id)))
+            labelled = gold(dialogue_key(dialogue.id))
+            used, wanted = state_domains(dialogue), state_domains(labelled) if labelled else set[str]()
             reach, gold_reach = reach | used, gold_reach | wanted
             within, beyond = within and used <= own, beyond or not wanted <= own
             single = single and len(dialogue.domains) == 1
@@ -194,11 +195,6 @@ class DeclaredDomains(Struct, frozen=True):
         if not self.single:
             return False
         return self.gold_beyond if self.within else len(self.reach) == 1 and self.gold_reach != self.reach
-
-
-def _state_domains(dialogue: Dialogue | None) -> set[str]:
-    states = (state for turn in (dialogue.turns if dialogue else ()) for state in (turn.state, turn.predicted))
-    return {domain.lower() for state in states if state for domain in state}
 
 
 def _scores_frame(dialogues: pl.Series, sums: Mapping[str, Rows]) -> pl.DataFrame:
