@@ -181,7 +181,6 @@ class WorldReceipt(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, world: SimulatorWorld, parameters: Parameters, files: list[str]) -> WorldReceipt:
-        """The receipt of a simulation."""
         content = hashlib.sha256(msgspec.json.encode([world, parameters])).hexdigest()
         return cls(title=world.title, seed=parameters.seed, world=content[:16], files=files)
 
@@ -238,7 +237,6 @@ class Tally:
             made(1)
 
     def written(self, file: str, task: int, split: str) -> Written:
-        """What passed, as a record."""
         return Written(file=file, task=task, split=split, dialogs=self.dialogs, turns=self.turns, facts=self.facts)
 
 

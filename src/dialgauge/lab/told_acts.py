@@ -90,7 +90,6 @@ class _ToldActs:
                 talk.said[act.slot] = act.values[0]
 
     def read(self, turn: Turn) -> tuple[Act, ...]:
-        """The acts of the system's turn."""
         heard = self._listener.hear(turn, self._own, self._active)
         acts = [act for act in heard if act.intent == REQUEST or act.domain not in self._vocabulary]
         for service in dict.fromkeys([*(call.domain for call in turn.calls or ()), *self._talks]):

@@ -242,7 +242,6 @@ class Reproduction(Struct):
         self.items.append(ReportedValue(part, what, theirs, ours, COMPUTED, note=note))
 
     def impossible(self, part: str, what: str, theirs: str, why: str, *, share: bool = True) -> None:
-        """What cannot be computed, and why."""
         self.items.append(ReportedValue(part, what, theirs, None, IMPOSSIBLE, note=why, share=share))
 
     def tally(self) -> dict[str, int]:

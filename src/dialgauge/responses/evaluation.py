@@ -83,7 +83,6 @@ class RankingResult:
 
     @property
     def dialogues(self) -> int:
-        """How many dialogues there are."""
         return len(self.ids)
 
     @property

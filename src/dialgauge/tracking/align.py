@@ -111,7 +111,6 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
         }
 
     def sentence(self) -> str:
-        """One line for people."""
         text = (
             f"{self.turns:,} of {counted(self.gold_turns, 'gold turn')} in {counted(self.dialogues, 'dialogue')} scored"
         )

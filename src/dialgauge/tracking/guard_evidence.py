@@ -154,7 +154,6 @@ class GuardEvidence(Struct, frozen=True, dict=True):
 
     @cached_property
     def gold_values(self) -> frozenset[str]:
-        """The values of gold in whatever slots, in small letters."""
         return frozenset().union(*self.gold_words.values())
 
     @cached_property

@@ -165,7 +165,6 @@ class SystemInput(FileReading, frozen=True, eq=False):
 
     @property
     def brings_gold(self) -> bool:
-        """Does it have gold states beside its predictions?"""
         return "state" in self.fields and carries_gold(self.dialogues)
 
     def described(self) -> str:

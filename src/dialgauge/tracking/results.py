@@ -180,7 +180,6 @@ class TrackingRuns(RunSet):
 
     @property
     def several_profiles(self) -> bool:
-        """Was more than one profile asked for?"""
         return len({system.profile for system in self.systems}) > 1
 
     @cached_property

@@ -168,7 +168,6 @@ class ShardWork(Work[_WorkerState, ShardTask]):
     def _of_block(
         self, state: _WorkerState, shard: Shard, block: SystemInput, gold: GoldByKey | None, sums: _Sums
     ) -> ShardScores:
-        """Score a block of dialogues and add their sums."""
         settings, name = self._settings, block.name
         block, guards = self._as_asked(block, gold)
         ids = {dialogue_key(dialogue.id): dialogue.id for dialogue in block.dialogues}
@@ -267,7 +266,6 @@ class _Sums:
         self._rows: dict[str, list[Rows]] = {}
 
     def add(self, ids: pl.Series, counts: Counts) -> None:
-        """One more block of whole dialogues."""
         self.ids.append(ids)
         self.counts.update(counts.totals())
         for measure in self._measures:

@@ -86,7 +86,6 @@ class DialogueContext:
         self.warnings[message if turn is None else f"turn {turn}: {message}"] = None
 
     def warn(self, message: str) -> None:
-        """Say something odd about the dialogue."""
         self.warnings[message] = None
 
     def empty(self) -> None:
@@ -107,7 +106,6 @@ class DialogueContext:
         count: int = 0,
         expected: str = "",
     ) -> None:
-        """Note a behaviour."""
         self.behaviours.append(Behaviour(measure, label, domain, item, turns, count, expected))
 
     def outside_domain(
@@ -245,7 +243,6 @@ class Signals:
         return turn.has(REQUEST, self._both)
 
     def requests_slot(self, turn: PreparedTurn, slot: str) -> bool:
-        """Does the turn ask for exactly this slot?"""
         return slot in turn.slots(REQUEST, self._both)
 
     def presents_slot(self, turn: PreparedTurn, slot: str) -> bool:
@@ -253,7 +250,6 @@ class Signals:
         return any(slot in offered for offered in turn.slots(PRESENT, self._both))
 
     def recommends(self, turn: PreparedTurn) -> bool:
-        """Does the turn recommend anything in the domain?"""
         return turn.has(RECOMMEND, self._own)
 
     def recommended_before(self, position: int) -> bool:
@@ -271,7 +267,6 @@ class Signals:
         return any(act.slot in choices for act in turn.services.get(self._name, ()))
 
     def refuses_booking(self, turn: PreparedTurn) -> bool:
-        """Does the turn refuse a booking?"""
         return self._somewhere(turn, NOBOOK, "NoBook")
 
     def invites_booking(self, turn: PreparedTurn) -> bool:

@@ -57,7 +57,6 @@ def explanation_record(run: Run, dialogue: str, *, talk: bool = False) -> dict[s
 
 
 def _unnamed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of one dialogue without its name."""
     return [{key: value for key, value in row.items() if key != "dialogue"} for row in rows]
 
 

@@ -103,7 +103,6 @@ class PaperFigure(Struct, frozen=True):
 
     @property
     def domains(self) -> list[str]:
-        """The domains that occur, by name."""
         return sorted({domain for heights in self.bars.values() for domain in heights} | set(self.totals))
 
 

@@ -104,7 +104,6 @@ class ReplyText:
 
     @cached_property
     def lower(self) -> tuple[str, ...]:
-        """The tokens' texts."""
         return tuple(token.text for token in self.tokens)
 
     @cached_property
@@ -120,7 +119,6 @@ class ReplyText:
 
     @cached_property
     def days(self) -> tuple[Place[str], ...]:
-        """Days of the week."""
         return tuple(places_of(self.lower, day_at))
 
     @cached_property
@@ -228,7 +226,6 @@ class ReplyText:
         return last
 
     def segment(self, number: int) -> tuple[str, ...]:
-        """The tokens of a segment."""
         return tuple(token.text for token in self.tokens if token.segment == number)
 
 

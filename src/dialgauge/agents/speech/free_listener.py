@@ -123,7 +123,6 @@ class FreeListener:
             yield act(select, service.name_slot, name)
 
     def _questions(self, words: ServiceVocabulary, reply: ReplyText, asked: Collection[str]) -> Iterator[Act]:
-        """The slots that the assistant asks for."""
         service = words.service
         askable = [slot for slot in (*service.search, *service.booking_slots) if slot not in asked]
         labels: dict[str, tuple[str, ...]] = {}

@@ -247,7 +247,6 @@ class UnderstoodCounts(Struct, frozen=True):
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of the two."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 

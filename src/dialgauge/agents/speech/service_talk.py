@@ -272,7 +272,6 @@ class ServiceTalk:
         return self._reply.text[tokens[first].start : tokens[last - 1].end].strip() if first < last else ""
 
     def _requests(self, given: dict[str, str]) -> Iterator[str]:
-        """The slots that the user asks for."""
         seen = set()
         for segment, places in sorted(self._bound.labels.items()):
             words = " ".join(self._reply.segment(segment))

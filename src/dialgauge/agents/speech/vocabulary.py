@@ -58,7 +58,6 @@ class ServiceVocabulary:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What rows are called."""
         return tuple(self._values(self.service.name_slot)) if self.service.name_slot else ()
 
     def _values(self, slot: str) -> dict[str, None]:

@@ -46,7 +46,6 @@ class ConversationBlame(Struct, frozen=True, kw_only=True):
 
     @property
     def link(self) -> BrokenLink | None:
-        """The link that is blamed for the whole conversation."""
         return None if self.first is None else self.domains[self.first]
 
 

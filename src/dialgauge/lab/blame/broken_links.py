@@ -80,7 +80,6 @@ class BrokenLink(Struct, frozen=True):
 
     @property
     def side(self) -> Side:
-        """Who broke it."""
         return SIDE_OF[self.cause]
 
     @property

@@ -86,7 +86,6 @@ class Chain(GivenValues):
     # Nothing found, nothing booked, no taxi
 
     def _nothing(self) -> Iterator[BrokenLink]:
-        """Why the user ended up with nothing."""
         task, record = self._task, self._record
         wanted = {slot: value for slot, value in task.info.items() if slot in self._service.wishes}
         broken, known = self._all_heard("constraint", wanted)
@@ -141,7 +140,6 @@ class Chain(GivenValues):
         return asked and record.last_turn is not None and record.last_turn < turn
 
     def _unbooked(self) -> Iterator[BrokenLink]:
-        """Why nothing was booked."""
         task, record, last = self._task, self._record, self._talk.last
         book = task.book or {}
         attempts = record.called(BOOK, last)

@@ -51,19 +51,15 @@ class DomainRecord:
         self.believed: list[tuple[int, dict[str, str]]] = []
 
     def says(self, slot: str) -> list[Word]:
-        """When the user said a value of a slot."""
         return [word for word in self.said if word.intent == INFORM and word.slot == slot]
 
     def asks(self, slot: str) -> list[int]:
-        """The turns in which the user asked for a slot."""
         return [word.turn for word in self.said if word.intent == REQUEST and same_slot(word.slot, slot)]
 
     def asks_heard(self, slot: str) -> list[int]:
-        """The turns in which the system heard that the user asks for a slot."""
         return [word.turn for word in self.heard if word.intent == REQUEST and same_slot(word.slot, slot)]
 
     def called(self, name: str, upto: int) -> list[tuple[int, Call]]:
-        """Calls of a kind, up to a turn."""
         return [(turn, call) for turn, call in self.calls if call.name == name and turn <= upto]
 
     def hears(self, slot: str, upto: int) -> Word | None:

@@ -97,7 +97,6 @@ class _Seen:
             self.point = None
 
     def line(self, number: int) -> Line | None:
-        """A line of the dialog, counted from 1."""
         return self.point.history[number - 1] if self.point is not None else None
 
     def label(self, number: int) -> str:
@@ -106,12 +105,10 @@ class _Seen:
         return memory_label(number, line) if line is not None else f"line {number}"
 
     def row(self, number: int) -> tuple[str | int | float | None, ...]:
-        """Number, speaker and words of a line."""
         line = self.line(number)
         return number, line.kind if line else None, line.text if line else None
 
     def weights(self, number: int) -> list[float]:
-        """The weight of a line, hop by hop."""
         return [hop[number - 1] for hop in self.sample.hops]
 
     def shares(self, lines: Sequence[int]) -> list[float]:

@@ -330,7 +330,6 @@ def _fewest_options(wanted: int, why: str, task: RankingTask) -> _Judgement:
 
 
 def _bot_lines(task: RankingTask, splits: Sequence[str] = _SPLITS) -> Iterator[list[str]]:
-    """What the bot says, dialog by dialog."""
     for split in splits:
         for dialog in task.split(split):
             yield [line.text for line in dialog.lines if line.kind == "bot"]
