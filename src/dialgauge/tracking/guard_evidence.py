@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dialgauge.tracking.additive import joined
 from dialgauge.tracking.encode import Coder, Codes, EncodedDialogues, Flags, Item, Items, encode
 from dialgauge.values import Pair, Side, profile_named
 
 if TYPE_CHECKING:
     from dialgauge.tracking.prepared_inputs import System
-
-K = TypeVar("K")
-N = TypeVar("N", tuple[int, int], tuple[int, int, int])
 
 #: Different slots with their values that are kept apart when those of many files are put together.
 _MOST_ITEMS = 250_000
@@ -74,15 +73,6 @@ class UnifiedSlots(Struct, frozen=True):
         last[place] = codes[items]
         again = int((last[place] != codes[items]).sum())
         return cls(again, twice) if again else cls()
-
-    @classmethod
-    def joined(cls, parts: Iterable[UnifiedSlots]) -> UnifiedSlots:
-        again, names = 0, dict[Pair, frozenset[Pair]]()
-        for part in parts:
-            again += part.again
-            for pair, several in part.names.items():
-                names[pair] = names.get(pair, frozenset()) | several
-        return cls(again, names)
 
 
 class GuardEvidence(Struct, frozen=True, dict=True):
@@ -171,23 +161,8 @@ class GuardEvidence(Struct, frozen=True, dict=True):
 
     @classmethod
     def joined(cls, parts: Sequence[GuardEvidence]) -> GuardEvidence:
-        golden = [part.gold for part in parts if part.gold is not None]
-        return cls(
-            predicted=_few(_summed(part.predicted for part in parts)),
-            gold=_summed(golden) if golden else None,
-            gold_words=_words((*pair, tuple(words)) for part in parts for pair, words in part.gold_words.items()),
-            gold_slots=frozenset().union(*(part.gold_slots for part in parts)),
-            kept=_added(part.kept for part in parts),
-            gold_kept=_added(part.gold_kept for part in parts),
-            changed=Changes(*map(sum, zip(*(part.changed for part in parts), strict=True))),
-            domains=_added(part.domains for part in parts),
-            switches=_added(part.switches for part in parts),
-            gold_switches=_added(part.gold_switches for part in parts),
-            filled=_added(part.filled for part in parts),
-            sizes=_summed(part.sizes for part in parts),
-            gaps=_added(part.gaps for part in parts),
-            own_gold=_added(part.own_gold for part in parts),
-        )
+        whole = joined(parts)
+        return replace(whole, predicted=_few(whole.predicted))
 
 
 def _fills(gold: EncodedDialogues, rows: Codes) -> tuple[dict[Pair, int], dict[Pair, frozenset[str]]]:
@@ -331,18 +306,6 @@ def state_codes(side: EncodedDialogues, coder: Coder, part: Side) -> NDArray[np.
     return whole
 
 
-def _summed(parts: Iterable[dict[K, int]]) -> dict[K, int]:
-    whole: dict[K, int] = {}
-    for part in parts:
-        if not whole:
-            whole = dict(part)
-            continue
-        get = whole.get
-        for key, count in part.items():
-            whole[key] = get(key, 0) + count
-    return whole
-
-
 def _few(items: dict[Item, int]) -> dict[Item, int]:
     """Of very many different items, those that are met once count for their slots only, without their values."""
     if len(items) <= _MOST_ITEMS:
@@ -351,10 +314,6 @@ def _few(items: dict[Item, int]) -> dict[Item, int]:
     for item, count in items.items():
         folded[item if count > 1 else (*item[:2], ())] += count
     return dict(folded)
-
-
-def _added(parts: Iterable[N]) -> N:
-    return cast("N", tuple(map(sum, zip(*parts, strict=True))))
 
 
 @lru_cache(maxsize=1 << 14)

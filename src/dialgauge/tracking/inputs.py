@@ -81,6 +81,10 @@ def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool
     return [replace(remark, what=_FILLED) if counts_blanks and remark.what == BLANKS else remark for remark in kept]
 
 
+#: What is true of all files if it is of one.
+_FLAGS = ("says_predicted", "adds_changes", "row_per_slot", "from_table", "unnumbered")
+
+
 class FileReading(Struct, frozen=True, kw_only=True):
     """What reading an input showed."""
 
@@ -136,14 +140,10 @@ class FileReading(Struct, frozen=True, kw_only=True):
         return cls(
             remarks=tuple(remarks.values()),
             understood=f"{understood[0]}{others}" if understood else "",
-            says_predicted=any(part.says_predicted for part in parts),
-            adds_changes=any(part.adds_changes for part in parts),
-            row_per_slot=any(part.row_per_slot for part in parts),
             other_states=tuple(dict.fromkeys(name for part in parts for name in part.other_states)),
-            from_table=any(part.from_table for part in parts),
             numbered_from=max(part.numbered_from for part in parts),
-            unnumbered=any(part.unnumbered for part in parts),
             interleaved=sum(part.interleaved for part in parts),
+            **{name: any(getattr(part, name) for part in parts) for name in _FLAGS},
         )
 
     def notes(self) -> list[Note]:

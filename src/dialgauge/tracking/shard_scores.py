@@ -16,6 +16,7 @@ from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
 from dialgauge.measures import Moments, Rows
+from dialgauge.tracking.additive import joined
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
@@ -40,21 +41,6 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
     reprefixed: bool = False
     #: What is said where turns were counted as asked.
     recounted: str = ""
-
-    @classmethod
-    def joined(cls, parts: Sequence[ShardGuards]) -> ShardGuards:
-        renamed: Counter[str] = Counter()
-        for part in parts:
-            renamed.update(part.renamed)
-        return cls(
-            evidence=GuardEvidence.joined([part.evidence for part in parts]),
-            unified=UnifiedSlots.joined(part.unified for part in parts),
-            turns=TurnFit.joined([part.turns for part in parts]),
-            words=WordFit.joined([part.words for part in parts]),
-            renamed=dict(renamed),
-            reprefixed=any(part.reprefixed for part in parts),
-            recounted=next((part.recounted for part in parts if part.recounted), ""),
-        )
 
 
 class ShardScores(Struct, frozen=True, kw_only=True):
@@ -97,7 +83,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
         for part in parts:
             counts.update(part.counts)
         return cls(
-            coverage=TurnCoverage.joined([part.coverage for part in parts]),
+            coverage=joined([part.coverage for part in parts]),
             counts=dict(counts),
             unscored=[name for part in parts for name in part.unscored],
             full={name: full for part in parts for name, full in part.full.items()},
@@ -110,7 +96,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
             renamed=sorted({name for part in parts for name in part.renamed}),
             declared=DeclaredDomains.joined(declared) if declared else None,
             reading=FileReading.joined([part.reading for part in parts]),
-            guards=ShardGuards.joined([part.guards for part in parts]),
+            guards=joined([part.guards for part in parts]),
             dialogues=sum(part.dialogues for part in parts),
         )
 

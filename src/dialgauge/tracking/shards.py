@@ -39,6 +39,7 @@ from dialgauge.measures import (
 )
 from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_run
 from dialgauge.text import Note, counted
+from dialgauge.tracking.additive import joined
 from dialgauge.tracking.align import TurnCoverage, align, nothing_shared
 from dialgauge.tracking.encode import Items, encode
 from dialgauge.tracking.guards import input_findings, notes_of, profile_findings, unified_findings
@@ -182,7 +183,7 @@ class _Gathered:
         #: What the guards look at, put together as it comes: that of thousands of files would fill the memory.
         self.guards = ShardGuards()
         for part in scored:
-            self.guards = ShardGuards.joined([self.guards, part.guards])
+            self.guards = joined([self.guards, part.guards])
             every.append(replace(part, guards=ShardGuards()))
         self.parts = [part for part in every if part.dialogues]
         #: Files of which no turn could be scored.
@@ -247,7 +248,7 @@ def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue]
         others = (facts.unscored, coverage.extra_dialogues, coverage.excluded, coverage.missing_dialogues)
         seen = {dialogue_key(name) for name in chain(scored, *others)}
         rest = _never_predicted([dialogue for dialogue in gold if dialogue_key(dialogue.id) not in seen], settings)
-        coverage = TurnCoverage.joined([coverage, rest])
+        coverage = joined([coverage, rest])
     if not whole.parts:
         raise nothing_shared(coverage)
     if rest is not None and rest.gold_turns and settings.coverage == "empty":

@@ -147,20 +147,6 @@ class TurnFit(Struct, frozen=True):
         )
         return cls(len(both), int(sizes.sum()), lacking, fitting, tuple(alike), otherwise)
 
-    @classmethod
-    def joined(cls, parts: Sequence[TurnFit]) -> TurnFit:
-        fitting, alike, otherwise = (
-            [*zip(*(getattr(part, name) for part in parts), strict=True)] for name in ("fitting", "alike", "otherwise")
-        )
-        return cls(
-            sum(part.dialogues for part in parts),
-            sum(part.gold_turns for part in parts),
-            sum(part.lacking for part in parts),
-            tuple(map(sum, fitting)),
-            tuple(map(sum, alike)),
-            tuple(map(sum, otherwise)),
-        )
-
     def better(self, *, from_1: bool) -> tuple[Counting, int] | None:
         """The counting under which nearly all dialogues have gold's turns, where as written most do not, and how many.
 
