@@ -153,16 +153,21 @@ class Reproduction(Struct):
         part: str,
         what: str,
         theirs: str,
-        ours: float,
+        ours: float | None,
         *,
         note: str = "",
         why: str = UNEXPLAINED,
         share: bool = True,
+        absent: str = "",
     ) -> None:
         """A number both have: exact when ours rounds to theirs; else ``why`` follows the note.
 
-        0 beside 0 is not counted: whatever never succeeds agrees with everything that never does.
+        0 beside 0 is not counted: whatever never succeeds agrees with everything that never does. Where there is none
+        of ours, ``absent`` says why.
         """
+        if ours is None:
+            self.impossible(part, what, theirs, absent)
+            return
         number = PrintedNumber.parse(theirs)
         self._add(
             ReportedValue(

@@ -37,8 +37,9 @@ def _added(values: Sequence[Any]) -> Any:
         case list():
             return list(chain.from_iterable(known))
         case tuple():  # of numbers, each with those in its place
-            sums = map(sum, zip(*known, strict=True))
-            return type(first)(*sums) if hasattr(first, "_fields") else tuple(sums)
+            sums = tuple(map(sum, zip(*known, strict=True)))
+            make: Any = type(first)
+            return make(*sums) if hasattr(first, "_fields") else sums
     return first
 
 

@@ -15,6 +15,7 @@ from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import ALL_FIELDS, Corpus, carries, is_empty_json, read, system_name, system_names, user_turns
 from dialgauge.text import Note, counted
+from dialgauge.tracking.additive import joined
 from dialgauge.tracking.encode import carries_gold
 
 if TYPE_CHECKING:
@@ -81,10 +82,6 @@ def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool
     return [replace(remark, what=_FILLED) if counts_blanks and remark.what == BLANKS else remark for remark in kept]
 
 
-#: What is true of all files if it is of one.
-_FLAGS = ("says_predicted", "adds_changes", "row_per_slot", "from_table", "unnumbered")
-
-
 class FileReading(Struct, frozen=True, kw_only=True):
     """What reading an input showed."""
 
@@ -137,13 +134,12 @@ class FileReading(Struct, frozen=True, kw_only=True):
             remarks[remark.what] = Remark(remark.what, known.count + remark.count, places)
         understood = [part.understood for part in parts if part.understood]
         others = f" (the first of {counted(len(parts), 'file')})" if len(parts) > 1 else ""
-        return cls(
+        return replace(
+            joined([replace(part, remarks=(), other_states=()) for part in parts]),
             remarks=tuple(remarks.values()),
             understood=f"{understood[0]}{others}" if understood else "",
             other_states=tuple(dict.fromkeys(name for part in parts for name in part.other_states)),
             numbered_from=max(part.numbered_from for part in parts),
-            interleaved=sum(part.interleaved for part in parts),
-            **{name: any(getattr(part, name) for part in parts) for name in _FLAGS},
         )
 
     def notes(self) -> list[Note]:

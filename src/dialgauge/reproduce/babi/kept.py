@@ -109,8 +109,8 @@ def trained_cells(folder: Path, models: Sequence[str], fresh: Fresh) -> list[Kep
     kept = []
     for run in runs:
         key, epochs = responses.CellKey.of_run(run), run.tables["epochs"].rows if "epochs" in run.tables else 0
-        accuracies = (run.scores[name].value or 0.0 for name in (responses.PER_RESPONSE, responses.PER_DIALOG))
-        kept.append(KeptCell(key.model, key.task, key.split, key.seed, *accuracies, epochs=epochs))
+        response, dialog = (run.scores[name].value or 0.0 for name in (responses.PER_RESPONSE, responses.PER_DIALOG))
+        kept.append(KeptCell(key.model, key.task, key.split, key.seed, response, dialog, epochs=epochs))
     return kept
 
 

@@ -243,16 +243,12 @@ def _untrained(
     accuracies: Accuracies,
     untrained: _Untrained,
 ) -> None:
-    if tasks is None:
-        for column, (theirs, _) in printed.items():
-            record.impossible("Table 2", f"{model}, {column}: per-response", theirs, "the data is not present")
-        return
-    absent = set(TASKS) - {task.number for task in tasks}
+    absent = set(TASKS) - {task.number for task in tasks or ()}
     lost = {column_of(number, split) for number in absent for split in SPLITS}
     for column, (theirs, _) in printed.items():
-        if column in lost:
+        if tasks is None or column in lost:
             record.impossible("Table 2", f"{model}, {column}: per-response", theirs, "the data is not present")
-    for task in tasks:
+    for task in tasks or ():
         for split, reached in untrained.results(model, task).items():
             named = column_of(task.number, split) or ""
             for training in TRAININGS:
