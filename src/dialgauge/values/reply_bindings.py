@@ -104,13 +104,11 @@ class BoundReply:
         if self._questions:
             return values
         until = self._retracted
-        if until and not self._is_told_behind(until, slot, values):
-            until = 0
+        if until:
+            named = [label for labels in self.labels.values() for label in labels if label.value == slot.name]
+            if not any(span.first >= until for span in (*named, *(value.place for value in values))):
+                until = 0
         return [value for value in values if value.place.first >= until and not is_denied(self.reply, value.place)]
-
-    def _is_told_behind(self, position: int, slot: SpokenSlot, values: Sequence[ToldValue]) -> bool:
-        named = [label for labels in self.labels.values() for label in labels if label.value == slot.name]
-        return any(span.first >= position for span in (*named, *(value.place for value in values)))
 
     def _asks(self, span: Place[str]) -> bool:
         """Does it stand in a question? "It is 12, shall I book?" asks only in its last clause."""

@@ -10,6 +10,7 @@ import platform
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import files
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -77,13 +78,10 @@ def write_kept(path: Path, kept: Kept) -> None:
     lines = [
         f" {msgspec.json.encode(name).decode()}: {msgspec.json.encode(text).decode()}," for name, text in head.items()
     ]
-    cells = ",\n".join(f"  {msgspec.json.encode(cell).decode()}" for cell in sorted(kept.cells, key=_order))
+    order = attrgetter("model", "task", "options", "split", "seed")
+    cells = ",\n".join(f"  {msgspec.json.encode(cell).decode()}" for cell in sorted(kept.cells, key=order))
     with atomic(path) as scratch:
         scratch.write_text("\n".join(["{", *lines, ' "cells": [', cells, " ]", "}"]) + "\n", encoding="utf-8")
-
-
-def _order(cell: KeptCell) -> tuple[str, int, str, str, int]:
-    return cell.model, cell.task, cell.options, cell.split, cell.seed
 
 
 def machine() -> str:
