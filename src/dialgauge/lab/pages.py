@@ -147,7 +147,10 @@ class LabPages(RunPages):
             if ends:
                 yield f"Conversations ended because {listed(ends, 2 * NAMED)}"
         yield from _loops(run)
-        yield from _failed_goals(run)
+        outcomes, reasons = columns(run, OUTCOMES, text=("rule",), number=("success",)), frequent_reasons(run, "strict")
+        if outcomes is not None and reasons:
+            failed = outcomes.filter((outcomes["rule"] == "strict") & (outcomes["success"] == 0))
+            yield f"Of {counted(failed.height, 'failed task')} the most frequent reasons are: {reasons}"
 
     def went_wrong(self, tables: DialogueRows, dialogue: str) -> str:
         """Why the first tasks failed, and how the conversation ended."""
@@ -182,14 +185,6 @@ def _loops(run: Run) -> Iterator[str]:
         held = f"{counted(loops, 'conversation')} ({percent(loops, frame.height)})"
         longest = max(map(int, frame["longest_run"]))
         yield f"In {held} the user says the same {LOOP} times or more in a row, at most {longest} times"
-
-
-def _failed_goals(run: Run) -> Iterator[str]:
-    frame = columns(run, OUTCOMES, text=("rule",), number=("success",))
-    reasons = frequent_reasons(run, "strict")
-    if frame is not None and reasons:
-        failed = frame.filter((frame["rule"] == "strict") & (frame["success"] == 0))
-        yield f"Of {counted(failed.height, 'failed task')} the most frequent reasons are: {reasons}"
 
 
 class StudyPages(RunPages):

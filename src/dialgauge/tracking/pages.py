@@ -97,7 +97,10 @@ class TrackingPages(RunPages):
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
         """The words, and beside each user turn both states."""
         scores = {row["turn"]: row for row in library.rows(run, _TURNS, dialogue.id)}
-        states = dict(_states(library.rows(run, _PREDICTIONS, dialogue.id)))
+        states: dict[int, State] = {}
+        for stored in library.rows(run, _PREDICTIONS, dialogue.id):
+            with suppress(msgspec.DecodeError):  # what is no state is shown as none
+                states[stored["turn"]] = msgspec.json.decode(stored["state"] or "{}", type=State)
         errors = _by_turn(library.rows(run, _ERRORS, dialogue.id))
         reworded = _by_turn(library.rows(run, _REWORDINGS, dialogue.id))
         profile = _profile_of(run)
@@ -171,12 +174,6 @@ def _first_errors(errors: Mapping[int, Mapping[str, Mapping[str, Any]]]) -> Iter
         words = {"missed": f"is missed (gold {gold})", "spurious": f"is {predicted}, and nobody asked for it"}
         each.append(f"{slot} {words.get(row['kind'], f'is {predicted}, not {gold}')}")
     yield turn, f"The first error: {listed(each, 4)}"
-
-
-def _states(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, State]]:
-    for row in rows:
-        with suppress(msgspec.DecodeError):  # what is no state is shown as none
-            yield row["turn"], msgspec.json.decode(row["state"] or "{}", type=State)
 
 
 def _by_turn(rows: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Mapping[str, Any]]]:

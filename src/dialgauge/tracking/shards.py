@@ -40,7 +40,7 @@ from dialgauge.measures import (
 from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_run
 from dialgauge.text import Note, counted
 from dialgauge.tracking.additive import joined
-from dialgauge.tracking.align import TurnCoverage, align, nothing_shared
+from dialgauge.tracking.align import align, nothing_shared
 from dialgauge.tracking.encode import Items, encode
 from dialgauge.tracking.guards import input_findings, notes_of, profile_findings, unified_findings
 from dialgauge.tracking.inputs import load
@@ -247,7 +247,10 @@ def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue]
         scored = (name for part in whole.parts for name in part.ids())
         others = (facts.unscored, coverage.extra_dialogues, coverage.excluded, coverage.missing_dialogues)
         seen = {dialogue_key(name) for name in chain(scored, *others)}
-        rest = _never_predicted([dialogue for dialogue in gold if dialogue_key(dialogue.id) not in seen], settings)
+        never_predicted = [dialogue for dialogue in gold if dialogue_key(dialogue.id) not in seen]
+        items = Items()
+        sides = encode(never_predicted, "state", items), encode((), "predicted", items)
+        rest = align(*sides, "intersection", settings.exclude, partial=True).coverage
         coverage = joined([coverage, rest])
     if not whole.parts:
         raise nothing_shared(coverage)
@@ -260,13 +263,6 @@ def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue]
     excluded = {dialogue_key(name) for name in coverage.excluded}
     not_found = [name for name in settings.exclude if dialogue_key(name) not in excluded]
     return replace(facts, coverage=replace(coverage, not_found=not_found))
-
-
-def _never_predicted(dialogues: Sequence[Dialogue], settings: ShardSettings) -> TurnCoverage:
-    """The coverage of gold dialogues for which there is no prediction in any file."""
-    items = Items()
-    gold, nothing = encode(dialogues, "state", items), encode((), "predicted", items)
-    return align(gold, nothing, "intersection", settings.exclude, partial=True).coverage
 
 
 def _guarded(

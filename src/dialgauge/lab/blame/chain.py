@@ -127,17 +127,12 @@ class Chain(GivenValues):
             return next(filter(None, false), None) or BrokenLink(
                 reason="named_unfit", turn=call_turn, **seen, given=(call.outcome_words,)
             )
-        if self._asked_back(call_turn):
+        asked = any(word.intent in (REQUEST, SELECT) and word.turn == call_turn for word in record.told)
+        if asked and record.last_turn is not None and record.last_turn < call_turn:  # the user had gone on by then
             return self._excuses.unsaid("constraint", "", "")
         return self._excuses.name_lost(call_turn) or BrokenLink(
             reason="named_nothing", turn=call_turn, **seen, given=(call.outcome_words,)
         )
-
-    def _asked_back(self, turn: int) -> bool:
-        """Did the system ask something in a turn, and the user spoke of something else from then on?"""
-        record = self._record
-        asked = any(word.intent in (REQUEST, SELECT) and word.turn == turn for word in record.told)
-        return asked and record.last_turn is not None and record.last_turn < turn
 
     def _unbooked(self) -> Iterator[BrokenLink]:
         task, record, last = self._task, self._record, self._talk.last

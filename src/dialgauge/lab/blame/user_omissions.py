@@ -279,7 +279,9 @@ class UserOmissions:
             turn = _where_it_was_missed(turns, turn, cause)
             lost_how = "exchanges_lost" if whole else "exchanges_partly_lost"
             return BrokenLink(lost_how, part, slot, turn, cause, times=times, of=len(lost))
-        if self._left_behind:
+        last = self._record.last_turn
+        later = [] if last is None else [turn for turn in turns[last + 1 :] if turn.speaker == "user"]
+        if any(act.domain != GENERAL for turn in later for act in turn.acts or ()):
             return None
         exchanges = sum(turn.speaker == "user" for turn in self._talk.turns)
         misheard = any(turn.heard is not None and set(turn.heard) != set(turn.acts or ()) for turn in self._talk.turns)
@@ -287,13 +289,6 @@ class UserOmissions:
             "limit_misheard" if misheard else "limit", part, slot, self._talk.last, given=(reason,), of=exchanges,
             entity=self._record.domain,
         )  # fmt: skip
-
-    @property
-    def _left_behind(self) -> bool:
-        """Did the user speak of the domain, and after that of others only?"""
-        last = self._record.last_turn
-        later = self._talk.turns[last + 1 :] if last is not None else ()
-        return any(turn.speaker == "user" and any(act.domain != GENERAL for act in turn.acts or ()) for turn in later)
 
 
 def _where_it_was_missed(turns: Sequence[Turn], lost: int, cause: Cause) -> int:

@@ -54,7 +54,10 @@ def pairs(
     gold: Iterable[Dialogue], predicted: Iterable[Dialogue], schema: Ontology, coverage: SgdCoverage
 ) -> Iterator[Pair]:
     """All pairs of frames, in gold order. Dialogues on one side only are counted; everything else must fit."""
-    waiting = _by_key(predicted)
+    waiting: dict[str, Dialogue] = {}
+    for dialogue in predicted:
+        if waiting.setdefault(dialogue_key(dialogue.id), dialogue) is not dialogue:
+            raise DialgaugeError("the predictions have two dialogues with this id", dialogue=dialogue.id)
     for dialogue in gold:
         answer = waiting.pop(dialogue_key(dialogue.id), None)
         if answer is None:
@@ -75,16 +78,6 @@ def pairs(
             for service, ours, theirs in frames:
                 yield Pair(dialogue.id, coverage.turns, service, ours, theirs)
     coverage.extra_dialogues.extend(dialogue.id for dialogue in waiting.values())
-
-
-def _by_key(predicted: Iterable[Dialogue]) -> dict[str, Dialogue]:
-    answers: dict[str, Dialogue] = {}
-    for dialogue in predicted:
-        key = dialogue_key(dialogue.id)
-        if key in answers:
-            raise DialgaugeError("the predictions have two dialogues with this id", dialogue=dialogue.id)
-        answers[key] = dialogue
-    return answers
 
 
 def _turns(gold: Dialogue, predicted: Dialogue) -> Iterator[tuple[Turn, Turn]]:
