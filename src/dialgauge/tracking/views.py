@@ -40,7 +40,8 @@ _OF_SLOTS = ("Accuracy", "Precision", "Recall", "F1")
 
 def view(name: str, system: TrackedSystem) -> View:
     """One view by name."""
-    require_view(name)
+    if name not in VIEWS:
+        raise DialgaugeError(f"there is no view by '{name}'.{nearest(name, VIEWS)}")
     run, measures = system.run, system.measures
     if name != "turn" and SLOT_SCORES not in run.tables:
         raise DialgaugeError(
@@ -54,12 +55,6 @@ def view(name: str, system: TrackedSystem) -> View:
         "n-domains": lambda: _by_group(system.counts, measures, _domains_per_turn(run)),
     }
     return makers[name]()
-
-
-def require_view(name: str) -> None:
-    """An error with the nearest names where there is no such view."""
-    if name not in VIEWS:
-        raise DialgaugeError(f"there is no view by '{name}'.{nearest(name, VIEWS)}")
 
 
 def left_out_of(name: str, system: TrackedSystem) -> dict[str, str]:

@@ -16,7 +16,6 @@ from pathlib import Path
 import msgspec
 
 from dialgauge import responses
-from dialgauge._version import __version__
 from dialgauge.files import atomic
 from dialgauge.rankers import TASKS, RankingTask, ReplyModel, fit_model, ranker_class
 from dialgauge.reproduce.babi.attention import MODEL, SEED, AttentionSample, attention_at, printed
@@ -87,11 +86,6 @@ def write_kept(path: Path, kept: Kept) -> None:
 def machine() -> str:
     """What models are trained on here."""
     return f"{platform.machine()} CPU, Python {platform.python_version()}, torch {version('torch')}"
-
-
-def version_here() -> str:
-    """The version of the code that trains."""
-    return f"version {__version__}"
 
 
 def trained_cells(folder: Path, models: Sequence[str], fresh: Fresh) -> list[KeptCell]:
