@@ -31,8 +31,6 @@ if TYPE_CHECKING:
         write_release as write_release,
     )
     from dialgauge.lab.cross import (
-        CrossCell as CrossCell,
-        CrossEvaluation as CrossEvaluation,
         cross_evaluation as cross_evaluation,
     )
     from dialgauge.lab.domain_source import (
@@ -70,7 +68,7 @@ if TYPE_CHECKING:
         scored_run as scored_run,
     )
     from dialgauge.lab.measures import score_conversations as score_conversations
-    from dialgauge.lab.model_tracking import Tracked as Tracked, track_corpus as track_corpus
+    from dialgauge.lab.model_tracking import track_corpus as track_corpus
     from dialgauge.lab.prediction import (
         auc as auc,
         auc_within as auc_within,

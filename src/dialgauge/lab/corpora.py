@@ -162,7 +162,11 @@ def write_release(
                 path = folder / dialog_file(task, split, form)
                 write(tally.counting(simulate(world, task, split, dialogs, parameters), made), path, format=form)
                 written.append(tally.written(path.name, task, split))
-        _write_resources(world, folder, parameters.seed)
+        # Candidates come in random order, so that their order tells nothing.
+        with atomic(folder / CANDIDATES_FILE) as scratch, scratch.open("wb") as out:
+            write_candidates(Draws(parameters.seed, "candidates").shuffled(world_candidates(world)), out)
+        with atomic(folder / KB_FILE) as scratch, scratch.open("wb") as out:
+            write_kb(world_facts(world, parameters.seed), out)
     return written
 
 
@@ -177,7 +181,6 @@ class WorldReceipt(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, world: SimulatorWorld, parameters: Parameters, files: list[str]) -> WorldReceipt:
-        """The receipt of a simulation."""
         content = hashlib.sha256(msgspec.json.encode([world, parameters])).hexdigest()
         return cls(title=world.title, seed=parameters.seed, world=content[:16], files=files)
 
@@ -234,16 +237,7 @@ class Tally:
             made(1)
 
     def written(self, file: str, task: int, split: str) -> Written:
-        """What passed, as a record."""
         return Written(file=file, task=task, split=split, dialogs=self.dialogs, turns=self.turns, facts=self.facts)
-
-
-def _write_resources(world: SimulatorWorld, folder: Path, seed: int) -> None:
-    """Candidates come in random order, so that their order tells nothing."""
-    with atomic(folder / CANDIDATES_FILE) as scratch, scratch.open("wb") as out:
-        write_candidates(Draws(seed, "candidates").shuffled(world_candidates(world)), out)
-    with atomic(folder / KB_FILE) as scratch, scratch.open("wb") as out:
-        write_kb(world_facts(world, seed), out)
 
 
 def restaurant_scenario(

@@ -250,7 +250,6 @@ def _marks(conversation: Mapping[str, Any]) -> Iterator[Badge]:
 
 
 def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Iterator[tuple[str, str]]:
-    """How it went, in words."""
     outcome = dialogue.outcome
     reason = conversation.get("reason") or (outcome.reason if outcome else "")
     if reason:

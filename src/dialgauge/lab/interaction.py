@@ -174,7 +174,6 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
 
 
 def _outcomes(held: Sequence[Dialogue]) -> polars.DataFrame:
-    """How each conversation ended."""
     import polars as pl
 
     rows = [

@@ -247,7 +247,11 @@ def hold_conversations(
             f"{len(goals) * config.trials:,} conversations, and one run holds at most {MOST_CONVERSATIONS:,}; ask for "
             "fewer goals (-n) or trials (--trials)"
         )
-    work, units = LabWork(search, config), _units(goals, config)
+    planned = [_Planned(goal, trial) for trial in range(config.trials) for goal in goals]
+    remote = any(getattr(spec.make(), "remote", False) for spec in (config.user, config.system))
+    together = _ALONE if remote else _TOGETHER
+    starts = range(0, len(planned), together)
+    work, units = LabWork(search, config), (engine.Unit(f"{at:08d}", planned[at : at + together]) for at in starts)
     if done is None and held_at_once(goals, config) and engine.place_of(workers).here:  # nothing to send or to keep
         room = work.open()
         for unit in units:
@@ -297,14 +301,6 @@ class _Known(Struct):
 
 def _unwritable(why: str) -> Outcome:
     return Outcome(success=False, reason=AGENT_ERROR, ended_by="system", details={EXPLANATION: why})
-
-
-def _units(goals: Sequence[DomainGoal], config: LabConfig) -> Iterator[engine.Unit[list[_Planned]]]:
-    planned = [_Planned(goal, trial) for trial in range(config.trials) for goal in goals]
-    remote = any(getattr(spec.make(), "remote", False) for spec in (config.user, config.system))
-    together = _ALONE if remote else _TOGETHER
-    for start in range(0, len(planned), together):
-        yield engine.Unit(f"{start:08d}", planned[start : start + together])
 
 
 def with_states(dialogue: Dialogue, domain: Domain) -> Dialogue:

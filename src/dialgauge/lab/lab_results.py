@@ -55,8 +55,14 @@ class LabRuns(RunSet):
         return [*super().notes, f"skipped goal {name}: {why}{rest}"]
 
     def tables(self, *, detail: bool = False) -> list[Table]:
-        """Verdicts on task, tracker and user, and whose fault failures were; how conversations went."""
-        return [table for run in self.runs for table in lab_tables(run, detail=detail)]
+        """The verdicts on task, tracker and user, and whose fault failures were; with ``detail`` also how conversations
+        went and what was misheard."""
+        tables: list[Table] = []
+        for run in self.runs:
+            verdicts = [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
+            verdicts[0].signature = run.signature
+            tables += [*coverage_tables(run), *verdicts, *report_tables(run), *cost_tables(run)]
+        return tables
 
     def document(self) -> dict[str, Any]:
         """The JSON that ``dialgauge lab run --json`` writes; of several runs a list of them."""
@@ -137,14 +143,6 @@ def _schema(domain: Domain, ontology: Ontology) -> list[dict[str, Any]]:
         }
         for name, slots in ontology.domains.items()
     ]
-
-
-def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
-    """The verdicts on task, tracker and user, and whose fault failures were; with ``detail`` also how conversations
-    went and what was misheard."""
-    verdicts = [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
-    verdicts[0].signature = run.signature
-    return [*coverage_tables(run), *verdicts, *report_tables(run), *cost_tables(run)]
 
 
 def _parts(run: Run) -> Table:

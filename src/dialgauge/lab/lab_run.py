@@ -184,6 +184,7 @@ def scored_run(
         *(_over_goals(scores, resamples, config) for scores in _tracker_and_user(held, loaded, config, resamples)),
         score_blame(blamed, resamples=resamples, seed=config.seed),
     ]
+    domain = loaded.search.domain
     scores = reduce(Scores.joined, families)
     scores = replace(scores, scores={name: _signed(score, signature) for name, score in scores.scores.items()})
     return new_run(
@@ -198,7 +199,8 @@ def scored_run(
             "level": config.level,
             "goals": loaded.name,
             "failures": loaded.failures,
-            **_of_domain(loaded.search.domain),
+            # What pages must know of a domain other than the town: its name, and the slots that name what is offered.
+            **({} if domain.multiwoz else {"domain": domain.name, "names": sorted(domain.names)}),
             "trials": config.trials,
             "limits": msgspec.to_builtins(config.limits),
             **({BROKEN_POLICY: broken} if broken else {}),
@@ -209,11 +211,6 @@ def scored_run(
         signature=signature,
         notes=[*_notes(held), *_uneven_goals([conversation.goal for conversation in judged])],
     )
-
-
-def _of_domain(domain: Domain) -> dict[str, Any]:
-    """What pages must know of a domain other than the town: its name, and the slots that name what is offered."""
-    return {} if domain.multiwoz else {"domain": domain.name, "names": sorted(domain.names)}
 
 
 def _uneven_goals(goals: Sequence[str]) -> list[str]:

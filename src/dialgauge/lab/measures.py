@@ -38,7 +38,6 @@ class Outcomes:
 
     @property
     def dialogues(self) -> int:
-        """How many conversations there are."""
         return len(self.ids)
 
     @cached_property

@@ -99,8 +99,7 @@ class LabPages(RunPages):
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """Outcome by domain under both rules, ends, reasons of failure, and what was understood."""
-        reasons = _given(library, run, REASONS)
-        why = [] if reasons is None else [_reason_table(reasons)]
+        why = [_reason_table(_tidy(library, run, REASONS))] if REASONS in run.tables else []
         verdicts: list[Table] = []
         conduct: list[Table] = []
         if {CONVERSATIONS, HEARD} <= run.tables.keys():
@@ -148,21 +147,16 @@ class LabPages(RunPages):
             if ends:
                 yield f"Conversations ended because {listed(ends, 2 * NAMED)}"
         yield from _loops(run)
-        yield from _failed_goals(run)
+        outcomes, reasons = columns(run, OUTCOMES, text=("rule",), number=("success",)), frequent_reasons(run, "strict")
+        if outcomes is not None and reasons:
+            failed = outcomes.filter((outcomes["rule"] == "strict") & (outcomes["success"] == 0))
+            yield f"Of {counted(failed.height, 'failed task')} the most frequent reasons are: {reasons}"
 
     def went_wrong(self, tables: DialogueRows, dialogue: str) -> str:
         """Why the first tasks failed, and how the conversation ended."""
         talks = tables.rows(CONVERSATIONS, dialogue, text=("reason",))
         end = [f"ended by {plain(reason)}" for reason in talks["reason"].drop_nulls()] if talks is not None else []
         return "; ".join([*dialogue_reasons(tables, dialogue, "strict")[:2], *end])
-
-
-def _given(library: RunTables, run: Run, name: str) -> pl.DataFrame | None:
-    """A table without nulls in its texts and counts; None where there is none or nothing in it."""
-    if name not in run.tables:
-        return None
-    frame = _tidy(library, run, name)
-    return frame if frame.height else None
 
 
 def _tidy(library: RunTables, run: Run, name: str) -> pl.DataFrame:
@@ -191,14 +185,6 @@ def _loops(run: Run) -> Iterator[str]:
         held = f"{counted(loops, 'conversation')} ({percent(loops, frame.height)})"
         longest = max(map(int, frame["longest_run"]))
         yield f"In {held} the user says the same {LOOP} times or more in a row, at most {longest} times"
-
-
-def _failed_goals(run: Run) -> Iterator[str]:
-    frame = columns(run, OUTCOMES, text=("rule",), number=("success",))
-    reasons = frequent_reasons(run, "strict")
-    if frame is not None and reasons:
-        failed = frame.filter((frame["rule"] == "strict") & (frame["success"] == 0))
-        yield f"Of {counted(failed.height, 'failed task')} the most frequent reasons are: {reasons}"
 
 
 class StudyPages(RunPages):

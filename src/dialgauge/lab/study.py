@@ -263,7 +263,9 @@ def study_figure(run: Run) -> altair.FacetChart:
     conditions = run.table("conditions")
     goals = run.tables["conversations"].rows // max(len(conditions), 1)
     score_ends = _score_ends(run)
-    rows = [_dot(row, goals, ends) for row, ends in zip(_by_measure(conditions), score_ends, strict=True)]
+    index, measures = ["condition", "error", "success"], list(DEFAULT_MEASURES)
+    dots = conditions.unpivot(index=index, on=measures, variable_name="measure", value_name="score").to_dicts()
+    rows = [_dot(row, goals, ends) for row, ends in zip(dots, score_ends, strict=True)]
     kinds = list(dict.fromkeys(row["error"] for row in rows))
     rows.reverse()  # where dots coincide, that of the condition named first is on top
     # Two scales with the same domain share one legend; left to themselves the layers give two.
@@ -293,13 +295,6 @@ def study_figure(run: Run) -> altair.FacetChart:
         facets.resolve_scale(x="independent"), title="Does the tracker's score predict success?", note=note
     )
     return figure
-
-
-def _by_measure(conditions: pl.DataFrame) -> list[dict[str, Any]]:
-    """A row for each measure and condition, measure by measure."""
-    return conditions.unpivot(
-        index=["condition", "error", "success"], on=list(DEFAULT_MEASURES), variable_name="measure", value_name="score"
-    ).to_dicts()
 
 
 def _score_ends(run: Run) -> list[tuple[float, float]]:

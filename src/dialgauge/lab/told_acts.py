@@ -15,7 +15,7 @@ from dialgauge.agents.speech import FreeListener, ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
 from dialgauge.intents import INFORM, REQUEST, SELECT, UNSURE, service_of
 from dialgauge.values import AnswerReading, ReplyText, names_booking, told_outcome
-from dialgauge.worlds.domain import UNKNOWN, Service, act as as_act
+from dialgauge.worlds.domain import UNKNOWN, act as as_act
 
 #: The detail of an outcome that says that the system's acts were read, and not its own.
 ACTS_READ = "system acts"
@@ -90,7 +90,6 @@ class _ToldActs:
                 talk.said[act.slot] = act.values[0]
 
     def read(self, turn: Turn) -> tuple[Act, ...]:
-        """The acts of the system's turn."""
         heard = self._listener.hear(turn, self._own, self._active)
         acts = [act for act in heard if act.intent == REQUEST or act.domain not in self._vocabulary]
         for service in dict.fromkeys([*(call.domain for call in turn.calls or ()), *self._talks]):
@@ -105,7 +104,9 @@ class _ToldActs:
         bookings = [call for call in calls if call.name != _ROW_CALL]
         done = next((call for call in reversed(bookings) if call.outcome == "booked"), None)
         if done is not None:
-            talk.given = _given(talk.words.service, done)
+            # The record may call what a booking gives the reference.
+            given = {slot: done.result.get(slot) or done.result.get(REFERENCE, "") for slot in service.gives}
+            talk.given = {slot: value for slot, value in given.items() if value}
             talk.right -= set(talk.given)
             if done.rows and service.rows:
                 talk.row = service.rows[done.rows[0]]
@@ -185,12 +186,6 @@ def _speaks_of(words: ServiceVocabulary, text: str, slots: Collection[str]) -> b
     labels = dict.fromkeys((phrase for slot in known for phrase in slot.labels), ("",))
     named = reply.phrases(labels | dict.fromkeys(words.phrases, ("",)))
     return bool(named or words.reader.heard(text, [slot.name for slot in known]))
-
-
-def _given(service: Service, booked: Call) -> dict[str, str]:
-    """What a booking gave, by slot; the record may call what it gives the reference."""
-    known = {slot: booked.result.get(slot) or booked.result.get(REFERENCE, "") for slot in service.gives}
-    return {slot: value for slot, value in known.items() if value}
 
 
 def _row_named(talk: _ServiceTalk, name: str, calls: Sequence[Call]) -> Mapping[str, str] | None:

@@ -8,7 +8,7 @@ context, and ``reader``, which reads its instruction out and leaves. The run is 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -172,22 +172,13 @@ def run_tool_domain(
         "seed": seed,
         "limits": msgspec.to_builtins(bounds),
     }
+    dialogues = []
     with store.kept_units(kind="trials", name=name, config=config) if store else nullcontext() as done:
-        dialogues = list(_conversations(work, units, workers, done, advance))
+        for result in engine.run(work, units, workers=workers, done=done, on_done=lambda _: advance(1)):
+            if result.content is None:
+                raise DialgaugeError(result.failure or "conversations could not be held")
+            dialogues.append(recorded(result.content))
     return TrialRuns([score_attempts(dialogues, name, resamples=resamples, seed=seed)])
-
-
-def _conversations(
-    work: _ToolWork,
-    units: Sequence[engine.Unit[tuple[ToolTask, int]]],
-    workers: engine.Workers,
-    done: MutableMapping[str, bytes] | None,
-    advance: Callable[[int], None],
-) -> Iterator[Dialogue]:
-    for result in engine.run(work, units, workers=workers, done=done, on_done=lambda _: advance(1)):
-        if result.content is None:
-            raise DialgaugeError(result.failure or "conversations could not be held")
-        yield recorded(result.content)
 
 
 def _code(agent: str, given: Mapping[str, str]) -> str:

@@ -114,7 +114,9 @@ def load_ranker(
     ranker = ranker_class(manifest.ranker)(manifest.seed)
     ranker.candidates = tuple(manifest.candidates)
     ranker.options = {**manifest.options, **options_by_model([manifest.ranker], options or {})[manifest.ranker]}
-    ranker.provenance = manifest.provenance or _unknown(manifest)
+    # Of a model that states none: a checksum of its content, which equals no training's.
+    content = hashlib.sha256(msgspec.json.encode(manifest)).hexdigest()[:16]
+    ranker.provenance = manifest.provenance or Provenance(f"unknown-{content}", "unknown")
     arrays = _read_arrays(folder / ARRAYS, manifest.arrays_sha256)
     try:
         ranker.restore(manifest.settings, arrays)
@@ -127,12 +129,6 @@ def load_ranker(
             file=str(folder / MANIFEST),
         ) from error
     return ranker
-
-
-def _unknown(manifest: _Manifest) -> Provenance:
-    """The provenance of a model that states none: a checksum of its content, which equals no training's."""
-    content = hashlib.sha256(msgspec.json.encode(manifest)).hexdigest()[:16]
-    return Provenance(f"unknown-{content}", "unknown")
 
 
 def check_task(folder: Path, number: int) -> None:

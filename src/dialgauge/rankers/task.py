@@ -310,16 +310,12 @@ def _even(text: str) -> str:
 
 def _tidy(dialogue: Dialogue) -> Dialogue:
     """The dialogue with white space evened out, and without messages of an operator that hold no text."""
-    return replace(dialogue, turns=tuple(turn for turn in map(_tidy_turn, dialogue.turns) if _says(turn)))
-
-
-def _tidy_turn(turn: Turn) -> Turn:
-    own = turn.candidates
-    return replace(turn, text=_even(turn.text), candidates=own and tuple(dict.fromkeys(map(_even, own))))
-
-
-def _says(turn: Turn) -> bool:
-    return bool(turn.text) or turn.speaker == "user"
+    turns = (
+        replace(turn, text=_even(turn.text), candidates=own and tuple(dict.fromkeys(map(_even, own))))
+        for turn in dialogue.turns
+        for own in [turn.candidates]
+    )
+    return replace(dialogue, turns=tuple(turn for turn in turns if turn.text or turn.speaker == "user"))
 
 
 def _dealt(dialogs: list[Episode], seed: int, dev: float, test: float, source: str) -> dict[str, tuple[Episode, ...]]:

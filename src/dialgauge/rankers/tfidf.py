@@ -65,7 +65,12 @@ class TfIdf(Ranker):
         variants = [(source, weight) for source in self._chosen_inputs() for weight in self.weights]
         self.input, self.weight = variants[0]
         if len(variants) > 1:
-            reached = {variant: self._on_dev(task, *variant, tell) for variant in variants}
+            reached = {}
+            for variant in variants:
+                self.input, self.weight = variant
+                reached[variant] = accuracy(self, task.split("dev")[:CHOOSE_ON])
+                chosen = f"{self.name}, input {self.input}, type weight {self.weight:g}"
+                tell(f"{chosen}: {100 * reached[variant]:.2f} on dev")
             self.input, self.weight = max(reached, key=lambda variant: reached[variant])
 
     def _chosen_inputs(self) -> tuple[str, ...]:
@@ -79,12 +84,6 @@ class TfIdf(Ranker):
             known = (*_INPUTS, "dev")
             raise DialgaugeError(f"there is no input '{given}' for the setting input.{nearest(given, known)}")
         return (given,)
-
-    def _on_dev(self, task: RankingTask, input: str, weight: float, tell: Tell) -> float:
-        self.input, self.weight = input, weight
-        reached = accuracy(self, task.split("dev")[:CHOOSE_ON])
-        tell(f"{self.name}, input {input}, type weight {weight:g}: {100 * reached:.2f} on dev")
-        return reached
 
     def _prepare(self, candidates: tuple[str, ...], entities: TypedEntities) -> None:
         self.candidates, self.entities = candidates, entities

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -231,27 +230,20 @@ def _sampled_row(record: Reproduction, table: Mapping[str, Any], scores: Run) ->
             f"Table 1, {_SAMPLE}", what, text, float(scores[name]), interval_of(scores, name),
             note=f"95% bootstrap interval over 100 dialogues{more}", why="a sample of the dialogues",
         )  # fmt: skip
-    values = _sweep(scores)
+    values = [(float(scores[name]), *interval_of(scores, name)) for name in (f"FGA@{at:g}" for at in LAMBDAS)]
     shown = Table("FGA by λ: SOM-DST, 100 dialogues", ["λ", *(Column(name, digits=4) for name in _SWEPT)])
     for at, numbers in zip(LAMBDAS, values, strict=True):
         shown.add(f"{at:g}", *numbers)
     record.tables[f"Table 1, {_SAMPLE}"] = [shown]
-    record.figures["fga_lambda_sweep"] = partial(_sweep_figure, values)
+    record.figures["fga_lambda_sweep"] = lambda: lambda_sweep(
+        LAMBDAS,
+        {"SOM-DST": [value for value, *_ in values]},
+        intervals={"SOM-DST": [(low, high) for _, low, high in values]},
+        note="SOM-DST, 95% intervals over 100 dialogues of MultiWOZ 2.1",
+    )
 
 
 _SWEPT = ("FGA", "low", "high")
-
-
-def _sweep(scores: Run) -> list[tuple[float, float, float]]:
-    """FGA and its interval at every λ."""
-    names = [f"FGA@{at:g}" for at in LAMBDAS]
-    return [(float(scores[name]), *interval_of(scores, name)) for name in names]
-
-
-def _sweep_figure(values: Sequence[tuple[float, float, float]]) -> Any:
-    note = "SOM-DST, 95% intervals over 100 dialogues of MultiWOZ 2.1"
-    ends = {"SOM-DST": [(low, high) for _, low, high in values]}
-    return lambda_sweep(LAMBDAS, {"SOM-DST": [value for value, *_ in values]}, intervals=ends, note=note)
 
 
 def _spread_figure(record: Reproduction, table: dict[str, Any]) -> None:
@@ -272,27 +264,24 @@ def _spread_figure(record: Reproduction, table: dict[str, Any]) -> None:
 def _table_2(record: Reproduction, table: dict[str, list[str]], sources: Sources) -> None:
     titles = ("conversations", "turns", "turns per conversation")
     for split, file in (("train", "train"), ("dev", "val"), ("test", "test")):
-        dialogues = sources.multiwoz(file)
+        dialogues, absent = sources.multiwoz(file), f"multiwoz-2.1/{file}.json is not present"
+        numbers: tuple[float | None, ...] = (None, None, None)
         if dialogues is None:
-            why = f"multiwoz-2.1/{file}.json is not present"
-            record.lacks("multiwoz-2.1", why)
-            for title, text in zip(titles, table[split], strict=True):
-                record.impossible("Table 2", f"{split}, {title}", text, why)
-            continue
-        turns = user_turns(dialogues)
-        numbers = (len(dialogues), turns, turns / len(dialogues))
+            record.lacks("multiwoz-2.1", absent)
+        else:
+            turns = user_turns(dialogues)
+            numbers = (len(dialogues), turns, turns / len(dialogues))
         for title, text, ours, note in zip(titles, table[split], numbers, _NOTES[split], strict=True):
-            record.printed("Table 2", f"{split}, {title}", text, ours, note=note, why="")
+            record.printed("Table 2", f"{split}, {title}", text, ours, note=note, why="", absent=absent)
 
 
 def _predict_nothing(record: Reproduction, printed: str, sources: Sources) -> None:
     part, what = "Section 2.2", "slot accuracy of predicting nothing"
-    dialogues = sources.multiwoz("test")
-    if dialogues is None:
-        record.impossible(part, what, printed, NO_TEST)
-        return
-    scores = score(dialogues, {"nothing": silent(dialogues)}, measures="SA", profile=PROFILE, intervals=False)
-    record.printed(part, what, printed, float(scores[0]["SA"]), note="999 test dialogues; printed as about 81%")
+    ours, dialogues = None, sources.multiwoz("test")
+    if dialogues is not None:
+        scores = score(dialogues, {"nothing": silent(dialogues)}, measures="SA", profile=PROFILE, intervals=False)
+        ours = float(scores[0]["SA"])
+    record.printed(part, what, printed, ours, note="999 test dialogues; printed as about 81%", absent=NO_TEST)
 
 
 def _figure_1(record: Reproduction, figure: dict[str, Any]) -> None:

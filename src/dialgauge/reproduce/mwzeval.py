@@ -94,8 +94,6 @@ def _line(
 ) -> None:
     title, measure, look = _COLUMNS[column]
     what, printed, ours = f"{system}{title}", look.format(theirs), values.get(measure)
-    if ours is None:
-        record.impossible(part, what, printed, obstacle or "it cannot be computed here")
-    else:
-        note, reason = (_REFERENCES, "") if column == "bleu" else ("", why)
-        record.printed(part, what, printed, ours, note=note, why=reason)
+    note, reason = (_REFERENCES, "") if column == "bleu" else ("", why)
+    absent = obstacle or "it cannot be computed here"
+    record.printed(part, what, printed, ours, note=note, why=reason, absent=absent)

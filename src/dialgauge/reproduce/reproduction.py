@@ -153,16 +153,21 @@ class Reproduction(Struct):
         part: str,
         what: str,
         theirs: str,
-        ours: float,
+        ours: float | None,
         *,
         note: str = "",
         why: str = UNEXPLAINED,
         share: bool = True,
+        absent: str = "",
     ) -> None:
         """A number both have: exact when ours rounds to theirs; else ``why`` follows the note.
 
-        0 beside 0 is not counted: whatever never succeeds agrees with everything that never does.
+        0 beside 0 is not counted: whatever never succeeds agrees with everything that never does. Where there is none
+        of ours, ``absent`` says why.
         """
+        if ours is None:
+            self.impossible(part, what, theirs, absent)
+            return
         number = PrintedNumber.parse(theirs)
         self._add(
             ReportedValue(
@@ -242,7 +247,6 @@ class Reproduction(Struct):
         self.items.append(ReportedValue(part, what, theirs, ours, COMPUTED, note=note))
 
     def impossible(self, part: str, what: str, theirs: str, why: str, *, share: bool = True) -> None:
-        """What cannot be computed, and why."""
         self.items.append(ReportedValue(part, what, theirs, None, IMPOSSIBLE, note=why, share=share))
 
     def tally(self) -> dict[str, int]:
@@ -274,10 +278,7 @@ def _tells(theirs: PrintedNumber, ours: float) -> bool:
 
 def missing_table(reproduction: Reproduction) -> Table:
     """What would be needed to compute more."""
-    table = Table(f"{reproduction.title}: what is missing", ["missing"])
-    for line in reproduction.missing:
-        table.add(line)
-    return table
+    return Table(f"{reproduction.title}: what is missing", ["missing"], [[line] for line in reproduction.missing])
 
 
 def item_tables(reproduction: Reproduction) -> list[Table]:

@@ -301,10 +301,8 @@ def _columns(scores: Run, rsa: str = "RSA") -> list[Any]:
 def _figure_3(record: Reproduction, figure: dict[str, str], system: _System | None, sources: Sources) -> None:
     part, what = "Figure 3", "over turns, JGA correlates less with RSA than with SA"
     test = sources.multiwoz("test")
-    if test is None:
-        record.impossible(part, "turns of the test set", figure["turns"], NO_TEST)
-    else:
-        record.printed(part, "turns of the test set", figure["turns"], user_turns(test), note="without PMUL1455")
+    turns, note = user_turns(test) if test is not None else None, "without PMUL1455"
+    record.printed(part, "turns of the test set", figure["turns"], turns, note=note, absent=NO_TEST)
     if system is None:
         record.impossible("Section 4.1", what, "claimed", _ABSENT)
         return
@@ -326,10 +324,9 @@ def _figure_3(record: Reproduction, figure: dict[str, str], system: _System | No
 
 
 def _matrix(scores: Run, title: str) -> Table:
-    shown = Table(title, ["Pearson over turns", *(Column(name, digits=3) for name in _MEASURES)])
-    for name, row in zip(_MEASURES, correlation_matrix(_columns(scores)), strict=True):
-        shown.add(name, *row)
-    return shown
+    rows = zip(_MEASURES, correlation_matrix(_columns(scores)), strict=True)
+    columns = [Column("Pearson over turns"), *(Column(name, digits=3) for name in _MEASURES)]
+    return Table(title, columns, [(name, *row) for name, row in rows])
 
 
 def _heatmap(scores: Run, who: str) -> Any:

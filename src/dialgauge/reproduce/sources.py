@@ -65,7 +65,6 @@ class Sources:
         return None if path is None else self._read(path).dialogues
 
     def given_beside(self, models: Iterable[str]) -> list[str]:
-        """The caller's systems that are none of these."""
         known = {_letters(model) for model in models}
         return [name for name in self._given if _letters(name) not in known]
 

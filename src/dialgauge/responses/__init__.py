@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     )
     from dialgauge.responses.evaluation import (
         RankingResult as RankingResult,
-        Replier as Replier,
         candidates_frame as candidates_frame,
         collect as collect,
         evaluate as evaluate,
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
     from dialgauge.responses.tables import (
         ReplyRuns as ReplyRuns,
         averages as averages,
-        cell_figures as cell_figures,
         class_table as class_table,
         evaluate_bot as evaluate_bot,
         evaluate_models as evaluate_models,
@@ -64,7 +62,6 @@ if TYPE_CHECKING:
         statistics_table as statistics_table,
     )
     from dialgauge.responses.training import (
-        Tried as Tried,
         best_of as best_of,
         combinations as combinations,
         log_table as log_table,

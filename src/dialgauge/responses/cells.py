@@ -92,16 +92,13 @@ class CellKey(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_run(cls, run: Run) -> CellKey:
-        """The key of a cell that is there."""
         return msgspec.convert(run.manifest.config, cls)
 
     @property
     def name(self) -> str:
-        """What the run is called."""
         return f"{self.model}-task{self.task}-{self.split}"
 
     def config(self) -> dict[str, Any]:
-        """The key as the run's configuration."""
         return {**msgspec.structs.asdict(self), "evaluation": EVALUATION_VERSION}
 
     def training(self) -> dict[str, Any]:

@@ -83,7 +83,6 @@ class RankingResult:
 
     @property
     def dialogues(self) -> int:
-        """How many dialogues there are."""
         return len(self.ids)
 
     @property
@@ -234,8 +233,12 @@ def _rankings_by_turn(ranker: Ranker, dialogs: Sequence[Episode], size: int, kee
 
 def _ranking(ranker: Ranker, batch: Sequence[_Question], keep: int) -> Iterator[RankedAnswer]:
     scores = checked_scores(ranker, [question.point for question in batch])
-    gold, allowed = np.array([question.gold for question in batch]), _allowed(batch, scores.shape)
-    if allowed is not None:
+    gold = np.array([question.gold for question in batch])
+    allowed: NDArray[np.bool_] | None = None
+    if any(question.places is not None for question in batch):
+        allowed = np.zeros(scores.shape, dtype=bool)
+        for row, question in enumerate(batch):
+            allowed[row, slice(None) if question.places is None else question.places] = True
         scores = np.where(allowed, scores, -np.inf)
     kept = shortlists(scores, gold, keep) if keep else repeat(None, len(batch))
     return zip(ranked(scores, gold, allowed), kept, strict=True)
@@ -243,16 +246,6 @@ def _ranking(ranker: Ranker, batch: Sequence[_Question], keep: int) -> Iterator[
 
 def _is_ours(bot: object) -> bool:
     return all(base.__module__.partition(".")[0] in ("dialgauge", "abc", "builtins") for base in type(bot).__mro__)
-
-
-def _allowed(batch: Sequence[_Question], shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
-    """Which candidates count at each point; None: all of them everywhere."""
-    if all(question.places is None for question in batch):
-        return None
-    allowed = np.zeros(shape, dtype=bool)
-    for row, question in enumerate(batch):
-        allowed[row, slice(None) if question.places is None else question.places] = True
-    return allowed
 
 
 def ranked(

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from dialgauge.tracking.figures import scored_figures as scored_figures, sweep_intervals as sweep_intervals
     from dialgauge.tracking.guard_findings import GUARDS as GUARDS
     from dialgauge.tracking.inputs import (
-        SELF as SELF,
         LooseState as LooseState,
         Source as Source,
         cut_down as cut_down,
@@ -57,9 +56,9 @@ if TYPE_CHECKING:
         score_prepared as score_prepared,
         state_scores as state_scores,
     )
-    from dialgauge.tracking.sensitivity import Sensitivity as Sensitivity, profile_sensitivity as profile_sensitivity
+    from dialgauge.tracking.sensitivity import profile_sensitivity as profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames as SgdFrames, SgdScoring as SgdScoring, score_sgd as score_sgd
-    from dialgauge.tracking.sgd.similarity import MATCHINGS as MATCHINGS, Matching as Matching
+    from dialgauge.tracking.sgd.similarity import Matching as Matching
     from dialgauge.tracking.shard_scores import dialogue_keys as dialogue_keys, key_hashes as key_hashes
     from dialgauge.tracking.shard_work import (
         ShardSettings as ShardSettings,
@@ -75,7 +74,6 @@ if TYPE_CHECKING:
     from dialgauge.tracking.states import StateComparison as StateComparison
     from dialgauge.tracking.tables import read_counts as read_counts
     from dialgauge.tracking.tracked_system import TrackedSystem as TrackedSystem
-    from dialgauge.tracking.views import require_view as require_view
     from dialgauge.tracking.worst import (
         layout as layout,
         ranking_measure as ranking_measure,

@@ -7,7 +7,7 @@ counted in the :class:`TurnCoverage`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -49,22 +49,6 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
     not_found: list[str] = []
     #: For files of one-domain predictions: the domains that gold was cut down to.
     only_domains: list[str] = []
-
-    @classmethod
-    def joined(cls, parts: Sequence[TurnCoverage]) -> TurnCoverage:
-        """The coverage of disjoint dialogues together."""
-        values: dict[str, Any] = {}
-        for field in cls.__struct_fields__:
-            given = [getattr(part, field) for part in parts]
-            if isinstance(given[0], str):
-                values[field] = given[0]
-            elif isinstance(given[0], int):
-                values[field] = sum(given)
-            elif isinstance(given[0], dict):
-                values[field] = {key: value for entries in given for key, value in entries.items()}
-            else:
-                values[field] = [item for entries in given for item in entries]
-        return cls(**values)
 
     @property
     def complete(self) -> bool:
@@ -111,7 +95,6 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
         }
 
     def sentence(self) -> str:
-        """One line for people."""
         text = (
             f"{self.turns:,} of {counted(self.gold_turns, 'gold turn')} in {counted(self.dialogues, 'dialogue')} scored"
         )

@@ -10,7 +10,7 @@ under ``dialgauge.inventory``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -121,7 +121,15 @@ class CodeTable:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.slots = _slots(_columns(path), path)
+        columns = _columns(path)
+        self.slots = [name.removeprefix(GOLD) for name in columns if name.startswith(GOLD)]
+        predicted = {name.removeprefix(PREDICTED) for name in columns if name.startswith(PREDICTED)}
+        if not self.slots or set(self.slots) != predicted:
+            raise DialgaugeError(
+                f"every slot needs a column '{GOLD}SLOT' and a column '{PREDICTED}SLOT'; unpaired: "
+                f"{', '.join(sorted(set(self.slots) ^ predicted)) or 'there are none'}",
+                file=str(path),
+            )
         #: The dialogues that were there and were left out, as :meth:`counts` comes upon them.
         self.excluded: list[str] = []
 
@@ -211,18 +219,6 @@ def _frames(path: Path, chunk: int) -> Iterator[pl.DataFrame]:
         if len(piece):
             yield piece
         del piece
-
-
-def _slots(columns: Sequence[str], path: Path) -> list[str]:
-    gold = [name.removeprefix(GOLD) for name in columns if name.startswith(GOLD)]
-    predicted = {name.removeprefix(PREDICTED) for name in columns if name.startswith(PREDICTED)}
-    if not gold or set(gold) != predicted:
-        raise DialgaugeError(
-            f"every slot needs a column '{GOLD}SLOT' and a column '{PREDICTED}SLOT'; unpaired: "
-            f"{', '.join(sorted(set(gold) ^ predicted)) or 'there are none'}",
-            file=str(path),
-        )
-    return gold
 
 
 def _require_ids(dialogue: pl.Series, path: Path) -> None:

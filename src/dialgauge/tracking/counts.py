@@ -55,7 +55,6 @@ class TurnCounts(Struct, frozen=True, eq=False):
 
     @classmethod
     def joined(cls, parts: Sequence[TurnCounts]) -> TurnCounts:
-        """The counts of several stretches, one after the other."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__struct_fields__))
 
 

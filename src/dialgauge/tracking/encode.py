@@ -106,7 +106,6 @@ class Items:
         self.known.clear()
 
     def listed(self, start: int, stop: int) -> list[Item]:
-        """The items from a number up to another."""
         return list(islice(self.numbers, start, stop))
 
 

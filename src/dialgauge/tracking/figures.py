@@ -152,7 +152,12 @@ def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> Bands:
 
 def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
     chosen = parse_measure(measure, KIND)
-    counts = _by_domain(drawn)
+    counts = {
+        (domain, name): part
+        for name, run in drawn.runs.items()
+        if TURN_DOMAINS in run.tables
+        for domain, part in domain_counts(run, drawn.frames[name], drawn.counts[name]).items()
+    }
     how = drawn.how
     made = intervals([(part, [chosen]) for part in counts.values()], how) if how else [[NO_INTERVAL]] * len(counts)
     domains = sorted({domain for domain, _ in counts})
@@ -176,13 +181,3 @@ def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
             "n: turns whose gold state has the domain; both states are restricted to it",
         ],
     )
-
-
-def _by_domain(drawn: DrawnTurns) -> dict[tuple[str, str], Counts]:
-    """The counts of each domain and system, over the drawn dialogues."""
-    return {
-        (domain, name): part
-        for name, run in drawn.runs.items()
-        if TURN_DOMAINS in run.tables
-        for domain, part in domain_counts(run, drawn.frames[name], drawn.counts[name]).items()
-    }

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dialgauge.tracking.additive import joined
 from dialgauge.tracking.encode import Coder, Codes, EncodedDialogues, Flags, Item, Items, encode
 from dialgauge.values import Pair, Side, profile_named
 
 if TYPE_CHECKING:
     from dialgauge.tracking.prepared_inputs import System
-
-K = TypeVar("K")
-N = TypeVar("N", tuple[int, int], tuple[int, int, int])
 
 #: Different slots with their values that are kept apart when those of many files are put together.
 _MOST_ITEMS = 250_000
@@ -75,15 +74,6 @@ class UnifiedSlots(Struct, frozen=True):
         again = int((last[place] != codes[items]).sum())
         return cls(again, twice) if again else cls()
 
-    @classmethod
-    def joined(cls, parts: Iterable[UnifiedSlots]) -> UnifiedSlots:
-        again, names = 0, dict[Pair, frozenset[Pair]]()
-        for part in parts:
-            again += part.again
-            for pair, several in part.names.items():
-                names[pair] = names.get(pair, frozenset()) | several
-        return cls(again, names)
-
 
 class GuardEvidence(Struct, frozen=True, dict=True):
     """What the findings on some dialogues rest on."""
@@ -125,11 +115,18 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             return cls()
         compared = predicted.kind == "predicted"
         codes = state_codes(predicted, coder, "predicted") if compared else None
-        slots = _sizes(system, gold)
-        compared_rows = system.aligned.gold_row[rows >= 0]
+        shared = rows >= 0
+        compared_rows, dialogue = system.aligned.gold_row[shared], system.aligned.dialogue[shared]
+        # How many slots the compared turns have, on both sides.
+        gold_sizes = gold.once("sizes", gold.offsets, lambda: np.bincount(gold.cell_row, minlength=len(gold.present)))
+        ours = gold_sizes[compared_rows]
+        theirs = np.bincount(predicted.cell_row, minlength=len(predicted.present))[rows[shared]]
+        our_dialogues, their_dialogues = (np.bincount(dialogue, sizes) > 0 for sizes in (ours, theirs))
+        width = int(ours.max(initial=0)) + 1
+        sizes = np.bincount(theirs * width + ours)
         fills, words = gold.once("fills", compared_rows, lambda: _fills(gold, compared_rows))
         return cls(
-            predicted=predicted.filled_at(_among(predicted, rows[rows >= 0])),
+            predicted=predicted.filled_at(_among(predicted, rows[shared])),
             gold=fills,
             gold_words=words,
             gold_slots=gold.names,
@@ -139,15 +136,14 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             domains=_domains(system, gold),
             switches=_switches(predicted),
             gold_switches=gold.once("switches", gold.offsets, lambda: _switches(gold)),
-            filled=_filled(slots),
-            sizes=_counted(slots),
-            gaps=_gaps(slots),
+            filled=(int(our_dialogues.sum()), int((our_dialogues & ~their_dialogues).sum())),
+            sizes={divmod(place, width): int(sizes[place]) for place in np.flatnonzero(sizes).tolist()},
+            gaps=_gaps(theirs > 0, ours > 0, dialogue),
             own_gold=(0, 0, 0) if own_gold is None or codes is None else _own_gold(system, own_gold, coder, codes),
         )
 
     @cached_property
     def gold_values(self) -> frozenset[str]:
-        """The values of gold in whatever slots, in small letters."""
         return frozenset().union(*self.gold_words.values())
 
     @cached_property
@@ -165,23 +161,8 @@ class GuardEvidence(Struct, frozen=True, dict=True):
 
     @classmethod
     def joined(cls, parts: Sequence[GuardEvidence]) -> GuardEvidence:
-        golden = [part.gold for part in parts if part.gold is not None]
-        return cls(
-            predicted=_few(_summed(part.predicted for part in parts)),
-            gold=_summed(golden) if golden else None,
-            gold_words=_words((*pair, tuple(words)) for part in parts for pair, words in part.gold_words.items()),
-            gold_slots=frozenset().union(*(part.gold_slots for part in parts)),
-            kept=_added(part.kept for part in parts),
-            gold_kept=_added(part.gold_kept for part in parts),
-            changed=Changes(*map(sum, zip(*(part.changed for part in parts), strict=True))),
-            domains=_added(part.domains for part in parts),
-            switches=_added(part.switches for part in parts),
-            gold_switches=_added(part.gold_switches for part in parts),
-            filled=_added(part.filled for part in parts),
-            sizes=_summed(part.sizes for part in parts),
-            gaps=_added(part.gaps for part in parts),
-            own_gold=_added(part.own_gold for part in parts),
-        )
+        whole = joined(parts)
+        return replace(whole, predicted=_few(whole.predicted))
 
 
 def _fills(gold: EncodedDialogues, rows: Codes) -> tuple[dict[Pair, int], dict[Pair, frozenset[str]]]:
@@ -282,43 +263,15 @@ def _switches(side: EncodedDialogues) -> tuple[int, int]:
     return _true(switches), _true(switches & ((now & before) == 0))
 
 
-class _Sizes(NamedTuple):
-    """How many slots the compared turns have, on both sides, and their dialogues."""
-
-    gold: NDArray[np.integer]
-    predicted: NDArray[np.integer]
-    dialogue: Codes
-
-
-def _sizes(system: System, gold: EncodedDialogues) -> _Sizes:
-    aligned = system.aligned
-    known = aligned.predicted_row >= 0
-    of_gold = gold.once("sizes", gold.offsets, lambda: np.bincount(gold.cell_row, minlength=len(gold.present)))
-    of_predicted = np.bincount(system.predicted.cell_row, minlength=len(system.predicted.present))
-    return _Sizes(of_gold[aligned.gold_row[known]], of_predicted[aligned.predicted_row[known]], aligned.dialogue[known])
-
-
-def _filled(slots: _Sizes) -> tuple[int, int]:
-    ours, theirs = (np.bincount(slots.dialogue, sizes) > 0 for sizes in (slots.gold, slots.predicted))
-    return int(ours.sum()), int((ours & ~theirs).sum())
-
-
-def _counted(slots: _Sizes) -> dict[tuple[int, int], int]:
-    width = int(slots.gold.max(initial=0)) + 1
-    counts = np.bincount(slots.predicted * width + slots.gold)
-    return {divmod(place, width): int(counts[place]) for place in np.flatnonzero(counts).tolist()}
-
-
-def _gaps(slots: _Sizes) -> tuple[int, int]:
+def _gaps(filled: Flags, wanted: Flags, dialogue: Codes) -> tuple[int, int]:
     """An empty turn lies between filled ones where the filled turns before it are some of its dialogue, and not all."""
-    filled = slots.predicted > 0
     before = np.cumsum(filled)
-    ends = np.flatnonzero(np.append(np.diff(slots.dialogue) != 0, len(filled) > 0))
-    of_dialogue = np.zeros(int(slots.dialogue.max(initial=-1)) + 2, before.dtype)
-    of_dialogue[slots.dialogue[ends] + 1] = before[ends]
+    ends = np.flatnonzero(np.append(np.diff(dialogue) != 0, len(filled) > 0))
+    of_dialogue = np.zeros(int(dialogue.max(initial=-1)) + 2, before.dtype)
+    of_dialogue[dialogue[ends] + 1] = before[ends]
     of_dialogue = np.maximum.accumulate(of_dialogue)
-    some = (before > of_dialogue[slots.dialogue]) & (before < of_dialogue[slots.dialogue + 1])
-    return len(filled), int((some & ~filled & (slots.gold > 0)).sum())
+    some = (before > of_dialogue[dialogue]) & (before < of_dialogue[dialogue + 1])
+    return len(filled), int((some & ~filled & wanted).sum())
 
 
 def _domain_bits(side: EncodedDialogues) -> NDArray[np.int64]:
@@ -353,18 +306,6 @@ def state_codes(side: EncodedDialogues, coder: Coder, part: Side) -> NDArray[np.
     return whole
 
 
-def _summed(parts: Iterable[dict[K, int]]) -> dict[K, int]:
-    whole: dict[K, int] = {}
-    for part in parts:
-        if not whole:
-            whole = dict(part)
-            continue
-        get = whole.get
-        for key, count in part.items():
-            whole[key] = get(key, 0) + count
-    return whole
-
-
 def _few(items: dict[Item, int]) -> dict[Item, int]:
     """Of very many different items, those that are met once count for their slots only, without their values."""
     if len(items) <= _MOST_ITEMS:
@@ -373,10 +314,6 @@ def _few(items: dict[Item, int]) -> dict[Item, int]:
     for item, count in items.items():
         folded[item if count > 1 else (*item[:2], ())] += count
     return dict(folded)
-
-
-def _added(parts: Iterable[N]) -> N:
-    return cast("N", tuple(map(sum, zip(*parts, strict=True))))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -15,6 +15,7 @@ from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import ALL_FIELDS, Corpus, carries, is_empty_json, read, system_name, system_names, user_turns
 from dialgauge.text import Note, counted
+from dialgauge.tracking.additive import joined
 from dialgauge.tracking.encode import carries_gold
 
 if TYPE_CHECKING:
@@ -133,17 +134,12 @@ class FileReading(Struct, frozen=True, kw_only=True):
             remarks[remark.what] = Remark(remark.what, known.count + remark.count, places)
         understood = [part.understood for part in parts if part.understood]
         others = f" (the first of {counted(len(parts), 'file')})" if len(parts) > 1 else ""
-        return cls(
+        return replace(
+            joined([replace(part, remarks=(), other_states=()) for part in parts]),
             remarks=tuple(remarks.values()),
             understood=f"{understood[0]}{others}" if understood else "",
-            says_predicted=any(part.says_predicted for part in parts),
-            adds_changes=any(part.adds_changes for part in parts),
-            row_per_slot=any(part.row_per_slot for part in parts),
             other_states=tuple(dict.fromkeys(name for part in parts for name in part.other_states)),
-            table_slots=frozenset().union(*(part.table_slots for part in parts)),
             numbered_from=max(part.numbered_from for part in parts),
-            unnumbered=any(part.unnumbered for part in parts),
-            interleaved=sum(part.interleaved for part in parts),
         )
 
     def notes(self) -> list[Note]:
@@ -165,7 +161,6 @@ class SystemInput(FileReading, frozen=True, eq=False):
 
     @property
     def brings_gold(self) -> bool:
-        """Does it have gold states beside its predictions?"""
         return "state" in self.fields and carries_gold(self.dialogues)
 
     def described(self) -> str:
@@ -345,13 +340,19 @@ def declared_scope(dialogues: Sequence[Dialogue]) -> dict[str, str]:
     """
     if not dialogues or any(len(dialogue.domains) != 1 for dialogue in dialogues):
         return {}
-    occurring = {dialogue.id: set(_domains(dialogue)) for dialogue in dialogues}
+    occurring = {dialogue.id: state_domains(dialogue) for dialogue in dialogues}
     everywhere = set[str]().union(*occurring.values())
     if all(occurring[dialogue.id] <= {dialogue.domains[0].lower()} for dialogue in dialogues):
         return {dialogue_key(dialogue.id): dialogue.domains[0].lower() for dialogue in dialogues}
     if len(everywhere) == 1:
         return dict.fromkeys((dialogue_key(dialogue.id) for dialogue in dialogues), everywhere.pop())
     return {}
+
+
+def state_domains(dialogue: Dialogue) -> set[str]:
+    """The domains of all states of a dialogue, gold or predicted."""
+    states = (state for turn in dialogue.turns for state in (turn.state, turn.predicted))
+    return {domain.lower() for state in states if state for domain in state}
 
 
 def cut_down(gold: Sequence[Dialogue], scope: Mapping[str, str]) -> list[Dialogue]:
@@ -370,12 +371,6 @@ def _cut_turn(turn: Turn, domain: str) -> Turn:
         return turn
     kept: State = {name: slots for name, slots in turn.state.items() if name.lower() == domain}
     return replace(turn, state=kept)
-
-
-def _domains(dialogue: Dialogue) -> Iterator[str]:
-    for turn in dialogue.turns:
-        for state in (turn.state, turn.predicted):
-            yield from (domain.lower() for domain in state or ())
 
 
 def states_dialogue(name: str, states: Sequence[LooseState], *, gold: bool) -> Dialogue:

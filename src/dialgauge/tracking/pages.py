@@ -55,6 +55,7 @@ _TYPES = {
     "type2": Badge("error carried over (type 2)", "warn", "FGA counts it as an earlier error carried over"),
     "exact": Badge("exact", "good", "the predicted state is the gold state"),
 }
+_WRONG = Badge("wrong", "bad", "the predicted state is not the gold state")
 _FGA = "FGA@"
 #: How bars of errors are tinted.
 _TONES: Mapping[str, Tone] = {"wrong": "bad", "missed": "plain", "spurious": "warn"}
@@ -96,7 +97,10 @@ class TrackingPages(RunPages):
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
         """The words, and beside each user turn both states."""
         scores = {row["turn"]: row for row in library.rows(run, _TURNS, dialogue.id)}
-        states = dict(_states(library.rows(run, _PREDICTIONS, dialogue.id)))
+        states: dict[int, State] = {}
+        for stored in library.rows(run, _PREDICTIONS, dialogue.id):
+            with suppress(msgspec.DecodeError):  # what is no state is shown as none
+                states[stored["turn"]] = msgspec.json.decode(stored["state"] or "{}", type=State)
         errors = _by_turn(library.rows(run, _ERRORS, dialogue.id))
         reworded = _by_turn(library.rows(run, _REWORDINGS, dialogue.id))
         profile = _profile_of(run)
@@ -108,8 +112,9 @@ class TrackingPages(RunPages):
             if row is not None:
                 state = _named_alike(states.get(index, {}), profile)
                 slots = _slots(errors.get(index, {}), reworded.get(index, {}), state)
-                cell, before = _cell(slots, before, row), slots
-                badges = [_badge(row)]
+                weights = {name: row[name] for name in row if name.startswith(_FGA)}
+                cell, before = StateCell(*slot_rows(slots, before), weights, bool(row["exact"])), slots
+                badges = [_TYPES["exact"] if row["exact"] else _TYPES.get(row["error_type"], _WRONG)]
             turns.append(TurnView(index, turn.speaker, turn.text, badges, cell))
         first = [Reason(words, turn) for turn, words in _first_errors(errors)]
         return DialogueView(self.template, turns, badges=list(_summary(scores.values())), reasons=first)
@@ -137,7 +142,11 @@ class TrackingPages(RunPages):
             yield f"{plain(run.name)} gets {about}: {words.said('JGA')}{sure}"
         else:
             yield from first_scores(run, words)
-        yield from _whole_dialogues(run)
+        frame = columns(run, "turn_scores", text=("dialogue",), number=("exact",))
+        if frame is not None and frame.height:
+            perfect = frame.group_by("dialogue").min()["exact"] > 0
+            right, every = int(perfect.sum()), len(perfect)
+            yield f"In {right:,} of {counted(every, 'dialogue')} ({percent(right, every)}) every turn is right"
         yield from _slot_errors(run)
 
     def went_wrong(self, tables: DialogueRows, dialogue: str) -> str:
@@ -165,12 +174,6 @@ def _first_errors(errors: Mapping[int, Mapping[str, Mapping[str, Any]]]) -> Iter
         words = {"missed": f"is missed (gold {gold})", "spurious": f"is {predicted}, and nobody asked for it"}
         each.append(f"{slot} {words.get(row['kind'], f'is {predicted}, not {gold}')}")
     yield turn, f"The first error: {listed(each, 4)}"
-
-
-def _states(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, State]]:
-    for row in rows:
-        with suppress(msgspec.DecodeError):  # what is no state is shown as none
-            yield row["turn"], msgspec.json.decode(row["state"] or "{}", type=State)
 
 
 def _by_turn(rows: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Mapping[str, Any]]]:
@@ -222,17 +225,6 @@ def _slots(
     return dict(sorted((right | wrong).items()))
 
 
-def _cell(slots: Slots, before: Slots, row: Mapping[str, Any]) -> StateCell:
-    weights = {name: row[name] for name in row if name.startswith(_FGA)}
-    return StateCell(*slot_rows(slots, before), weights, bool(row["exact"]))
-
-
-def _badge(row: Mapping[str, Any]) -> Badge:
-    if row["exact"]:
-        return _TYPES["exact"]
-    return _TYPES.get(row["error_type"], Badge("wrong", "bad", "the predicted state is not the gold state"))
-
-
 def _summary(rows: Iterable[Mapping[str, Any]]) -> Iterator[Badge]:
     turns = list(rows)
     exact = sum(row["exact"] for row in turns)
@@ -248,14 +240,6 @@ def _onset_chart(run: Run) -> Any:
 
     counts = TrackedSystem(run).faults.first_errors().histogram()
     return error_onset(counts, note=f"{sum(counts):,} of them end with a wrong state")
-
-
-def _whole_dialogues(run: Run) -> Iterator[str]:
-    frame = columns(run, "turn_scores", text=("dialogue",), number=("exact",))
-    if frame is not None and frame.height:
-        perfect = frame.group_by("dialogue").min()["exact"] > 0
-        right, every = int(perfect.sum()), len(perfect)
-        yield f"In {right:,} of {counted(every, 'dialogue')} ({percent(right, every)}) every turn is right"
 
 
 #: Kinds of slot errors, by the column that counts them.

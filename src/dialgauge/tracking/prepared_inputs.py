@@ -181,7 +181,6 @@ class PreparedInputs:
         profile: Profile,
         roles: str = "",
     ) -> StateComparison:
-        """Two encoded inputs under one profile."""
         coder, slots = self.coder(profile), slots_of(self._ontology, profile)
         return StateComparison(gold, predicted, aligned, self.items, coder, slots, roles)
 

@@ -180,7 +180,6 @@ class TrackingRuns(RunSet):
 
     @property
     def several_profiles(self) -> bool:
-        """Was more than one profile asked for?"""
         return len({system.profile for system in self.systems}) > 1
 
     @cached_property
@@ -236,7 +235,8 @@ class TrackingRuns(RunSet):
         table = self._noted(self._scores_table(columns, self._captioned(caption)))
         for name in self._shares:
             scores = [system.scores.get(name) for system in self.systems]
-            best = self._best(name, scores) if self._ranked else None
+            known = Scores(dialogues=(), sums={}, scores={name: self._score(name)})
+            best = known.best(name, (score.value for score in scores if score)) if self._ranked else None
             bold = [best is not None and score is not None and score.value == best for score in scores]
             table.add(name, *(score_cell(score, bold=best) for score, best in zip(scores, bold, strict=True)))
         return table
@@ -268,10 +268,6 @@ class TrackingRuns(RunSet):
 
     def _score(self, measure: str) -> Score:
         return next(system.scores[measure] for system in self.systems if measure in system.scores)
-
-    def _best(self, measure: str, scores: Iterable[Score | None]) -> float | None:
-        known = Scores(dialogues=(), sums={}, scores={measure: self._score(measure)})
-        return known.best(measure, (score.value for score in scores if score))
 
     @property
     def notes(self) -> list[str]:

@@ -42,16 +42,11 @@ def require_roles(gold: SystemInput | None, systems: Sequence[SystemInput]) -> N
         _require_gold(gold, systems)
     for system in systems:
         _require_predictions(system, gold, systems)
-        if gold is not None and gold.path and system.path and Path(gold.path).exists():
-            _refuse_same(gold, system)
-
-
-def _refuse_same(gold: SystemInput, system: SystemInput) -> None:
-    if Path(system.path).exists() and Path(gold.path).samefile(system.path):
-        raise DialgaugeError(
-            f"it is given as both GOLD and PRED, and would score 100 against itself; {_ORDER}",
-            file=_name(system),
-        )
+        paths = [Path(each.path) for each in (gold, system) if each is not None and each.path]
+        if len(paths) == 2 and all(path.exists() for path in paths) and paths[0].samefile(paths[1]):
+            raise DialgaugeError(
+                f"it is given as both GOLD and PRED, and would score 100 against itself; {_ORDER}", file=_name(system)
+            )
 
 
 def _require_gold(gold: SystemInput, systems: Sequence[SystemInput]) -> None:

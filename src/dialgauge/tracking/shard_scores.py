@@ -16,10 +16,11 @@ from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
 from dialgauge.measures import Moments, Rows
+from dialgauge.tracking.additive import joined
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
-from dialgauge.tracking.inputs import FileReading
+from dialgauge.tracking.inputs import FileReading, state_domains
 from dialgauge.tracking.turn_numbers import TurnFit, WordFit
 
 #: Bytes of a dialogue's key that are hashed.
@@ -40,21 +41,6 @@ class ShardGuards(Struct, frozen=True, kw_only=True):
     named_as_gold: list[str] = []
     #: What is said where turns were counted as asked.
     recounted: str = ""
-
-    @classmethod
-    def joined(cls, parts: Sequence[ShardGuards]) -> ShardGuards:
-        renamed: Counter[str] = Counter()
-        for part in parts:
-            renamed.update(part.renamed)
-        return cls(
-            evidence=GuardEvidence.joined([part.evidence for part in parts]),
-            unified=UnifiedSlots.joined(part.unified for part in parts),
-            turns=TurnFit.joined([part.turns for part in parts]),
-            words=WordFit.joined([part.words for part in parts]),
-            renamed=dict(renamed),
-            named_as_gold=[*dict.fromkeys(said for part in parts for said in part.named_as_gold)],
-            recounted=next((part.recounted for part in parts if part.recounted), ""),
-        )
 
 
 class ShardScores(Struct, frozen=True, kw_only=True):
@@ -100,7 +86,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
         for part in parts:
             counts.update(part.counts)
         return cls(
-            coverage=TurnCoverage.joined([part.coverage for part in parts]),
+            coverage=joined([part.coverage for part in parts]),
             counts=dict(counts),
             unscored=[name for part in parts for name in part.unscored],
             full={name: full for part in parts for name, full in part.full.items()},
@@ -115,18 +101,25 @@ class ShardScores(Struct, frozen=True, kw_only=True):
             gold_differs=sum(part.gold_differs for part in parts),
             declared=DeclaredDomains.joined(declared) if declared else None,
             reading=FileReading.joined([part.reading for part in parts]),
-            guards=ShardGuards.joined([part.guards for part in parts]),
+            guards=joined([part.guards for part in parts]),
             dialogues=sum(part.dialogues for part in parts),
         )
 
     def with_sums(self, ids: pl.Series, rows: Mapping[str, Rows]) -> ShardScores:
-        """The same with the sums of its dialogues, by measure."""
+        """The same with the sums of its dialogues, by measure; an id that is used twice is an error."""
+        keys = dialogue_keys(ids)
+        if keys.n_unique() < len(keys):
+            raise DialgaugeError(
+                "this id is used twice in the file; ids must be unique (case and .json are ignored), and all turns of "
+                "a dialogue must be in a row",
+                dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
+            )
         return replace(
             self,
             dialogues=len(ids),
             table=parquet_bytes(_scores_frame(ids, rows), **_QUICK),
             rowless=_rowless(ids, rows),
-            keys=_keys_of(ids),
+            keys=key_hashes(keys),
             moments={name: Moments.of(*sums) for name, sums in rows.items()},
         )
 
@@ -170,7 +163,8 @@ class DeclaredDomains(Struct, frozen=True):
         reach, gold_reach, within, beyond, single = set[str](), set[str](), True, False, True
         for dialogue in dialogues:
             own = {domain.lower() for domain in dialogue.domains}
-            used, wanted = _state_domains(dialogue), _state_domains(gold(dialogue_key(dialogue.id)))
+            labelled = gold(dialogue_key(dialogue.id))
+            used, wanted = state_domains(dialogue), state_domains(labelled) if labelled else set[str]()
             reach, gold_reach = reach | used, gold_reach | wanted
             within, beyond = within and used <= own, beyond or not wanted <= own
             single = single and len(dialogue.domains) == 1
@@ -200,11 +194,6 @@ def _moments_joined(parts: Sequence[Mapping[str, Moments]]) -> dict[str, Moments
     return {name: Moments.joined([part[name] for part in parts]) for name in common}
 
 
-def _state_domains(dialogue: Dialogue | None) -> set[str]:
-    states = (state for turn in (dialogue.turns if dialogue else ()) for state in (turn.state, turn.predicted))
-    return {domain.lower() for state in states if state for domain in state}
-
-
 def _scores_frame(dialogues: pl.Series, sums: Mapping[str, Rows]) -> pl.DataFrame:
     """The table ``dialogue_scores`` of some dialogues, from their sums by measure."""
     text, number = pl.String, pl.Float64
@@ -223,18 +212,6 @@ def _rowless(ids: pl.Series, rows: Mapping[str, Rows]) -> list[str]:
         if not without.any():
             return []
     return ids.filter(pl.Series(without)).to_list()
-
-
-def _keys_of(ids: pl.Series) -> bytes:
-    """A 64-bit hash of each dialogue's key, the same everywhere; an id that is used twice is an error."""
-    keys = dialogue_keys(ids)
-    if keys.n_unique() < len(keys):
-        raise DialgaugeError(
-            "this id is used twice in the file; ids must be unique (case and .json are ignored), and all turns of a "
-            "dialogue must be in a row",
-            dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
-        )
-    return key_hashes(keys)
 
 
 def dialogue_keys(ids: pl.Series) -> pl.Series:

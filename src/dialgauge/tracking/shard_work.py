@@ -147,7 +147,8 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         predictions = _Predictions(stream(path, format=settings.format, notes=notes), task.shard.name)
         known: list[ShardScores] = []
         if task.gold is not None:
-            gold = _gold_of(task.gold, settings.gold_format)
+            with on_this_machine(task.gold) as (gold_path, _):
+                gold = GoldByKey(load(gold_path, "gold", settings.gold_format))
             whole, guards = self._as_asked(predictions.rest(notes), gold)
             require_roles(gold.source, [whole])
             known.append(self._of_block(state, task.shard, whole, gold, sums, itself, guards))
@@ -277,11 +278,6 @@ class _Predictions:
         )  # fmt: skip
 
 
-def _gold_of(shard: Shard, format: str | None) -> GoldByKey:
-    with on_this_machine(shard) as (path, _):
-        return GoldByKey(load(path, "gold", format))
-
-
 class _Sums:
     """The sums of dialogues by measure, block by block."""
 
@@ -294,15 +290,18 @@ class _Sums:
         self._rows: dict[str, list[Rows]] = {}
 
     def add(self, ids: pl.Series, counts: Counts) -> None:
-        """One more block of whole dialogues."""
         self.ids.append(ids)
         self.counts.update(counts.totals())
         for measure in self._measures:
             name = str(measure)
-            why = _obstacle(measure, counts)
+            why = measure.obstacle(counts)
+            if measure.grouped or measure.card.value or measure.card.statistics:
+                why = "it is not a ratio of sums over dialogues, so it cannot be combined across files"
             rows: Rows | None = None if why else measure.by_dialogue(counts)
-            if rows is not None and not self._inventory_known and _depends_on_inventory(measure, counts, rows):
-                why = "it needs the total number of slots before all files are read: give them with --ontology FILE"
+            if rows is not None and not self._inventory_known:
+                others = measure.by_dialogue(replace(counts, inventory=counts.inventory + 1))
+                if not all(np.array_equal(left, right) for left, right in zip(rows, others, strict=True)):
+                    why = "it needs the total number of slots before all files are read: give them with --ontology FILE"
             if rows is None or why:
                 self._left_out[name] = why or ""
                 continue
@@ -333,14 +332,3 @@ class _Sums:
             for name, blocks in self._rows.items()
             if name not in self._left_out
         }
-
-
-def _obstacle(measure: Measure[Any], counts: Counts) -> str | None:
-    if measure.grouped or measure.card.value or measure.card.statistics:
-        return "it is not a ratio of sums over dialogues, so it cannot be combined across files"
-    return measure.obstacle(counts)
-
-
-def _depends_on_inventory(measure: Measure[Any], counts: Counts, rows: Rows) -> bool:
-    others = measure.by_dialogue(replace(counts, inventory=counts.inventory + 1))
-    return not all(np.array_equal(left, right) for left, right in zip(rows, others, strict=True))

@@ -39,7 +39,8 @@ from dialgauge.measures import (
 )
 from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_run
 from dialgauge.text import Note, counted
-from dialgauge.tracking.align import TurnCoverage, align, nothing_shared
+from dialgauge.tracking.additive import joined
+from dialgauge.tracking.align import align, nothing_shared
 from dialgauge.tracking.details import run_notes
 from dialgauge.tracking.encode import Items, encode
 from dialgauge.tracking.guards import input_findings, notes_of, profile_findings, unified_findings
@@ -162,7 +163,9 @@ def _scored(
 ) -> Iterator[ShardScores]:
     """The sums of the files in order; if some failed, an error at the end that names them, with the others kept."""
     decoder = msgspec.msgpack.Decoder(ShardScores)
-    gold = _checksum(settings.gold) if settings.gold else ""
+    keys = "".join(shard.key for shard in list_shards([settings.gold])) if settings.gold else ""
+    # GOLD is read by every worker: where it changes, nothing that was done counts.
+    gold = f"-{hashlib.sha256(keys.encode()).hexdigest()[:16]}" if keys else ""
     units = (Unit(f"{task.key}{gold}", task) for task in tasks)
     failed: list[str] = []
     for task, result in zip(tasks, engine.run(ShardWork(settings), units, workers=workers, done=done), strict=True):
@@ -180,12 +183,6 @@ def _scored(
         raise DialgaugeError(shown + (rest if kept else ""), example=failed[0].partition("\n")[2])
 
 
-def _checksum(gold: str) -> str:
-    """GOLD is read by every worker: where it changes, nothing that was done counts."""
-    keys = "".join(shard.key for shard in list_shards([gold]))
-    return "-" + hashlib.sha256(keys.encode()).hexdigest()[:16]
-
-
 class _Gathered:
     """What came of all files."""
 
@@ -194,7 +191,7 @@ class _Gathered:
         #: What the guards look at, put together as it comes: that of thousands of files would fill the memory.
         self.guards = ShardGuards()
         for part in scored:
-            self.guards = ShardGuards.joined([self.guards, part.guards])
+            self.guards = joined([self.guards, part.guards])
             every.append(replace(part, guards=ShardGuards()))
         self.parts = [part for part in every if part.dialogues]
         #: Files of which no turn could be scored.
@@ -258,8 +255,11 @@ def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue]
         scored = (name for part in whole.parts for name in part.ids())
         others = (facts.unscored, coverage.extra_dialogues, coverage.excluded, coverage.missing_dialogues)
         seen = {dialogue_key(name) for name in chain(scored, *others)}
-        rest = _never_predicted([dialogue for dialogue in gold if dialogue_key(dialogue.id) not in seen], settings)
-        coverage = TurnCoverage.joined([coverage, rest])
+        never_predicted = [dialogue for dialogue in gold if dialogue_key(dialogue.id) not in seen]
+        items = Items()
+        sides = encode(never_predicted, "state", items), encode((), "predicted", items)
+        rest = align(*sides, "intersection", settings.exclude, partial=True).coverage
+        coverage = joined([coverage, rest])
     if not whole.parts:
         raise nothing_shared(coverage)
     if rest is not None and rest.gold_turns and settings.coverage == "empty":
@@ -271,13 +271,6 @@ def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue]
     excluded = {dialogue_key(name) for name in coverage.excluded}
     not_found = [name for name in settings.exclude if dialogue_key(name) not in excluded]
     return replace(facts, coverage=replace(coverage, not_found=not_found))
-
-
-def _never_predicted(dialogues: Sequence[Dialogue], settings: ShardSettings) -> TurnCoverage:
-    """The coverage of gold dialogues for which there is no prediction in any file."""
-    items = Items()
-    gold, nothing = encode(dialogues, "state", items), encode((), "predicted", items)
-    return align(gold, nothing, "intersection", settings.exclude, partial=True).coverage
 
 
 def _guarded(
@@ -296,7 +289,7 @@ def _guarded(
     return [
         *reading.notes(),
         *(renaming_notes(settings.renaming, guards.renamed) if settings.renaming else ()),
-        *(Note("renamed", said) for said in guards.named_as_gold),
+        *(Note("renamed", said) for said in dict.fromkeys(guards.named_as_gold)),
         *([Note("renumbered", guards.recounted)] if guards.recounted else ()),
         *notes_of(findings, name, accept),
     ]

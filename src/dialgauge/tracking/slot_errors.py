@@ -114,7 +114,6 @@ class SlotErrors:
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """The slots that are ever wrong, by number."""
         named = self._errors.select("number", "domain", "slot").unique().sort("number")
         return list(named.select("domain", "slot").iter_rows())
 

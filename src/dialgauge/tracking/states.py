@@ -282,7 +282,8 @@ class StateComparison:
         """
         first_slot: dict[str, int] = {}
         owner = np.array([first_slot.setdefault(pair[0], number) for number, pair in enumerate(self.slots)], np.int32)
-        rows, owners, parts = [_NONE], [_NONE], [_no_turns()]
+        no_turns = turn_counts(np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32), np.zeros(0, bool))
+        rows, owners, parts = [_NONE], [_NONE], [no_turns]
         for stretch in self.stretches():
             domains = owner[stretch.slots]
             for domain in _distinct(domains).tolist():
@@ -303,7 +304,8 @@ class StateComparison:
     def _count(self, stretch: DialogueBlock) -> TurnCounts:
         if not self.flags_only:
             return turn_counts(stretch.gold, stretch.predicted, stretch.first, self.coder)
-        judged, right = stretch.predicted != 0, stretch.predicted == self._right
+        code = self.coder.values.index(RIGHT) if RIGHT in self.coder.values else -1
+        judged, right = stretch.predicted != 0, stretch.predicted == code
         if not self.has_gold:
             return count_flags(None, judged & ~right, stretch.first)
         # A turn without flags is scored only where missing predictions count as empty: all of its gold is missed.
@@ -311,17 +313,9 @@ class StateComparison:
         gold = (stretch.gold != 0) & (judged | missing)
         return count_flags(gold, (judged & ~right) | (gold & missing), stretch.first)
 
-    @cached_property
-    def _right(self) -> int:
-        return self.coder.values.index(RIGHT) if RIGHT in self.coder.values else -1
-
 
 _NONE = np.empty(0, np.int32)
 _NO_CELLS = (_NONE, _NONE, _NONE)
-
-
-def _no_turns() -> TurnCounts:
-    return turn_counts(np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32), np.zeros(0, bool))
 
 
 def _distinct(numbers: Codes) -> Codes:

@@ -149,9 +149,12 @@ def _turn_domains(comparison: StateComparison, system: System) -> ColumnTable:
 
 def _predictions(comparison: StateComparison, system: System) -> ColumnTable:
     """Whole, or in pieces where the dialogues lie in a file."""
+    aligned, predicted = comparison.aligned, system.predicted
     if not isinstance(system.dialogues, SpooledDialogues):
-        return _all_predictions(comparison, system)
-    aligned = comparison.aligned
+        written = predicted.shared.lines(predicted.states)
+        state_of = np.append(predicted.state_of, np.int32(len(written)))  # of row -1, where there is no prediction
+        states = chosen_texts([*written, None], state_of[aligned.predicted_row])
+        return ColumnTable({**_places(comparison, system), "state": states, "text": _texts(comparison, system)})
     begins = [*range(0, len(aligned.ids), _PIECE), len(aligned.ids)]
 
     def pieces() -> Iterator[ColumnTable]:
@@ -184,19 +187,6 @@ def _some_predictions(comparison: StateComparison, system: System, first: int, l
     places = dict(zip(distinct, range(len(distinct)), strict=True))
     state = chosen_texts(written, np.array([places[id(state)] for state in states], np.int64))
     return ColumnTable({**_places(comparison, system, rows), "state": state, "text": column("String", words)})
-
-
-def _all_predictions(comparison: StateComparison, system: System) -> ColumnTable:
-    aligned, predicted = comparison.aligned, system.predicted
-    written = predicted.shared.lines(predicted.states)
-    state_of = np.append(predicted.state_of, np.int32(len(written)))  # of row -1, where there is no prediction
-    return ColumnTable(
-        {
-            **_places(comparison, system),
-            "state": chosen_texts([*written, None], state_of[aligned.predicted_row]),
-            "text": _texts(comparison, system),
-        }
-    )
 
 
 def _texts(comparison: StateComparison, system: System) -> TableColumn:

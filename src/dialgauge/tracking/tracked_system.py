@@ -61,7 +61,6 @@ class TrackedSystem:
 
     @property
     def coverage(self) -> TurnCoverage:
-        """What was scored and what was not."""
         return self.details.coverage
 
     @property

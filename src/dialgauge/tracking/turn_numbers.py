@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import Note, counted
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
@@ -89,7 +89,7 @@ class TurnRows(NamedTuple):
                 if turn.speaker == "user":
                     state = turn.state if gold else turn.predicted
                     judged = not gold and turn.judged is not None
-                    filled.append(_slots(state) if state is not None else 0 if judged else -1)
+                    filled.append(sum(map(len, state.values())) if state is not None else 0 if judged else -1)
             offsets.append(len(filled))
         slots = np.array(filled, np.int32)
         return cls(keys, np.array(offsets, np.int32), slots >= 0, np.maximum(slots, 0))
@@ -102,10 +102,6 @@ class TurnRows(NamedTuple):
             filled = np.zeros_like(filled)
         stated = side.present if gold or side.kind != "state" else np.zeros_like(side.present)
         return cls(side.keys, side.offsets, stated, filled)
-
-
-def _slots(state: State) -> int:
-    return sum(map(len, state.values()))
 
 
 class TurnFit(Struct, frozen=True):
@@ -150,20 +146,6 @@ class TurnFit(Struct, frozen=True):
             tuple(int(each.sum()) for each in of) for of in (fits, [each & ~fits[0] for each in fits])
         )
         return cls(len(both), int(sizes.sum()), lacking, fitting, tuple(alike), otherwise)
-
-    @classmethod
-    def joined(cls, parts: Sequence[TurnFit]) -> TurnFit:
-        fitting, alike, otherwise = (
-            [*zip(*(getattr(part, name) for part in parts), strict=True)] for name in ("fitting", "alike", "otherwise")
-        )
-        return cls(
-            sum(part.dialogues for part in parts),
-            sum(part.gold_turns for part in parts),
-            sum(part.lacking for part in parts),
-            tuple(map(sum, fitting)),
-            tuple(map(sum, alike)),
-            tuple(map(sum, otherwise)),
-        )
 
     def better(self, *, from_1: bool) -> tuple[Counting, int] | None:
         """The counting under which nearly all dialogues have gold's turns, where as written most do not, and how many.
@@ -304,11 +286,10 @@ def counted_as_asked(dialogues: Iterable[Dialogue], turns: str, numbered_from: i
 
 
 def _recounted(dialogues: Iterable[Dialogue], counting: Counting) -> list[Dialogue]:
-    return [_recounted_dialogue(dialogue, counting) for dialogue in dialogues]
-
-
-def _recounted_dialogue(dialogue: Dialogue, counting: Counting) -> Dialogue:
-    turns = {counting.place(number): turn for number, turn in enumerate(dialogue.user_turns())}
-    turns.pop(None, None)
-    length = max((number for number in turns if number is not None), default=-1) + 1
-    return replace(dialogue, turns=tuple(turns.get(number, Turn(speaker="user")) for number in range(length)))
+    recounted = []
+    for dialogue in dialogues:
+        places = {counting.place(number): turn for number, turn in enumerate(dialogue.user_turns())}
+        length = max((place for place in places if place is not None), default=-1) + 1
+        turns = tuple(places.get(place, Turn(speaker="user")) for place in range(length))
+        recounted.append(replace(dialogue, turns=turns))
+    return recounted

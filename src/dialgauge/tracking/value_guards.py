@@ -273,15 +273,12 @@ def _lost(predicted: str, gold: str) -> str:
 @lru_cache(maxsize=1 << 15)
 def _skeleton(value: str) -> str:
     """A value without what programs drop or add: case, accents, signs, spaces, an article."""
-    return _SIGNS.sub("", _ARTICLE.sub("", _unaccented(value)))
+    plain = value.lower()
+    if not plain.isascii():
+        from unicodedata import combining, normalize
 
-
-def _unaccented(value: str) -> str:
-    if value.isascii():
-        return value.lower()
-    from unicodedata import combining, normalize
-
-    return "".join(letter for letter in normalize("NFKD", value.lower()) if not combining(letter))
+        plain = "".join(letter for letter in normalize("NFKD", plain) if not combining(letter))
+    return _SIGNS.sub("", _ARTICLE.sub("", plain))
 
 
 class _GoldWords:

@@ -40,7 +40,8 @@ _OF_SLOTS = ("Accuracy", "Precision", "Recall", "F1")
 
 def view(name: str, system: TrackedSystem) -> View:
     """One view by name."""
-    require_view(name)
+    if name not in VIEWS:
+        raise DialgaugeError(f"there is no view by '{name}'.{nearest(name, VIEWS)}")
     run, measures = system.run, system.measures
     if name != "turn" and SLOT_SCORES not in run.tables:
         raise DialgaugeError(
@@ -54,12 +55,6 @@ def view(name: str, system: TrackedSystem) -> View:
         "n-domains": lambda: _by_group(system.counts, measures, _domains_per_turn(run)),
     }
     return makers[name]()
-
-
-def require_view(name: str) -> None:
-    """An error with the nearest names where there is no such view."""
-    if name not in VIEWS:
-        raise DialgaugeError(f"there is no view by '{name}'.{nearest(name, VIEWS)}")
 
 
 def left_out_of(name: str, system: TrackedSystem) -> dict[str, str]:
@@ -270,7 +265,12 @@ def view_table(name: str, systems: Sequence[TrackedSystem]) -> Table:
     views = {title: system.by(name) for title, system in zip(_titles(systems), systems, strict=True)}
     layout = _ViewLayout(name, systems, views)
     table = layout.side_by_side() if 1 < len(systems) <= SIDE_BY_SIDE else layout.down()
-    table.notes = [*_explained(name, layout.shares), *_left_out_notes(name, systems)]
+    reasons: dict[str, dict[str, None]] = {}
+    for system in systems:
+        for measure, why in left_out_of(name, system).items():
+            reasons.setdefault(why, {})[measure] = None
+    left_out = [f"Not by {name}: {', '.join(measures)} ({why})." for why, measures in reasons.items()]
+    table.notes = [*_explained(name, layout.shares), *left_out]
     return table
 
 
@@ -285,15 +285,6 @@ def _explained(name: str, shown: Collection[str]) -> list[str]:
         f"Turns whose gold state has the domain, and their dialogues; both states restricted to it.{divided}",
         "Spurious domain turns: turns where the domain is predicted but not in gold; not in the other numbers.",
     ]
-
-
-def _left_out_notes(name: str, systems: Sequence[TrackedSystem]) -> list[str]:
-    """A sentence for each reason why measures that were asked for are not in a view."""
-    reasons: dict[str, dict[str, None]] = {}
-    for system in systems:
-        for measure, why in left_out_of(name, system).items():
-            reasons.setdefault(why, {})[measure] = None
-    return [f"Not by {name}: {', '.join(measures)} ({why})." for why, measures in reasons.items()]
 
 
 def _titles(systems: Sequence[TrackedSystem]) -> list[str]:

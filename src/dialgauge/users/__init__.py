@@ -8,12 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.behaviour_features import (
         FEATURES as FEATURES,
-        Feature as Feature,
-        UserTalk as UserTalk,
         user_talk as user_talk,
     )
     from dialgauge.users.beside_people import (
-        Likeness as Likeness,
         likeness as likeness,
         likeness_document as likeness_document,
         likeness_table as likeness_table,
@@ -27,9 +24,6 @@ if TYPE_CHECKING:
         transcript as transcript,
     )
     from dialgauge.users.corpus_profiles import (
-        CorpusProfile as CorpusProfile,
-        FeatureDistance as FeatureDistance,
-        FeatureMean as FeatureMean,
         FeatureValues as FeatureValues,
         behaviour_profile as behaviour_profile,
         feature_distances as feature_distances,
@@ -59,8 +53,8 @@ if TYPE_CHECKING:
         load_database as load_database,
     )
     from dialgauge.users.labels import LABELS as LABELS, REASONS as REASONS
-    from dialgauge.users.loops import CAUSES as CAUSES, Loop as Loop, main_confusion as main_confusion
-    from dialgauge.users.map_builder import BuiltMap as BuiltMap, Unplaced as Unplaced, build_map as build_map
+    from dialgauge.users.loops import Loop as Loop, main_confusion as main_confusion
+    from dialgauge.users.map_builder import build_map as build_map
     from dialgauge.users.measures import FAULTS as FAULTS, UserEvidence as UserEvidence, score_name as score_name
     from dialgauge.users.mishearing import Confusion as Confusion, misheard as misheard
     from dialgauge.users.patterns import expression_pattern as expression_pattern
@@ -79,7 +73,6 @@ if TYPE_CHECKING:
     from dialgauge.users.records import (
         COMBINED as COMBINED,
         MEASURES as MEASURES,
-        VERDICTS as VERDICTS,
         DialogueScore as DialogueScore,
         MeasureName as MeasureName,
         MentionVerdict as MentionVerdict,
@@ -109,7 +102,6 @@ if TYPE_CHECKING:
         score_conversations as score_conversations,
     )
     from dialgauge.users.sentences import (
-        MisheardSentence as MisheardSentence,
         misheard_sentences as misheard_sentences,
         sentence_table as sentence_table,
     )

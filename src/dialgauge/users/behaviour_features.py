@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Act, Dialogue, Turn
+from dialgauge.dialogue import Act, Dialogue
 from dialgauge.intents import INFORM
 from dialgauge.users.faults import plain_text, sentences, weighty, words
 
@@ -86,7 +86,10 @@ def user_talk(dialogue: Dialogue) -> UserTalk | None:
         if turn.speaker == "system":
             heard.update(words(turn.text), _tokens(turn.text))
         elif index + 1 == len(turns) or turns[index + 1].speaker == "system":
-            messages.append(_message(turn, heard))
+            text = plain_text(turn.text)
+            tokens, own = tuple(_tokens(text)), tuple(words(text))
+            known = frozenset({*tokens, *own} & heard)
+            messages.append(UserMessage(text, tokens, own, tuple(weighty(text)), known, turn.acts))
     if not messages:
         return None
     return UserTalk(
@@ -94,14 +97,6 @@ def user_talk(dialogue: Dialogue) -> UserTalk | None:
         has_text=any(message.text for message in messages),
         has_acts=any(message.acts for message in messages),
         last_word=dialogue.turns[-1].speaker == "user",
-    )
-
-
-def _message(turn: Turn, heard: set[str]) -> UserMessage:
-    text = plain_text(turn.text)
-    tokens, own_words = tuple(_tokens(text)), tuple(words(text))
-    return UserMessage(
-        text, tokens, own_words, tuple(weighty(text)), frozenset({*tokens, *own_words} & heard), turn.acts
     )
 
 

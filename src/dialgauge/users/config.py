@@ -224,14 +224,9 @@ def _apply(override: str, tree: dict[str, Any]) -> None:
         value = parse_yaml(text).content
     except DialgaugeError as error:
         raise DialgaugeError(f"the value in '{override}' is not valid YAML") from error
-    _set(tree, path.strip(), value)
-
-
-def _set(tree: dict[str, Any], path: str, value: Any) -> None:
-    *groups, last = path.split(".")
-    branch = tree
+    *groups, last = path.strip().split(".")
     for group in groups:
-        branch = branch.setdefault(group, {})
-        if not isinstance(branch, dict):
-            raise DialgaugeError(f"'{path}' is not an option: '{group}' holds a value, not a group of options")
-    branch[last] = value
+        tree = tree.setdefault(group, {})
+        if not isinstance(tree, dict):
+            raise DialgaugeError(f"'{path.strip()}' is not an option: '{group}' holds a value, not a group of options")
+    tree[last] = value

@@ -163,10 +163,8 @@ class _DomainScorer:
                     wrong.append((turn, reason))
             if excuses and not every:
                 break
-        if not every:
-            self._settle_once(text, turns, wrong)
-
-    def _settle_once(self, text: str, turns: list[int], wrong: list[tuple[int, Reason]]) -> None:
+        if every:
+            return
         if text not in self._ledger.said:
             turn, reason = wrong[0]
             self._ledger.said_wrong(text, turn, "out-of-goal", *reason)
@@ -183,16 +181,14 @@ class _DomainScorer:
         if not labels:
             self._context.record(MEASURE, UNPROMPTED, self._domain, text, turns=(turn,))
             return (UNPROMPTED,), False
-        if slot in self._signals.domain.entity_slots and self._mentions_taxi(turn):
+        taxi, spoken = self._context.profile.taxi_domain, self._context.turns[turn]
+        names_taxi = taxi and (taxi in spoken.services or taxi in spoken.text)
+        if names_taxi and slot in self._signals.domain.entity_slots:
             self._context.record(MEASURE, "wrong_taxi_annotations", self._domain, text, turns=(turn,))
             return ("wrong_taxi_annotations",), False
         for label in labels:
             self._context.record(MEASURE, label, self._domain, text, turns=(turn,))
         return tuple(labels), True
-
-    def _mentions_taxi(self, turn: int) -> bool:
-        taxi, spoken = self._context.profile.taxi_domain, self._context.turns[turn]
-        return bool(taxi) and (taxi in spoken.services or taxi in spoken.text)
 
     def _missing(self) -> None:
         missing = [text for text in self._ledger.truth if text not in self._ledger.said]

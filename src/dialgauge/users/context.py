@@ -74,7 +74,10 @@ class DialogueContext:
         self._system_attempts: list[tuple[str, int, Attempt]] = []
         self._heard: dict[int, tuple[dict[str, list[str]], list[tuple[str, int, Attempt]]]] = {}
         self._said: dict[tuple[Utterance, int], tuple[dict[str, list[str]], list[Attempt]]] = {}
-        self._warn_of_torn_values()
+        # The reference takes values apart at its own separator, so that one said value counts as several.
+        for turn in turns if any(utterance.torn for utterance in self.utterances) else ():
+            if turn.said.torn:
+                self.warn(f"turn {turn.position}: the value '{turn.said.torn}' contains '{BETWEEN}' and is split")
 
     def refuse(self, message: str, turn: int | None = None) -> None:
         """Something the reference aborts on: the dialogue fails in reference mode, and is warned about otherwise."""
@@ -82,17 +85,7 @@ class DialogueContext:
             raise DialgaugeError(f"{message}; {refusal(self.profile)}", turn=turn)
         self.warnings[message if turn is None else f"turn {turn}: {message}"] = None
 
-    def _warn_of_torn_values(self) -> None:
-        """The reference takes values apart at its own separator, so that one said value counts as several."""
-        if not any(utterance.torn for utterance in self.utterances):
-            return
-        for turn in self.turns:
-            if turn.said.torn:
-                warning = f"turn {turn.position}: the value '{turn.said.torn}' contains '{BETWEEN}' and is split"
-                self.warnings[warning] = None
-
     def warn(self, message: str) -> None:
-        """Say something odd about the dialogue."""
         self.warnings[message] = None
 
     def empty(self) -> None:
@@ -113,7 +106,6 @@ class DialogueContext:
         count: int = 0,
         expected: str = "",
     ) -> None:
-        """Note a behaviour."""
         self.behaviours.append(Behaviour(measure, label, domain, item, turns, count, expected))
 
     def outside_domain(
@@ -251,7 +243,6 @@ class Signals:
         return turn.has(REQUEST, self._both)
 
     def requests_slot(self, turn: PreparedTurn, slot: str) -> bool:
-        """Does the turn ask for exactly this slot?"""
         return slot in turn.slots(REQUEST, self._both)
 
     def presents_slot(self, turn: PreparedTurn, slot: str) -> bool:
@@ -259,7 +250,6 @@ class Signals:
         return any(slot in offered for offered in turn.slots(PRESENT, self._both))
 
     def recommends(self, turn: PreparedTurn) -> bool:
-        """Does the turn recommend anything in the domain?"""
         return turn.has(RECOMMEND, self._own)
 
     def recommended_before(self, position: int) -> bool:
@@ -277,7 +267,6 @@ class Signals:
         return any(act.slot in choices for act in turn.services.get(self._name, ()))
 
     def refuses_booking(self, turn: PreparedTurn) -> bool:
-        """Does the turn refuse a booking?"""
         return self._somewhere(turn, NOBOOK, "NoBook")
 
     def invites_booking(self, turn: PreparedTurn) -> bool:

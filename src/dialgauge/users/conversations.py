@@ -57,7 +57,6 @@ def explanation_record(run: Run, dialogue: str, *, talk: bool = False) -> dict[s
 
 
 def _unnamed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of one dialogue without its name."""
     return [{key: value for key, value in row.items() if key != "dialogue"} for row in rows]
 
 
@@ -102,22 +101,16 @@ def _goal(run: Run, dialogue: str) -> Table:
     (facts,) = _rows(run, "conversation_facts", dialogue)
     derived = ", derived from its own states" if facts.get("goal_source") == "derived" else ""
     table = Table(f"{dialogue}: the goal{derived}", ["domain", "part", "wanted"])
-    for domain, part, wanted in _goal_parts(msgspec.json.decode(facts["goal"], type=Goal)):
-        table.add(domain, part, wanted)
+    for domain, task in msgspec.json.decode(facts["goal"], type=Goal).tasks.items():
+        for part in ("info", "fail_info", "book", "fail_book"):
+            if constraints := getattr(task, part):
+                table.add(domain, part, ", ".join(f"{slot}={value}" for slot, value in constraints.items()))
+        if task.requests:
+            table.add(domain, "requests", ", ".join(task.requests))
     if removed := ", ".join(facts["requests_removed"]):
         table.notes.append(f"the search failed, so {removed} requests are not scored")
     table.notes += msgspec.json.decode(facts["warnings"] or "[]", type=list[str])
     return table
-
-
-def _goal_parts(goal: Goal) -> Iterator[tuple[str, str, str]]:
-    for domain, task in goal.tasks.items():
-        for part in ("info", "fail_info", "book", "fail_book"):
-            constraints: dict[str, str] = getattr(task, part)
-            if constraints:
-                yield domain, part, ", ".join(f"{slot}={value}" for slot, value in constraints.items())
-        if task.requests:
-            yield domain, "requests", ", ".join(task.requests)
 
 
 class _Mention(NamedTuple):

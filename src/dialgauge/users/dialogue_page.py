@@ -106,7 +106,8 @@ class Overview(Struct, frozen=True):
 
 def dialogue_view(template: str, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
     """The words; beside each turn said against heard, the verdicts and the loop it is part of."""
-    loops = _spans(library.rows(run, "loops", dialogue.id))
+    rows = library.rows(run, "loops", dialogue.id)
+    loops = [row for row in rows if row["first_turn"] is not None and row["last_turn"] is not None]
     verdicts = library.rows(run, "verdicts", dialogue.id)
     by_turn: dict[int | None, list[Row]] = {}
     for row in verdicts:
@@ -126,11 +127,6 @@ def dialogue_view(template: str, library: RunTables, run: Run, dialogue: Dialogu
     return DialogueView(template, turns, overview, list(_summary(library, run, dialogue.id, verdicts)))
 
 
-def _spans(rows: Iterable[Row]) -> list[Row]:
-    """The loops that say where they stand."""
-    return [row for row in rows if row["first_turn"] is not None and row["last_turn"] is not None]
-
-
 def _turn(
     number: int, turn: Turn, verdicts: Sequence[Row], loops: Sequence[Row], marks: Sequence[tuple[Row, int]]
 ) -> TurnView:
@@ -138,7 +134,16 @@ def _turn(
     rulings = tuple(_rulings(verdicts, loops))
     begun = next((_mark(loop) for loop, _ in marks if loop["first_turn"] == number), None)
     listener = "system" if turn.speaker == "user" else "user"
-    badges = [*_points(verdicts), *_hearing(acts, listener), *_looping(turn, marks)]
+    badges = []
+    if lost := _lost(verdicts):
+        badges.append(Badge(f"{lost:,} wrong or missing", "bad", "false positives and false negatives of this turn"))
+    elif won := sum(row["tp"] or 0 for row in verdicts):
+        badges.append(Badge(f"{counted(won, 'point')} won", "good", "true positives of this turn"))
+    if wrong := sum(row.kind not in ("right", "plain") for row in acts):
+        badges.append(Badge("misheard", "warn", f"the {listener} understood {counted(wrong, 'act')} otherwise"))
+    for loop, repetition in marks:
+        text = f"↻ {repetition} of {loop['repeats']} in a loop" if turn.speaker == "user" else "↻ inside a loop"
+        badges.append(Badge(text, "plain", f"{loop_turns(loop)}, {loop['cause']}: {loop_cause(loop)}"))
     cell = None
     if acts or rulings or marks:
         cell = TalkCell(acts, listener, turn.heard is not None, rulings, begun, bool(marks))
@@ -202,24 +207,6 @@ def _mark(loop: Row) -> LoopMark:
 
 def _lost(rows: Iterable[Row]) -> int:
     return sum((row["fp"] or 0) + (row["fn"] or 0) for row in rows)
-
-
-def _points(rows: Sequence[Row]) -> Iterator[Badge]:
-    if lost := _lost(rows):
-        yield Badge(f"{lost:,} wrong or missing", "bad", "false positives and false negatives of this turn")
-    elif won := sum(row["tp"] or 0 for row in rows):
-        yield Badge(f"{counted(won, 'point')} won", "good", "true positives of this turn")
-
-
-def _hearing(acts: Iterable[ActRow], listener: str) -> Iterator[Badge]:
-    if wrong := sum(row.kind not in ("right", "plain") for row in acts):
-        yield Badge("misheard", "warn", f"the {listener} understood {counted(wrong, 'act')} otherwise")
-
-
-def _looping(turn: Turn, marks: Iterable[tuple[Row, int]]) -> Iterator[Badge]:
-    for loop, number in marks:
-        text = f"↻ {number} of {loop['repeats']} in a loop" if turn.speaker == "user" else "↻ inside a loop"
-        yield Badge(text, "plain", f"{loop_turns(loop)}, {loop['cause']}: {loop_cause(loop)}")
 
 
 def _summary(library: RunTables, run: Run, dialogue: str, verdicts: Sequence[Row]) -> Iterator[Badge]:

@@ -103,7 +103,6 @@ class PaperFigure(Struct, frozen=True):
 
     @property
     def domains(self) -> list[str]:
-        """The domains that occur, by name."""
         return sorted({domain for heights in self.bars.values() for domain in heights} | set(self.totals))
 
 
@@ -111,11 +110,7 @@ def paper_figures(run: Run) -> list[PaperFigure]:
     """All figures, in the paper's order."""
     goals = Counter(domain for _, domains in _goals(run) for domain in domains)
     own = {"source": run.name, "dialogues": run.coverage["dialogues"].scored or 0, "goals": dict(sorted(goals.items()))}
-    return [msgspec.structs.replace(figure, **own) for figure in _figures(run)]
-
-
-def _figures(run: Run) -> list[PaperFigure]:
-    return [
+    figures = [
         goals_per_domain(run),
         _behaviours(run, "2", "Why users repeat constraints", REPEATED, REPETITION_BARS),
         _behaviours(run, "3", "Constraints outside the goal", OUTSIDE, OUTSIDE_BARS),
@@ -126,6 +121,7 @@ def _figures(run: Run) -> list[PaperFigure]:
         provisions(run),
         _behaviours(run, "7", "Why users repeat requests", REPEATED_REQUESTS, REQUEST_BARS, "R-GCDF1"),
     ]
+    return [msgspec.structs.replace(figure, **own) for figure in figures]
 
 
 def goals_per_domain(run: Run) -> PaperFigure:

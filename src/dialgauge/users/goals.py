@@ -6,13 +6,13 @@ recall, and no F1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
 
-from dialgauge.dialogue import Dialogue, Fact, Goal, State, Task
+from dialgauge.dialogue import Dialogue, Goal, State, Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DialogueFormat, Notes, recognise, resolve
 from dialgauge.values import NOT_IN_GOAL, SPECIAL, CanonicalMap, canonical, constrains
@@ -150,7 +150,10 @@ def load_database(source: str | Path) -> VenueRows:
         reader = recognise(part)
         if isinstance(reader, DialogueFormat) or reader.kind != "knowledge base":
             raise DialgaugeError("it is not a database", file=part.name)
-        rows[part.stem.removesuffix(_ENDING)] = _entities(reader.load(part, Notes()).facts)
+        entities: dict[str, dict[str, str]] = {}
+        for fact in reader.load(part, Notes()).facts:
+            entities.setdefault(fact.entity, {})[fact.relation.lower()] = canonical(fact.value)
+        rows[part.stem.removesuffix(_ENDING)] = list(entities.values())
     if not rows:
         raise DialgaugeError("it holds no database: files named like hotel_db.json", file=str(source))
     return rows
@@ -158,22 +161,13 @@ def load_database(source: str | Path) -> VenueRows:
 
 def live_goal(goal: Goal, database: VenueDatabase, typos: Mapping[str, str]) -> Goal:
     """The goal with misspelt values put right and without the ``fail_info`` that the database can satisfy."""
-    tasks = {domain: _live_task(domain, task, database, typos) for domain, task in goal.tasks.items()}
+    tasks = {}
+    for domain, task in goal.tasks.items():
+        info, failing = (
+            {slot: typos.get(value.lower(), value) for slot, value in constraints.items()}
+            for constraints in (task.info, task.fail_info)
+        )
+        if failing and domain in database and database.finds(domain, failing):
+            failing = {}
+        tasks[domain] = msgspec.structs.replace(task, info=info, fail_info=failing)
     return msgspec.structs.replace(goal, tasks=tasks)
-
-
-def _live_task(domain: str, task: Task, database: VenueDatabase, typos: Mapping[str, str]) -> Task:
-    info, failing = (
-        {slot: typos.get(value.lower(), value) for slot, value in constraints.items()}
-        for constraints in (task.info, task.fail_info)
-    )
-    if failing and domain in database and database.finds(domain, failing):
-        failing = {}
-    return msgspec.structs.replace(task, info=info, fail_info=failing)
-
-
-def _entities(facts: Iterable[Fact]) -> list[dict[str, str]]:
-    rows: dict[str, dict[str, str]] = {}
-    for fact in facts:
-        rows.setdefault(fact.entity, {})[fact.relation.lower()] = canonical(fact.value)
-    return list(rows.values())

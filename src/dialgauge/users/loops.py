@@ -69,7 +69,6 @@ def loops(turns: Sequence[PreparedTurn], misheard: Misheard, booking_service: st
 
 
 def _same(utterance: Utterance, other: Utterance) -> bool:
-    """Are these the same acts, in whatever order?"""
     if utterance is other:
         return True
     if (

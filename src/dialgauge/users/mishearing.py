@@ -197,7 +197,16 @@ _RULES: tuple[tuple[ErrorKind, Callable[[Folded], object]], ...] = (
 
 def _errors(said: Sequence[Folded], heard: Sequence[Folded]) -> Iterator[tuple[ErrorKind, int | None, int | None]]:
     """Each error with the places of the act that was said and of the one that was heard for it."""
-    missed, invented = _left_over(said, heard)
+    places: dict[Folded, list[int]] = {}
+    for place in range(len(heard) - 1, -1, -1):
+        places.setdefault(heard[place], []).append(place)
+    missed = []
+    for place, act in enumerate(said):
+        if same := places.get(act):
+            same.pop()
+        else:
+            missed.append(place)
+    invented = sorted(chain.from_iterable(places.values()))
     for fault, key in _RULES:
         for index in list(missed) if invented else ():
             match = next((other for other in invented if key(heard[other]) == key(said[index])), None)
@@ -209,20 +218,6 @@ def _errors(said: Sequence[Folded], heard: Sequence[Folded]) -> Iterator[tuple[E
         yield "missed", index, None
     for index in invented:
         yield "invented", None, index
-
-
-def _left_over(said: Sequence[Folded], heard: Sequence[Folded]) -> tuple[list[int], list[int]]:
-    """The places of the acts on each side without those that occur on the other side too, the first first."""
-    places: dict[Folded, list[int]] = {}
-    for place in range(len(heard) - 1, -1, -1):
-        places.setdefault(heard[place], []).append(place)
-    missed = []
-    for place, act in enumerate(said):
-        if same := places.get(act):
-            same.pop()
-        else:
-            missed.append(place)
-    return missed, sorted(chain.from_iterable(places.values()))
 
 
 def describe(act: Act, with_value: bool = False) -> str:

@@ -71,12 +71,6 @@ class Blame:
         """The cause of the loop in which a turn says the same again."""
         return self._looping.get(turn)
 
-    def _in_loop(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        inside = self._in_loops.get(labels)
-        if inside is None:
-            inside = self._in_loops[labels] = (*labels, LOOP)
-        return inside
-
     def excused_too_often(self, labels: tuple[str, ...], turn: int) -> Reason:
         """A repetition with an excuse that no longer counts."""
         reasons = (LIMIT,) if self.looping(turn) is None else (LIMIT, LOOP)
@@ -95,7 +89,7 @@ class Blame:
         """What was said of a slot of the services in turn ``first`` is said again in ``second``."""
         cause = self._looping.get(second)
         if cause is not None:
-            return self._in_loop(labels), cause
+            return self._in_loops.setdefault(labels, (*labels, LOOP)), cause
         between = self._prepared[first + 1 : second : 2]
         if any(_asks_unsaid(turn, services, slot) for turn in between):
             return (*labels, PROMPT), "user NLU"

@@ -41,7 +41,9 @@ def score_tables(run: Run) -> list[Table]:
     for measure in MEASURES:
         columns += [_column(of, aspect, shown) for of, aspect in shown if of == measure]
         columns.append(Column("dialogues", drop=1, group=measure))
-    title = f"{run.name}: how the user expresses its goals{_which_goals(run)}"
+    source = run.details.get(GOALS, "recorded")
+    which = "" if source == "recorded" else f" ({source} goals)"
+    title = f"{run.name}: how the user expresses its goals{which}"
     table = Table(title, columns, signature=run.signature, unit="percent")
     for domain in domains:
         cells: list[Cell | float | int | None] = []
@@ -75,11 +77,6 @@ def _column(measure: MeasureName, aspect: str, shown: Sequence[tuple[MeasureName
     if aspect == "f1" or (measure, "f1") not in shown:
         return Column(score_name(measure, aspect), digits=2, percent=True)
     return Column(aspect[0].upper(), digits=2, percent=True, drop=2, group=measure)
-
-
-def _which_goals(run: Run) -> str:
-    source = run.details.get(GOALS, "recorded")
-    return "" if source == "recorded" else f" ({source} goals)"
 
 
 def _notes(run: Run) -> list[str]:

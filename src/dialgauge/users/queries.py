@@ -150,7 +150,10 @@ def _mentions(run: Run, query: Query) -> polars.DataFrame | None:
         return None
     labels = None if query.behaviour is None else matching_labels(query.behaviour)
     if all(limit is None for limit in of_verdicts) and not (labels and set(labels) <= REASONS.keys()):
-        rows = _behaviour_rows(run.table("behaviours"), query, labels)
+        rows = run.table("behaviours")
+        if labels is not None:
+            rows = rows.filter(pl.col("behaviour").is_in(labels))
+        rows = _within(rows, query, "first_turn", "last_turn")
     else:
         rows = _verdict_rows(run, query, labels)
     for column, value in (("domain", query.domain), ("slot", query.slot)):
@@ -161,15 +164,6 @@ def _mentions(run: Run, query: Query) -> polars.DataFrame | None:
         counted = again.group_by("dialogue", "measure", "domain", "item").len()
         rows = counted.filter(pl.col("len") >= query.min_repeats)
     return rows.group_by("dialogue").agg(pl.len().alias("mentions"))
-
-
-def _behaviour_rows(rows: polars.DataFrame, query: Query, labels: list[str] | None) -> polars.DataFrame:
-    """Records of behaviours; one that spans turns fits when it lies within the span asked for."""
-    import polars as pl
-
-    if labels is not None:
-        rows = rows.filter(pl.col("behaviour").is_in(labels))
-    return _within(rows, query, "first_turn", "last_turn")
 
 
 def _verdict_rows(run: Run, query: Query, labels: list[str] | None) -> polars.DataFrame:

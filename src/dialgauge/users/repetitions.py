@@ -81,7 +81,10 @@ class Repetitions:
             causes = [_QUESTION, *excuses]
         if self._checks.nlu and not self._heard(text, first, second):
             causes = [*causes, _NLU]
-        causes = causes or self._user_causes(first, second)
+        if not causes:
+            if span not in self._user:
+                self._user[span] = self._user_causes_in(first, second)
+            causes = self._user[span]
         return (*failed_checks, *(causes or (UNEXCUSED,))), tuple(causes)
 
     def _heard(self, text: str, first: int, second: int) -> bool:
@@ -112,12 +115,6 @@ class Repetitions:
         latest = failures.index(True)
         excuses = not any(self._signals.shows_progress(turn) for turn in span[:latest])
         return [(labels[0] if excuses else labels[1], excuses)]
-
-    def _user_causes(self, first: int, second: int) -> list[str]:
-        known = self._user.get((first, second))
-        if known is None:
-            known = self._user[first, second] = self._user_causes_in(first, second)
-        return known
 
     def _user_causes_in(self, first: int, second: int) -> list[str]:
         checks = self._context.config.igcd_f1.repetitions.user_behaviours

@@ -10,7 +10,6 @@ from typing import Final
 
 from dialgauge.users.context import DialogueContext, Signals
 from dialgauge.users.labels import REPEATED_REQUESTS
-from dialgauge.users.point_causes import Reason
 from dialgauge.users.records import Ledger
 from dialgauge.users.turns import INFORM, REQUEST, SLOT_VALUE, PreparedTurn
 
@@ -34,7 +33,11 @@ def goal_requests(context: DialogueContext, domain: str) -> list[str]:
 
 def score_requests(context: DialogueContext) -> list[Ledger]:
     """One ledger for each goal domain, then one for each other domain the user asked about."""
-    requested = _user_requests(context)
+    requested: Requests = {}
+    for turn in context.turns[::2]:
+        for service, asked in turn.requested.items():
+            for request in asked:
+                requested.setdefault(service, {}).setdefault(request, []).append(turn.position)
     provided: dict[str, dict[str, int]] = {}
     if context.config.rgcd_f1.missing_requests.system_provision:
         provided = _provided(context, requested)
@@ -48,15 +51,6 @@ def score_requests(context: DialogueContext) -> list[Ledger]:
             label, every = "requested_domains_outside_goals", context.config.rgcd_f1.repetitions.count_fp
             ledgers.append(context.outside_domain(MEASURE, label, service, requests, every=every))
     return ledgers
-
-
-def _user_requests(context: DialogueContext) -> Requests:
-    requested: Requests = {}
-    for turn in context.turns[::2]:
-        for service, requests in turn.requested.items():
-            for request in requests:
-                requested.setdefault(service, {}).setdefault(request, []).append(turn.position)
-    return requested
 
 
 def _provided(context: DialogueContext, requested: Requests) -> dict[str, dict[str, int]]:
@@ -157,19 +151,15 @@ class _DomainScorer:
         if labels and answer is None and ordinal <= self._options.repetitions.repeats_to_penalty:
             cause = self._context.blame.excused(labels, second)
             self._ledger.warranted(request, second, "repeated-forgiven", labels, cause)
-        else:
-            reason = self._why_penalised(request, labels, answer, first, second)
-            self._ledger.said_wrong(request, second, "repeated-penalised", *reason)
-
-    def _why_penalised(
-        self, request: str, labels: tuple[str, ...], answer: PreparedTurn | None, first: int, second: int
-    ) -> Reason:
+            return
         blame, services, slot = self._context.blame, self._context.with_booking(self._domain), self._slot(request)
         if answer is not None:
-            return blame.answered(labels, services, slot, answer, second)
-        if labels:
-            return blame.excused_too_often(labels, second)
-        return blame.unexcused(labels, services, slot, first, second)
+            reason = blame.answered(labels, services, slot, answer, second)
+        elif labels:
+            reason = blame.excused_too_often(labels, second)
+        else:
+            reason = blame.unexcused(labels, services, slot, first, second)
+        self._ledger.said_wrong(request, second, "repeated-penalised", *reason)
 
     def _is_reference(self, request: str) -> bool:
         return any(marker in request for marker in self._context.profile.reference_markers)

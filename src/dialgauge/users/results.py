@@ -238,7 +238,13 @@ def _scores(
         coverage=coverage,
     )
     chosen = {str(measure): measure for measure in _parsed(names)}
-    grid = [each for each in _grid(evidence) if {each.card.name, str(each)} & chosen.keys()]
+    grid = [  # in the order in which intervals are drawn
+        each
+        for measure in MEASURES
+        for domain in evidence.domains(measure)
+        for each in (gcdf1(measure, aspect, domain) for aspect in ASPECTS)
+        if {each.card.name, str(each)} & chosen.keys()
+    ]
     own, left_out = _possible(grid, evidence, names)
     others, more_left_out = _possible(
         [measure for name, measure in chosen.items() if name not in set(map(str, grid))], evidence, names
@@ -249,16 +255,6 @@ def _scores(
         return scores
     [more] = score_systems([replace(base, measures=others)], how)
     return scores.joined(more)
-
-
-def _grid(evidence: UserEvidence) -> list[Measure[Any]]:
-    """Our own measures in the order in which intervals are drawn for them."""
-    return [
-        gcdf1(measure, aspect, domain)
-        for measure in MEASURES
-        for domain in evidence.domains(measure)
-        for aspect in ASPECTS
-    ]
 
 
 def _possible(

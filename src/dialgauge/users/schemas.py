@@ -89,16 +89,13 @@ def load_schema(source: str | Path) -> DatasetSchema:
     for service in decode(_FILE, parts[0].read(), parts[0]):
         if service.service_name in services:
             raise DialgaugeError(f"the service '{service.service_name}' is listed twice", file=parts[0].name)
-        services[service.service_name] = ServiceSchema(_slot_names(service), _domain(service))
+        # As goals write them: MultiWOZ's ``hotel-bookday`` is the slot ``day``.
+        bare = [slot.name.lower().removeprefix(f"{service.service_name.lower()}-") for slot in service.slots]
+        slots = frozenset([*bare, *(name.removeprefix("book") for name in bare)])
+        services[service.service_name] = ServiceSchema(slots, _domain(service))
     if not services:
         raise DialgaugeError("the schema lists no service", file=parts[0].name)
     return DatasetSchema(services)
-
-
-def _slot_names(service: _Service) -> frozenset[str]:
-    """The slots as goals write them: MultiWOZ's ``hotel-bookday`` is the slot ``day``."""
-    bare = [slot.name.lower().removeprefix(f"{service.service_name.lower()}-") for slot in service.slots]
-    return frozenset([*bare, *(name.removeprefix("book") for name in bare)])
 
 
 def _domain(service: _Service) -> DatasetDomain:

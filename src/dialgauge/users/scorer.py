@@ -41,7 +41,6 @@ class Failure(Struct, frozen=True):
 
     @classmethod
     def of(cls, error: DialgaugeError) -> Failure:
-        """The failure an error describes."""
         return cls(error.dialogue or "", error.message, error.turn, error.file)
 
     def __str__(self) -> str:
@@ -117,7 +116,6 @@ class Scorer:
         return Normaliser(self._normalisation(values), goal.tasks, SharedMemory())
 
     def context(self, dialogue: Dialogue) -> DialogueContext:
-        """The dialogue prepared for the rules."""
         turns = self._preparation.turns(dialogue)
         goal, source = self.goal(dialogue)
         if self._schema is not None:

@@ -65,7 +65,6 @@ class ScorerSettings(Struct, frozen=True):
         )
 
     def scorer(self) -> Scorer:
-        """A fresh scorer."""
         values = CanonicalMap(self.canonical_map) if self.canonical_map else None
         database = VenueDatabase(self.database) if self.database is not None else None
         return Scorer(self.config, self.profile, values, database, self.schema)

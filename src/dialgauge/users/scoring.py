@@ -53,11 +53,9 @@ class PackedDialogue(Struct, array_like=True):
 
     @classmethod
     def of(cls, dialogue: Dialogue) -> PackedDialogue:
-        """The dialogue on its way to another process."""
         return cls(dialogue.id, len(dialogue.turns), msgspec.Raw(msgspec.msgpack.encode(dialogue)))
 
     def unpacked(self) -> Dialogue:
-        """The dialogue itself."""
         return msgspec.msgpack.decode(self.content, type=Dialogue)
 
 
@@ -93,7 +91,6 @@ class ScoredConversations(Struct):
 
     @property
     def turns(self) -> int:
-        """How many turns these dialogues have."""
         return sum(each.turns if isinstance(each, PackedDialogue) else len(each.turns) for each in self.held)
 
 
@@ -155,7 +152,6 @@ class _Scoring(Work[Scorer, _File | _Batch]):
             return msgspec.msgpack.encode(self.result(state, unit))
 
     def result(self, state: Scorer, unit: Unit[_File | _Batch]) -> _UnitResult:
-        """What comes of a unit."""
         source = unit.payload
         if isinstance(source, _Batch):
             return _score(state, source.dialogues, source.file)
@@ -275,7 +271,6 @@ class _Gathering:
                 yield _Batch(dialogues, file.part.name), notes
 
     def finished(self) -> ScoredConversations:
-        """All that came of the source."""
         self.scored.held = list(self._dialogues.values())
         return self.scored
 

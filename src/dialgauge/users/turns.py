@@ -221,7 +221,6 @@ class PreparedTurn(Struct, gc=False):
         return False
 
     def slots(self, families: int, services: tuple[str, ...]) -> set[str]:
-        """The slots of the acts of the families in the services."""
         if not self.families & families:
             return set()
         return {
@@ -232,7 +231,6 @@ class PreparedTurn(Struct, gc=False):
         }
 
     def services_with(self, families: int) -> list[str]:
-        """The services that have an act of the families."""
         if not self.families & families:
             return []
         return [service for service, acts in self.services.items() if any(act.families & families for act in acts)]

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         SPECIAL as SPECIAL,
         Candidates as Candidates,
         CanonicalMap as CanonicalMap,
-        MapProblem as MapProblem,
         ValueTable as ValueTable,
         map_problems as map_problems,
         sorted_tokens as sorted_tokens,

@@ -51,19 +51,15 @@ class Candidates:
 
     def nearest(self, value: str) -> tuple[str, float]:
         """The most similar text and its similarity; of equally similar ones the first in the file."""
-        known = self._nearest.get(value)
-        if known is None:
-            known = self._nearest[value] = self._search(value)
-        return known
+        if value not in self._nearest:
+            import numpy as np
+            from rapidfuzz import fuzz, process
 
-    def _search(self, value: str) -> tuple[str, float]:
-        import numpy as np
-        from rapidfuzz import fuzz, process
-
-        ratios = process.cdist([sorted_tokens(value)], self._prepared, scorer=fuzz.ratio, dtype=np.float64)[0]
-        scores = np.rint(ratios) / 100
-        best = int(scores.argmax())
-        return self.texts[best], float(scores[best])
+            ratios = process.cdist([sorted_tokens(value)], self._prepared, scorer=fuzz.ratio, dtype=np.float64)[0]
+            scores = np.rint(ratios) / 100
+            best = int(scores.argmax())
+            self._nearest[value] = self.texts[best], float(scores[best])
+        return self._nearest[value]
 
 
 class ValueTable:

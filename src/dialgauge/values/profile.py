@@ -129,15 +129,11 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
         if written not in self._pairs:
             if len(self._pairs) >= _MOST_KNOWN:
                 self._pairs.clear()
-            self._pairs[written] = self._renamed(written)
+            pair: Pair | None = written
+            for rule in self.names:
+                pair = None if pair is None else rule.apply(pair)
+            self._pairs[written] = pair
         return self._pairs[written]
-
-    def _renamed(self, pair: Pair | None) -> Pair | None:
-        for rule in self.names:
-            if pair is None:
-                return None
-            pair = rule.apply(pair)
-        return pair
 
     def normalise(self, pair: Pair, values: tuple[str, ...], side: Side) -> tuple[str, ...]:
         """The acceptable values of a renamed slot, in order and without repetition; empty when the slot is absent."""

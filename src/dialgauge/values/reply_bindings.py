@@ -90,7 +90,11 @@ class BoundReply:
         """All values in the reply that the slot could have."""
         known = self._told.get(slot.name)
         if known is None:
-            places = [value for value in values_in(self.reply, slot) if not self._is_name(value.place)]
+            places = [
+                value
+                for value in values_in(self.reply, slot)
+                if not {value.place.first, value.place.last - 1} <= self._in_names
+            ]
             told = [value for value in places if not self._asks(value.place)]
             known = self._told[slot.name] = tuple(self.standing(slot, told))
         return known
@@ -100,16 +104,11 @@ class BoundReply:
         if self._questions:
             return values
         until = self._retracted
-        if until and not self._is_told_behind(until, slot, values):
-            until = 0
+        if until:
+            named = [label for labels in self.labels.values() for label in labels if label.value == slot.name]
+            if not any(span.first >= until for span in (*named, *(value.place for value in values))):
+                until = 0
         return [value for value in values if value.place.first >= until and not is_denied(self.reply, value.place)]
-
-    def _is_told_behind(self, position: int, slot: SpokenSlot, values: Sequence[ToldValue]) -> bool:
-        named = [label for labels in self.labels.values() for label in labels if label.value == slot.name]
-        return any(span.first >= position for span in (*named, *(value.place for value in values)))
-
-    def _is_name(self, span: Place[str]) -> bool:
-        return span.first in self._in_names and span.last - 1 in self._in_names
 
     def _asks(self, span: Place[str]) -> bool:
         """Does it stand in a question? "It is 12, shall I book?" asks only in its last clause."""
@@ -267,15 +266,13 @@ class BoundReply:
             return False
         for segment, labels in self.labels.items():
             words = self.reply.segment(segment)
-            named = [label for label in labels if label.value == slot.name and self._is_own_name(label, slot)]
+            own = [label for label in labels if label.value == slot.name]
+            named = [label for label in own if phrase_of(self.reply.words(label)) in slot.own_names]
             if named and segment not in self.reply.questions and not _PUTS_OFF.intersection(words):
                 first, last = self.scope(named[0])
                 if sum(word.isalpha() for word in self.reply.lower[first:last]) > named[0].last - named[0].first + 1:
                     return True
         return False
-
-    def _is_own_name(self, label: Place[str], slot: SpokenSlot) -> bool:
-        return phrase_of(self.reply.words(label)) in slot.own_names
 
     @staticmethod
     def _is_unknown(words: str) -> bool:

@@ -104,7 +104,6 @@ class ReplyText:
 
     @cached_property
     def lower(self) -> tuple[str, ...]:
-        """The tokens' texts."""
         return tuple(token.text for token in self.tokens)
 
     @cached_property
@@ -120,7 +119,6 @@ class ReplyText:
 
     @cached_property
     def days(self) -> tuple[Place[str], ...]:
-        """Days of the week."""
         return tuple(places_of(self.lower, day_at))
 
     @cached_property
@@ -228,7 +226,6 @@ class ReplyText:
         return last
 
     def segment(self, number: int) -> tuple[str, ...]:
-        """The tokens of a segment."""
         return tuple(token.text for token in self.tokens if token.segment == number)
 
 
@@ -247,14 +244,11 @@ def alphanumeric(text: str) -> str:
 def cleaned(text: str) -> str:
     """The text without markup; a table becomes lines of "heading: cell"."""
     plain = unicodedata.normalize("NFC", text[:LONGEST]).translate(_SIGNS)
-    plain = _EMOJI.sub(_emoji, _LINK.sub(r"\1", _TAG.sub(" ", plain)))
+    plain = _LINK.sub(r"\1", _TAG.sub(" ", plain))
+    # Small pictures between two sentences end the first.
+    plain = _EMOJI.sub(lambda signs: "\n" if signs[2].isupper() else " ", plain)
     lines = list(_without_tables(_LEADERS.sub(": ", plain).splitlines()))
     return "\n".join(_EMPHASIS.sub("", _LINE_START.sub("", line)) for line in lines)
-
-
-def _emoji(signs: re.Match[str]) -> str:
-    """Small pictures between two sentences end the first."""
-    return "\n" if signs[2].isupper() else " "
 
 
 def _without_tables(lines: list[str]) -> Iterator[str]:

@@ -92,7 +92,8 @@ class SlotSpelling(NameRule, frozen=True, kw_only=True):
     def describe(self) -> str:
         parts = ["slot names in lower case and without their domain (hotel-area of hotel → area)"]
         if self.delete:
-            parts.append("without " + " and ".join(_visible(character) for character in self.delete))
+            words = {" ": "spaces", "_": "underscores", "-": "hyphens"}
+            parts.append("without " + " and ".join(words.get(sign, repr(sign)) for sign in self.delete))
         if self.prefix:
             parts.append(f"without a leading '{self.prefix}'")
         parts += [f"{old} → {new}" for old, new in self.renames.items()]
@@ -266,10 +267,6 @@ class Variants(ValueRule, frozen=True, kw_only=True):
 
     def describe(self) -> str:
         return "; ".join(f"for {value} also {', '.join(also)}" for value, also in self.accepted.items())
-
-
-def _visible(character: str) -> str:
-    return {" ": "spaces", "_": "underscores", "-": "hyphens"}.get(character, repr(character))
 
 
 # Rules for times of day.

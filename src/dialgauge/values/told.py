@@ -255,13 +255,9 @@ def _read_remainder(bound: BoundReply, slot: SpokenSlot, truth: str) -> AnswerRe
                 continue
             shared = words & {token.text for token in ReplyText(truth).tokens}
             return AnswerReading("unsure" if shared else "other", " ".join(rest[1:]).strip(" ."))
-    return AnswerReading("unsure") if slot.kind == "text" and _in_part(bound, truth) else AnswerReading("none")
-
-
-def _in_part(bound: BoundReply, truth: str) -> bool:
-    """Are at least half of a value's longer words there?"""
-    words = {token.text for token in ReplyText(truth).tokens if len(token.text) > 3}
-    return len(words) > 1 and 2 * len(words & set(bound.reply.lower)) >= len(words)
+    longer = {token.text for token in ReplyText(truth).tokens if len(token.text) > 3} if slot.kind == "text" else set()
+    in_part = len(longer) > 1 and 2 * len(longer & set(bound.reply.lower)) >= len(longer)
+    return AnswerReading("unsure" if in_part else "none")
 
 
 def _read_list(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool) -> AnswerReading:

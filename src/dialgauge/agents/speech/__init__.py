@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         STYLES as STYLES,
         Nlg as Nlg,
         TemplateNlg as TemplateNlg,
-        Wording as Wording,
         template_nlg as template_nlg,
     )
     from dialgauge.agents.speech.nlu import (

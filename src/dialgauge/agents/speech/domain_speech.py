@@ -53,7 +53,6 @@ class DomainSpeech:
         return known[2]
 
     def nlg(self, style: str) -> DomainNlg:
-        """Words for one conversation."""
         from dialgauge.agents.speech.domain_nlg import DomainNlg
 
         return DomainNlg(self.grammar, style)
@@ -90,7 +89,6 @@ class DomainNlu:
         return called
 
     def parse(self, text: str, context: ParseContext | None = None) -> Parse:
-        """The acts of what the user said."""
         known = context or ParseContext()
         reply = ReplyText(text)
         acts: list[Act] = [

@@ -77,7 +77,8 @@ class FreeListener:
             self._unnamed.add(service.name)
         outcome = bookings[-1].outcome if bookings else ""
         if outcome == "booked":
-            yield from self._booked(words, text)
+            book, values = service.act_name("book"), words.reader.heard(text, service.gives)
+            yield from [act(book, slot, value) for slot, value in values.items()] or [act(book)]
         elif outcome == "refused":
             yield act(service.act_name("no_book"))
         elif searches and searches[-1].found == 0 and not self._offered(words, reply, user_values):
@@ -99,14 +100,6 @@ class FreeListener:
         repeated = {phrase_of(value) for value in user_values}
         named = (phrase.value for phrase in reply.phrases(words.whole_names))
         return any(phrase_of(name) not in repeated and _is_meant(words, name, reply.text) for name in named)
-
-    def _booked(self, words: ServiceVocabulary, text: str) -> Iterator[Act]:
-        name = words.service.act_name("book")
-        values = words.reader.heard(text, words.service.gives)
-        for slot, value in values.items():
-            yield act(name, slot, value)
-        if not values:
-            yield act(name)
 
     def _mentions_only(self, words: ServiceVocabulary, names: Sequence[str], user_values: Collection[str]) -> bool:
         """Are those that are named others than the one spoken of? "If you'd rather ring the Hall" offers no hall."""
@@ -130,7 +123,6 @@ class FreeListener:
             yield act(select, service.name_slot, name)
 
     def _questions(self, words: ServiceVocabulary, reply: ReplyText, asked: Collection[str]) -> Iterator[Act]:
-        """The slots that the assistant asks for."""
         service = words.service
         askable = [slot for slot in (*service.search, *service.booking_slots) if slot not in asked]
         labels: dict[str, tuple[str, ...]] = {}
@@ -153,21 +145,15 @@ class FreeListener:
                     yield act(service.act_name(role), label.value, "?")
 
     def _answered(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
-        """Does the next segment answer it? "And the fee? That's 12 euros." asks nothing."""
-        if self._valued(words, reply, slot, segment):
+        """Is a value beside the label ("arrival time: 10:57, book?") or in the next segment ("The fee? 12 euros.")?"""
+        bound, spoken = BoundReply(reply, words.slots, {}, questions=True), words.slots[slot]
+        places = [told.place for told in bound.told(spoken) if bound.owner(told.place, spoken) == slot]
+        if any(reply.tokens[phrase.first].segment == segment for phrase in places):
             return True
         if segment not in reply.questions or segment + 1 in reply.questions:
             return False
         following = " ".join(reply.segment(segment + 1))
         return bool(words.reader.heard(following, [slot]))
-
-    def _valued(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
-        """Does a value stand beside the label? "arrival time: 10:57, book?" does not ask for the time."""
-        bound, spoken = BoundReply(reply, words.slots, {}, questions=True), words.slots[slot]
-        places = [
-            told_value.place for told_value in bound.told(spoken) if bound.owner(told_value.place, spoken) == slot
-        ]
-        return any(reply.tokens[phrase.first].segment == segment for phrase in places)
 
 
 def _is_meant(words: ServiceVocabulary, name: str, text: str) -> bool:

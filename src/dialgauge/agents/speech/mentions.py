@@ -123,8 +123,9 @@ class MentionFinder:
                 mention = _shaped(words, index, raw[index][0])
             if mention is None and word == "the":
                 mention = _place(words, index)
-            if mention is None and index + 1 < count and words[index + 1] in ("food", "cuisine"):
-                mention = _other_food(word)
+            of_food = index + 1 < count and words[index + 1] in ("food", "cuisine")
+            if mention is None and of_food and word.isalpha() and word not in _WORDS.not_foods and len(word) > 3:
+                mention = (1, "food", word, "")
             if mention is None:
                 tokens.append(word)
                 index += 1
@@ -343,7 +344,3 @@ def _place(words: list[str], index: int) -> tuple[int, str, str, str] | None:
     if phrase in _WORDS.ends_of_rides and index and words[index - 1] in _BEFORE_PLACE:
         return 2, "place", phrase, ""
     return None
-
-
-def _other_food(word: str) -> tuple[int, str, str, str] | None:
-    return (1, "food", word, "") if word.isalpha() and word not in _WORDS.not_foods and len(word) > 3 else None

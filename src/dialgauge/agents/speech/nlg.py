@@ -88,7 +88,8 @@ class TemplateNlg:
                 if text:
                     text += " "
                 given = {slots[index]: values[index] for index in taken}
-                if not templates or not _sayable(templates[0], given):
+                holes = templates and any(isinstance(part, Hole) for part in templates[0].parts)
+                if not templates or (holes and not all(given.values())):
                     text += self._generic(name, given, book)
                     names.append("generic")
                     continue
@@ -108,10 +109,6 @@ class TemplateNlg:
 def template_nlg(style: str = "varied") -> TemplateNlg:
     """The generator with the package's own templates; one serves a whole process."""
     return TemplateNlg(style)
-
-
-def _sayable(template: PhraseTemplate, given: dict[str, str]) -> bool:
-    return all(given.values()) or not any(isinstance(part, Hole) for part in template.parts)
 
 
 def _grouped(acts: Sequence[Act]) -> list[tuple[str, str, list[str], list[str]]]:

@@ -84,9 +84,6 @@ class LinearNlu:
             judged = judge(self.model, delexicalised, speaker, features)
             if len(self._judged) < _KEPT:
                 self._judged[key] = judged
-        return self._parsed(judged, delexicalised)
-
-    def _parsed(self, judged: tuple[_Judged, ...], delexicalised: Delexicalised) -> Parse:
         sure: dict[Act, float] = {}
         unsure: list[Act] = []
         spans: list[Span] = []

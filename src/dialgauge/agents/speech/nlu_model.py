@@ -40,7 +40,6 @@ class LinearScorer:
         self._row = {feature: row for row, feature in enumerate(features)}
 
     def scores(self, features: list[str]) -> NDArray[np.int32]:
-        """The score of each label."""
         row = self._row
         rows = [row[feature] for feature in features if feature in row]
         scores: NDArray[np.int32] = np.add.reduce(self.weights.take(rows, axis=0), axis=0, dtype=np.int32)
@@ -61,7 +60,6 @@ class NluModel(Struct, frozen=True):
     recipe: str = ""
 
     def save(self, path: str | Path) -> None:
-        """Write it as a ``.npz`` file."""
         arrays: dict[str, NDArray[Any]] = {"head": _bytes({"version": VERSION, "recipe": self.recipe})}
         for speaker, part in self.parts.items():
             for name, scorer in (("utterance", part.utterance), ("mentions", part.mentions)):
@@ -105,7 +103,6 @@ class NluModel(Struct, frozen=True):
 
     @property
     def checksum(self) -> str:
-        """Of all that was learned."""
         digest = hashlib.sha256(self.recipe.encode())
         for speaker in _SPEAKERS:
             for scorer in (self.parts[speaker].utterance, self.parts[speaker].mentions):

@@ -51,7 +51,14 @@ def train_nlu(
     seen = 0
     for sample in samples:
         seen += 1
-        _add(sample, finder, *tables[sample.speaker])
+        utterances, mentions = tables[sample.speaker]
+        delexicalised, context = finder.find(sample.text), sample.context
+        features = context_features(context.own, context.before, context.domain, context.pending)
+        labels, whole = aligned(sample, delexicalised, finder)
+        utterances.add(utterance_features(delexicalised, features), whole)
+        for index, mention in enumerate(delexicalised.mentions):
+            label = labels.get(index, _NONE)
+            mentions.add(mention_features(delexicalised, mention, features), {label}, mention.kind)
     if not seen:
         raise DialgaugeError("there is nothing to train the NLU on: no samples were given")
     parts: dict[Speaker, SpeakerPart] = {}
@@ -101,17 +108,6 @@ def _mention_of(
         if any(span.start < mention.end and mention.start < span.end for span in places):
             return index
     return fitting[0] if fitting and not places else None
-
-
-def _add(sample: NluSample, finder: MentionFinder, utterances: _SampleTable, mentions: _SampleTable) -> None:
-    delexicalised = finder.find(sample.text)
-    context = sample.context
-    features = context_features(context.own, context.before, context.domain, context.pending)
-    labels, whole = aligned(sample, delexicalised, finder)
-    utterances.add(utterance_features(delexicalised, features), whole)
-    for index, mention in enumerate(delexicalised.mentions):
-        label = labels.get(index, _NONE)
-        mentions.add(mention_features(delexicalised, mention, features), {label}, mention.kind)
 
 
 class _SampleTable:
@@ -247,7 +243,6 @@ class UnderstoodCounts(Struct, frozen=True):
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of the two."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 

@@ -110,7 +110,12 @@ class PhraseBook:
         """The sentences for the parts in their order: which parts each one takes, and its templates (none: unknown)."""
         plan = self._plans.get((name, keys))
         if plan is None:
-            plan = self._planned(name, keys)
+            left, sentences = list(range(len(keys))), []
+            while left:
+                taken = next(self._together(name, keys, left))
+                sentences.append((taken, self.templates(name, tuple(keys[index] for index in taken))))
+                left = [index for index in left if index not in taken]
+            plan = tuple(sentences)
             if len(self._plans) < 1 << 14:
                 self._plans[name, keys] = plan
         return plan
@@ -184,14 +189,6 @@ class PhraseBook:
     def label(self, name: str, slot: str) -> str:
         """What a slot is called in a sentence."""
         return self._labels.get(f"{name_halves(name)[0]} {slot}") or self._labels.get(slot, slot)
-
-    def _planned(self, name: str, keys: Key) -> Plan:
-        left, plan = list(range(len(keys))), []
-        while left:
-            taken = next(self._together(name, keys, left))
-            plan.append((taken, self.templates(name, tuple(keys[index] for index in taken))))
-            left = [index for index in left if index not in taken]
-        return tuple(plan)
 
     def _together(self, name: str, keys: Key, left: list[int]) -> Iterator[tuple[int, ...]]:
         """The first part that is left with as many later ones as there is a sentence for."""

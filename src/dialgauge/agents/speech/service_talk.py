@@ -122,7 +122,11 @@ class ServiceTalk:
         names = self._reply.phrases(self._words.name_phrases)
         if names and self._service.name_slot:
             given[self._service.name_slot] = (names[-1].first, names[-1].value)
-        widest = _widest(list(candidates))
+        widest = [
+            span
+            for span in sorted(candidates)
+            if not any(other != span and other[0] <= span[0] and span[1] <= other[1] for other in candidates)
+        ]
         for span in widest:
             choice = self._choose(candidates[span], alone)
             if choice is not None:
@@ -272,7 +276,6 @@ class ServiceTalk:
         return self._reply.text[tokens[first].start : tokens[last - 1].end].strip() if first < last else ""
 
     def _requests(self, given: dict[str, str]) -> Iterator[str]:
-        """The slots that the user asks for."""
         seen = set()
         for segment, places in sorted(self._bound.labels.items()):
             words = " ".join(self._reply.segment(segment))
@@ -337,15 +340,6 @@ class ServiceTalk:
 def _is_name(words: ServiceVocabulary, name: str, label: Place[str], reply: ReplyText) -> bool:
     text = " ".join(reply.lower[label.first : label.last])
     return phrase_of(text) == phrase_of(words.label(name))
-
-
-def _widest(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans that lie in no other."""
-    kept = []
-    for span in sorted(spans):
-        if not any(other != span and other[0] <= span[0] and span[1] <= other[1] for other in spans):
-            kept.append(span)
-    return kept
 
 
 def _as_value(told_value: ToldValue, name: str, words: ServiceVocabulary) -> str:

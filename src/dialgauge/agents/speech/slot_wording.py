@@ -83,7 +83,6 @@ class ItemList:
         return [(form, form.pattern) for form in ordered]
 
     def say(self, given: Given, quote: Quote) -> str:
-        """The items in words."""
         texts = [self._said(slot, value, quote) for slot, value in given]
         return ", ".join(texts[:-1]) + self._last + texts[-1] if len(texts) > 1 else "".join(texts)
 

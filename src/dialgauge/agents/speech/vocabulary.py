@@ -58,7 +58,6 @@ class ServiceVocabulary:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What rows are called."""
         return tuple(self._values(self.service.name_slot)) if self.service.name_slot else ()
 
     def _values(self, slot: str) -> dict[str, None]:
@@ -135,14 +134,11 @@ class ServiceVocabulary:
             *words.also,
             *([wish.unit] if wish is not None and wish.unit else []),
         ]
-        return SpokenSlot(slot, values, kind=kind, labels=labels, also=self._also(slot, words.values))
-
-    def _also(self, slot: str, synonyms: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
-        known = {value: tuple(words) for value, words in synonyms.items()}
+        also = {value: tuple(others) for value, others in words.values.items()}
         if self._domain.multiwoz:
-            others = town.spoken_town().also_said.get(slot, {})
-            known |= {value: (*known.get(value, ()), *words) for value, words in others.items()}
-        return known
+            said = town.spoken_town().also_said.get(slot, {})
+            also |= {value: (*also.get(value, ()), *others) for value, others in said.items()}
+        return SpokenSlot(slot, values, kind=kind, labels=labels, also=also)
 
 
 class Vocabulary:

@@ -6,8 +6,6 @@ among those that its failure hangs on; a conversation on the first of its domain
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -19,7 +17,7 @@ from dialgauge.lab.blame.chain import Chain
 from dialgauge.lab.blame.lost_exchanges import late_reply
 from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
 from dialgauge.lab.told_acts import ACTS_READ, READ
-from dialgauge.tasks import Broken, JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
+from dialgauge.tasks import Broken, JudgedConversation, JudgedConversations, StrictVerdict
 from dialgauge.values import same_value
 from dialgauge.worlds.domain import DomainGoal, DomainSearch
 
@@ -48,7 +46,6 @@ class ConversationBlame(Struct, frozen=True, kw_only=True):
 
     @property
     def link(self) -> BrokenLink | None:
-        """The link that is blamed for the whole conversation."""
         return None if self.first is None else self.domains[self.first]
 
 
@@ -87,13 +84,18 @@ def _blame(
     for task in sorted(goal.tasks, key=lambda task: bool(task.links)):
         outcome = verdict.tasks[task.domain]
         chain = Chain(task, verdict.tasks, talk, domains)
-        links = [link for failure in outcome.failures if traceable for link in _of_failure(chain, failure, technical)]
+        links: list[BrokenLink] = []
+        for failure in outcome.failures if traceable else ():
+            # A technical failure is behind it, unless the task was settled wrongly before that.
+            of_agent = technical is None or failure.reason in _SETTLED
+            links += chain.of_failure(failure) if of_agent else filter(None, [technical])
         unnoticed = list(chain.unnoticed()) if traceable and technical is None else []
         if read:
             links, unnoticed = ([_of_the_lab(link) for link in some] for some in (links, unnoticed))
         broken += [*links, *unnoticed]
         if not outcome.success:
-            link = min(links or [technical or _unclear(talk)], key=lambda link: link.order)
+            unclear = BrokenLink("all_held" if talk.user_acts else "acts_not_recorded", turn=talk.last)
+            link = min(links or [technical or unclear], key=lambda link: link.order)
             domains[task.domain] = _after_late_reply(talk, link, linked=bool(task.links))
     sides = {link.side for link in broken}
     return ConversationBlame(
@@ -135,22 +137,13 @@ def _after_late_reply(talk: TalkRecord, link: BrokenLink, *, linked: bool) -> Br
     if late is None or late[0] + 1 > link.turn:
         return link
     return BrokenLink(
-        cause="heard_not_acted_on", part=link.part, slot=link.slot, turn=late[0] + 1, said_turn=late[0],
-        heard_turn=late[0], answered_turn=late[1], reason="reply_late",
-    )  # fmt: skip
+        "reply_late", link.part, link.slot, late[0] + 1, said_turn=late[0], heard_turn=late[0], answered_turn=late[1]
+    )
 
 
 def _of_the_lab(link: BrokenLink) -> BrokenLink:
     """The link; with a system that speaks freely, errors of our user count as our failure to understand the text."""
     return replace(link, cause="not_understood") if link.side == "user" else link
-
-
-def _of_failure(chain: Chain, failure: TaskFailure, technical: BrokenLink | None) -> Iterator[BrokenLink]:
-    """The links behind one failure: the technical failure, unless the task was settled wrongly before it."""
-    if technical is None or failure.reason in _SETTLED:
-        yield from chain.of_failure(failure)
-    else:
-        yield technical
 
 
 def _technical(dialogue: Dialogue, *, spent: bool = False) -> BrokenLink | None:
@@ -165,10 +158,6 @@ def _technical(dialogue: Dialogue, *, spent: bool = False) -> BrokenLink | None:
         return None
     why = outcome.details.get(EXPLANATION)
     return BrokenLink(
-        cause="infrastructure", turn=max(len(dialogue.turns) - 1, 0), reason="failed" if why else "ended",
-        given=(why or outcome.reason,), entity=outcome.ended_by,
+        "failed" if why else "ended", turn=max(len(dialogue.turns) - 1, 0), given=(why or outcome.reason,),
+        entity=outcome.ended_by,
     )  # fmt: skip
-
-
-def _unclear(talk: TalkRecord) -> BrokenLink:
-    return BrokenLink(cause="unclear", turn=talk.last, reason="all_held" if talk.user_acts else "acts_not_recorded")

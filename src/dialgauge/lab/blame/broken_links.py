@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, force_setattr
 
 from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, TOKEN_BUDGET
 from dialgauge.tasks import REASON_GROUPS, TaskFailure, failure_texts
@@ -45,10 +45,9 @@ SIDE_OF: dict[Cause, Side] = {cause: side for cause, (side, _) in _SIDES_AND_WOR
 CAUSE_WORDS: dict[Cause, str] = {cause: words for cause, (_, words) in _SIDES_AND_WORDS.items()}
 
 
-class BrokenLink(Struct, frozen=True, kw_only=True):
+class BrokenLink(Struct, frozen=True):
     """Where the chain of one thing that the goal asks for broke."""
 
-    cause: Cause
     #: What happened: a code of ``LINK_WORDS``, or of the reasons of tasks.
     reason: str
     #: What it is about: a constraint, a booking, a request, a reference, a taxi; empty for the whole domain.
@@ -56,6 +55,8 @@ class BrokenLink(Struct, frozen=True, kw_only=True):
     slot: str = ""
     #: The turn in which the link broke; for what never happened, the last turn in which it could have.
     turn: int = 0
+    #: Follows from the reason, unless that may be of several.
+    cause: Cause = cast("Cause", "")
     #: How far the chain held: the turns in which it was said, heard, acted on and answered.
     said_turn: int | None = None
     heard_turn: int | None = None
@@ -69,13 +70,16 @@ class BrokenLink(Struct, frozen=True, kw_only=True):
     times: int | None = None
     of: int | None = None
 
+    def __post_init__(self) -> None:
+        if not self.cause:
+            force_setattr(self, "cause", CAUSE_OF[self.reason])
+
     @property
     def sentence(self) -> str:
         return link_sentence(asdict(self))
 
     @property
     def side(self) -> Side:
-        """Who broke it."""
         return SIDE_OF[self.cause]
 
     @property
@@ -109,74 +113,94 @@ _CUT = "The conversation was cut off after {exchanges}, {share}from turn {turn} 
 _IN_VAIN = "The search of turn {acted_turn} had {slot} {given}, "
 _YET_FIT = ", and found nothing; {fitting} what it had said."
 _FIRST = "The first try with {slot} {wanted} was '{given}', "
-LINK_WORDS = {
-    # Never said
-    "value_never_said": "The user never said {value}.",
-    "wish_never_said": "The user never said what it wants of the {entity}.",
-    "said_otherwise": "The user said {slot} {given} in turn {said_turn}; its goal has {wanted}.",
-    "name_not_taken": "The system named {entity} in turn {answered_turn}, and the user did not take it.",
-    "never_asked": "The user never asked for the {slot}.",
-    "never_asked_again": "The user did not ask for the {slot} of what was named in turn {given}.",
-    "second_try_unsaid": "The user heard that its first try was refused and never said {slot} {wanted}.",
-    # Said, not heard
-    "dropped": _SAID + "no {slot}.",
-    "misheard": _SAID + "{slot} {given}.",
-    "overwritten": _SAID + "{slot} {given} in turn {heard_turn}.",
-    "heard_unsaid": "The system heard {slot} {given} in turn {heard_turn}, which the user did not say.",
-    "question_unheard": "The user asked for the {slot} in turn {said_turn}, and the system never heard it.",
-    "reply_unheard": "The system named one in turn {answered_turn}, and heard nothing of what the user said about it "
-    "in turn {said_turn}.",
-    "goodbye_unsaid": "The system heard a goodbye in turn {turn} that the user did not say.",
-    # Heard, not acted on
-    "never_searched": _KNEW + "never searched.",
-    "search_without": _KNEW + "left {slot} out of its search in turn {acted_turn}.",
-    "named_nothing": "The search of turn {acted_turn} had {given}, and the system named nothing.",
-    "never_booked": "The system knew the whole booking in turn {heard_turn} and never tried to make it.",
-    "never_sent": "The system knew all that a taxi needs in turn {heard_turn} and sent none.",
-    "question_unanswered": "The system heard in turn {heard_turn} that the user asks for the {slot} and never told it.",
-    "reply_late": "The system heard turn {said_turn} and only came back to it in turn {answered_turn}, when the user "
-    "had gone on.",
-    "never_called": _HEARD + "there was no {entity}.",
-    "called_without": _HEARD + "the {entity} of turn {given} left it out.",
-    "first_try_untold": _FIRST + "and that was never told.",
-    "goodbye_early": "The system said goodbye in turn {turn} before the user was done.",
-    # Acted on, wrong
-    "searched_unsaid": _IN_VAIN + "which the user had not said" + _YET_FIT,
-    "searched_taken_back": _IN_VAIN + "though the user had said {wanted} in turn {said_turn}" + _YET_FIT,
-    "named_unfit": "The system named nothing that fits, though its search of turn {acted_turn} had {given}.",
-    "named_beside": _HEARD + "the {entity} of turn {acted_turn} was right, and what turn {given} named does not fit.",
-    "called_otherwise": _HEARD + "the {entity} of turn {acted_turn} has {slot} {given}.",
-    # Answered, not heard
-    "answer_unheard": "The system told the {slot} in turn {answered_turn}, and the user never heard it.",
-    "answer_unsaid": "The user heard '{given}' of the {entity} in turn {turn}, which the system did not say, and left "
-    "it at that.",
-    "question_missed": "The system asked for {slot} in turn {turn}, and the user did not hear it.",
-    "name_misheard": "The system named the {entity} in turn {answered_turn}, which the user did not hear right; it "
-    "gave {slot} {given} in turn {said_turn}.",
-    "name_unsaid": "The user heard of {given} in turn {answered_turn}, which the system did not say, and gave it as "
-    "{slot} in turn {said_turn}.",
-    "name_unheard": "The system named {entity} in turn {answered_turn}, which the user did not hear.",
-    "other_name_unheard": "The system named another one in turn {answered_turn}, which the user did not hear.",
-    "refusal_unheard": "The system refused the first try in turn {answered_turn}, and the user never heard it.",
-    "goodbye_misheard": "The user left because it heard a goodbye that the system did not say.",
-    # Refused by the world, limits, infrastructure
-    "nothing_in_database": "The search of turn {acted_turn} was for all that was wanted, and the database has nothing.",
-    "booking_came_back": "The booking of turn {acted_turn} was as wanted, and it came back '{given}'.",
+#: What can happen, by the cause that it is of, in words.
+_WORDS_BY_CAUSE: dict[Cause, dict[str, str]] = {
+    "never_said": {
+        "value_never_said": "The user never said {value}.",
+        "wish_never_said": "The user never said what it wants of the {entity}.",
+        "said_otherwise": "The user said {slot} {given} in turn {said_turn}; its goal has {wanted}.",
+        "name_not_taken": "The system named {entity} in turn {answered_turn}, and the user did not take it.",
+        "never_asked": "The user never asked for the {slot}.",
+        "never_asked_again": "The user did not ask for the {slot} of what was named in turn {given}.",
+        "second_try_unsaid": "The user heard that its first try was refused and never said {slot} {wanted}.",
+    },
+    "said_not_heard": {
+        "dropped": _SAID + "no {slot}.",
+        "misheard": _SAID + "{slot} {given}.",
+        "overwritten": _SAID + "{slot} {given} in turn {heard_turn}.",
+        "heard_unsaid": "The system heard {slot} {given} in turn {heard_turn}, which the user did not say.",
+        "question_unheard": "The user asked for the {slot} in turn {said_turn}, and the system never heard it.",
+        "reply_unheard": "The system named one in turn {answered_turn}, and heard nothing of what the user said about "
+        "it in turn {said_turn}.",
+        "goodbye_unsaid": "The system heard a goodbye in turn {turn} that the user did not say.",
+    },
+    "heard_not_acted_on": {
+        "never_searched": _KNEW + "never searched.",
+        "search_without": _KNEW + "left {slot} out of its search in turn {acted_turn}.",
+        "named_nothing": "The search of turn {acted_turn} had {given}, and the system named nothing.",
+        "never_booked": "The system knew the whole booking in turn {heard_turn} and never tried to make it.",
+        "never_sent": "The system knew all that a taxi needs in turn {heard_turn} and sent none.",
+        "question_unanswered": "The system heard in turn {heard_turn} that the user asks for the {slot} and never told "
+        "it.",
+        "reply_late": "The system heard turn {said_turn} and only came back to it in turn {answered_turn}, when the "
+        "user had gone on.",
+        "never_called": _HEARD + "there was no {entity}.",
+        "called_without": _HEARD + "the {entity} of turn {given} left it out.",
+        "first_try_untold": _FIRST + "and that was never told.",
+        "goodbye_early": "The system said goodbye in turn {turn} before the user was done.",
+    },
+    "acted_on_wrong": {
+        "searched_unsaid": _IN_VAIN + "which the user had not said" + _YET_FIT,
+        "searched_taken_back": _IN_VAIN + "though the user had said {wanted} in turn {said_turn}" + _YET_FIT,
+        "named_unfit": "The system named nothing that fits, though its search of turn {acted_turn} had {given}.",
+        "named_beside": _HEARD
+        + "the {entity} of turn {acted_turn} was right, and what turn {given} named does not fit.",
+        "called_otherwise": _HEARD + "the {entity} of turn {acted_turn} has {slot} {given}.",
+    },
+    "answered_not_heard": {
+        "answer_unheard": "The system told the {slot} in turn {answered_turn}, and the user never heard it.",
+        "answer_unsaid": "The user heard '{given}' of the {entity} in turn {turn}, which the system did not say, and "
+        "left it at that.",
+        "question_missed": "The system asked for {slot} in turn {turn}, and the user did not hear it.",
+        "name_misheard": "The system named the {entity} in turn {answered_turn}, which the user did not hear right; it "
+        "gave {slot} {given} in turn {said_turn}.",
+        "name_unsaid": "The user heard of {given} in turn {answered_turn}, which the system did not say, and gave it "
+        "as {slot} in turn {said_turn}.",
+        "name_unheard": "The system named {entity} in turn {answered_turn}, which the user did not hear.",
+        "other_name_unheard": "The system named another one in turn {answered_turn}, which the user did not hear.",
+        "refusal_unheard": "The system refused the first try in turn {answered_turn}, and the user never heard it.",
+        "goodbye_misheard": "The user left because it heard a goodbye that the system did not say.",
+    },
+    "refused": {
+        "nothing_in_database": "The search of turn {acted_turn} was for all that was wanted, and the database has "
+        "nothing.",
+        "booking_came_back": "The booking of turn {acted_turn} was as wanted, and it came back '{given}'.",
+    },
+    "limit_reached": {
+        "limit": "The {limit} came before the user got to {what}; nobody lost an exchange.",
+        "limit_misheard": "The {limit} came before the user got to {what}; nothing misheard had to be said again.",
+    },
+    "infrastructure": {
+        "failed": "{explanation}.",
+        "ended": "The {entity} ended the conversation ({given}).",
+    },
+    "unclear": {
+        "refusal_untraceable": "The system refused the first try in turn {answered_turn}; the user does not record "
+        "what it heard.",
+        "first_try_not_refused": _FIRST + "though the goal expects a refusal.",
+        "untraceable": "The user gave or asked for {slot} in turn {turn}; the system does not record what it heard.",
+        "acts_not_recorded": "The user's acts are not recorded, so what it said is unknown{why}.",
+        "all_held": "Every link that the record shows held{why}.",
+    },
+}
+#: What may be of several causes.
+_OF_ANY_CAUSE = {
     "gave_up": "The user gave up: from turn {turn} on the user repeated {repeated}, {times} of {of} times.",
     "exchanges_lost": _CUT,
     "exchanges_partly_lost": _CUT,
-    "limit": "The {limit} came before the user got to {what}; nobody lost an exchange.",
-    "limit_misheard": "The {limit} came before the user got to {what}; nothing misheard had to be said again.",
-    "failed": "{explanation}.",
-    "ended": "The {entity} ended the conversation ({given}).",
-    # Unclear
-    "refusal_untraceable": "The system refused the first try in turn {answered_turn}; the user does not record what it "
-    "heard.",
-    "first_try_not_refused": _FIRST + "though the goal expects a refusal.",
-    "untraceable": "The user gave or asked for {slot} in turn {turn}; the system does not record what it heard.",
-    "acts_not_recorded": "The user's acts are not recorded, so what it said is unknown{why}.",
-    "all_held": "Every link that the record shows held{why}.",
 }
+CAUSE_OF = {reason: cause for cause, words in _WORDS_BY_CAUSE.items() for reason in words}
+LINK_WORDS = {**{reason: text for words in _WORDS_BY_CAUSE.values() for reason, text in words.items()}, **_OF_ANY_CAUSE}
 
 
 def link_sentence(link: Mapping[str, Any], why: str = "") -> str:

@@ -36,8 +36,11 @@ class Chain(GivenValues):
         match failure.reason:
             case "unfit":
                 yield from self._given("constraint", slot, task.info[slot], turn)
+            case "booked_otherwise" if slot in task.links:
+                link, _ = self._linked("booking", slot, turn)
+                yield from [link] if link is not None else []
             case "booked_otherwise":
-                yield from self._booked_otherwise(slot, turn)
+                yield from self._given("booking", slot, (task.book or {})[slot], turn)
             case "no_taxi" | "taxi_differs" | "taxi_end_missing":
                 yield from self._sent([slot] if slot else [*task.info, *task.links], turn)
             case "nothing_named" | "turned_down" | "given_up":
@@ -46,15 +49,11 @@ class Chain(GivenValues):
                 yield from self._unbooked()
             case "booked_besides" | "refusal_denied" | "refusal_untold" | "booking_untold":
                 untold = failure.reason in ("refusal_untold", "booking_untold")
-                yield BrokenLink(
-                    cause="heard_not_acted_on" if untold else "acted_on_wrong", part="booking", turn=turn or 0,
-                    acted_turn=turn, reason=failure.reason, given=failure.given,
-                )  # fmt: skip
+                cause: Cause = "heard_not_acted_on" if untold else "acted_on_wrong"
+                yield BrokenLink(failure.reason, "booking", "", turn or 0, cause, acted_turn=turn, given=failure.given)
             case "unread" | "reference_unread" | "outcome_unread":
-                yield BrokenLink(
-                    cause="not_understood", part="request", slot=slot, turn=turn or 0, answered_turn=turn,
-                    reason=failure.reason, wanted=failure.wanted,
-                )  # fmt: skip
+                told: dict[str, Any] = {"answered_turn": turn, "wanted": failure.wanted}
+                yield BrokenLink(failure.reason, "request", slot, turn or 0, "not_understood", **told)
             case "reference_untold" | "reference_wrong":
                 yield self._reference(failure)
             case _:
@@ -81,15 +80,12 @@ class Chain(GivenValues):
                 if all(word.turn == last for word in told_words):  # nobody is left to hear the last turn
                     continue
                 yield BrokenLink(
-                    cause="answered_not_heard", part="request", slot=slot, turn=told_words[0].turn,
-                    answered_turn=told_words[0].turn,
-                    reason="answer_unheard",
-                )  # fmt: skip
+                    "answer_unheard", "request", slot, told_words[0].turn, answered_turn=told_words[0].turn
+                )
 
     # Nothing found, nothing booked, no taxi
 
     def _nothing(self) -> Iterator[BrokenLink]:
-        """Why the user ended up with nothing."""
         task, record = self._task, self._record
         wanted = {slot: value for slot, value in task.info.items() if slot in self._service.wishes}
         broken, known = self._all_heard("constraint", wanted)
@@ -109,9 +105,8 @@ class Chain(GivenValues):
         for call_turn, call in searches:
             if call.found == 0 and _holds(call, wanted):
                 return false_refusal(self._talk, record, call_turn, call) or BrokenLink(
-                    cause="refused", part="constraint", turn=call_turn, heard_turn=known, acted_turn=call_turn,
-                    reason="nothing_in_database",
-                )  # fmt: skip
+                    "nothing_in_database", "constraint", turn=call_turn, heard_turn=known, acted_turn=call_turn
+                )
         call_turn, call = searches[-1] if searches else (known + 1, Call(name=SEARCH))
         seen: dict[str, Any] = {
             "part": "constraint",
@@ -121,9 +116,8 @@ class Chain(GivenValues):
         missing = next((slot for slot in wanted if slot not in call.arguments), "")
         if missing or not searches:
             return BrokenLink(
-                cause="heard_not_acted_on", slot=missing, turn=known + 1, **seen,
-                reason="search_without" if searches else "never_searched",
-            )  # fmt: skip
+                reason="search_without" if searches else "never_searched", slot=missing, turn=known + 1, **seen
+            )
         right = next((turn for turn, search in searches if _holds(search, wanted)), call_turn)
         if self._excuses.named_otherwise(right) and (lost := self._excuses.name_lost(right)):
             return lost
@@ -131,31 +125,24 @@ class Chain(GivenValues):
         if refusals or not _holds(call, wanted):
             false = (false_refusal(self._talk, record, turn, search) for turn, search in searches)
             return next(filter(None, false), None) or BrokenLink(
-                cause="acted_on_wrong", turn=call_turn, **seen, reason="named_unfit", given=(call.outcome_words,)
-            )  # fmt: skip
-        if self._asked_back(call_turn):
+                reason="named_unfit", turn=call_turn, **seen, given=(call.outcome_words,)
+            )
+        asked = any(word.intent in (REQUEST, SELECT) and word.turn == call_turn for word in record.told)
+        if asked and record.last_turn is not None and record.last_turn < call_turn:  # the user had gone on by then
             return self._excuses.unsaid("constraint", "", "")
         return self._excuses.name_lost(call_turn) or BrokenLink(
-            cause="heard_not_acted_on", turn=call_turn, **seen, reason="named_nothing", given=(call.outcome_words,)
-        )  # fmt: skip
-
-    def _asked_back(self, turn: int) -> bool:
-        """Did the system ask something in a turn, and the user spoke of something else from then on?"""
-        record = self._record
-        asked = any(word.intent in (REQUEST, SELECT) and word.turn == turn for word in record.told)
-        return asked and record.last_turn is not None and record.last_turn < turn
+            reason="named_nothing", turn=call_turn, **seen, given=(call.outcome_words,)
+        )
 
     def _unbooked(self) -> Iterator[BrokenLink]:
-        """Why nothing was booked."""
         task, record, last = self._task, self._record, self._talk.last
         book = task.book or {}
         attempts = record.called(BOOK, last)
         for call_turn, call in attempts:
             if _holds(call, book):
                 yield BrokenLink(
-                    cause="refused", part="booking", turn=call_turn, acted_turn=call_turn,
-                    reason="booking_came_back", given=(call.outcome_words,),
-                )  # fmt: skip
+                    "booking_came_back", "booking", turn=call_turn, acted_turn=call_turn, given=(call.outcome_words,)
+                )
                 return
         if any(failure.reason in _HIDDEN for failure in self._outcome.failures):
             return
@@ -166,24 +153,13 @@ class Chain(GivenValues):
         if any(failure.reason in _NOTHING for failure in self._outcome.failures):
             return  # there was nothing to book, and why is told elsewhere
         if not attempts:
-            yield BrokenLink(
-                cause="heard_not_acted_on", part="booking", turn=known + 1, heard_turn=known, said_turn=known,
-                reason="never_booked",
-            )  # fmt: skip
+            yield BrokenLink("never_booked", "booking", turn=known + 1, heard_turn=known, said_turn=known)
             return
         for slot, value in book.items():
             given = attempts[-1][1].arguments.get(slot, "")
             heard = record.hears(slot, last)
             if not same_value(given, value) and heard is not None:
                 yield self._acted("booking", slot, value, heard, last)
-
-    def _booked_otherwise(self, slot: str, turn: int | None) -> Iterator[BrokenLink]:
-        """Why something was booked with another value."""
-        if slot in self._task.links:
-            link, _ = self._linked("booking", slot, turn)
-            yield from [link] if link is not None else []
-        else:
-            yield from self._given("booking", slot, (self._task.book or {})[slot], turn)
 
     def _sent(self, slots: list[str], sent: int | None) -> Iterator[BrokenLink]:
         """Why nothing was sent, or with other slots than wanted."""
@@ -193,12 +169,7 @@ class Chain(GivenValues):
             broken += [link] if link is not None else []
             known = max(known, heard.turn if heard is not None else 0)
         if not broken and sent is None:
-            broken.append(
-                BrokenLink(
-                    cause="heard_not_acted_on", part=self._service.call, turn=known + 1, heard_turn=known,
-                    reason="never_sent",
-                )
-            )  # fmt: skip
+            broken.append(BrokenLink("never_sent", self._service.call, turn=known + 1, heard_turn=known))
         yield from broken
 
     def _linked(self, part: str, slot: str, sent: int | None) -> tuple[BrokenLink | None, Word | None]:
@@ -234,8 +205,8 @@ class Chain(GivenValues):
         booked = [turn for turn, call in self._record.called(BOOK, self._talk.last) if call.outcome == "booked"]
         turn = booked[-1] if booked else self._talk.last
         return BrokenLink(
-            cause=cause, part="reference", slot=failure.slot, turn=turn if told_turn is None else told_turn,
-            acted_turn=turn, answered_turn=told_turn, reason=failure.reason, given=failure.given, wanted=failure.wanted,
+            failure.reason, "reference", failure.slot, turn if told_turn is None else told_turn, cause,
+            acted_turn=turn, answered_turn=told_turn, given=failure.given, wanted=failure.wanted,
         )  # fmt: skip
 
     def _request(self, failure: TaskFailure) -> Iterator[BrokenLink]:
@@ -246,8 +217,8 @@ class Chain(GivenValues):
             if not nothing:
                 yield from self._name_misheard(failure.turn)
                 yield BrokenLink(
-                    cause="acted_on_wrong", part="request", slot=slot, turn=failure.turn, answered_turn=failure.turn,
-                    reason=failure.reason, given=failure.given, wanted=failure.wanted, entity=failure.entity,
+                    failure.reason, "request", slot, failure.turn, "acted_on_wrong", answered_turn=failure.turn,
+                    given=failure.given, wanted=failure.wanted, entity=failure.entity,
                 )  # fmt: skip
             return
         since = (self._outcome.turn or 0) if failure.elsewhere else -1
@@ -257,15 +228,11 @@ class Chain(GivenValues):
         elif not self._talk.system_hears or (record.believed and not record.heard):
             yield self._untraceable("request", slot, asked[0])
         elif not (heard := [turn for turn in record.asks_heard(slot) if turn > since]):
-            yield BrokenLink(
-                cause="said_not_heard", part="request", slot=slot, turn=asked[0], said_turn=asked[0],
-                reason="question_unheard",
-            )  # fmt: skip
+            yield BrokenLink("question_unheard", "request", slot, asked[0], said_turn=asked[0])
         elif not nothing:
             yield BrokenLink(
-                cause="heard_not_acted_on", part="request", slot=slot, turn=heard[0] + 1, said_turn=asked[0],
-                heard_turn=heard[0], reason="question_unanswered",
-            )  # fmt: skip
+                "question_unanswered", "request", slot, heard[0] + 1, said_turn=asked[0], heard_turn=heard[0]
+            )
 
     def _name_misheard(self, turn: int) -> Iterator[BrokenLink]:
         """What was told may be true of another one, because the system did not hear which one the user asked for."""

@@ -59,17 +59,12 @@ def _unsaid_value(
     heard = record.hears(slot, turn)
     if heard is None or not same_value(heard.value, value):
         return BrokenLink(
-            cause="acted_on_wrong", part="constraint", slot=slot, turn=turn, acted_turn=turn,
-            said_turn=word.turn if word else None, given=(value,), times=fitting,
-            reason="searched_unsaid" if word is None else "searched_taken_back", wanted=word.value if word else "",
+            "searched_unsaid" if word is None else "searched_taken_back", "constraint", slot, turn, acted_turn=turn,
+            said_turn=word.turn if word else None, given=(value,), times=fitting, wanted=word.value if word else "",
         )  # fmt: skip
     if word is None:
-        return BrokenLink(
-            cause="said_not_heard", part="constraint", slot=slot, turn=heard.turn, heard_turn=heard.turn,
-            reason="heard_unsaid", given=(value,),
-        )  # fmt: skip
+        return BrokenLink("heard_unsaid", "constraint", slot, heard.turn, heard_turn=heard.turn, given=(value,))
     return BrokenLink(
-        cause="said_not_heard", part="constraint", slot=slot, turn=max(word.turn, heard.turn), said_turn=word.turn,
-        heard_turn=heard.turn, reason="misheard" if heard.turn == word.turn else "overwritten", given=(value,),
-        wanted=word.value,
+        "misheard" if heard.turn == word.turn else "overwritten", "constraint", slot, max(word.turn, heard.turn),
+        said_turn=word.turn, heard_turn=heard.turn, given=(value,), wanted=word.value,
     )  # fmt: skip

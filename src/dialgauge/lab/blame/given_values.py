@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dialgauge.intents import NO_BOOK, NO_OFFER
-from dialgauge.lab.blame.broken_links import BrokenLink, Cause
+from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word
 from dialgauge.lab.blame.user_omissions import UserOmissions
 from dialgauge.tasks import TaskOutcome
@@ -86,10 +86,10 @@ class GivenValues:
         turn = heard.turn if heard is not None and overwritten and heard.turn > said.turn else said.turn
         known: dict[str, Any] = {"part": part, "slot": slot, "said_turn": said.turn, "wanted": said.value}
         if heard is None:
-            return BrokenLink(cause="said_not_heard", turn=turn, **known, reason="dropped")
+            return BrokenLink(reason="dropped", turn=turn, **known)
         return BrokenLink(
-            cause="said_not_heard", turn=turn, heard_turn=heard.turn, **known, given=(heard.value,),
-            reason="misheard" if heard.turn == said.turn else "overwritten",
+            reason="misheard" if heard.turn == said.turn else "overwritten", turn=turn, heard_turn=heard.turn, **known,
+            given=(heard.value,),
         )  # fmt: skip
 
     def _acted(self, part: str, slot: str, wanted: str, heard: Word, until: int) -> BrokenLink:
@@ -100,16 +100,15 @@ class GivenValues:
         if not calls or slot not in calls[-1][1].arguments:
             turn = next((call_turn for call_turn, _ in calls if call_turn > heard.turn), heard.turn + 1)
             return BrokenLink(
-                cause="heard_not_acted_on", turn=turn, **known,
+                reason="called_without" if calls else "never_called", turn=turn, **known,
                 given=tuple(str(call_turn) for call_turn, _ in calls[-1:]),
-                reason="called_without" if calls else "never_called",
             )  # fmt: skip
         call_turn, call = calls[-1]
         given = call.arguments[slot]
         right = same_value(given, wanted)
         return BrokenLink(
-            cause="acted_on_wrong", turn=max(call_turn, heard.turn), acted_turn=call_turn, **known,
-            reason="named_beside" if right else "called_otherwise", given=(str(until) if right else given,),
+            reason="named_beside" if right else "called_otherwise", turn=max(call_turn, heard.turn),
+            acted_turn=call_turn, **known, given=(str(until) if right else given,),
         )  # fmt: skip
 
     def _unsaid(self, part: str, slot: str, wanted: str, decided: int | None) -> BrokenLink | None:
@@ -117,10 +116,7 @@ class GivenValues:
         task = self._task
         heard = self._record.hears(slot, self._talk.last if decided is None else decided)
         if heard is not None and not any(word.turn <= heard.turn for word in self._record.says(slot)):
-            return BrokenLink(
-                cause="said_not_heard", part=part, slot=slot, turn=heard.turn, heard_turn=heard.turn,
-                reason="heard_unsaid", given=(heard.value,),
-            )  # fmt: skip
+            return BrokenLink("heard_unsaid", part, slot, heard.turn, heard_turn=heard.turn, given=(heard.value,))
         firsts = (task.book_first if part == "booking" else task.first) or {}
         tried = [word for word in self._record.says(slot) if same_value(word.value, firsts.get(slot, ""))]
         if slot in firsts and tried:
@@ -147,11 +143,9 @@ class GivenValues:
             return self._acted(part, slot, attempt.value, heard[0], self._talk.last) if calls else None
         turn, call = made[-1]
         untold = call.outcome == "refused" or call.found == 0
-        cause: Cause = "heard_not_acted_on" if untold else "unclear"
+        reason, broke = ("first_try_untold", turn) if untold else ("first_try_not_refused", self._talk.last)
         return BrokenLink(
-            cause=cause, part=part, slot=slot, turn=turn if untold else self._talk.last, said_turn=attempt.turn,
-            heard_turn=heard[0].turn,
-            acted_turn=turn, reason="first_try_untold" if untold else "first_try_not_refused",
+            reason, part, slot, broke, said_turn=attempt.turn, heard_turn=heard[0].turn, acted_turn=turn,
             given=(call.outcome_words,), wanted=attempt.value,
         )  # fmt: skip
 
@@ -167,7 +161,4 @@ class GivenValues:
         return broken, known
 
     def _untraceable(self, part: str, slot: str, turn: int) -> BrokenLink:
-        return BrokenLink(
-            cause="unclear", part=part, slot=slot, turn=turn, said_turn=turn,
-            reason="untraceable",
-        )  # fmt: skip
+        return BrokenLink("untraceable", part, slot, turn, said_turn=turn)

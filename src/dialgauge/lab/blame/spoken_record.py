@@ -51,19 +51,15 @@ class DomainRecord:
         self.believed: list[tuple[int, dict[str, str]]] = []
 
     def says(self, slot: str) -> list[Word]:
-        """When the user said a value of a slot."""
         return [word for word in self.said if word.intent == INFORM and word.slot == slot]
 
     def asks(self, slot: str) -> list[int]:
-        """The turns in which the user asked for a slot."""
         return [word.turn for word in self.said if word.intent == REQUEST and same_slot(word.slot, slot)]
 
     def asks_heard(self, slot: str) -> list[int]:
-        """The turns in which the system heard that the user asks for a slot."""
         return [word.turn for word in self.heard if word.intent == REQUEST and same_slot(word.slot, slot)]
 
     def called(self, name: str, upto: int) -> list[tuple[int, Call]]:
-        """Calls of a kind, up to a turn."""
         return [(turn, call) for turn, call in self.calls if call.name == name and turn <= upto]
 
     def hears(self, slot: str, upto: int) -> Word | None:
@@ -103,7 +99,12 @@ class TalkRecord:
         self.system_acts = all(turn.acts is not None for turn in systems)
         self.system_hears = any(turn.heard is not None or turn.predicted is not None for turn in users)
         self.user_hears = len(systems) < 2 or any(turn.heard is not None for turn in systems)
-        self._read()
+        bookable = ""
+        for index, turn in enumerate(self.turns):
+            if turn.speaker == "user":
+                bookable = self._read_user(turn, index) or bookable
+            else:
+                self._read_system(turn, index, bookable)
 
     @property
     def user_seen(self) -> bool:
@@ -125,14 +126,6 @@ class TalkRecord:
     @property
     def last_user_turn(self) -> int:
         return max((index for index, turn in enumerate(self.turns) if turn.speaker == "user"), default=0)
-
-    def _read(self) -> None:
-        bookable = ""
-        for index, turn in enumerate(self.turns):
-            if turn.speaker == "user":
-                bookable = self._read_user(turn, index) or bookable
-            else:
-                self._read_system(turn, index, bookable)
 
     def _read_user(self, turn: Turn, position: int) -> str:
         """The domain of it that can be booked."""

@@ -44,19 +44,18 @@ class UserOmissions:
     def unsaid(self, part: str, slot: str, wanted: str) -> BrokenLink:
         """The user never said something."""
         if phantom := self._phantom(part, slot):
-            return _answer_missed(part, slot, phantom, self._record.domain)
+            turn, domain = phantom.turn, self._record.domain
+            what = f"{name_halves(phantom.name)[1]} {phantom.slot} {phantom.value}".strip()
+            return BrokenLink("answer_unsaid", part, slot, turn, answered_turn=turn, given=(what,), entity=domain)
         if missed := self._missed_question(slot):
-            return BrokenLink(
-                cause="answered_not_heard", part=part, slot=slot, turn=missed, answered_turn=missed,
-                reason="question_missed",
-            )  # fmt: skip
+            return BrokenLink("question_missed", part, slot, missed, answered_turn=missed)
         if cut := self._used_up(part, slot) or self._sent_away(part, slot):
             return cut
         if false := sent_away_falsely(self._talk, self._record, self._last_chance):
             return false
         return BrokenLink(
-            cause="never_said", part=part, slot=slot, turn=self._last_chance, wanted=wanted, entity=self._record.domain,
-            reason="value_never_said" if slot or wanted else "wish_never_said",
+            "value_never_said" if slot or wanted else "wish_never_said", part, slot, self._last_chance, wanted=wanted,
+            entity=self._record.domain,
         )  # fmt: skip
 
     def said_otherwise(
@@ -72,14 +71,13 @@ class UserOmissions:
         heard = [word for word in spoken if word.value == spoken_word.value and word.tells and word.slot in self._names]
         if names and since is not None and since < spoken_word.turn and self._unheard_name(names, since):
             return BrokenLink(
-                cause="answered_not_heard", part=part, slot=slot, turn=since, answered_turn=since,
-                said_turn=spoken_word.turn,
-                reason="name_misheard", given=(spoken_word.value,), entity=linked,
+                "name_misheard", part, slot, since, answered_turn=since, said_turn=spoken_word.turn,
+                given=(spoken_word.value,), entity=linked,
             )  # fmt: skip
         if heard and not self.was_told(spoken_word, linked):
             return BrokenLink(
-                cause="answered_not_heard", part=part, slot=slot, turn=heard[0].turn, answered_turn=heard[0].turn,
-                said_turn=spoken_word.turn, reason="name_unsaid", given=(spoken_word.value,),
+                "name_unsaid", part, slot, heard[0].turn, answered_turn=heard[0].turn, said_turn=spoken_word.turn,
+                given=(spoken_word.value,),
             )  # fmt: skip
         if (
             names
@@ -89,8 +87,8 @@ class UserOmissions:
         ):
             return late
         return BrokenLink(
-            cause="never_said", part=part, slot=slot, turn=spoken_word.turn, said_turn=spoken_word.turn,
-            reason="said_otherwise", given=(spoken_word.value,), wanted=wanted,
+            "said_otherwise", part, slot, spoken_word.turn, said_turn=spoken_word.turn, given=(spoken_word.value,),
+            wanted=wanted,
         )  # fmt: skip
 
     def was_told(self, spoken_word: Word, domain: str) -> bool:
@@ -120,9 +118,8 @@ class UserOmissions:
             return None
         search_turn = searches[-1]
         return BrokenLink(
-            cause="heard_not_acted_on", part=part, slot=slot, turn=search_turn, said_turn=search_turn - 1,
-            heard_turn=search_turn - 1,
-            answered_turn=since, reason="reply_late",
+            "reply_late", part, slot, search_turn, said_turn=search_turn - 1, heard_turn=search_turn - 1,
+            answered_turn=since,
         )  # fmt: skip
 
     def name_lost(self, since: int) -> BrokenLink | None:
@@ -138,14 +135,13 @@ class UserOmissions:
             return self._misheard_before(first, heard) or other
         if self._unheard_name(record, first):
             return BrokenLink(
-                cause="answered_not_heard", part="constraint", slot=named[0].slot, turn=first, answered_turn=first,
-                reason="name_unheard", entity=named[0].value,
-            )  # fmt: skip
+                "name_unheard", "constraint", named[0].slot, first, answered_turn=first, entity=named[0].value
+            )
         if misheard := self._misheard_before(first, self._talk.last):
             return misheard
         return self._used_up("constraint", named[0].slot) or BrokenLink(
-            cause="never_said", part="constraint", slot=named[0].slot, turn=self._last_chance, answered_turn=first,
-            reason="name_not_taken", entity=named[0].value,
+            "name_not_taken", "constraint", named[0].slot, self._last_chance, answered_turn=first,
+            entity=named[0].value,
         )  # fmt: skip
 
     def named_otherwise(self, since: int) -> bool:
@@ -172,10 +168,7 @@ class UserOmissions:
                 and nothing_heard(turn)
                 and any(act.domain == self._record.domain for act in turn.acts or ())
             ):
-                return BrokenLink(
-                    cause="said_not_heard", part="constraint", turn=index, said_turn=index, answered_turn=since,
-                    reason="reply_unheard",
-                )  # fmt: skip
+                return BrokenLink("reply_unheard", "constraint", turn=index, said_turn=index, answered_turn=since)
         return None
 
     def unasked(self, slot: str, since: int | None) -> BrokenLink:
@@ -184,36 +177,25 @@ class UserOmissions:
             link = self.unsaid("request", slot, "")
             if link.cause != "never_said" or not slot:
                 return link
-            return BrokenLink(cause=link.cause, part="request", slot=slot, turn=link.turn, reason="never_asked")
+            return BrokenLink("never_asked", "request", slot, link.turn)
         if self._unheard_name(self._record, since):
-            return BrokenLink(
-                cause="answered_not_heard", part="request", slot=slot, turn=since, answered_turn=since,
-                reason="other_name_unheard",
-            )  # fmt: skip
+            return BrokenLink("other_name_unheard", "request", slot, since, answered_turn=since)
         if late := self._named_late(self._record, since, "request", slot):
             return late
         return self._used_up("request", slot) or BrokenLink(
-            cause="never_said", part="request", slot=slot, turn=self._last_chance,
-            reason="never_asked_again", given=(str(since),),
-        )  # fmt: skip
+            "never_asked_again", "request", slot, self._last_chance, given=(str(since),)
+        )
 
     def after_refusal(self, part: str, slot: str, wanted: str, intent: str, refusals: list[int]) -> BrokenLink:
         """The first try was refused, and the user never said what comes after."""
         hearable = [turn for turn in refusals if self._talk.turns[turn].heard is not None]
         if hearable and not self._record.user_heard(intent, hearable):
-            return BrokenLink(
-                cause="answered_not_heard", part=part, slot=slot, turn=hearable[0], answered_turn=hearable[0],
-                reason="refusal_unheard",
-            )  # fmt: skip
+            return BrokenLink("refusal_unheard", part, slot, hearable[0], answered_turn=hearable[0])
         if not self._talk.user_hears:
-            return BrokenLink(
-                cause="unclear", part=part, slot=slot, turn=refusals[0], answered_turn=refusals[0],
-                reason="refusal_untraceable",
-            )  # fmt: skip
+            return BrokenLink("refusal_untraceable", part, slot, refusals[0], answered_turn=refusals[0])
         return self._used_up(part, slot) or BrokenLink(
-            cause="never_said", part=part, slot=slot, turn=self._last_chance, answered_turn=refusals[0],
-            reason="second_try_unsaid", wanted=wanted,
-        )  # fmt: skip
+            "second_try_unsaid", part, slot, self._last_chance, answered_turn=refusals[0], wanted=wanted
+        )
 
     def invented(self, wanted: Mapping[str, str]) -> Iterator[BrokenLink]:
         """Constraints that the goal does not have: heard without being said, or said."""
@@ -225,9 +207,8 @@ class UserOmissions:
             words = record.says(slot)
             if not words or not same_value(words[-1].value, heard.value):
                 yield BrokenLink(
-                    cause="said_not_heard", part="constraint", slot=slot, turn=heard.turn, heard_turn=heard.turn,
-                    reason="heard_unsaid", given=(heard.value,),
-                )  # fmt: skip
+                    "heard_unsaid", "constraint", slot, heard.turn, heard_turn=heard.turn, given=(heard.value,)
+                )
             elif not self.was_told(words[-1], record.domain):  # picking what the system named is no fault
                 yield self.said_otherwise("constraint", slot, "none", words[-1], record.domain)
 
@@ -270,13 +251,11 @@ class UserOmissions:
         byes = [index for index, turn in enumerate(self._talk.turns) if turn.speaker == "system" and _bids(turn.acts)]
         own = [index for index, turn in enumerate(self._talk.turns) if turn.speaker == "user" and _bids(turn.acts)]
         early = [place for place in byes if not own or place < own[0]]
-        cause: Cause = "heard_not_acted_on"
-        turn, reason = early[0] if early else self._talk.last, "goodbye_early"
         if not early:
-            cause, reason = "answered_not_heard", "goodbye_misheard"
-        elif _bids(self._talk.turns[turn - 1].heard):
-            turn, cause, reason = turn - 1, "said_not_heard", "goodbye_unsaid"
-        return BrokenLink(cause=cause, part=part, slot=slot, turn=turn, reason=reason)
+            return BrokenLink("goodbye_misheard", part, slot, self._talk.last)
+        if _bids(self._talk.turns[early[0] - 1].heard):
+            return BrokenLink("goodbye_unsaid", part, slot, early[0] - 1)
+        return BrokenLink("goodbye_early", part, slot, early[0])
 
     def _used_up(self, part: str, slot: str) -> BrokenLink | None:
         """Whoever lost exchanges used up the steps of a conversation that was cut off, or the user's patience."""
@@ -289,7 +268,7 @@ class UserOmissions:
         turn, cause, times = _mostly(lost)
         if cause == "never_said":
             return None
-        return BrokenLink(cause=cause, part=part, slot=slot, turn=turn, reason="gave_up", times=times, of=len(lost))
+        return BrokenLink("gave_up", part, slot, turn, cause, times=times, of=len(lost))
 
     def _cut_off(self, part: str, slot: str, reason: str) -> BrokenLink | None:
         """Who used up the steps; the limit itself where nobody did. None: the user had gone on to other things."""
@@ -298,25 +277,18 @@ class UserOmissions:
         if lost := whole or partly_lost_exchanges(turns):
             turn, cause, times = _mostly(lost)
             turn = _where_it_was_missed(turns, turn, cause)
-            return BrokenLink(
-                cause=cause, part=part, slot=slot, turn=turn, times=times, of=len(lost),
-                reason="exchanges_lost" if whole else "exchanges_partly_lost",
-            )  # fmt: skip
-        if self._left_behind:
+            lost_how = "exchanges_lost" if whole else "exchanges_partly_lost"
+            return BrokenLink(lost_how, part, slot, turn, cause, times=times, of=len(lost))
+        last = self._record.last_turn
+        later = [] if last is None else [turn for turn in turns[last + 1 :] if turn.speaker == "user"]
+        if any(act.domain != GENERAL for turn in later for act in turn.acts or ()):
             return None
         exchanges = sum(turn.speaker == "user" for turn in self._talk.turns)
         misheard = any(turn.heard is not None and set(turn.heard) != set(turn.acts or ()) for turn in self._talk.turns)
         return BrokenLink(
-            cause="limit_reached", part=part, slot=slot, turn=self._talk.last, given=(reason,), of=exchanges,
-            reason="limit_misheard" if misheard else "limit", entity=self._record.domain,
+            "limit_misheard" if misheard else "limit", part, slot, self._talk.last, given=(reason,), of=exchanges,
+            entity=self._record.domain,
         )  # fmt: skip
-
-    @property
-    def _left_behind(self) -> bool:
-        """Did the user speak of the domain, and after that of others only?"""
-        last = self._record.last_turn
-        later = self._talk.turns[last + 1 :] if last is not None else ()
-        return any(turn.speaker == "user" and any(act.domain != GENERAL for act in turn.acts or ()) for turn in later)
 
 
 def _where_it_was_missed(turns: Sequence[Turn], lost: int, cause: Cause) -> int:
@@ -335,14 +307,6 @@ def _mostly(lost: list[tuple[int, Cause]]) -> tuple[int, Cause, int]:
     counts = Counter(cause for _, cause in lost)
     turn, cause = min(lost, key=lambda pair: (-counts[pair[1]], pair[0]))
     return turn, cause, counts[cause]
-
-
-def _answer_missed(part: str, slot: str, phantom: Word, domain: str) -> BrokenLink:
-    what = f"{name_halves(phantom.name)[1]} {phantom.slot} {phantom.value}".strip()
-    return BrokenLink(
-        cause="answered_not_heard", part=part, slot=slot, turn=phantom.turn, answered_turn=phantom.turn,
-        reason="answer_unsaid", given=(what,), entity=domain,
-    )  # fmt: skip
 
 
 def _bids(acts: tuple[Act, ...] | None) -> bool:

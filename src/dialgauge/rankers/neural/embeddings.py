@@ -14,13 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import Point
 from dialgauge.rankers.features import words_and_pairs
 from dialgauge.rankers.neural.config import Hyperparameters, embedding_preset
 from dialgauge.rankers.neural.encoding import EncodedPoints, Ints, WordBags, padded
-from dialgauge.rankers.neural.learned import Batch, LearnedRanker, all_settings_but
-from dialgauge.rankers.neural.matching import MatchTypes
+from dialgauge.rankers.neural.learned import Batch, LearnedRanker, MatchTyped, all_settings_but
 from dialgauge.rankers.neural.scoring import Extra, scored
 
 
@@ -31,9 +29,6 @@ class Embeddings(LearnedRanker):
     summary = "supervised embeddings"
     settable = all_settings_but("hops", "entity_dropout", "spelling")
 
-    #: Rows of weights for match types.
-    extra_rows = 0
-
     def preset_config(self, task: int) -> Hyperparameters:
         return embedding_preset(task, self.preset)
 
@@ -42,11 +37,6 @@ class Embeddings(LearnedRanker):
 
     def batch_lengths(self, encoded: EncodedPoints) -> Ints:
         return encoded.lengths if self.config.history else np.zeros(len(encoded), dtype=np.int64)
-
-    def shared_with(self, batch: Batch) -> Extra | None:
-        """Match types, for the variant that has them."""
-        del batch
-        return None
 
     def batch_scores(self, batch: Batch) -> Tensor:
         inputs = batch.encoded.queries[batch.rows][:, None]
@@ -58,22 +48,14 @@ class Embeddings(LearnedRanker):
         return scores
 
 
-class EmbeddingsTypes(Embeddings):
+class EmbeddingsTypes(MatchTyped, Embeddings):
     """The same with match types; without history a candidate has the words of all its types, matched or not."""
 
     name = "embeddings-type"
     summary = "supervised embeddings with match types"
 
-    def learn_world(self, facts: Sequence[Fact]) -> None:
-        self._types = MatchTypes(facts, self.schema, self.candidates)
-        self.extra_rows = self._types.kinds
-
     def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
-        matcher = self._types.matcher
-        return matcher.present(points) if self.config.history else matcher.everything(points)
-
-    def shared_with(self, batch: Batch) -> Extra | None:
-        return self._types.matches(batch.contexts, self.tensor)
+        return super().contexts(points) if self.config.history else self.types.matcher.everything(points)
 
 
 class EmbeddingsBigrams(Embeddings):

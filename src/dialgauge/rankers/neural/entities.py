@@ -104,7 +104,11 @@ class _DialogSoFar:
         pairs = self._entities.mentioned(line.text)
         self._present.update(number for _, number in pairs)
         if line.kind == "fact":
-            self._take_fact(line.text)
+            if line.text != NO_RESULT:
+                name, relation, value = line.text.split(" ", 2)
+                about = self._numbers.setdefault(name.lower(), {})
+                if relation in self._entities.numeric and is_number(value):
+                    about[relation] = float(value)
             return
         self._latest.update(pairs)
         for word in line.text.lower().split():
@@ -113,21 +117,17 @@ class _DialogSoFar:
                 if line.kind == "bot":
                     self._offered.add(word)
 
-    def _take_fact(self, text: str) -> None:
-        if text == NO_RESULT:
-            return
-        name, relation, value = text.split(" ", 2)
-        about = self._numbers.setdefault(name.lower(), {})
-        if relation in self._entities.numeric and is_number(value):
-            about[relation] = float(value)
-
     def marks(self) -> set[tuple[int, int]]:
         """All marks as (entity, mark)."""
         number_of = {mark: number for number, mark in enumerate(self._entities.marks)}
         marks = {(entity, number_of["present"]) for entity in self._present}
         marks.update((entity, number_of["latest"]) for entity in self._latest.values())
         marks.update((entity, number_of["of named"]) for entity in self._entities.belongings(self._named))
-        number = {name: self._name_number(name) for name in {*self._numbers, *self._offered}}
+        kinds = self._entities.of_word
+        number = {
+            name: next((number for kind, number in kinds.get(name, ()) if kind == 0), 0)
+            for name in {*self._numbers, *self._offered}
+        }
         waiting = [name for name in self._numbers if name not in self._offered]
         marks.update((number[name], number_of["listed"]) for name in self._numbers)
         marks.update((number[name], number_of["offered"]) for name in self._offered)
@@ -141,9 +141,6 @@ class _DialogSoFar:
                         (number[name], number_of[f"{side} {relation}"]) for name in values if values[name] == edge
                     )
         return marks
-
-    def _name_number(self, name: str) -> int:
-        return next((number for kind, number in self._entities.of_word.get(name, ()) if kind == 0), 0)
 
 
 class RelationSchema(msgspec.Struct, frozen=True):

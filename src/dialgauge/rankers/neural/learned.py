@@ -29,7 +29,8 @@ from dialgauge.rankers.neural.encoding import (
     words_of,
 )
 from dialgauge.rankers.neural.entities import RelationSchema
-from dialgauge.rankers.neural.scoring import cross_entropy
+from dialgauge.rankers.neural.matching import MatchTypes
+from dialgauge.rankers.neural.scoring import Extra, cross_entropy
 from dialgauge.rankers.neural.training import Training, device_named, within_memory
 from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, TrainingName, silent
 from dialgauge.rankers.task import RankingTask
@@ -76,6 +77,8 @@ class LearnedRanker(Ranker):
     """A ranker with weights. A subclass says how its module is made and how it scores a batch."""
 
     seeded = True
+    #: Rows of weights for what candidates share with the dialog besides words.
+    extra_rows = 0
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
@@ -111,6 +114,11 @@ class LearnedRanker(Ranker):
     def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
         """What is known of each point besides its lines."""
         del points
+        return None
+
+    def shared_with(self, batch: Batch) -> Extra | None:
+        """What candidates share with each dialog of the batch besides words."""
+        del batch
         return None
 
     @within_memory()
@@ -300,3 +308,17 @@ def margin_loss(scores: Tensor, gold: Tensor, margin: float, others: Tensor) -> 
     """Σ max(0, m − f(x, y) + f(x, ȳ)) over the other ȳ, averaged over the batch (Bordes et al. 2017, section 4.3)."""
     own = scores.gather(1, gold[:, None])
     return functional.relu(margin - own + scores.gather(1, others)).sum(dim=1).mean()
+
+
+class MatchTyped(LearnedRanker):
+    """With a word for every type in which candidate and dialog share an entity."""
+
+    def learn_world(self, facts: Sequence[Fact]) -> None:
+        self.types = MatchTypes(facts, self.schema, self.candidates)
+        self.extra_rows = self.types.kinds
+
+    def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
+        return self.types.matcher.present(points)
+
+    def shared_with(self, batch: Batch) -> Extra | None:
+        return self.types.matches(batch.contexts, self.tensor)

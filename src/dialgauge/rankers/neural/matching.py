@@ -68,17 +68,13 @@ class Matcher:
 
     def present(self, points: Sequence[Point]) -> list[Ints]:
         """The entities each point mentions, in its history or its query."""
-        return [self._of_point(point) for point in points]
+        lines = ((*(line.text for line in point.history), point.utterance) for point in points)
+        mentioned = ({number for text in texts for number in self._in(text)} for texts in lines)
+        return [np.array(sorted(numbers), dtype=np.int64) for numbers in mentioned]
 
     def everything(self, points: Sequence[Point]) -> list[Ints]:
         """All entities for every point: what a model that reads no history takes as mentioned."""
         return [np.arange(1, self.entities)] * len(points)
-
-    def _of_point(self, point: Point) -> Ints:
-        numbers: set[int] = set()
-        for text in (*(line.text for line in point.history), point.utterance):
-            numbers.update(self._in(text))
-        return np.array(sorted(numbers), dtype=np.int64)
 
     def _in(self, text: str) -> list[int]:
         numbers = self._of_line.get(text)

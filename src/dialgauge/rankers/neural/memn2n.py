@@ -9,19 +9,15 @@ one R for all hops; W is the candidates' own matrix. Cells that hold no memory g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import Point
 from dialgauge.rankers.neural.config import TIMES, Hyperparameters, memory_preset
-from dialgauge.rankers.neural.encoding import Ints, WordBags, padded
-from dialgauge.rankers.neural.learned import Batch, LearnedRanker, all_settings_but
-from dialgauge.rankers.neural.matching import MatchTypes
+from dialgauge.rankers.neural.encoding import WordBags, padded
+from dialgauge.rankers.neural.learned import Batch, LearnedRanker, MatchTyped, all_settings_but
 from dialgauge.rankers.neural.reading import MemoryCells, MemoryWeights, ReadingInput, read
 from dialgauge.rankers.neural.scoring import Extra, scored
 from dialgauge.rankers.ranker import Attention
@@ -34,19 +30,11 @@ class MemN2N(LearnedRanker):
     summary = "end-to-end memory network"
     settable = all_settings_but("history", "shared", "spelling")
 
-    #: Rows of weights for what candidates share with the dialog besides words.
-    extra_rows = 0
-
     def preset_config(self, task: int) -> Hyperparameters:
         return memory_preset(task, self.preset)
 
     def make_module(self, words: int, candidate_words: int, generator: torch.Generator) -> nn.Module:
         return MemoryNetwork(words, candidate_words, self.extra_rows, self.config, generator)
-
-    def shared_with(self, batch: Batch) -> Extra | None:
-        """What candidates share with each dialog of the batch besides words."""
-        del batch
-        return None
 
     def batch_scores(self, batch: Batch) -> Tensor:
         query, _ = self.read(batch)
@@ -71,32 +59,17 @@ class MemN2N(LearnedRanker):
         return self.module.read(lines, queries, stored, speaking, ages, batch.kept)
 
     def batch_loss(self, batch: Batch) -> Tensor:
-        batch.kept = self._kept_words(batch)
+        if self.config.entity_dropout:  # leaves a share of the knowledge base's words out, drawn for every batch
+            drawn = torch.rand(len(self.is_entity), generator=self.draws(batch), device=self.device)
+            batch.kept = 1 - (self.is_entity & (drawn < self.config.entity_dropout)).float()
         return super().batch_loss(batch)
 
-    def _kept_words(self, batch: Batch) -> Tensor | None:
-        """Per word 0 where the batch leaves it out: a share of the knowledge base's words, drawn for every batch."""
-        if not self.config.entity_dropout:
-            return None
-        drawn = torch.rand(len(self.is_entity), generator=self.draws(batch), device=self.device)
-        return 1 - (self.is_entity & (drawn < self.config.entity_dropout)).float()
 
-
-class MemN2NTypes(MemN2N):
-    """The same with a word for every type in which candidate and dialog share an entity."""
+class MemN2NTypes(MatchTyped, MemN2N):
+    """The same with match types."""
 
     name = "memn2n-type"
     summary = "end-to-end memory network with match types"
-
-    def learn_world(self, facts: Sequence[Fact]) -> None:
-        self._types = MatchTypes(facts, self.schema, self.candidates)
-        self.extra_rows = self._types.kinds
-
-    def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
-        return self._types.matcher.present(points)
-
-    def shared_with(self, batch: Batch) -> Extra | None:
-        return self._types.matches(batch.contexts, self.tensor)
 
 
 class MemoryNetwork(nn.Module):

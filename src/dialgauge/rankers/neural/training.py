@@ -119,7 +119,12 @@ class Training:
                 begun = time.perf_counter()
                 loss = self.epoch(batches(epoch), step)
                 if not math.isfinite(loss):
-                    self._diverged(epoch, tell)
+                    if not self._best:
+                        raise DialgaugeError(
+                            "training broke down in its first epoch (the loss is not a number); use a smaller "
+                            "learning_rate"
+                        )
+                    tell(f"epoch {epoch}: the loss is not a number; training stops with the best weights so far")
                     break
                 reached = accuracy()
                 self._note(Epoch(epoch, loss, reached, time.perf_counter() - begun), tell)
@@ -171,13 +176,6 @@ class Training:
         reached = [epoch.dev for epoch in self.log]
         since = len(reached) - 1 - reached.index(max(reached))
         return since >= (_SETTLING if max(reached) == 1.0 else self._config.patience)
-
-    def _diverged(self, epoch: int, tell: Tell) -> None:
-        if not self._best:
-            raise DialgaugeError(
-                "training broke down in its first epoch (the loss is not a number); use a smaller learning_rate"
-            )
-        tell(f"epoch {epoch}: the loss is not a number; training stops with the best weights so far")
 
     def _save(self, *, done: bool) -> None:
         if self._checkpoint is None:

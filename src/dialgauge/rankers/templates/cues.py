@@ -25,14 +25,10 @@ def cues_of(history: DialogHistory) -> list[str]:
 
 def _words(history: DialogHistory) -> Iterator[str]:
     """Words and adjacent pairs of the user's utterance."""
-    words = [_typed(history, word) for word in history.words] or [_SILENT]
+    slots = [(word, history.lexicon.value(word)) for word in history.words]
+    words = [f"<{slot.kind}>" if slot else word for word, slot in slots] or [_SILENT]
     yield from (f"word {word}" for word in words)
     yield from (f"words {name} {two}" for name, two in zip(["^", *words], [*words, "$"], strict=True))
-
-
-def _typed(history: DialogHistory, word: str) -> str:
-    slot = history.lexicon.value(word)
-    return f"<{slot.kind}>" if slot else word
 
 
 def _replies(history: DialogHistory) -> Iterator[str]:

@@ -72,13 +72,9 @@ class Filling:
         shape = len(points), len(self._inventory.entities) + 1
         of_entities = (self.marked(points) @ self.weights).reshape(shape)
         scores: Floats = sum(of_entities[:, entities] for entities in self._entities.T)
-        return self._normalised(scores)
-
-    def _normalised(self, scores: Floats) -> Floats:
-        """Log-softmax within each template."""
         ordered, starts = scores[:, self._order], np.cumsum([0, *self._lengths])[:-1]
         ordered -= np.repeat(np.maximum.reduceat(ordered, starts, axis=1), self._lengths, axis=1)
-        total = np.log(np.add.reduceat(np.exp(ordered), starts, axis=1))
+        total = np.log(np.add.reduceat(np.exp(ordered), starts, axis=1))  # a softmax within each template
         scores[:, self._order] = ordered - np.repeat(total, self._lengths, axis=1)
         return scores
 

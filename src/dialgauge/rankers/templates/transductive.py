@@ -93,7 +93,9 @@ class Expected(NamedTuple):
 
 def expectation(novelty: Novelty, rates: Floats, dialogs: int) -> Expected:
     """What the new texts say; ``rates`` are uses per dialog in the known systems, ``dialogs`` how many are known."""
-    uses = dialogs * np.exp(_DIALOGS)[:, None, None] * _speakers(rates)
+    highest = rates.max(axis=0)
+    speakers = np.vstack([np.maximum(rates, _DROPPED * highest), highest])  # the last has the words of all
+    uses = dialogs * np.exp(_DIALOGS)[:, None, None] * speakers
     expected_new = novelty.slope * uses + _STRAY
     evidence = log_negative_binomial(novelty.new, expected_new)[:, :, novelty.telling].sum(axis=2)
     log_posterior = evidence - 0.5 * (_DIALOGS - _HALF)[:, None] ** 2
@@ -105,12 +107,6 @@ def expectation(novelty: Novelty, rates: Floats, dialogs: int) -> Expected:
         np.einsum("dh,dht->t", posterior, uses),
         np.array(systems) + both / len(systems),
     )
-
-
-def _speakers(rates: Floats) -> Floats:
-    """Uses per dialog in each of the known systems, and in one with the words of all."""
-    highest = rates.max(axis=0)
-    return np.vstack([np.maximum(rates, _DROPPED * highest), highest])
 
 
 def log_negative_binomial(count: Floats, mean: Floats) -> Floats:

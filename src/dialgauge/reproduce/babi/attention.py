@@ -97,7 +97,6 @@ class _Seen:
             self.point = None
 
     def line(self, number: int) -> Line | None:
-        """A line of the dialog, counted from 1."""
         return self.point.history[number - 1] if self.point is not None else None
 
     def label(self, number: int) -> str:
@@ -106,12 +105,10 @@ class _Seen:
         return memory_label(number, line) if line is not None else f"line {number}"
 
     def row(self, number: int) -> tuple[str | int | float | None, ...]:
-        """Number, speaker and words of a line."""
         line = self.line(number)
         return number, line.kind if line else None, line.text if line else None
 
     def weights(self, number: int) -> list[float]:
-        """The weight of a line, hop by hop."""
         return [hop[number - 1] for hop in self.sample.hops]
 
     def shares(self, lines: Sequence[int]) -> list[float]:
@@ -360,15 +357,11 @@ def digest(point: Point) -> str:
 
 def write_attention(path: Path, kept: StoredAttention) -> None:
     """Write stored attention as a file."""
-    with atomic(path) as scratch:
-        scratch.write_bytes(_one_sample_a_line(kept))
-
-
-def _one_sample_a_line(kept: StoredAttention) -> bytes:
     encode = msgspec.json.encode
     head = [b" %b: %b" % (encode(name), encode(getattr(kept, name))) for name in ("command", "hardware", "commit")]
-    samples = b",\n  ".join(map(encode, kept.samples))
-    return b"{\n" + b",\n".join([*head, b' "samples": [\n  %b\n ]' % samples]) + b"\n}\n"
+    samples = b",\n  ".join(map(encode, kept.samples))  # one a line
+    with atomic(path) as scratch:
+        scratch.write_bytes(b"{\n" + b",\n".join([*head, b' "samples": [\n  %b\n ]' % samples]) + b"\n}\n")
 
 
 def tasks_of(places: Iterable[AttentionPlace]) -> list[int]:

@@ -10,12 +10,12 @@ import platform
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import files
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
 
 from dialgauge import responses
-from dialgauge._version import __version__
 from dialgauge.files import atomic
 from dialgauge.rankers import TASKS, RankingTask, ReplyModel, fit_model, ranker_class
 from dialgauge.reproduce.babi.attention import MODEL, SEED, AttentionSample, attention_at, printed
@@ -77,23 +77,15 @@ def write_kept(path: Path, kept: Kept) -> None:
     lines = [
         f" {msgspec.json.encode(name).decode()}: {msgspec.json.encode(text).decode()}," for name, text in head.items()
     ]
-    cells = ",\n".join(f"  {msgspec.json.encode(cell).decode()}" for cell in sorted(kept.cells, key=_order))
+    order = attrgetter("model", "task", "options", "split", "seed")
+    cells = ",\n".join(f"  {msgspec.json.encode(cell).decode()}" for cell in sorted(kept.cells, key=order))
     with atomic(path) as scratch:
         scratch.write_text("\n".join(["{", *lines, ' "cells": [', cells, " ]", "}"]) + "\n", encoding="utf-8")
-
-
-def _order(cell: KeptCell) -> tuple[str, int, str, str, int]:
-    return cell.model, cell.task, cell.options, cell.split, cell.seed
 
 
 def machine() -> str:
     """What models are trained on here."""
     return f"{platform.machine()} CPU, Python {platform.python_version()}, torch {version('torch')}"
-
-
-def version_here() -> str:
-    """The version of the code that trains."""
-    return f"version {__version__}"
 
 
 def trained_cells(folder: Path, models: Sequence[str], fresh: Fresh) -> list[KeptCell]:
@@ -106,14 +98,12 @@ def trained_cells(folder: Path, models: Sequence[str], fresh: Fresh) -> list[Kep
     ):
         fresh.tell(f"{done + 1} of {len(jobs)}: {job.model}, task {job.task}, seed {job.seed}")
         runs += cells
-    return [_kept_cell(run) for run in runs]
-
-
-def _kept_cell(run: Run) -> KeptCell:
-    key = responses.CellKey.of_run(run)
-    response, dialog = (run.scores[measure].value or 0.0 for measure in (responses.PER_RESPONSE, responses.PER_DIALOG))
-    epochs = run.tables["epochs"].rows if "epochs" in run.tables else 0
-    return KeptCell(key.model, key.task, key.split, key.seed, response, dialog, epochs=epochs)
+    kept = []
+    for run in runs:
+        key, epochs = responses.CellKey.of_run(run), run.tables["epochs"].rows if "epochs" in run.tables else 0
+        response, dialog = (run.scores[name].value or 0.0 for name in (responses.PER_RESPONSE, responses.PER_DIALOG))
+        kept.append(KeptCell(key.model, key.task, key.split, key.seed, response, dialog, epochs=epochs))
+    return kept
 
 
 def trained_attention(tasks: Sequence[RankingTask], fresh: Fresh) -> list[AttentionSample]:

@@ -23,10 +23,8 @@ def table_1(record: Reproduction, tasks: list[RankingTask] | None, concierge: Ma
     for number in TASKS:
         for name, numbers in paper.statistics.items():
             what, theirs = f"T{number}: {name.replace('_', ' ')} per dialog", f"{numbers[number - 1]:g}"
-            if number in present:
-                record.printed(part, what, theirs, present[number][name], why=why_statistics(f"T{number}", name))
-            else:
-                record.impossible(part, what, theirs, _NO_DATA)
+            ours = present[number][name] if number in present else None
+            record.printed(part, what, theirs, ours, why=why_statistics(f"T{number}", name), absent=_NO_DATA)
     for column, chosen in (("T1-T5", (1, 2, 3, 4, 5)), ("T6", (6,))):
         present_tasks = [task for task in tasks or () if task.number in chosen]
         rows = {
@@ -36,12 +34,9 @@ def table_1(record: Reproduction, tasks: list[RankingTask] | None, concierge: Ma
             ),
             "candidates": (paper.candidates[column], len(present_tasks[0].candidates) if present_tasks else None),
         }
-        for name, (theirs_count, ours) in rows.items():
-            if ours is None:
-                record.impossible(part, f"{column}: {name}", f"{theirs_count}", _NO_DATA)
-            else:
-                why = why_statistics(column, name)
-                record.printed(part, f"{column}: {name}", f"{theirs_count}", ours, why=why)
+        for name, (theirs_count, count) in rows.items():
+            why = why_statistics(column, name)
+            record.printed(part, f"{column}: {name}", f"{theirs_count}", count, why=why, absent=_NO_DATA)
     _dialog_counts(record, tasks)
     for what, theirs in concierge["table1"].items():
         record.impossible(part, f"Concierge: {what}", theirs, concierge["why"])
@@ -54,12 +49,9 @@ def _dialog_counts(record: Reproduction, tasks: list[RankingTask] | None) -> Non
         for split, (simulated, real) in _DIALOGS.items():
             theirs = real if number == 6 else simulated
             what = f"T{number}: {_SPLIT_NAMES[split]} dialogs"
-            if theirs is None:
-                continue
-            if number in present:
-                record.printed("Table 1", what, f"{theirs}", len(present[number].split(split)))
-            else:
-                record.impossible("Table 1", what, f"{theirs}", _NO_DATA)
+            if theirs is not None:
+                ours = len(present[number].split(split)) if number in present else None
+                record.printed("Table 1", what, f"{theirs}", ours, absent=_NO_DATA)
 
 
 #: Table 8: learning rate, margin, dimension, negatives, history; Table 9: learning rate, margin, dimension, negatives,

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
+from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import TASKS, RankingTask, fit_model, load_task, ranker_class
 from dialgauge.reproduce.babi.attention import MODEL, SEED, AttentionSample, attention_tables, stored_attention
@@ -25,7 +26,6 @@ from dialgauge.reproduce.babi.kept import (
     machine,
     trained_attention,
     trained_cells,
-    version_here,
     write_kept,
 )
 from dialgauge.reproduce.babi.layout import Accuracies, as_printed, in_layout
@@ -151,7 +151,7 @@ def _results(
             )
         cells = trained_cells(data / FOLDER, tuple(LEARNED), fresh)
         command = f"dialgauge reproduce babi --fresh --preset {fresh.preset} --seeds {fresh.seeds}"
-        kept[fresh.preset] = Kept(command, machine(), version_here(), cells)
+        kept[fresh.preset] = Kept(command, machine(), f"version {__version__}", cells)
         if fresh.preset == OURS:
             how = f"{MODEL} freshly trained on task {{task}}, seed {SEED}"
             return kept, _Looked(trained_attention(tasks, fresh), how)
@@ -243,16 +243,12 @@ def _untrained(
     accuracies: Accuracies,
     untrained: _Untrained,
 ) -> None:
-    if tasks is None:
-        for column, (theirs, _) in printed.items():
-            record.impossible("Table 2", f"{model}, {column}: per-response", theirs, "the data is not present")
-        return
-    absent = set(TASKS) - {task.number for task in tasks}
+    absent = set(TASKS) - {task.number for task in tasks or ()}
     lost = {column_of(number, split) for number in absent for split in SPLITS}
     for column, (theirs, _) in printed.items():
-        if column in lost:
+        if tasks is None or column in lost:
             record.impossible("Table 2", f"{model}, {column}: per-response", theirs, "the data is not present")
-    for task in tasks:
+    for task in tasks or ():
         for split, reached in untrained.results(model, task).items():
             named = column_of(task.number, split) or ""
             for training in TRAININGS:

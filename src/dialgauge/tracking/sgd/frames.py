@@ -54,7 +54,10 @@ def pairs(
     gold: Iterable[Dialogue], predicted: Iterable[Dialogue], schema: Ontology, coverage: SgdCoverage
 ) -> Iterator[Pair]:
     """All pairs of frames, in gold order. Dialogues on one side only are counted; everything else must fit."""
-    waiting = _by_key(predicted)
+    waiting: dict[str, Dialogue] = {}
+    for dialogue in predicted:
+        if waiting.setdefault(dialogue_key(dialogue.id), dialogue) is not dialogue:
+            raise DialgaugeError("the predictions have two dialogues with this id", dialogue=dialogue.id)
     for dialogue in gold:
         answer = waiting.pop(dialogue_key(dialogue.id), None)
         if answer is None:
@@ -75,16 +78,6 @@ def pairs(
             for service, ours, theirs in frames:
                 yield Pair(dialogue.id, coverage.turns, service, ours, theirs)
     coverage.extra_dialogues.extend(dialogue.id for dialogue in waiting.values())
-
-
-def _by_key(predicted: Iterable[Dialogue]) -> dict[str, Dialogue]:
-    answers: dict[str, Dialogue] = {}
-    for dialogue in predicted:
-        key = dialogue_key(dialogue.id)
-        if key in answers:
-            raise DialgaugeError("the predictions have two dialogues with this id", dialogue=dialogue.id)
-        answers[key] = dialogue
-    return answers
 
 
 def _turns(gold: Dialogue, predicted: Dialogue) -> Iterator[tuple[Turn, Turn]]:
@@ -149,7 +142,8 @@ def frame_scores(gold: Frame, predicted: Frame, slots: Mapping[str, SlotSpec], *
         scores |= _f1("SGD-requested", gold.requested, predicted.requested)
     if gold.mentions is not None and predicted.mentions is not None:
         open_slots = {name for name, spec in slots.items() if not spec.categorical}
-        scores |= _f1("SGD-tagging", *(_among(frame.mentions or (), open_slots) for frame in (gold, predicted)))
+        sides = ([each for each in frame.mentions or () if each[0] in open_slots] for frame in (gold, predicted))
+        scores |= _f1("SGD-tagging", *sides)
     return scores
 
 
@@ -176,10 +170,6 @@ def _goals(gold: Frame, predicted: Frame, slots: Mapping[str, SlotSpec], matchin
         scores[f"SGD-JGA{suffix}"] = math.prod(joint) if joint else math.nan
         scores[f"SGD-AGA{suffix}"] = sum(average) / len(average) if average else math.nan
     return scores
-
-
-def _among(mentions: Iterable[tuple[str, str]], slots: set[str]) -> list[tuple[str, str]]:
-    return [mention for mention in mentions if mention[0] in slots]
 
 
 def _f1(name: str, reference: Iterable[object], predicted: Iterable[object]) -> FrameScores:

@@ -264,7 +264,6 @@ def sgd_table(runs: Iterable[Run]) -> rendering.Table:
 
 
 def _one_system_table(name: str, sgd: OfficialDetails, measures: Mapping[str, str]) -> rendering.Table:
-    """The scores of one system, by groups of services."""
     groups = [group for group, frames in sgd.frames.items() if frames]
     columns = [rendering.Column(f"{group} services", digits=2, percent=True) for group in groups]
     table = rendering.Table(

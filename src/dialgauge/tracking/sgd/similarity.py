@@ -22,10 +22,11 @@ MATCHINGS: tuple[Matching, ...] = ("levenshtein", "difflib", "exact")
 def levenshtein(reference: str, predicted: str) -> float:
     """Twice the longest common subsequence over the sum of both lengths, in whole percents, as a fraction.
 
+    As fuzzywuzzy compares: lower case, no accented letters, punctuation to spaces, words sorted.
     >>> levenshtein("Angel Stadium", "stadium, angel"), levenshtein("San Jose", "San Jose x")
     (1.0, 0.89)
     """
-    gold, other = _processed(reference), _processed(predicted)
+    gold, other = map(values.sorted_tokens, (reference, predicted))
     if gold == other:
         return 1.0
     from rapidfuzz.distance import Indel
@@ -41,17 +42,12 @@ def difflib_ratio(reference: str, predicted: str) -> float:
     >>> levenshtein("tide", "diet"), difflib_ratio("tide", "diet"), difflib_ratio("diet", "tide")
     (0.5, 0.25, 0.5)
     """
-    gold, other = _processed(reference), _processed(predicted)
+    gold, other = map(values.sorted_tokens, (reference, predicted))
     if gold == other:
         return 1.0
     from difflib import SequenceMatcher
 
     return round(100 * SequenceMatcher(None, gold, other).ratio()) / 100
-
-
-def _processed(text: str) -> str:
-    """What fuzzywuzzy compares: lower case, no accented letters, punctuation to spaces, words sorted."""
-    return values.sorted_tokens(text)
 
 
 def slot_score(reference: Values, predicted: Values, *, categorical: bool, matching: Matching) -> float:
