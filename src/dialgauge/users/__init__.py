@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         load_database as load_database,
     )
     from dialgauge.users.labels import LABELS as LABELS, REASONS as REASONS
-    from dialgauge.users.loops import Loop as Loop, main_confusion as main_confusion
+    from dialgauge.users.loops import CAUSES as CAUSES, Loop as Loop, main_confusion as main_confusion
     from dialgauge.users.map_builder import build_map as build_map
     from dialgauge.users.measures import FAULTS as FAULTS, UserEvidence as UserEvidence, score_name as score_name
     from dialgauge.users.mishearing import Confusion as Confusion, misheard as misheard
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from dialgauge.users.records import (
         COMBINED as COMBINED,
         MEASURES as MEASURES,
+        VERDICTS as VERDICTS,
         DialogueScore as DialogueScore,
         MeasureName as MeasureName,
         MentionVerdict as MentionVerdict,

@@ -65,7 +65,7 @@ _PUBLIC = frozenset(
 _IS = r"\s(?:is|was|are|ist|lautet|est|es|è)\b:?|:|="
 #: A name, what it is of, and what joins it to its value: a word or sign, or nothing before a hash, quotes or a digit.
 _NAMED = re.compile(
-    rf"\b(?P<owner>[^\W\d_][a-z-]{{0,30}}?)(?:[ -]?(?P<head>{_HEAD})s?)?(?<=[\w.])\s?"
+    rf"\b(?<!\w-)(?P<owner>[^\W\d_][a-z-]{{0,30}}?)(?:[ -]?(?P<head>{_HEAD})s?)?(?<=[\w.])\s?"
     rf"(?:(?:\s?(?:of|for) (?:your|my|the) (?:[a-z]+ )?(?P<of>[a-z]+))?(?P<is>{_IS})"
     r"|(?=\s?[#\"'“‘])|(?=\s\S{0,60}\d))\s*",
     re.IGNORECASE,
