@@ -164,6 +164,22 @@ LATER_RESULTS = [  # of ElevenLabs
      "tool_results": [{"request_id": "c1", "tool_name": "lookup", "result_value": "room 7"}]},
     {"role": "user", "message": "Thank you."},
 ]  # fmt: skip
+ADK = [
+    {"author": "user" if one["role"] == "user" and "text" in one["parts"][0] else "desk", "content": one, "actions": {}}
+    for one in GEMINI
+]
+#: Calls beside the words that were said after them, with what came of them.
+CALLED_BEFORE: dict[str, list[Any]] = {
+    "toolsCalled": [{"name": "lookup", "inputParameters": {"name": "Ann"}, "output": "room 7"}],
+    "tools_called": [{"name": "lookup", "input_parameters": {"name": "Ann"}, "output": "room 7"}],
+    "toolInvocations": [{"state": "result", **OLDER_TOOL}],
+    "tool_uses": [{"name": "lookup", "input": {"name": "Ann"}, "result": "room 7"}],
+    "function_calls": [{"function": CALL, "response": "room 7"}],
+    "tools": [{"tool": "lookup", "args": {"name": "Ann"}, "result": "room 7"}],
+    "actions": [{**CALL, "result": "room 7"}],
+    "steps": [{"type": "thought", "text": "?"}, {"tool": "lookup", "input": {"name": "Ann"}, "output": "room 7"}],
+    "intermediate_steps": [[{"tool": "lookup", "tool_input": {"name": "Ann"}, "log": ""}, "room 7"]],
+}
 SESSION = [
     {"type": role, "sessionId": "s", "message": {"role": role, "content": message["content"]}}
     for message, role in zip(ANTHROPIC, ["user", "assistant", "user", "assistant", "user"], strict=True)
@@ -202,6 +218,14 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
     "a share of a hundred": (lines({"messages": LEGACY, "success": "100%"}), (True, "log", 0)),
     "Anthropic's blocks": (lines({"messages": ANTHROPIC, "result": "fail"}), (False, "log", 0)),
     "Gemini's parts": (lines({"history": GEMINI}), (None, "log", 0)),
+    "events of Google's agents": (lines({"events": ADK, "id": "s"}), (None, "s", 0)),
+    **{
+        f"calls under {key}": (
+            lines({"messages": [OPENAI[1], {**OPENAI[4], key: calls}, OPENAI[5]], "id": "s"}),
+            (None, "s", 0),
+        )
+        for key, calls in CALLED_BEFORE.items()
+    },
     "OpenAI's responses": (
         json.dumps({"id": "resp_1", "input": RESPONSES[:1], "output": RESPONSES[1:], "model": "m"}).encode(),
         (None, "resp_1", 0),

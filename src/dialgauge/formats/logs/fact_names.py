@@ -163,6 +163,11 @@ _FAULT = re.compile(
     re.IGNORECASE,
 )
 _SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
+#: What holds the calls of tools that were made, or their number; and what tools there are, or should have been called.
+_CALLS = re.compile(r"tool|function|calls?$|called|actions?$|invocation|steps$")
+_NOT_MADE = re.compile(
+    r"^(?:expected|available|allowed|reference|gold|valid|max|disabled)|(?:choice|schema|definition)s?$"
+)
 _WHY = re.compile(r"_(?:rationale|justification|explanation|reasoning)$")
 _SEPARATORS = re.compile(r"[- ./]")
 _PUNCTUATION = re.compile(r"[^a-z0-9]")
@@ -202,6 +207,12 @@ def is_score(key: str) -> bool:
 def names_fault(key: str) -> bool:
     """Does a key say that something went wrong, so that no, or 0, is good?"""
     return _FAULT.search(key) is not None
+
+
+def may_be_calls(key: str) -> bool:
+    """May a member that is not read hold the calls that were made, or their number?"""
+    plain = plain_key(key)
+    return _CALLS.search(plain) is not None and _NOT_MADE.search(plain) is None
 
 
 def is_scores(key: str) -> bool:
