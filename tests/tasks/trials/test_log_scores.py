@@ -1084,6 +1084,20 @@ def test_results_of_tools_whose_calls_nobody_recorded_count_no_calls(tmp_path: P
 
 
 @pytest.mark.parametrize(
+    ("scores", "stray"),
+    [([4, 5, -1, 3, -1], "-1 in 2"), ([4, 99, 3], "99 in 1"), ([0, 1, -1], ""), ([80, 99, 60], ""), ([-1, -2, 3], "")],
+)
+def test_a_number_that_may_say_that_nobody_judged_is_doubted_and_counts(
+    scores: list[int], stray: str, tmp_path: Path
+) -> None:
+    records = [{"task_id": f"t{n}", "score": score} for n, score in enumerate(scores)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run["Score[score]"].value == pytest.approx(np.mean(scores))
+    assert any(note.startswith(f"'score' is {stray} conversation") for note in run.notes) is bool(stray)
+    assert any("if that says that nobody judged" in note for note in run.notes) is bool(stray)
+
+
+@pytest.mark.parametrize(
     ("of_message", "beside", "calls"),
     [
         ({"tool_used": "f"}, {}, 1.0),

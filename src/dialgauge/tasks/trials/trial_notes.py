@@ -53,7 +53,8 @@ def trial_notes(
             f"the score '{name}' is left out of {counted(numbers.total(), 'conversation')}, where it is no number that "
             f"a mean can hold ({_shares(numbers)})"
             for name, numbers in attempts.scores.unusable.items()
-        ],
+        ]
+        + attempts.scores.strays(),
         MIXED_TRIALS: _mixed_trials(attempts),
         "trial_fields": _trial_fields(attempts, reading),
         "trial_ids": [*_trials_in_ids(attempts), *_alike_tasks(attempts)],
