@@ -141,7 +141,7 @@ def _dialogues(
                     facts.details.setdefault(UNREAD_CALLS, field[:60])
             if "tokens" not in facts.details and (
                 tokens := message_tokens(
-                    unwrapped(message) for message in conversation.messages if isinstance(message, dict)
+                    (unwrapped(message) for message in conversation.messages if isinstance(message, dict)), notes
                 )
             ):
                 facts.details["tokens"] = tokens
