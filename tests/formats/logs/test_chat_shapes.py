@@ -570,6 +570,21 @@ def test_a_file_beside_the_messages_says_how_it_went(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_table_of_tasks_and_trials_says_how_files_in_their_folders_went(tmp_path: Path) -> None:
+    table = ["task,trial,passed"]
+    for task in ("a", "b"):
+        for trial in (1, 2):
+            (tmp_path / task / f"trial_{trial}").mkdir(parents=True)
+            (tmp_path / task / f"trial_{trial}" / "conversation.json").write_text(json.dumps(TALK))
+            table.append(f"{task},{trial},{task == 'a' or trial == 2}")
+    (tmp_path / "results.csv").write_text("\n".join(table))
+    corpus = read(tmp_path)
+    assert {dialogue.id: dialogue.outcome and dialogue.outcome.success for dialogue in corpus} == {
+        "a#1": True, "a#2": True, "b#1": False, "b#2": True,
+    }  # fmt: skip
+    assert all(dialogue.turns for dialogue in corpus)
+
+
 def test_one_name_in_folders_that_are_no_trials_stays_an_error(tmp_path: Path) -> None:
     for folder in ("0", "1"):
         (tmp_path / folder).mkdir()
