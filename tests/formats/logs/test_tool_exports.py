@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dialgauge.dialogue import read_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.tasks import score_results
@@ -129,3 +130,24 @@ def test_examples_in_refusals_keep_roles_ids_and_texts(tmp_path: Path, capsys: p
     shown = [json.loads(line) for line in done.err.splitlines() if line.lstrip().startswith("{")]
     assert [line["task_id"] for line in shown] == ["order-7", "order-8"]
     assert all(line["messages"] == [said[0], *TALK] for line in shown)
+
+
+@pytest.mark.parametrize(
+    ("record", "identifier", "scores"),
+    [
+        ({"name": "buy [2/3]", "source_case_name": "buy", "messages": TALK}, "buy#2", {}),
+        ({"name": "buy [2/3]", "messages": TALK, "success": True}, "buy#2", {}),
+        ({"sample_id": "x7", "eval_id": "e", "id": "buy", "epoch": 3, "score_helpful": 4}, "buy#3",
+         {"score_helpful": "4"}),
+        ({"user_task_id": "buy", "utility": True, "security": False, "messages": TALK}, "buy#0",
+         {"utility": "true", "security": "false"}),
+        ({"task": "buy", "CSAT": 4, "success": True, "messages": TALK}, "buy#0", {"CSAT": "4"}),
+    ],
+)  # fmt: skip
+def test_names_of_tasks_trials_and_scores(
+    record: dict[str, Any], identifier: str, scores: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "log.jsonl").write_text(json.dumps(record) + "\n")
+    [dialogue] = read(tmp_path / "log.jsonl")
+    assert dialogue.id == identifier
+    assert read_details("score", dialogue.details) == scores

@@ -30,6 +30,9 @@ _LONGEST_TEST, _CHECKSUM = 60, 6
 _OF_RUNS = re.compile(r"\A(?:params|metrics|env|agent|stats|metadata)\.(?=\w)|(?<=\w)/value\Z")
 #: How Weave calls an evaluation as a whole.
 _EVALUATION = "Evaluation."
+#: What inspect's table of samples has, whose ``sample_id`` is that of one epoch; and the name of a repeated case.
+_SAMPLE = frozenset({"sample_id", "eval_id", "id", "epoch"})
+_REPEAT = re.compile(r"(.{1,200}) \[([0-9]{1,4})/[0-9]{1,4}\]")
 #: How deep members lie that anybody looks at.
 _DEEPEST = 3
 #: A longer text is no object of facts.
@@ -79,6 +82,11 @@ def own_names(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
     """A record with the names that are its own, where a program writes others beside them that it shares."""
     if record.keys() >= _TRACE and record["id"]:
         return {f"trace.{key}" if key == "sessionId" else key: value for key, value in record.items()}
+    if record.keys() >= _SAMPLE:
+        return {**record, "id": record["sample_id"], "sample_id": record["id"]}
+    if repeat := _REPEAT.fullmatch(name) if isinstance(name := record.get("name"), str) else None:
+        task = {} if task_and_trial(record) else {"task_id": repeat[1]}
+        return {**task, "trial": int(repeat[2]), **record}
     return _of_weave(record) if is_weave_example(record) else _of_test(record, notes)
 
 
