@@ -168,6 +168,16 @@ ADK = [
     {"author": "user" if one["role"] == "user" and "text" in one["parts"][0] else "desk", "content": one, "actions": {}}
     for one in GEMINI
 ]
+OPENHANDS = [
+    {"id": 0, "source": "agent", "action": "system", "args": {"content": "You work in a hotel."}},
+    {"id": 1, "source": "user", "action": "message", "args": {"content": "Is Ann here?"}, "message": "Is Ann here?"},
+    {"id": 2, "source": "agent", "action": "call_tool_mcp", "message": "I call it",
+     "args": {"name": "lookup", "arguments": {"name": "Ann"}, "thought": ""}},
+    {"id": 3, "source": "environment", "observation": "mcp", "cause": 2, "content": "room 7", "extras": {}},
+    {"id": 4, "source": "agent", "action": "think", "args": {"thought": "So."}},
+    {"id": 5, "source": "agent", "action": "message", "args": {"content": "Yes, in room 7."}},
+    {"id": 6, "source": "user", "action": "message", "args": {"content": "Thank you."}},
+]  # fmt: skip
 #: Calls beside the words that were said after them, with what came of them.
 CALLED_BEFORE: dict[str, list[Any]] = {
     "toolsCalled": [{"name": "lookup", "inputParameters": {"name": "Ann"}, "output": "room 7"}],
@@ -218,6 +228,10 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
     "a share of a hundred": (lines({"messages": LEGACY, "success": "100%"}), (True, "log", 0)),
     "Anthropic's blocks": (lines({"messages": ANTHROPIC, "result": "fail"}), (False, "log", 0)),
     "Gemini's parts": (lines({"history": GEMINI}), (None, "log", 0)),
+    "events of OpenHands": (
+        lines({"instance_id": "i", "history": OPENHANDS, "test_result": {"resolved": True}}),
+        (True, "i", 0),
+    ),
     "events of Google's agents": (lines({"events": ADK, "id": "s"}), (None, "s", 0)),
     **{
         f"calls under {key}": (

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.logs.agent_steps import ACTION, OBSERVATION, is_step, observed, usual_message
+from dialgauge.formats.logs.agent_steps import ACTION, OBSERVATION, is_step, observed, of_openhands, usual_message
 from dialgauge.formats.logs.content_parts import (
     CALL_KEYS,
     add_calls,
@@ -160,11 +160,12 @@ def _speakers(value: Any, roles: Mapping[str, Role] = ROLES) -> list[tuple[str, 
 
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message without what LangChain, transcripts of sessions, Botpress and tracers put around it."""
-    said = message.get("content")
-    if isinstance(said, dict) and isinstance(said.get("parts"), list):  # of Google's agents, which have names
+    if isinstance(said := message.get("content"), dict) and isinstance(said.get("parts"), list):  # of Google's agents
         return {**message, "content": said["parts"], **({"role": said["role"]} if "role" in said else {})}
     if "role" in message:
         return message
+    if "source" in message and (event := of_openhands(message)):
+        return event
     if "Role" in message or "ROLE" in message:
         return {_CAPITAL.sub("_", key).lower(): value for key, value in message.items()}
     message = _in_small_letters(message)
