@@ -110,6 +110,29 @@ def test_a_log_of_inner_runs_alone_says_so(tmp_path: Path) -> None:
         score_results([tmp_path / "weave.jsonl"])
 
 
+def test_a_conversation_with_a_simulated_user_of_promptfoo(tmp_path: Path) -> None:
+    said = {"output": "User: hi\n---\nAssistant: hello", "metadata": {"messages": TALK}}
+    test = {"description": "greet", "vars": {"instructions": "Greet."}}
+    row = {"promptId": "p", "promptIdx": 0, "testIdx": 0, "prompt": {"raw": "Be kind."}, "response": said,
+           "success": True, "testCase": test, "vars": test["vars"]}  # fmt: skip
+    held = {"evalId": "e", "results": {"version": 3, "prompts": [{"id": "p"}], "results": [row, row]}, "config": {}}
+    (tmp_path / "log.json").write_text(json.dumps(held))
+    first, second = read(tmp_path / "log.json")
+    assert first.details["task"] == second.details["task"] and first.details["task"].startswith("greet (")
+    assert [turn.text for turn in first.turns] == ["hi", "hello"]
+
+
+@pytest.mark.parametrize(("status", "success"), [(1, True), (2, False), (3, None)])
+def test_a_case_of_google_adk(status: int, success: bool | None, tmp_path: Path) -> None:
+    events = [{"author": author, "content": {"role": role, "parts": [{"text": "hi"}]}}
+              for author, role in (("user", "user"), ("desk", "model"))]  # fmt: skip
+    case = {"eval_id": "buy", "final_eval_status": status, "session_id": "s", "session_details": {"events": events}}
+    (tmp_path / "log.json").write_text(json.dumps({"eval_set_id": "shop", "eval_case_results": [case]}))
+    [dialogue] = read(tmp_path / "log.json")
+    assert (dialogue.details["task"], len(dialogue.turns)) == ("buy", 2)
+    assert dialogue.outcome is not None and dialogue.outcome.success is success
+
+
 def test_what_pytest_prints(tmp_path: Path) -> None:
     tests = [("lost_bag-0", "PASSED"), ("lost_bag-1", "FAILED"), ("new_seat-0", "PASSED"), ("new_seat-1", "PASSED"),
              ("gift_card-0", "FAILED"), ("gift_card-1", "FAILED")]  # fmt: skip
