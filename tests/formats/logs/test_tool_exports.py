@@ -144,7 +144,9 @@ def test_what_pytest_prints(tmp_path: Path) -> None:
     assert (run["pass^1"].value, round(float(run["pass^2"]), 3)) == (0.5, 0.333)
 
 
-def test_examples_in_refusals_keep_roles_ids_and_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_in_refusals_keep_roles_ids_texts_and_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     call = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "f"}}]}
     said = [{"role": "system", "content": "Be kind."}, *TALK[:1], call, *TALK[1:]]
     rows = [{"spec": {"name": "shop"}}, *({"id": f"order-{n}", "one": said, "other": TALK} for n in (7, 8))]
@@ -152,7 +154,30 @@ def test_examples_in_refusals_keep_roles_ids_and_texts(tmp_path: Path, capsys: p
     done = dialgauge(capsys, "tasks", "score", tmp_path / "log.jsonl")
     shown = [json.loads(line) for line in done.err.splitlines() if line.lstrip().startswith("{")]
     assert [line["task_id"] for line in shown] == ["order-7", "order-8"]
-    assert all(line["messages"] == [said[0], *TALK] for line in shown)
+    made = {"role": "assistant", "tool_calls": [{"name": "f", "arguments": {}}]}
+    assert all(line["messages"] == [said[0], *TALK, made] for line in shown)
+
+
+def test_examples_in_refusals_have_each_trial_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = [*TALK, {"role": "user", "content": "bye"}]
+    rows = [{"request": {"messages": said[:end]}, "reply": {"choices": TALK[1:]}, "tags": {"task": task, "trial": 4}}
+            for task in ("buy", "sell") for end in (1, 3)]  # fmt: skip
+    (tmp_path / "log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "log.jsonl")
+    shown = [json.loads(line) for line in done.err.splitlines() if line.lstrip().startswith("{")]
+    assert [(line["task_id"], line["trial"], len(line["messages"])) for line in shown] == [
+        ("buy", 4, 2),
+        ("sell", 4, 2),
+    ]
+
+
+def test_a_text_with_conversations_is_told_to_be_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    talk = "=== task {} ===\nUSER: I return it.\nTOOL CALL: find({{}})\nAGENT: All set.\nRESULT: fine so far\n\n"
+    (tmp_path / "run.log").write_text("".join(map(talk.format, range(2))))
+    done = dialgauge(capsys, "data", "check", tmp_path / "run.log")
+    assert "are read: dialgauge tasks score mine.jsonl" in done.err and "hotel" not in done.err
+    [first, _] = [json.loads(line) for line in done.err.splitlines() if line.lstrip().startswith("{")]
+    assert first["messages"][-1] == {"role": "assistant", "tool_calls": [{"name": "NAME", "arguments": {}}]}
 
 
 @pytest.mark.parametrize(
