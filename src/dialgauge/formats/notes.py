@@ -33,6 +33,7 @@ class Notes:
         self.places: dict[str, list[str]] = {}
         #: Of what was counted, fields that nobody reads, by what was counted.
         self.unread: dict[str, str] = {}
+        self.unread_of_messages: dict[str, str] = {}
         #: Fields by which dialogues were judged, some of which may say nothing in others.
         self.judged_by: set[str] = set()
         #: Verdicts of a log that could not be placed: how many of what, and how they can be.
@@ -77,10 +78,10 @@ class Notes:
         if count:
             self.counts[what] += count
 
-    def add_unread(self, field: str) -> None:
-        """Count a field that nobody reads."""
-        what = f"field {field} not read"
-        self.unread[what] = field
+    def add_unread(self, field: str, *, of_messages: bool = False) -> None:
+        """Count a field that nobody reads, of a log or of its messages."""
+        what = f"field {field}{' of messages' if of_messages else ''} not read"
+        (self.unread_of_messages if of_messages else self.unread)[what] = field
         self.add(what)
 
     def add_at(self, what: str, count: int, location: str) -> None:

@@ -254,6 +254,7 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
             f"{part.name} named.jsonl --to native --format {matching[0].name}' writes",
             file=part.name,
         )
+    from dialgauge.formats.logs.advice import text_advice
     from dialgauge.formats.logs.log_signs import holds_results
     from dialgauge.formats.predictions.advice import advice, names_in
     from dialgauge.formats.predictions.free_form import json_problem, problem
@@ -269,6 +270,11 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
         if tells_of_others(part, folders):
             return _own("messages")
     seen, example = advice(peek, obstacle)
+    if peek.shape == "text" and (of_log := text_advice(part)):
+        lacking, example = of_log
+        seen = (
+            f"; {lacking}; lines such as those below, in a file mine.jsonl, are read: dialgauge tasks score mine.jsonl"
+        )
     damage = json_problem(peek, part)
     raise UnknownFormat(
         names_in(peek),

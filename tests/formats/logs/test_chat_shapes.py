@@ -164,6 +164,32 @@ LATER_RESULTS = [  # of ElevenLabs
      "tool_results": [{"request_id": "c1", "tool_name": "lookup", "result_value": "room 7"}]},
     {"role": "user", "message": "Thank you."},
 ]  # fmt: skip
+ADK = [
+    {"author": "user" if one["role"] == "user" and "text" in one["parts"][0] else "desk", "content": one, "actions": {}}
+    for one in GEMINI
+]
+OPENHANDS = [
+    {"id": 0, "source": "agent", "action": "system", "args": {"content": "You work in a hotel."}},
+    {"id": 1, "source": "user", "action": "message", "args": {"content": "Is Ann here?"}, "message": "Is Ann here?"},
+    {"id": 2, "source": "agent", "action": "call_tool_mcp", "message": "I call it",
+     "args": {"name": "lookup", "arguments": {"name": "Ann"}, "thought": ""}},
+    {"id": 3, "source": "environment", "observation": "mcp", "cause": 2, "content": "room 7", "extras": {}},
+    {"id": 4, "source": "agent", "action": "think", "args": {"thought": "So."}},
+    {"id": 5, "source": "agent", "action": "message", "args": {"content": "Yes, in room 7."}},
+    {"id": 6, "source": "user", "action": "message", "args": {"content": "Thank you."}},
+]  # fmt: skip
+#: Calls beside the words that were said after them, with what came of them.
+CALLED_BEFORE: dict[str, list[Any]] = {
+    "toolsCalled": [{"name": "lookup", "inputParameters": {"name": "Ann"}, "output": "room 7"}],
+    "tools_called": [{"name": "lookup", "input_parameters": {"name": "Ann"}, "output": "room 7"}],
+    "toolInvocations": [{"state": "result", **OLDER_TOOL}],
+    "tool_uses": [{"name": "lookup", "input": {"name": "Ann"}, "result": "room 7"}],
+    "function_calls": [{"function": CALL, "response": "room 7"}],
+    "tools": [{"tool": "lookup", "args": {"name": "Ann"}, "result": "room 7"}],
+    "actions": [{**CALL, "result": "room 7"}],
+    "steps": [{"type": "thought", "text": "?"}, {"tool": "lookup", "input": {"name": "Ann"}, "output": "room 7"}],
+    "intermediate_steps": [[{"tool": "lookup", "tool_input": {"name": "Ann"}, "log": ""}, "room 7"]],
+}
 SESSION = [
     {"type": role, "sessionId": "s", "message": {"role": role, "content": message["content"]}}
     for message, role in zip(ANTHROPIC, ["user", "assistant", "user", "assistant", "user"], strict=True)
@@ -202,6 +228,18 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
     "a share of a hundred": (lines({"messages": LEGACY, "success": "100%"}), (True, "log", 0)),
     "Anthropic's blocks": (lines({"messages": ANTHROPIC, "result": "fail"}), (False, "log", 0)),
     "Gemini's parts": (lines({"history": GEMINI}), (None, "log", 0)),
+    "events of OpenHands": (
+        lines({"instance_id": "i", "history": OPENHANDS, "test_result": {"resolved": True}}),
+        (True, "i", 0),
+    ),
+    "events of Google's agents": (lines({"events": ADK, "id": "s"}), (None, "s", 0)),
+    **{
+        f"calls under {key}": (
+            lines({"messages": [OPENAI[1], {**OPENAI[4], key: calls}, OPENAI[5]], "id": "s"}),
+            (None, "s", 0),
+        )
+        for key, calls in CALLED_BEFORE.items()
+    },
     "OpenAI's responses": (
         json.dumps({"id": "resp_1", "input": RESPONSES[:1], "output": RESPONSES[1:], "model": "m"}).encode(),
         (None, "resp_1", 0),
@@ -544,6 +582,21 @@ def test_a_file_beside_the_messages_says_how_it_went(tmp_path: Path) -> None:
     assert [(one["task"], one["trial"], one["score[reward]"], one["cost"]) for one in again] == [
         ("t", "0", "1", "2"), ("t", "1", "0", "2"),
     ]  # fmt: skip
+
+
+def test_a_table_of_tasks_and_trials_says_how_files_in_their_folders_went(tmp_path: Path) -> None:
+    table = ["task,trial,passed"]
+    for task in ("a", "b"):
+        for trial in (1, 2):
+            (tmp_path / task / f"trial_{trial}").mkdir(parents=True)
+            (tmp_path / task / f"trial_{trial}" / "conversation.json").write_text(json.dumps(TALK))
+            table.append(f"{task},{trial},{task == 'a' or trial == 2}")
+    (tmp_path / "results.csv").write_text("\n".join(table))
+    corpus = read(tmp_path)
+    assert {dialogue.id: dialogue.outcome and dialogue.outcome.success for dialogue in corpus} == {
+        "a#1": True, "a#2": True, "b#1": False, "b#2": True,
+    }  # fmt: skip
+    assert all(dialogue.turns for dialogue in corpus)
 
 
 def test_one_name_in_folders_that_are_no_trials_stays_an_error(tmp_path: Path) -> None:

@@ -249,3 +249,15 @@ def test_a_task_before_an_answer_that_holds_the_whole_is_not_said(
     path.write_text(json.dumps(record) if suffix == "jsonl" else f"{','.join(record)}\n{quoted}\n")
     [conversation] = read(path)
     assert [(turn.speaker, turn.text) for turn in conversation.turns] == SAID
+
+
+@pytest.mark.parametrize("inner", ["runs", "trials"])
+@pytest.mark.parametrize("outer", ["tasks", "results", "a list"])
+def test_tasks_with_their_trials_may_lie_beside_what_all_share(outer: str, inner: str, tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    tasks = {name: {"instruction": "Ask.", inner: [{"messages": talk, "success": True}] * 2} for name in ("a", "b")}
+    held = {outer: tasks} if outer != "a list" else {"tasks": [{"id": name, **task} for name, task in tasks.items()]}
+    (tmp_path / "log.json").write_text(json.dumps({"model": "m", **held}))
+    corpus = read(tmp_path / "log.json")
+    assert [dialogue.id for dialogue in corpus] == ["a#0", "a#1", "b#0", "b#1"]
+    assert all(len(dialogue.turns) == 2 and dialogue.details["agent"] == "m" for dialogue in corpus)

@@ -85,3 +85,23 @@ def test_nothing_said_is_not_the_same_words(tmp_path: Path, capsys: pytest.Captu
         (tmp_path / f"{name}.csv").write_text(f"task,success\n{rows}")
     outcome = command(capsys, "compare", tmp_path / "a.csv", tmp_path / "b.csv")
     assert outcome.code == 0 and "word for word" not in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize(
+    ("beside", "tokens", "told"),
+    [
+        ({"cumulative": True}, 60.0, "tokens of messages that are cumulative: those of the last taken"),
+        ({}, 100.0, "if they are running totals"),
+        ({"prompt_tokens": 8, "completion_tokens": 2}, 100.0, ""),
+    ],
+)
+def test_running_totals_of_tokens_are_not_added_up(
+    beside: dict[str, object], tokens: float, told: str, tmp_path: Path
+) -> None:
+    said = [{**TALK[1], "usage": {"total_tokens": total, **beside}} for total in (10, 30, 60)]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"task_id": "a", "messages": [TALK[0], *said], "success": True}))
+    [run] = score_results([path]).runs
+    assert run["ModelTokens"].value == tokens
+    assert any("tokens of messages" in note for note in run.notes) is bool(told)
+    assert any(told in note for note in run.notes)

@@ -1083,6 +1083,48 @@ def test_results_of_tools_whose_calls_nobody_recorded_count_no_calls(tmp_path: P
     assert run["ToolCalls"].value == 1.0
 
 
+@pytest.mark.parametrize(
+    ("scores", "stray"),
+    [([4, 5, -1, 3, -1], "-1 in 2"), ([4, 99, 3], "99 in 1"), ([0, 1, -1], ""), ([80, 99, 60], ""), ([-1, -2, 3], "")],
+)
+def test_a_number_that_may_say_that_nobody_judged_is_doubted_and_counts(
+    scores: list[int], stray: str, tmp_path: Path
+) -> None:
+    records = [{"task_id": f"t{n}", "score": score} for n, score in enumerate(scores)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run["Score[score]"].value == pytest.approx(np.mean(scores))
+    assert any(note.startswith(f"'score' is {stray} conversation") for note in run.notes) is bool(stray)
+    assert any("if that says that nobody judged" in note for note in run.notes) is bool(stray)
+
+
+@pytest.mark.parametrize(
+    ("of_message", "beside", "calls"),
+    [
+        ({"tool_used": "f"}, {}, 1.0),
+        ({"toolsUsed": ["f", "g"]}, {}, 2.0),
+        ({"tool_log": "f({})"}, {}, None),
+        ({"tools": ["f"]}, {}, None),
+        ({"tool_used": "none"}, {}, 0.0),
+        ({"tools": [{"name": "f", "description": "finds", "parameters": {"type": "object"}}]}, {}, None),
+        ({}, {"tool_calls": [{"name": "f", "args": {}}]}, None),
+        ({}, {"tool_calls": 0}, 0.0),
+        ({}, {"expected_tools": ["f"]}, 0.0),
+        ({"mood": "calm", "sent_at": "noon", "messageId": 7}, {}, 0.0),
+    ],
+)
+def test_what_may_be_calls_and_is_not_read_leaves_their_number_unknown(
+    of_message: dict[str, Any], beside: dict[str, Any], calls: float | None, tmp_path: Path
+) -> None:
+    said = [TALK[0], {**TALK[1], **of_message}]
+    [run] = score_results([log(tmp_path, {"task_id": "a", "messages": said, "success": True, **beside})]).runs
+    assert (run["ToolCalls"].value if "ToolCalls" in run.scores else None) == calls
+    named = next(iter({**of_message, **beside}))
+    assert any(f"tool calls ('{named}' may hold them)" in note for note in run.notes) is (calls is None)
+    unread = [note for note in run.notes if note.startswith("fields of messages that are not read")]
+    told = (calls is None and not beside) or named == "mood"
+    assert unread == ([f"fields of messages that are not read: {named}"] if told else [])
+
+
 def test_ids_that_a_program_drew_name_no_tasks(tmp_path: Path) -> None:
     records = [{"id": f"{n:04d}3e8{part}-aaaa", "messages": TALK, "success": True} for n in range(2) for part in "abcd"]
     [run] = score_results([log(tmp_path, *records)]).runs

@@ -23,6 +23,7 @@ from dialgauge.formats.logs.fact_names import (
     TRIAL_NAME,
     VERDICTS,
     is_score,
+    may_be_calls,
     names_fault,
     plain_key,
 )
@@ -30,12 +31,13 @@ from dialgauge.formats.logs.fact_values import number_in, said_success, score_in
 from dialgauge.formats.logs.messages import is_message, read_messages, transcript
 from dialgauge.formats.logs.record_fields import identifier_in, members_inside, task_and_trial
 from dialgauge.formats.logs.transcripts import messages_of
-from dialgauge.formats.logs.written_values import value_in
+from dialgauge.formats.logs.written_values import TRANSCRIPTS, value_in
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.parquet import MAGIC, rows_in
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.free_form import sample
 from dialgauge.formats.source import Part
+from dialgauge.formats.tau_messages import as_text
 from dialgauge.text import plain, some_of
 
 _LACKING = (
@@ -55,6 +57,8 @@ _LOOKS = (
     (re.compile(r"[\w.'\"-]{1,80}:\s{0,9}\n[ -]|- \w{1,80}: "), "it looks like YAML: write a line for each run in it"),
     (re.compile(r"[\[({\s]{1,9}'"), "it looks like Python: write it with json.dump"),
 )
+#: How a text tells of a call.
+_CALLED = re.compile(r"(?:tool|function)[ _-]?call", re.IGNORECASE)
 #: Names of numbers that are no verdicts.
 _COUNTS = re.compile(
     r"index|idx|count|num|seed|trial|attempt|run|epoch|rate|mean|avg|average|total|elapsed|duration|time|latency|second"
@@ -100,7 +104,9 @@ def log_advice(part: Part) -> tuple[str, str]:
     if kind == _TRANSCRIPT:
         lacking = "nothing in it says which task it is a trial of, and how it went"
     rows = value if isinstance(value, list) else max(dict(_lists(_first_record(value))).values(), key=len, default=[])
-    made = [_advice([row])[1] for row in _alike(rows)[:_MOST_READ]]
+    made = list(
+        {_trial_said(row) or number: _advice([row])[1] for number, row in enumerate(_alike(rows)[:_MOST_READ])}.values()
+    )
     records = ([record for record in made if "messages" in record] or made)[:_LINES]
     if not records or (isinstance(value, dict) and records[0].keys() != first.keys()):
         records = [first]  # what is lacking is not of these rows
@@ -124,6 +130,19 @@ def _written(part: Part) -> tuple[str, Any]:
     except DialgaugeError:
         plain_value = None
     return ("", plain_value) if plain_value else value_in(text) or ("", None)
+
+
+def text_advice(part: Part) -> tuple[str, str] | None:
+    """The same of a text in which there are conversations; None of others."""
+    kind, _ = _written(part)
+    return log_advice(part) if kind in (TRANSCRIPTS, _TRANSCRIPT) else None
+
+
+def _trial_said(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The task and the trial that a record, or an object in it, says it is of; each further one goes on with it."""
+    inside = (task_and_trial(held) for held in (row, *row.values()) if isinstance(held, dict))
+    said = next(filter(None, inside), [])
+    return tuple(said) if all(said) else ()
 
 
 def _alike(rows: Sequence[Any]) -> list[dict[str, Any]]:
@@ -337,21 +356,40 @@ def _text(entry: Any) -> str:
 
 def _example(named: tuple[str, int], entries: Sequence[Any]) -> dict[str, Any]:
     messages = _own_messages(entries) or _guessed_messages(entries)
+    if not any("tool_calls" in message for message in messages) and _tell_of_calls(entries):
+        messages.append({"role": "assistant", "tool_calls": [{"name": "NAME", "arguments": {}}]})
     return {"task_id": named[0][:_LONGEST], "trial": named[1], "messages": messages, "success": True}
 
 
-def _own_messages(entries: Sequence[Any]) -> list[dict[str, str]]:
-    """The first two messages with words beside the prompt, under the roles that they have; none where one has none."""
+def _tell_of_calls(entries: Sequence[Any]) -> bool:
+    """May there be calls of tools in what nobody reads as such?"""
+    shown = [entry for entry in entries[:_MOST_READ] if isinstance(entry, dict)]
+    return any(may_be_calls(key) or (isinstance(value, str) and _CALLED.search(value) is not None)
+               for entry in shown for key, value in entry.items())  # fmt: skip
+
+
+def _own_messages(entries: Sequence[Any]) -> list[dict[str, Any]]:
+    """The first two messages with words beside the prompt, and the first call, under the roles that they have."""
     try:
-        said = [message for message in read_messages(entries[:_MOST_READ], Notes()).messages if message.content]
+        said = read_messages(entries[:_MOST_READ], Notes()).messages
     except DialgaugeError:
         return []
-    shown = [message for message in said if message.role == "system"][:1]
-    shown += [message for message in said if message.role in ("user", "assistant")][:2]
-    return [{"role": message.role, "content": plain(message.content or "")[:_LONGEST]} for message in shown]
+    worded = [message for message in said if message.content]
+    shown = [message for message in worded if message.role == "system"][:1]
+    shown += [message for message in worded if message.role in ("user", "assistant")][:2]
+    made = [call for message in said for call in message.tool_calls or ()][:1]
+    calls = [{"name": call.name, "arguments": _short(call.arguments)} for call in made]
+    return [
+        *({"role": message.role, "content": plain(message.content or "")[:_LONGEST]} for message in shown),
+        *([{"role": "assistant", "tool_calls": calls}] if calls else []),
+    ]
 
 
-def _guessed_messages(entries: Sequence[Any]) -> list[dict[str, str]]:
+def _short(arguments: Any) -> Any:
+    return arguments if arguments and len(as_text(arguments)) <= 2 * _LONGEST else {}
+
+
+def _guessed_messages(entries: Sequence[Any]) -> list[dict[str, Any]]:
     """The first two texts of entries that nothing is known of."""
     texts = [plain(text)[:_LONGEST] for entry in entries if (text := _text(entry))][:2]
     asked, answered = texts if len(texts) == 2 else ("hi", "hello")

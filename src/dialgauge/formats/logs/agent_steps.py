@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dialgauge.formats.notes import Notes
+from dialgauge.formats.tau_messages import as_text
 
 ACTION, OBSERVATION = "action", "observation"
 #: Under which keys the arguments of an action stand.
@@ -19,6 +20,9 @@ _NAMES = ("name", "tool", "tool_name", "function")
 #: Actions that are none of a tool: their argument is what the agent says; and what stands for none at all.
 _ANSWERS = frozenset({"finish", "final_answer", "respond", "answer"})
 _NONE = frozenset({"", "none", "null"})
+#: Actions of OpenHands by which somebody speaks, and those that are neither words nor calls.
+_SPEAKS = frozenset({"message", "finish", "system"})
+_NO_CALLS = frozenset({"think", "null", "change_agent_state", "recall", "condensation", "condensation_request"})
 _LABELS = {"thought": "thought", "action": ACTION, "action input": "action_input", "observation": OBSERVATION}
 _OBSERVED = "Observation:"
 _NO_ARGUMENTS = "the action of a message that has no arguments beside it not read: it may be a call of a tool"
@@ -28,6 +32,24 @@ _BESIDE_WORDS = "the observation beside a user's words not read: it may be the r
 def is_step(value: Mapping[str, Any]) -> bool:
     """Is it what an agent thought or saw, and did, without saying whose message it is?"""
     return ACTION in value and not {"thought", OBSERVATION}.isdisjoint(value) and bool(_given(value))
+
+
+def of_openhands(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """An event of OpenHands, an action or what was observed after it, as a message; None where it is none."""
+    action, given, seen = event.get(ACTION), event.get("args"), event.get(OBSERVATION)
+    if isinstance(seen, str) and "extras" in event:
+        return {"role": "tool", "tool_call_id": as_text(event.get("cause")), "content": event.get("content")}
+    if not isinstance(action, str) or not isinstance(given, dict) or not isinstance(event.get("source"), str):
+        return None
+    if action in _NO_CALLS:
+        return {"event": action}
+    if action in _SPEAKS:
+        texts = (given.get("content"), given.get("final_thought"), event.get("message"))
+        role = action if action == "system" else event["source"]
+        return {"role": role, "content": next(filter(None, texts), None)}
+    arguments = given.get("arguments", {key: value for key, value in given.items() if key != "thought"})
+    call = {"id": as_text(event.get("id")), "name": given.get("name") or action, "arguments": arguments}
+    return {"role": event["source"], "content": None, "tool_calls": [call], "thought": given.get("thought")}
 
 
 def usual_message(message: Mapping[str, Any], role: str, content: Any, notes: Notes) -> tuple[bool, Mapping[str, Any]]:

@@ -93,7 +93,10 @@ def outcomes_beside(parts: Sequence[Part], notes: Notes) -> tuple[list[Part], di
         listed = _rows(part) if _RESULTS.search(part.stem) else []
         rows = {_named_file(row): row for row in listed}
         if not rows.keys() & stems.keys():
-            stems = {_with_number(stem): name for stem, name in stems.items()}
+            folders_say = trials_of_files([talk for talk in parts if talk is not part])
+            stems = {f"{task}_{trial}": name for name, (task, trial) in folders_say.items()} or {
+                _with_number(stem): name for stem, name in stems.items()
+            }
             rows = {"_".join(pair): row for row in listed if all(pair := task_and_trial(row)) and pair}
         if 2 * len(rows.keys() & stems.keys()) > len(stems):
             others.add(part.name)

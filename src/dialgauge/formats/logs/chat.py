@@ -30,20 +30,17 @@ from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
     FoundConversation,
 )
-from dialgauge.formats.logs.fact_names import TRIAL_NAME
+from dialgauge.formats.logs.fact_names import TRIAL_NAME, may_be_calls
 from dialgauge.formats.logs.fact_values import message_costs, message_tokens
-from dialgauge.formats.logs.facts import CONTINUES, GROUP, RECORD, RECORD_ID, facts_of
+from dialgauge.formats.logs.facts import CONTINUES, GROUP, RECORD, RECORD_ID, UNREAD_CALLS, facts_of
 from dialgauge.formats.logs.file_conversations import conversations_of
 from dialgauge.formats.logs.folder_trials import agents_of_folders, is_trial
 from dialgauge.formats.logs.log_signs import (
     holds_conversations,
 )
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
-from dialgauge.formats.logs.messages import (
-    LogMessages,
-    read_messages,
-    unwrapped,
-)
+from dialgauge.formats.logs.message_fields import unread_fields
+from dialgauge.formats.logs.messages import LogMessages, read_messages, unwrapped
 from dialgauge.formats.logs.record_fields import task_and_trial
 from dialgauge.formats.logs.run_folders import run_folders
 from dialgauge.formats.notes import Notes
@@ -138,9 +135,13 @@ def _dialogues(
             if place and GROUP in facts.details:
                 facts.details[GROUP] = f"{place}{facts.details[GROUP]}"
             messages = read_messages(conversation.messages, notes)
+            for field in unread_fields(conversation.messages, conversation.record):
+                notes.add_unread(field[:60], of_messages=True)
+                if may_be_calls(field):
+                    facts.details.setdefault(UNREAD_CALLS, field[:60])
             if "tokens" not in facts.details and (
                 tokens := message_tokens(
-                    unwrapped(message) for message in conversation.messages if isinstance(message, dict)
+                    (unwrapped(message) for message in conversation.messages if isinstance(message, dict)), notes
                 )
             ):
                 facts.details["tokens"] = tokens

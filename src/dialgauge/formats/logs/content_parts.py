@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from dialgauge.formats.json_text import literal
+from dialgauge.formats.logs.fact_names import plain_key
+from dialgauge.formats.logs.fact_values import is_unjudged
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.tau_messages import ToolResult, WrittenToolCall, as_text
 
 CALL_KEYS = ("tool_calls", "function_call", "toolCalls")
+#: Other names, without case and punctuation, for the calls that were made before a message was said; and names for
+#: other things, too, where a call is known by its arguments or its result.
+CALLED_BEFORE = frozenset({"toolcall", "toolscalled", "toolinvocations", "tooluses", "toolused", "toolsused",
+                           "functioncalls"})  # fmt: skip
+MAY_BE_CALLED = frozenset({"tools", "actions", "steps", "intermediatesteps"})
+_NAMES = ("name", "tool_name", "toolName", "tool", "function_name")
+_ARGUMENTS = ("arguments", "args", "input", "parameters", "params_as_json", "inputParameters", "input_parameters",
+              "tool_input")  # fmt: skip
+_IDS = ("id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "request_id")
+_GIVEN = ("result", "output", "response", "observation", "errorText")
+#: What describes a tool that may be called.
+_SCHEMA = frozenset({"description", "input_schema", "inputSchema"})
 #: Kinds of content blocks.
 _KIND_KEYS = ("type", "part_kind", "block_type")
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "string", "user-prompt"})
@@ -31,6 +45,8 @@ class MessageParts(Struct):
     calls: list[WrittenToolCall]
     results: list[ToolResult]
     prompts: list[str]
+    #: Were the calls made before the words were said?
+    before: bool = False
 
 
 def message_parts(content: Any, notes: Notes) -> MessageParts:
@@ -93,7 +109,7 @@ def tool_result(raw: Mapping[str, Any], notes: Notes) -> ToolResult:
     name = first_text(
         raw, "tool_use_id", "tool_call_id", "source_call_id", "call_id", "toolUseId", "toolCallId", "request_id", "id"
     )
-    keys = ("content", "response", "result", "result_value", "output", "errorText")
+    keys = ("content", "response", "result", "result_value", "output", "observation", "errorText")
     return ToolResult(
         name, result_text(next((raw[key] for key in keys if raw.get(key) is not None), None), notes), says_failure(raw)
     )
@@ -148,37 +164,54 @@ def calls_in(content: Any) -> list[WrittenToolCall]:
     ]
 
 
-def message_calls(raw: Mapping[str, Any]) -> Iterable[WrittenToolCall]:
-    """The calls that stand beside the content of a message."""
+def add_calls(raw: Mapping[str, Any], parts: MessageParts, notes: Notes) -> None:
+    """Add the calls that stand beside the content of a message, each once, with what came of them."""
+    known = {call.id for call in parts.calls} - {None}
     for key in CALL_KEYS:
         given = raw.get(key)
-        if isinstance(given, dict):
-            yield _call(given)
-        elif isinstance(given, list):
-            yield from (_call(call) for call in given if isinstance(call, dict))
+        for call in given if isinstance(given, list) else [given]:
+            if isinstance(call, dict) and (not known or first_text(call, *_IDS) not in known):
+                _add_call(call, parts, notes)
+    if not parts.calls:
+        for key, given in raw.items():
+            for number, call in enumerate(calls_before(key, given)):
+                parts.before = True
+                _add_call(call if first_text(call, *_IDS) else {**call, "id": f"{key}-{number}"}, parts, notes)
+
+
+def calls_before(key: str, given: Any) -> Iterator[Mapping[str, Any]]:
+    """The calls that a member of a message holds under one of the less usual names; none where it holds others."""
+    plain = plain_key(key)
+    if plain not in CALLED_BEFORE | MAY_BE_CALLED:
+        return
+    for entry in given if isinstance(given, list) else [given]:
+        call = {"name": entry} if isinstance(entry, str) and not is_unjudged(entry) else entry
+        if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], dict):  # LangChain's action and result
+            call = {**entry[0], "result": entry[1]}
+        if isinstance(call, dict) and _is_call(call, sure=plain in CALLED_BEFORE):
+            yield call
+
+
+def _is_call(entry: Mapping[str, Any], *, sure: bool) -> bool:
+    function = entry.get("function")
+    inside = function if isinstance(function, dict) else entry
+    named = isinstance(function, str) or first_text(inside, *_NAMES) is not None
+    told = not inside.keys().isdisjoint((*_ARGUMENTS, *_GIVEN)) and inside.keys().isdisjoint(_SCHEMA)
+    return named and (sure or told)
+
+
+def _add_call(raw: Mapping[str, Any], parts: MessageParts, notes: Notes) -> None:
+    parts.calls.append(_call(raw))
+    if any(raw.get(key) is not None for key in _GIVEN):
+        parts.results.append(tool_result(raw, notes))
 
 
 def _call(raw: Mapping[str, Any]) -> WrittenToolCall:
     function = raw.get("function")
     inside = function if isinstance(function, dict) else raw
-    name = (
-        function
-        if isinstance(function, str)
-        else first_text(inside, "name", "tool_name", "toolName", "tool", "function_name")
-    )
-    given = next(
-        (
-            inside[key]
-            for key in ("arguments", "args", "input", "parameters", "params_as_json")
-            if inside.get(key) is not None
-        ),
-        None,
-    )
-    return WrittenToolCall(
-        first_text(raw, "id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "request_id"),
-        name,
-        call_arguments(given),
-    )
+    name = function if isinstance(function, str) else first_text(inside, *_NAMES)
+    given = next((inside[key] for key in _ARGUMENTS if inside.get(key) is not None), None)
+    return WrittenToolCall(first_text(raw, *_IDS), name, call_arguments(given))
 
 
 def call_arguments(given: Any) -> str | dict[str, Any] | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.json_text import literal, rows_by_columns
@@ -134,7 +135,9 @@ def kind_of(value: Any, depth: int = 0) -> str:
         return "wrapped"
     if _WORDS.isdisjoint(value) and kind_of(next(iter(value.values())), depth + 1) in _named_kinds(value):
         return "keyed"
-    return "wrapped" if only else "conversation" if _hidden(value) else ""
+    if only:
+        return "wrapped"
+    return "held" if _names_held(value, depth) else "conversation" if _hidden(value) else ""
 
 
 def _named_kinds(value: Mapping[str, Any]) -> tuple[str, ...]:
@@ -177,11 +180,16 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[FoundConversation]
         each = of_each(shared, len(entries))
         shared = shared_by(shared, key, len(entries), entries[0], notes)
         for number, entry in enumerate(entries):
-            for conversation in of_value([entry], "list", notes):
+            for conversation in of_value([as_task(entry, key)], "list", notes):
                 whole = {**shared, **each[number], **conversation.record}
                 if plain_key(key) in _CASES and whole.get("name") and not task_and_trial(whole):
                     whole["task_id"] = whole["name"]
                 yield FoundConversation(whole, conversation.used, conversation.messages, conversation.key)
+    elif kind == "held":
+        key = _names_held(value)
+        shared = of_all({name: member for name, member in value.items() if name != key}, notes, several=True)
+        for found in of_value(value[key], "keyed", notes):
+            yield replace(found, record={**shared, **found.record})
     else:
         for name, member in value.items():
             inner = kind_of(member)
@@ -194,6 +202,14 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[FoundConversation]
                 yield FoundConversation(
                     record, conversation.used, conversation.messages, name, inner in ("list", "wrapped", "keyed")
                 )
+
+
+def as_task(entry: Any, key: str) -> Any:
+    """An entry of a list of that name; one of tasks that holds its trials is called as its task is."""
+    if key != "tasks" or not isinstance(entry, dict) or task_and_trial(entry) or kind_of(entry) != "wrapped":
+        return entry
+    named = entry.get("id", entry.get("name"))
+    return entry if named is None else {**entry, "task_id": named}
 
 
 def shared_by(record: Mapping[str, Any], key: str, number: int, first: Any, notes: Notes) -> dict[str, Any]:
@@ -471,6 +487,12 @@ def _wrapper(record: Mapping[str, Any], depth: int = 0) -> tuple[str, ...]:
         if isinstance(held, dict) and depth < _LOOKED_AT and (path := _wrapper(held, depth + 1)):
             return (key, *path)
     return ()
+
+
+def _names_held(record: Mapping[str, Any], depth: int = 0) -> str:
+    """Under which usual name a record keeps conversations, or tasks with their trials, by their names."""
+    held = (key for key in WRAPPERS if isinstance(record.get(key), dict))
+    return next((key for key in held if kind_of(record[key], depth + 1) == "keyed"), "")
 
 
 def _only_list(record: Mapping[str, Any], depth: int = 0) -> tuple[str, ...]:

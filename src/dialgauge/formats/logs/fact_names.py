@@ -43,7 +43,7 @@ ID = _names(
 TASK = _names(
     "taskid task taskname scenarioid problemid questionid exampleid caseid testid instanceid itemid promptid sampleid "
     "scenario referenceexampleid datasetitemid usertaskid testidx testcase case casename testname scenarioname "
-    "benchmarktask taskindex taskidx tasknumber"
+    "benchmarktask taskindex taskidx tasknumber sourcecasename"
 )
 #: What names a task beside another name, which then may be that of its domain; and what may name a mere row.
 NUMBERS_OF_TASKS = frozenset(_names("taskindex taskidx tasknumber problemid questionid scenarioid"))
@@ -81,6 +81,8 @@ FAILED = _names("failed isfailed hasfailed taskfailed")
 OF_RUNS = frozenset(("status", *FAILED))
 #: What says success in files of some benchmarks, and something else in others: read as a score, which is told.
 DONE = frozenset(_names("valid ok utility"))
+#: What is a yes or no of another kind in them, and a score, too.
+FLAGS = frozenset({"security"})
 #: What a judge says, in an object of theirs; and words for an outcome.
 OF_JUDGES = frozenset({"verdict", *SUCCESS})
 VERDICTS = _names("verdict result outcome evaluation eval judgement judgment testresult status")
@@ -162,7 +164,12 @@ _FAULT = re.compile(
     r"|exit_?(?:code|status)|return_?code|(?:^|_)loss|(?:^|_)not_",
     re.IGNORECASE,
 )
-_SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
+_SCORE = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points|csat)s?(?:_|$)")
+#: What holds the calls of tools that were made, or their number; and what tools there are, or should have been called.
+_CALLS = re.compile(r"tool|function|calls?$|called|actions?$|invocation|steps$")
+_NOT_MADE = re.compile(
+    r"^(?:expected|available|allowed|reference|gold|valid|max|disabled)|(?:choice|schema|definition)s?$"
+)
 _WHY = re.compile(r"_(?:rationale|justification|explanation|reasoning)$")
 _SEPARATORS = re.compile(r"[- ./]")
 _PUNCTUATION = re.compile(r"[^a-z0-9]")
@@ -202,6 +209,12 @@ def is_score(key: str) -> bool:
 def names_fault(key: str) -> bool:
     """Does a key say that something went wrong, so that no, or 0, is good?"""
     return _FAULT.search(key) is not None
+
+
+def may_be_calls(key: str) -> bool:
+    """May a member that is not read hold the calls that were made, or their number?"""
+    plain = plain_key(key)
+    return _CALLS.search(plain) is not None and _NOT_MADE.search(plain) is None
 
 
 def is_scores(key: str) -> bool:

@@ -5,14 +5,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from dialgauge.formats.logs import fact_names as names
 from dialgauge.formats.logs.fact_names import plain_key
+from dialgauge.formats.notes import Notes
 
 #: A label of more letters is an explanation.
 LONGEST_LABEL = 60
 _MOST = 1e15
+#: From how many messages on totals that always rise may be running totals.
+_FEWEST_RISING = 3
+_MAY_BE_RUNNING = (
+    "the total tokens of messages rise from each to the next, and are added up; if they are running totals, say so "
+    "with 'cumulative' (true) beside them"
+)
 _MONEY = re.compile(r"(?:US)?\$\s?([0-9.,]{1,20})|([0-9.,]{1,20})\s?(?:USD|\$)", re.IGNORECASE)
 #: A number whose thousands are parted: ``1,234.50``.
 _THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3}){1,5}(?:\.[0-9]{1,15})?")
@@ -130,8 +138,8 @@ def token_sum(known: Mapping[str, Any]) -> float:
     return sum(sides)
 
 
-def message_tokens(messages: Iterable[Any]) -> str:
-    """The tokens that messages say of themselves, together; empty where none does."""
+def message_tokens(messages: Iterable[Any], notes: Notes) -> str:
+    """The tokens that messages say of themselves, together, or the last where they say that they go on counting."""
     used: list[tuple[Any, dict[str, Any]]] = []
     for message in messages:
         for key, held in message.items() if isinstance(message, dict) else ():
@@ -140,8 +148,13 @@ def message_tokens(messages: Iterable[Any]) -> str:
                 if spent[0] is None or spent not in used[-1:]:  # a message in pieces, as Claude Code writes it
                     used.append(spent)
     counts = [{plain_key(key): value for key, value in usage(held).items()} for _, held in used]
-    total = sum(number_in(held.get("totaltokens")) or token_sum(held) for held in counts)
-    return number_text(total) if total else ""
+    totals = [number_in(held.get("totaltokens")) or token_sum(held) for held in counts]
+    rising = len(totals) >= _FEWEST_RISING and all(before < after for before, after in pairwise(totals))
+    if rising and all(held.get("cumulative") is True for held in counts):
+        notes.add("tokens of messages that are cumulative: those of the last taken")
+        return number_text(totals[-1])
+    notes.add(_MAY_BE_RUNNING, rising and not any(map(token_sum, counts)))  # a prompt grows with what was said
+    return number_text(sum(totals)) if sum(totals) else ""
 
 
 def message_costs(messages: Iterable[Any]) -> str:

@@ -56,6 +56,8 @@ CONTINUES = "continues"
 RECORD_ID, RECORD = "record_id", "record"
 #: The detail that names the group of a conversation that names no task.
 GROUP = "group"
+#: The detail that names a member that is not read, and may hold the calls of tools.
+UNREAD_CALLS = "unread_calls"
 #: Ends that say nothing but that it ended, and other words for ends that are known.
 _PLAIN_ENDS = frozenset(
     {"stop", "endturn", "end", "completed", "complete", "done", "finished", "success", "normal", "eos"}
@@ -161,6 +163,8 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
             for name, inner in value.items():
                 if isinstance(inner, int | float) and not names.is_of_judge(key, name):
                     notes.add_unread(f"{key[:60]}.{name[:60]}")
+    if calls := [key[:60] for key in unread if record[key] and names.may_be_calls(key)]:
+        facts.details[UNREAD_CALLS] = calls[0]
     if success is not None or "status" in known:  # one that is no word for success says nothing of what judges
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in names.EVALUATIONS}
         unjudging = (key for key in unread if key not in notes.judged_by)

@@ -14,6 +14,7 @@ from dialgauge.formats.large_json import LargeArray, is_large_document
 from dialgauge.formats.logs.conversations import (
     NO_MESSAGES,
     FoundConversation,
+    as_task,
     conversation_id,
     group_of,
     kind_of,
@@ -340,7 +341,7 @@ def _of_object(part: Part, notes: Notes) -> Iterator[FoundConversation]:
         each = of_each(value, size)
         shared = shared_by(value, wrapper, size, first, notes)
         for number, entry in _numbered(entries, part, notes):
-            for conversation in _entry(entry, number, part, notes):
+            for conversation in _entry(as_task(entry, wrapper), number, part, notes):
                 record = {**shared, **each[number - 1], **conversation.record}
                 yield FoundConversation(record, conversation.used, conversation.messages, conversation.key)
         return

@@ -60,6 +60,8 @@ def holds_conversations(peek: Peek) -> bool:
         first = next(of_value(given, kind, notes), None)
     except DialgaugeError:  # said when it is read
         return has_sign
+    if first is not None and first.record.keys() >= PROMPTFOO:
+        return True
     if first is not None and _are_states(first) and _are_predictions(peek):
         return False
     if first is None or has_sign:
@@ -68,8 +70,7 @@ def holds_conversations(peek: Peek) -> bool:
         )
         return has_sign and not (doubtful and _are_predictions(peek))
     listed = any(is_message(message) and "speaker" not in message for message in first.messages[:LOOKED_AT])
-    meant = first.record.keys() >= PROMPTFOO
-    return meant or ((listed or says_outcome(first.record)) and not _are_predictions(peek))
+    return (listed or says_outcome(first.record)) and not _are_predictions(peek)
 
 
 def holds_results(peek: Peek) -> bool:

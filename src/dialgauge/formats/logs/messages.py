@@ -17,15 +17,15 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.logs.agent_steps import ACTION, OBSERVATION, is_step, observed, usual_message
+from dialgauge.formats.logs.agent_steps import ACTION, OBSERVATION, is_step, observed, of_openhands, usual_message
 from dialgauge.formats.logs.content_parts import (
     CALL_KEYS,
+    add_calls,
     call_arguments,
     calls_in,
     error_words,
     first_text,
     is_ui_tool,
-    message_calls,
     message_parts,
     result_text,
     says_failure,
@@ -119,7 +119,7 @@ def is_message(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     value = unwrapped(value)
-    if _item_kind(value):
+    if item_kind(value):
         return True
     key, _, role = _speaker(value)
     if key in _OTHER_ROLE_KEYS:
@@ -160,8 +160,12 @@ def _speakers(value: Any, roles: Mapping[str, Role] = ROLES) -> list[tuple[str, 
 
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message without what LangChain, transcripts of sessions, Botpress and tracers put around it."""
+    if isinstance(said := message.get("content"), dict) and isinstance(said.get("parts"), list):  # of Google's agents
+        return {**message, "content": said["parts"], **({"role": said["role"]} if "role" in said else {})}
     if "role" in message:
         return message
+    if "source" in message and (event := of_openhands(message)):
+        return event
     if "Role" in message or "ROLE" in message:
         return {_CAPITAL.sub("_", key).lower(): value for key, value in message.items()}
     message = _in_small_letters(message)
@@ -226,7 +230,7 @@ def transcript(text: str) -> list[dict[str, Any]]:
     return [{"speaker": speaker, "text": "\n".join(lines).strip()} for speaker, lines in turns]
 
 
-def _item_kind(message: Mapping[str, Any]) -> str:
+def item_kind(message: Mapping[str, Any]) -> str:
     """What an item of *responses* that is no message is: a call, a result, a thought; empty for messages."""
     kind = message.get("type")
     if not isinstance(kind, str) or "role" in message:
@@ -308,7 +312,7 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
     if not isinstance(raw, dict):
         raise DialgaugeError(f"message {number} is no object with a role and a content", turn=number)
     raw = unwrapped(raw)
-    if kind := _item_kind(raw):
+    if kind := item_kind(raw):
         yield from _item(kind, raw, notes)
         return
     part = raw.get("part_type")
@@ -344,7 +348,8 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
     role = "tool" if is_result else role
     called = calls_in(content_of(raw)) if role == "assistant" and written.strip().lower() in _CALLED else []
     parts = message_parts(None if called else content_of(raw), notes)
-    parts.calls += [*called, *message_calls(raw)]
+    parts.calls += called
+    add_calls(raw, parts, notes)
     if isinstance(seen := raw.get(OBSERVATION), dict) and isinstance(seen.get("results"), list):
         parts.results += [tool_result(result, notes) for result in seen["results"] if isinstance(result, dict)]
     if isinstance(given := raw.get("tool_results"), list):
@@ -356,7 +361,7 @@ def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
         parts.texts = []
     if parts.prompts:
         yield TauMessage("system", "\n".join(parts.prompts))
-    if role == "assistant" and parts.calls and parts.results:  # calls stand with their results
+    if role == "assistant" and parts.calls and (parts.results or parts.before):
         yield TauMessage(role, None, tuple(parts.calls))
         parts.calls = []
     for result in parts.results:

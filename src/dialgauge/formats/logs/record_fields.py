@@ -30,6 +30,10 @@ _LONGEST_TEST, _CHECKSUM = 60, 6
 _OF_RUNS = re.compile(r"\A(?:params|metrics|env|agent|stats|metadata)\.(?=\w)|(?<=\w)/value\Z")
 #: How Weave calls an evaluation as a whole.
 _EVALUATION = "Evaluation."
+#: What inspect's table of samples has, whose ``sample_id`` is that of one epoch; and the name of a repeated case.
+_SAMPLE = frozenset({"sample_id", "eval_id", "id", "epoch"})
+_ADK_CASE, _ADK_STATUS = frozenset({"eval_id", "final_eval_status"}), {"1": True, "2": False}
+_REPEAT = re.compile(r"(.{1,200}) \[([0-9]{1,4})/[0-9]{1,4}\]")
 #: How deep members lie that anybody looks at.
 _DEEPEST = 3
 #: A longer text is no object of facts.
@@ -79,6 +83,18 @@ def own_names(record: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
     """A record with the names that are its own, where a program writes others beside them that it shares."""
     if record.keys() >= _TRACE and record["id"]:
         return {f"trace.{key}" if key == "sessionId" else key: value for key, value in record.items()}
+    if record.keys() >= _SAMPLE:
+        return {**record, "id": record["sample_id"], "sample_id": record["id"]}
+    if record.keys() >= _ADK_CASE:
+        notes.add("'final_eval_status' 1 counts as passed and 2 as failed, as Google ADK has it")
+        return {
+            **record,
+            "task_id": record["eval_id"],
+            "success": _ADK_STATUS.get(as_text(record["final_eval_status"])),
+        }
+    if repeat := _REPEAT.fullmatch(name) if isinstance(name := record.get("name"), str) else None:
+        task = {} if task_and_trial(record) else {"task_id": repeat[1]}
+        return {**task, "trial": int(repeat[2]), **record}
     return _of_weave(record) if is_weave_example(record) else _of_test(record, notes)
 
 

@@ -185,7 +185,7 @@ def all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) -> 
             scores.update(named_scores(value))
     for key, value in fields:
         name = plain_key(key)
-        done = name in names.DONE and said_success(value) is not None
+        done = name in (names.DONE | names.FLAGS) and said_success(value) is not None
         if done or _is_undecided(name, value):  # such as a share of success, or "unsure"
             scores.update(score_texts(key, said_success(value) if done else value))
     return {name: text for name, text in scores.items() if plain_key(name) not in names.NOT_SCORES}

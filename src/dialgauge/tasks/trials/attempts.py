@@ -73,6 +73,12 @@ class Attempts:
         self.unread_amounts = _unread_amounts(given)
         if self.unread_amounts:
             made = [_without_amounts(attempt, self.unread_amounts) for attempt in made]
+        #: What may hold the calls of tools and is not read, where no call was.
+        self.unread_calls = next((details["unread_calls"] for details in given if "unread_calls" in details), "")
+        if self.unread_calls and any(any(attempt.calls.values()) for attempt in made):
+            self.unread_calls = ""
+        if self.unread_calls:
+            made = [structs.replace(attempt, calls={}) for attempt in made]
         #: What the ids tell of tasks and trials, where nothing else does.
         self.trial_ids = TrialIds()
         #: What may name the tasks, where each conversation counts as one of its own.

@@ -37,6 +37,10 @@ _RATED = re.compile(
 _FROM_ONE = re.compile(r"rating|stars|likert|csat", re.IGNORECASE)
 
 
+#: Numbers that often say that there is none, and how large the others may then be.
+_NO_NUMBER = {-1.0: 100, -9.0: 100, -99.0: 100, -999.0: 100, 99.0: 10, 999.0: 100, 9999.0: 100}
+
+
 class Scale(NamedTuple):
     """The lowest and the highest number, infinite where unknown; was it taken from the name and the values?"""
 
@@ -69,6 +73,15 @@ def scale_of(name: str, numbers: Sequence[float], maximum: float | None) -> Scal
     return next(
         (Scale(least, most, taken=True) for least, most in suggested if least <= low and high <= most), Scale(*UNKNOWN)
     )
+
+
+def stray_number(numbers: Collection[float]) -> float | None:
+    """A number beside ratings that may say that there is none, as -1 beside 1 to 5; beside 0 and 1 it may be meant."""
+    for stray, most in _NO_NUMBER.items():
+        others = set(numbers) - {stray}
+        if stray in numbers and len(others) > 1 and min(others) >= 0 and 1 < max(others) <= most:
+            return stray
+    return None
 
 
 def told_scale(text: str) -> tuple[float, float]:

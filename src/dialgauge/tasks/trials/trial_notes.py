@@ -53,7 +53,8 @@ def trial_notes(
             f"the score '{name}' is left out of {counted(numbers.total(), 'conversation')}, where it is no number that "
             f"a mean can hold ({_shares(numbers)})"
             for name, numbers in attempts.scores.unusable.items()
-        ],
+        ]
+        + attempts.scores.strays(),
         MIXED_TRIALS: _mixed_trials(attempts),
         "trial_fields": _trial_fields(attempts, reading),
         "trial_ids": [*_trials_in_ids(attempts), *_alike_tasks(attempts)],
@@ -301,7 +302,9 @@ def _unknown(attempts: Attempts) -> list[str]:
     ends = any(attempt.reason for attempt in attempts.attempts)
     calls = any(attempt.calls for attempt in attempts.attempts)
     facts = {"cost": costs, "tokens": tokens, "how conversations ended": ends}
-    facts["tool calls (there are only results of tools)"] = calls
+    field = "" if attempts.known("results_alone") else attempts.unread_calls
+    why = f"'{field}' may hold them" if field else "there are only results of tools"
+    facts[f"tool calls ({why})"] = calls
     lacking = [name for name, known in facts.items() if not known and name not in attempts.unread_amounts]
     unread = [
         f"{name.replace('_', ' ')} is left out: in {counted(texts.total(), 'conversation')} of "
@@ -388,5 +391,8 @@ def _reading_notes(reading: Notes, attempts: Attempts) -> list[Note]:
     judged_by = reading.judged_by | {judgement, judgement.partition(".")[0]}
     fields = [field for field in reading.unread.values() if field not in judged_by]
     notes = [Note("not_read", f"fields of the log that are not read: {some_of(fields, _NAMED)}")] if fields else []
-    others = [(what, count) for what, count in reading.counts.items() if what not in reading.unread]
+    if members := list(reading.unread_of_messages.values()):
+        notes.append(Note("not_read", f"fields of messages that are not read: {some_of(members, _NAMED)}"))
+    named = reading.unread.keys() | reading.unread_of_messages.keys()
+    others = [(what, count) for what, count in reading.counts.items() if what not in named]
     return notes + [Note("not_read", f"{what} ({times(count)})") for what, count in others]

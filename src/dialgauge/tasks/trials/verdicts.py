@@ -17,7 +17,8 @@ from functools import cached_property
 from dialgauge.dialogue import read_details, read_owned_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import names_fault
-from dialgauge.tasks.trials.score_scales import SHARE, Scale, scale_of
+from dialgauge.tasks.trials.score_scales import SHARE, Scale, scale_of, stray_number
+from dialgauge.text import counted
 
 #: The kind of notes that what is counted as trials of one task is most likely something else.
 MIXED_TRIALS = "mixed_trials"
@@ -286,6 +287,16 @@ class LogScores:
         """The lowest and the highest number of a score."""
         numbers = [each[name] for each in self._numbers if name in each]
         return min(numbers), max(numbers)
+
+    def strays(self) -> list[str]:
+        """Sentences about numbers that may say that nobody judged."""
+        given = {name: [numbers[name] for numbers in self._numbers if name in numbers] for name in self.numeric}
+        return [
+            f"'{name}' is {stray:g} in {counted(numbers.count(stray), 'conversation')}, unlike in all others: if that "
+            "says that nobody judged, leave it out there, as it counts in the mean"
+            for name, numbers in given.items()
+            if (stray := stray_number(numbers)) is not None
+        ]
 
     def scale(self, name: str) -> Scale:
         """Between which numbers a score lies; true and false are 1 and 0, whatever they are called."""
