@@ -87,9 +87,11 @@ class FileReading(Struct, frozen=True, kw_only=True):
 
     #: What had to be read as something else, such as invalid outputs of a language model.
     remarks: tuple[Remark, ...] = ()
-    #: What was made of a file whose layout had to be found out, and whether it says that its states are predicted.
+    #: What was made of a file whose layout had to be found out, and whether it says that its states are predicted, or
+    #: gold.
     understood: str = ""
     says_predicted: bool = False
+    says_gold: bool = False
     #: Were the changes of each turn put together?
     adds_changes: bool = False
     #: Has each slot a row, so that turns may have none?
@@ -114,6 +116,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             remarks=tuple(Remark(what, notes.counts[what], places) for what, places in notes.places.items()),
             understood=notes.understood,
             says_predicted=notes.says_predicted,
+            says_gold=notes.says_gold,
             adds_changes=notes.adds_changes,
             row_per_slot=notes.row_per_slot,
             other_states=tuple(dict.fromkeys(notes.other_states)),
