@@ -264,3 +264,48 @@ def test_dialogues_that_are_counted_in_two_ways_are_refused() -> None:
     ):
         score(rows(lambda number: int(number % 5 == 4)))
     assert score(rows(lambda number: 0))["JGA"] == score(PREDICTED)["JGA"]
+
+
+def sgd_shaped(states: States, folder: Path) -> Path:
+    """The states as SGD has them: in the frames of user turns, and nowhere called predicted."""
+
+    def frames(state: dict[str, str]) -> list[dict[str, Any]]:
+        services: dict[str, dict[str, list[str]]] = {name: {} for name in ("hotel", "restaurant", "train")}
+        for name, value in state.items():
+            service, slot = name.split("-", 1)
+            services[service][slot] = [value]
+        held = {"active_intent": "NONE", "requested_slots": list[str]()}
+        return [{"service": name, "state": {**held, "slot_values": slots}} for name, slots in services.items()]
+
+    dialogues = [
+        {
+            "dialogue_id": name,
+            "services": ["hotel"],
+            "turns": [{"speaker": "USER", "utterance": "", "frames": frames(state)} for state in turns],
+        }
+        for name, turns in states.items()
+    ]
+    (folder / "dialogues_001.json").write_text(json.dumps(dialogues))
+    return folder / "dialogues_001.json"
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda states: [{}, *states[:-1]], "those of the turn before"),
+        (lambda states: states[1:], "those of the turn after"),
+        (
+            lambda states: [
+                {slot: value for slot, value in state.items() if slot not in before}
+                for before, state in zip([{}, *states], states, strict=False)
+            ],
+            "only what changed",
+        ),
+        (lambda states: [turn for state in states for turn in (state, state)], "in steps of 2"),
+    ],
+)
+def test_states_that_nothing_calls_predicted_are_guarded_too(
+    make: Callable[[list[dict[str, str]]], list[dict[str, str]]], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DialgaugeError, match=told):
+        dialgauge.score(GOLD, sgd_shaped(each(make), tmp_path), measures="JGA", intervals=False)

@@ -294,12 +294,17 @@ def _verdicts(slots: Mapping[str, bool]) -> dict[str, Values]:
     return {slot: RIGHT if right else WRONG for slot, right in slots.items()}
 
 
+def kind_carried(dialogues: Sequence[Dialogue]) -> Kind | None:
+    """The first of predicted states, flags and plain states that there are any of."""
+    kinds: tuple[Kind, ...] = ("predicted", "judged", "state")
+    return next((kind for kind in kinds if carries(dialogues, kind)), None)
+
+
 def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
     """What a prediction file offers: predicted states, else flags, else plain states (gold scored against gold)."""
-    kinds: tuple[Kind, ...] = ("predicted", "judged", "state")
-    for kind in kinds:
-        if carries(dialogues, kind):
-            return kind
+    kind = kind_carried(dialogues)
+    if kind is not None:
+        return kind
     raise DialgaugeError(
         "no turn has a state, so there is nothing to score as tracking; response files of policy models have none; "
         "where the replies are states, write a line for each turn of the user",

@@ -113,8 +113,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
         gold, predicted, rows = system.gold, system.predicted, system.aligned.predicted_row
         if gold is None or predicted.kind == "judged":
             return cls()
-        compared = predicted.kind == "predicted"
-        codes = state_codes(predicted, coder, "predicted") if compared else None
+        codes = state_codes(predicted, coder, "predicted")
         shared = rows >= 0
         compared_rows, dialogue = system.aligned.gold_row[shared], system.aligned.dialogue[shared]
         # How many slots the compared turns have, on both sides.
@@ -130,16 +129,16 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold=fills,
             gold_words=words,
             gold_slots=gold.names,
-            kept=predicted.dropped if compared else (0, 0),
+            kept=predicted.dropped,
             gold_kept=gold.dropped,
-            changed=Changes() if codes is None else _changed(system, gold, coder, codes),
+            changed=_changed(system, gold, coder, codes),
             domains=_domains(system, gold),
             switches=_switches(predicted),
             gold_switches=gold.once("switches", gold.offsets, lambda: _switches(gold)),
             filled=(int(our_dialogues.sum()), int((our_dialogues & ~their_dialogues).sum())),
             sizes={divmod(place, width): int(sizes[place]) for place in np.flatnonzero(sizes).tolist()},
             gaps=_gaps(theirs > 0, ours > 0, dialogue),
-            own_gold=(0, 0, 0) if own_gold is None or codes is None else _own_gold(system, own_gold, coder, codes),
+            own_gold=(0, 0, 0) if own_gold is None else _own_gold(system, own_gold, coder, codes),
         )
 
     @cached_property

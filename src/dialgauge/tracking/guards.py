@@ -101,7 +101,7 @@ def input_findings(
         *cut_findings(evidence),
         *dialogue_findings(coverage),
         *joined_findings(evidence),
-        *(several_findings(evidence) if reading.understood else ()),
+        *several_findings(evidence),
     ]
 
 
