@@ -309,3 +309,14 @@ def test_states_that_nothing_calls_predicted_are_guarded_too(
 ) -> None:
     with pytest.raises(DialgaugeError, match=told):
         dialgauge.score(GOLD, sgd_shaped(each(make), tmp_path), measures="JGA", intervals=False)
+
+
+def test_changes_alone_are_told_in_a_pilot_of_few_dialogues() -> None:
+    """Gold itself may lose a slot somewhere, in dialogues that nobody predicted."""
+    gold = {
+        f"MUL{n}": [{"hotel-area": "north"}] * 2 + [{"hotel-area": "north", "hotel-day": "monday"}] for n in range(19)
+    }
+    gold["MUL8"] = [{"hotel-area": "north"}, {}]
+    pilot = {"MUL0": [{"hotel-area": "north", "hotel-day": "monday", "hotel-stars": "4"}, {}, {"hotel-day": "monday"}]}
+    notes = dialgauge.score(gold, {"pilot": pilot}, measures="JGA", intervals=False).notes
+    assert any("3 of 3 predicted slots are gone in the next turn, which gold keeps" in note for note in notes)
