@@ -86,8 +86,13 @@ def test_rows_that_are_lost_within_a_dialogue_are_told_and_many_refused() -> Non
 
 @pytest.mark.parametrize("lost", [lambda name, turn: turn == 6, lambda name, turn: turn < 2 and name == "MUL7"])
 def test_first_turns_without_rows_are_empty_and_last_ones_missing(lost: Callable[[str, int], bool]) -> None:
-    notes = [note_kind(note) for note in score(rows(GOLD, lost)).notes]
+    notes = {note_kind(note): str(note) for note in score(rows(GOLD, lost)).notes}
     assert "invalid_outputs" not in notes
+    if lost("MUL0", 6):
+        assert "20 turns behind the last row of their dialogue have no row" in notes["turn_numbers"]
+        assert notes["turn_numbers"].endswith("to score them as empty states, add --coverage empty")
+    again = [note_kind(note) for note in score(rows(GOLD, lost), coverage="empty").notes]
+    assert "turn_numbers" not in again
 
 
 @pytest.mark.parametrize(
@@ -320,3 +325,17 @@ def test_changes_alone_are_told_in_a_pilot_of_few_dialogues() -> None:
     pilot = {"MUL0": [{"hotel-area": "north", "hotel-day": "monday", "hotel-stars": "4"}, {}, {"hotel-day": "monday"}]}
     notes = dialgauge.score(gold, {"pilot": pilot}, measures="JGA", intervals=False).notes
     assert any("3 of 3 predicted slots are gone in the next turn, which gold keeps" in note for note in notes)
+
+
+def test_turns_behind_the_last_of_gold_say_nothing_of_changes() -> None:
+    """End-to-end systems write a row without words at the end of each dialogue."""
+    notes = score(each(lambda states: [*states, {}])).notes
+    assert "turn_changes" not in map(note_kind, notes)
+
+
+def test_the_step_that_is_proposed_starts_where_the_states_fit() -> None:
+    """The state before each user turn, and the one after it."""
+    doubled = each(lambda states: [turn for pair in zip([{}, *states], states, strict=False) for turn in pair])
+    with pytest.raises(DialgaugeError, match="add --turns shift=1,step=2"):
+        score(doubled)
+    assert float(score(doubled, turns="shift=1,step=2")["JGA"]) == float(score(PREDICTED)["JGA"])

@@ -147,12 +147,11 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
         """The (domain, slot) pairs of this input, as its source writes them."""
         return frozenset([item[:2] for item in self.filled])
 
-    @cached_property
-    def dropped(self) -> tuple[int, int]:
-        """How many slots turns before the last have, and how many of them the next turn lacks."""
+    def dropped(self, turns: Flags) -> tuple[int, int]:
+        """How many slots turns have that one of these turns follows, and how many of them that one lacks."""
         if not len(self.cell_row):
             return 0, 0
-        followed = np.append(self.present[1:], np.False_)
+        followed = np.append(turns[1:], np.False_)
         followed[self.offsets[1:] - 1] = False
         pairs, pair_of = self.shared.pairs(self.items)
         step = len(pairs)

@@ -85,7 +85,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
     gold_words: dict[Pair, frozenset[str]] = {}
     #: All slots of gold, in whatever turns.
     gold_slots: frozenset[Pair] = frozenset()
-    #: Filled slots that have a next turn, and those that are gone in it: of the predictions, then of gold.
+    #: Filled slots that have a next turn to score, and those that are gone in it: of the predictions, then of gold.
     kept: tuple[int, int] = (0, 0)
     gold_kept: tuple[int, int] = (0, 0)
     changed: Changes = Changes()
@@ -129,8 +129,8 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold=fills,
             gold_words=words,
             gold_slots=gold.names,
-            kept=predicted.dropped,
-            gold_kept=gold.dropped,
+            kept=predicted.dropped(_flagged(predicted, rows[shared]) & predicted.present),
+            gold_kept=gold.once("dropped", gold.offsets, lambda: gold.dropped(gold.present)),
             changed=_changed(system, gold, coder, codes),
             domains=_domains(system, gold),
             switches=_switches(predicted),
@@ -182,9 +182,13 @@ def _words(items: Iterable[Item]) -> dict[Pair, frozenset[str]]:
 
 def _among(side: EncodedDialogues, rows: Codes) -> Flags:
     """Which cells are in these rows."""
-    among = np.zeros(len(side.present), np.bool_)
-    among[rows] = True
-    return among[side.cell_row]
+    return _flagged(side, rows)[side.cell_row]
+
+
+def _flagged(side: EncodedDialogues, rows: Codes) -> Flags:
+    flags: Flags = np.zeros(len(side.present), np.bool_)
+    flags[rows] = True
+    return flags
 
 
 def _changed(system: System, gold: EncodedDialogues, coder: Coder, other: NDArray[np.uint64]) -> Changes:

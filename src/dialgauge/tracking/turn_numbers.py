@@ -153,7 +153,8 @@ class TurnFit(Struct, frozen=True):
         fitting, alike = (dict(zip(_COUNTINGS, counts, strict=True)) for counts in (self.fitting, self.alike))
         if 2 * fitting[AS_WRITTEN] >= self.dialogues:
             return None
-        best = max((*_OTHERS, _LATE) if from_1 else _OTHERS, key=lambda counting: fitting[counting])
+        ways = (*_OTHERS, _LATE) if from_1 else _OTHERS
+        best = max(ways, key=lambda counting: (fitting[counting], alike[counting]))
         if 10 * fitting[best] < 9 * self.dialogues:
             return None
         fills_alike = self.gold_turns >= FEW and alike[best] > alike[AS_WRITTEN]
