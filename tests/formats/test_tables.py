@@ -148,8 +148,13 @@ def test_both_speakers_may_share_a_number() -> None:
 
 def test_structs_give_a_state_only_what_it_has() -> None:
     read = read_rows(
-        {"dialogue": "d", "turn": 0, "state": {"hotel": {"area": "east", "stars": None}, "train": None}},
-        {"dialogue": "d", "turn": 1, "state": {"hotel": {"area": None, "stars": "4"}, "train": {"day": "monday"}}},
+        {"dialogue": "d", "turn": 0, "text": "", "state": {"hotel": {"area": "east", "stars": None}, "train": None}},
+        {
+            "dialogue": "d",
+            "turn": 1,
+            "text": "",
+            "state": {"hotel": {"area": None, "stars": "4"}, "train": {"day": "monday"}},
+        },
     )
     assert [turn.state for turn in read[0].turns] == [EAST, {"hotel": {"stars": ("4",)}, "train": {"day": ("monday",)}}]
 
@@ -185,10 +190,16 @@ def test_turns_as_lists_of_their_fields() -> None:
             "dialogue d, turn 3: the table has no row for turn 2",
         ),
         ([{"id": "d", "turn": 0, "speaker": "moderator"}], "dialogue d: it does not have the expected shape: Invalid"),
-        ([{"id": "d", "turn": 0, "state": '{"area": "east"}'}], "'area' is neither a domain with slots nor"),
-        ([{"id": "d", "turn": 0, "state": '{"hotel": {"area": {"x": "y"}}}'}], "neither a text nor a list of texts"),
-        ([{"id": "d", "turn": 0, "state": "east"}], "a state is an object of domains with slots"),
-        ([{"id": "d", "turn": 0, "state": "{east"}], "dialogue d: it does not have the expected shape"),
+        (
+            [{"id": "d", "turn": 0, "text": "", "state": '{"area": "east"}'}],
+            "'area' is neither a domain with slots nor",
+        ),
+        (
+            [{"id": "d", "turn": 0, "text": "", "state": '{"hotel": {"area": {"x": "y"}}}'}],
+            "neither a text nor a list of texts",
+        ),
+        ([{"id": "d", "turn": 0, "text": "", "state": "east"}], "a state is an object of domains with slots"),
+        ([{"id": "d", "turn": 0, "text": "", "state": "{east"}], "dialogue d: it does not have the expected shape"),
         ([{"id": "d", "turns": "hello"}], "dialogue d: it does not have the expected shape: turns must be a list"),
         ([{"id": "d", "record": "{}"}], "dialogue row 0: it does not have the expected shape"),
     ],
@@ -418,3 +429,64 @@ print(sorted({"pandas", "pyarrow", "datasets"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+NORTH, SOUTH = {"hotel-area": "north"}, {"hotel-area": "south", "hotel-stars": "4"}
+
+
+def gold_and_predicted(gold: str, predicted: str, **more: str) -> list[dict[str, Any]]:
+    """Rows of two dialogues whose predictions are wrong throughout."""
+    return [
+        {"dialogue_id": name, "turn_id": turn, gold: json.dumps(NORTH), predicted: json.dumps(SOUTH), **more}
+        for name in ("A1", "A2")
+        for turn in range(2)
+    ]
+
+
+@pytest.mark.parametrize("holder", ["pandas", "polars", "datasets", "parquet"])
+@pytest.mark.parametrize("words", [{}, {"speaker": "user", "utterance": "hi"}])
+def test_two_columns_of_states_are_refused_or_told_apart_by_name_as_in_other_rows(
+    holder: str, words: dict[str, str], tmp_path: Path
+) -> None:
+    def held(rows: list[dict[str, Any]]) -> Any:
+        if holder == "pandas":
+            return pytest.importorskip("pandas").DataFrame(rows)
+        if holder == "datasets":
+            return pytest.importorskip("datasets").Dataset.from_list(rows)
+        frame = polars.DataFrame(rows)
+        frame.write_parquet(tmp_path / "rows.parquet")
+        return frame if holder == "polars" else tmp_path / "rows.parquet"
+
+    for name in ("output", "generated_text", "response", "state_right"):
+        with pytest.raises(DialgaugeError, match=f"'state' and '{name}' both hold states, and nothing says which"):
+            dialgauge.read(held(gold_and_predicted("state", name, **words)))
+    for name in ("y_pred", "hypothesis", "predictions", "pred_belief"):
+        read = dialgauge.read(held(gold_and_predicted("state", name, **words)))
+        assert read[0].turns[0].predicted == {"hotel": {"area": ("south",), "stars": ("4",)}}
+
+
+@pytest.mark.parametrize("words", [{}, {"text": "hi"}])
+def test_a_column_that_is_called_gold_is_never_the_prediction(words: dict[str, str]) -> None:
+    truth = {name: [NORTH, NORTH] for name in ("A1", "A2")}
+
+    def jga(gold: Any, predictions: Any) -> float:
+        return float(dialgauge.score(gold, predictions, measures="JGA", intervals=False)[0]["JGA"])
+
+    for name in ("gold_state", "gold"):
+        wide = polars.DataFrame([{**row, **SOUTH} for row in gold_and_predicted(name, "other", **words)]).drop("other")
+        assert jga(truth, wide) == 0
+        alone = wide.drop(*SOUTH)
+        with pytest.raises(DialgaugeError, match=r"it has gold states but no predictions .*called 'prediction'"):
+            jga(truth, alone)
+        assert jga(alone, truth) == 1
+    neither = wide.rename({"gold": "state"})
+    for predictions in (neither, neither.to_dicts()):
+        with pytest.raises(DialgaugeError, match="'state' and 'hotel-area' both hold states, and nothing says which"):
+            jga(truth, predictions)
+
+
+def test_states_without_words_are_predictions_as_in_other_rows(tmp_path: Path) -> None:
+    written = [{"dialogue_id": "A1", "turn_id": 0, "state": "hotel-area=north, hotel-stars=4"}]
+    polars.DataFrame(written).write_parquet(tmp_path / "states.parquet")
+    for source in (polars.DataFrame(written), tmp_path / "states.parquet", written):
+        assert dialgauge.read(source)[0].turns[0].predicted == {"hotel": {"area": ("north",), "stars": ("4",)}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import dialgauge
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
@@ -92,6 +93,24 @@ def test_nothing_shared_is_an_error() -> None:
             PreparedInputs([gold("a", NORTH)], {"it": [predicted("b", NORTH)]}, coverage=policy)
     with pytest.raises(DialgaugeError, match="no turn that has a state on both sides"):
         PreparedInputs([gold("a", NORTH, None)], {"it": [predicted("a", None, SOUTH)]})
+
+
+def test_states_without_ids_are_not_called_a_dialogue_to_rename() -> None:
+    """A list of states by the name of its system reads as one long dialogue."""
+    files = [gold(name, NORTH, SOUTH) for name in "abcdefgh"]
+    with pytest.raises(DialgaugeError, match=r"one id 'mine' .*stands for 16 outputs.* id of its dialogue") as raised:
+        PreparedInputs(files, {"it": [predicted("mine", *[NORTH, SOUTH] * 8)]})
+    assert "rename" not in str(raised.value)
+    with pytest.raises(DialgaugeError, match="rename"):
+        PreparedInputs(files, {"it": [predicted("mine", NORTH, SOUTH)]})
+
+
+def test_a_column_of_pandas_is_given_as_a_dictionary() -> None:
+    states = pytest.importorskip("pandas").Series({("a", 0): {"hotel-area": "north"}})
+    for predictions in (states, {"mine": states}):
+        with pytest.raises(DialgaugeError, match=r"give what its \.to_dict\(\) makes"):
+            dialgauge.score([gold("a", NORTH)], predictions)
+    assert dialgauge.score([gold("a", NORTH)], {"mine": states.to_dict()})["mine"]["JGA"] == 1
 
 
 def test_two_dialogues_of_one_id_are_an_error() -> None:

@@ -86,8 +86,13 @@ def test_rows_that_are_lost_within_a_dialogue_are_told_and_many_refused() -> Non
 
 @pytest.mark.parametrize("lost", [lambda name, turn: turn == 6, lambda name, turn: turn < 2 and name == "MUL7"])
 def test_first_turns_without_rows_are_empty_and_last_ones_missing(lost: Callable[[str, int], bool]) -> None:
-    notes = [note_kind(note) for note in score(rows(GOLD, lost)).notes]
+    notes = {note_kind(note): str(note) for note in score(rows(GOLD, lost)).notes}
     assert "invalid_outputs" not in notes
+    if lost("MUL0", 6):
+        assert "20 turns behind the last row of their dialogue have no row" in notes["turn_numbers"]
+        assert notes["turn_numbers"].endswith("to score them as empty states, add --coverage empty")
+    again = [note_kind(note) for note in score(rows(GOLD, lost), coverage="empty").notes]
+    assert "turn_numbers" not in again
 
 
 @pytest.mark.parametrize(
@@ -264,3 +269,73 @@ def test_dialogues_that_are_counted_in_two_ways_are_refused() -> None:
     ):
         score(rows(lambda number: int(number % 5 == 4)))
     assert score(rows(lambda number: 0))["JGA"] == score(PREDICTED)["JGA"]
+
+
+def sgd_shaped(states: States, folder: Path) -> Path:
+    """The states as SGD has them: in the frames of user turns, and nowhere called predicted."""
+
+    def frames(state: dict[str, str]) -> list[dict[str, Any]]:
+        services: dict[str, dict[str, list[str]]] = {name: {} for name in ("hotel", "restaurant", "train")}
+        for name, value in state.items():
+            service, slot = name.split("-", 1)
+            services[service][slot] = [value]
+        held = {"active_intent": "NONE", "requested_slots": list[str]()}
+        return [{"service": name, "state": {**held, "slot_values": slots}} for name, slots in services.items()]
+
+    dialogues = [
+        {
+            "dialogue_id": name,
+            "services": ["hotel"],
+            "turns": [{"speaker": "USER", "utterance": "", "frames": frames(state)} for state in turns],
+        }
+        for name, turns in states.items()
+    ]
+    (folder / "dialogues_001.json").write_text(json.dumps(dialogues))
+    return folder / "dialogues_001.json"
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda states: [{}, *states[:-1]], "those of the turn before"),
+        (lambda states: states[1:], "those of the turn after"),
+        (
+            lambda states: [
+                {slot: value for slot, value in state.items() if slot not in before}
+                for before, state in zip([{}, *states], states, strict=False)
+            ],
+            "only what changed",
+        ),
+        (lambda states: [turn for state in states for turn in (state, state)], "in steps of 2"),
+    ],
+)
+def test_states_that_nothing_calls_predicted_are_guarded_too(
+    make: Callable[[list[dict[str, str]]], list[dict[str, str]]], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DialgaugeError, match=told):
+        dialgauge.score(GOLD, sgd_shaped(each(make), tmp_path), measures="JGA", intervals=False)
+
+
+def test_changes_alone_are_told_in_a_pilot_of_few_dialogues() -> None:
+    """Gold itself may lose a slot somewhere, in dialogues that nobody predicted."""
+    gold = {
+        f"MUL{n}": [{"hotel-area": "north"}] * 2 + [{"hotel-area": "north", "hotel-day": "monday"}] for n in range(19)
+    }
+    gold["MUL8"] = [{"hotel-area": "north"}, {}]
+    pilot = {"MUL0": [{"hotel-area": "north", "hotel-day": "monday", "hotel-stars": "4"}, {}, {"hotel-day": "monday"}]}
+    notes = dialgauge.score(gold, {"pilot": pilot}, measures="JGA", intervals=False).notes
+    assert any("3 of 3 predicted slots are gone in the next turn, which gold keeps" in note for note in notes)
+
+
+def test_turns_behind_the_last_of_gold_say_nothing_of_changes() -> None:
+    """End-to-end systems write a row without words at the end of each dialogue."""
+    notes = score(each(lambda states: [*states, {}])).notes
+    assert "turn_changes" not in map(note_kind, notes)
+
+
+def test_the_step_that_is_proposed_starts_where_the_states_fit() -> None:
+    """The state before each user turn, and the one after it."""
+    doubled = each(lambda states: [turn for pair in zip([{}, *states], states, strict=False) for turn in pair])
+    with pytest.raises(DialgaugeError, match="add --turns shift=1,step=2"):
+        score(doubled)
+    assert float(score(doubled, turns="shift=1,step=2")["JGA"]) == float(score(PREDICTED)["JGA"])

@@ -41,9 +41,9 @@ class Notes:
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
         #: What a reader made of a file whose layout it had to find out, in one line; and whether a name in it says that
-        #: its states are predicted.
+        #: its states are predicted, or that they are gold.
         self.understood = ""
-        self.says_predicted = False
+        self.says_predicted = self.says_gold = False
         #: Were the changes of each turn put together?
         self.adds_changes = False
         #: Has each slot a row, so that turns may have none?

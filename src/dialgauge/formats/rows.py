@@ -3,7 +3,8 @@
 A row per dialogue has ``id`` (or ``dialogue``, ``dialogue_id``) and either ``record``, the dialogue as native JSON, or
 ``turns``, a list of turns with the fields of the data model. A row per turn has ``dialogue`` (or ``dialogue_id``,
 ``id``), ``turn`` and the fields of a turn; the rows of a dialogue stand together. States may be nested
-(``{"hotel": {"area": "east"}}``) or flat (``{"hotel-area": "east"}``), as JSON text or as columns of structs.
+(``{"hotel": {"area": "east"}}``) or flat (``{"hotel-area": "east"}``), as JSON text or as columns of structs. States
+without a speaker or a text beside them are predictions, read like other rows.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _NAMES = {
 }
 _SPEAKERS = {"usr": "user", "sys": "system", "assistant": "system", "agent": "system"}
 _OF_TURN = frozenset(Turn.__struct_fields__)
+#: Fields that tell dialogues from predicted states alone.
+_WORDS = frozenset(("speaker", "text", "judged"))
 OF_DIALOGUE = ("domains", "goal", "outcome")
 _READING_ERRORS = (msgspec.DecodeError, TypeError, ValueError, RecursionError)
 
@@ -46,8 +49,6 @@ _LOOK_AT = 200
 
 def read_table(columns: Sequence[str], rows: Rows, file: str, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a table: as the data model has them or, where it has no such columns, predictions in any."""
-    if not _is_free_form(columns, rows):
-        return RowsOfDialogues(columns, file, notes).read(rows)
     from dialgauge.formats.predictions.columns import Columns
     from dialgauge.formats.predictions.dialogue_turns import NotUnderstood
     from dialgauge.formats.predictions.free_form import refuse_repeated_columns
@@ -55,6 +56,8 @@ def read_table(columns: Sequence[str], rows: Rows, file: str, notes: Notes) -> I
     from dialgauge.formats.predictions.tolerant import read_predictions
 
     try:
+        if not _is_free_form(columns, rows):
+            return RowsOfDialogues(columns, file, notes).read(rows)
         refuse_repeated_columns(columns)
         dialogues = read_predictions([pruned(row) for row in rows(columns)], notes, frame=True)
         if notes.table_slots:  # also of columns without a value
@@ -67,24 +70,25 @@ def read_table(columns: Sequence[str], rows: Rows, file: str, notes: Notes) -> I
 
 
 def _is_free_form(columns: Sequence[str], rows: Rows) -> bool:
-    """Are there predictions in columns that the data model does not have?"""
+    """Are there predictions in columns that the data model does not have, or states without the words of their turns?
+
+    What a corpus writes has the words. Beside them a second column of states is refused as in other rows.
+    """
     fields = {_NAMES.get(name, name) for name in columns}
     if fields & {"record", "turns"}:
         return False
-    if fields & {"state", "predicted", "judged"} and is_turn_table(columns):
-        return fields & _OF_TURN == {"state"} and "state" in columns and _lists_slots(rows)
-    from dialgauge.formats.predictions.columns import Columns
+    from dialgauge.formats.predictions.columns import Columns, refuse_two_states
     from dialgauge.formats.predictions.dialogue_turns import turn_number
 
-    named = Columns.of([dict(row) for row in islice(rows(columns), _LOOK_AT)])
+    sample = [pruned(row) for row in islice(rows(columns), _LOOK_AT)]
+    named = Columns.of([*sample, dict.fromkeys(columns)])
+    if fields & _WORDS and fields & {"state", "predicted", "judged"} and is_turn_table(columns):
+        if fields & {"predicted", "judged"}:
+            return False
+        refuse_two_states(sample, named)
+        return named.predicts_in(sample)
     by_turn = sum(turn_number(name) is not None for name in columns) > 1
     return bool(named.dialogue) and (named.has_states or bool(named.turns) or by_turn)
-
-
-def _lists_slots(rows: Rows) -> bool:
-    """Are states lists of slots with their values, as predictions are written and no state of the data model is?"""
-    held = next((state for row in rows(["state"]) if (state := row["state"])), None)
-    return isinstance(held, list) and all(isinstance(pair, Mapping) and "slot" in pair for pair in held)
 
 
 def is_turn_table(columns: Sequence[str]) -> bool:
@@ -99,6 +103,7 @@ class RowsOfDialogues:
         self._columns, self._place, self._notes = columns, file, notes
         self._id = next((name for name in _IDS if name in columns), "")
         self._number = next((name for name in _NUMBERS if name in columns), "")
+        notes.says_gold |= not {"gold", "gold_state"}.isdisjoint(columns)
         if not self._id or not (self._number or "record" in columns or "turns" in columns):
             raise self._unfit()
 

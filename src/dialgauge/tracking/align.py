@@ -243,6 +243,8 @@ _CONVLAB3_IDS = (
     " (ConvLab-3's ids become those of the dataset with 'dialgauge data convert PRED NEW --to nested --original-ids "
     "FILE', where FILE has original_id)"
 )
+#: How many times the turns of a gold dialogue one of the predictions has that are outputs of several.
+_MANY_TURNS = 3
 
 
 def nothing_shared(coverage: TurnCoverage) -> DialgaugeError:
@@ -253,12 +255,11 @@ def nothing_shared(coverage: TurnCoverage) -> DialgaugeError:
     if len(extra) < coverage.predicted_dialogues or (coverage.excluded and not extra):
         return DialgaugeError("every dialogue that gold and predictions share is excluded, so nothing is left to score")
     gold, predicted = (next(iter(names), "(none)") for names in ([*missing, *coverage.excluded], extra))
-    if _number_outputs(coverage):
+    if outputs := _without_ids(coverage):
         return DialgaugeError(
-            f"gold and predictions share no dialogue: the ids '{predicted}' to '{extra[-1]}' of the predictions number "
-            f"single outputs, of {counted(coverage.gold_dialogues, 'gold dialogue')} with "
-            f"{counted(coverage.gold_turns, 'turn')}; write beside each output the id of its dialogue and the number "
-            "of its turn, as below",
+            f"gold and predictions share no dialogue: {outputs}, of {counted(coverage.gold_dialogues, 'gold dialogue')}"
+            f" with {counted(coverage.gold_turns, 'turn')}; write beside each output the id of its dialogue and the "
+            "number of its turn, as below",
             example=formats.example_rows(gold),
         )
     unified = _CONVLAB3_IDS if _CONVLAB3_ID.fullmatch(predicted) else ""
@@ -267,6 +268,16 @@ def nothing_shared(coverage: TurnCoverage) -> DialgaugeError:
         advice=f"check that both are from the same dataset and split, or rename dialogues with --rename FILE{unified}",
         example=f"# rename.yaml, to be completed\ndialogues:\n  {predicted!r}: {gold!r}",
     )
+
+
+def _without_ids(coverage: TurnCoverage) -> str:
+    """What predictions have that are told by no dialogue of their own; empty where they may have ids."""
+    names, turns = coverage.extra_dialogues, coverage.predicted_turns
+    if _number_outputs(coverage):
+        return f"the ids '{names[0]}' to '{names[-1]}' of the predictions number single outputs"
+    if len(names) != 1 or turns * coverage.gold_dialogues <= _MANY_TURNS * coverage.gold_turns:
+        return ""
+    return f"the one id '{names[0]}' of the predictions stands for {counted(turns, 'output')}"
 
 
 def _number_outputs(coverage: TurnCoverage) -> bool:

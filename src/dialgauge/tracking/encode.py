@@ -147,12 +147,11 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
         """The (domain, slot) pairs of this input, as its source writes them."""
         return frozenset([item[:2] for item in self.filled])
 
-    @cached_property
-    def dropped(self) -> tuple[int, int]:
-        """How many slots turns before the last have, and how many of them the next turn lacks."""
+    def dropped(self, turns: Flags) -> tuple[int, int]:
+        """How many slots turns have that one of these turns follows, and how many of them that one lacks."""
         if not len(self.cell_row):
             return 0, 0
-        followed = np.append(self.present[1:], np.False_)
+        followed = np.append(turns[1:], np.False_)
         followed[self.offsets[1:] - 1] = False
         pairs, pair_of = self.shared.pairs(self.items)
         step = len(pairs)
@@ -294,12 +293,17 @@ def _verdicts(slots: Mapping[str, bool]) -> dict[str, Values]:
     return {slot: RIGHT if right else WRONG for slot, right in slots.items()}
 
 
+def kind_carried(dialogues: Sequence[Dialogue]) -> Kind | None:
+    """The first of predicted states, flags and plain states that there are any of."""
+    kinds: tuple[Kind, ...] = ("predicted", "judged", "state")
+    return next((kind for kind in kinds if carries(dialogues, kind)), None)
+
+
 def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
     """What a prediction file offers: predicted states, else flags, else plain states (gold scored against gold)."""
-    kinds: tuple[Kind, ...] = ("predicted", "judged", "state")
-    for kind in kinds:
-        if carries(dialogues, kind):
-            return kind
+    kind = kind_carried(dialogues)
+    if kind is not None:
+        return kind
     raise DialgaugeError(
         "no turn has a state, so there is nothing to score as tracking; response files of policy models have none; "
         "where the replies are states, write a line for each turn of the user",

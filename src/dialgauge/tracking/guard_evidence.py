@@ -85,7 +85,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
     gold_words: dict[Pair, frozenset[str]] = {}
     #: All slots of gold, in whatever turns.
     gold_slots: frozenset[Pair] = frozenset()
-    #: Filled slots that have a next turn, and those that are gone in it: of the predictions, then of gold.
+    #: Filled slots that have a next turn to score, and those that are gone in it: of the predictions, then of gold.
     kept: tuple[int, int] = (0, 0)
     gold_kept: tuple[int, int] = (0, 0)
     changed: Changes = Changes()
@@ -113,8 +113,7 @@ class GuardEvidence(Struct, frozen=True, dict=True):
         gold, predicted, rows = system.gold, system.predicted, system.aligned.predicted_row
         if gold is None or predicted.kind == "judged":
             return cls()
-        compared = predicted.kind == "predicted"
-        codes = state_codes(predicted, coder, "predicted") if compared else None
+        codes = state_codes(predicted, coder, "predicted")
         shared = rows >= 0
         compared_rows, dialogue = system.aligned.gold_row[shared], system.aligned.dialogue[shared]
         # How many slots the compared turns have, on both sides.
@@ -130,16 +129,16 @@ class GuardEvidence(Struct, frozen=True, dict=True):
             gold=fills,
             gold_words=words,
             gold_slots=gold.names,
-            kept=predicted.dropped if compared else (0, 0),
-            gold_kept=gold.dropped,
-            changed=Changes() if codes is None else _changed(system, gold, coder, codes),
+            kept=predicted.dropped(_flagged(predicted, rows[shared]) & predicted.present),
+            gold_kept=gold.once("dropped", gold.offsets, lambda: gold.dropped(gold.present)),
+            changed=_changed(system, gold, coder, codes),
             domains=_domains(system, gold),
             switches=_switches(predicted),
             gold_switches=gold.once("switches", gold.offsets, lambda: _switches(gold)),
             filled=(int(our_dialogues.sum()), int((our_dialogues & ~their_dialogues).sum())),
             sizes={divmod(place, width): int(sizes[place]) for place in np.flatnonzero(sizes).tolist()},
             gaps=_gaps(theirs > 0, ours > 0, dialogue),
-            own_gold=(0, 0, 0) if own_gold is None or codes is None else _own_gold(system, own_gold, coder, codes),
+            own_gold=(0, 0, 0) if own_gold is None else _own_gold(system, own_gold, coder, codes),
         )
 
     @cached_property
@@ -183,9 +182,13 @@ def _words(items: Iterable[Item]) -> dict[Pair, frozenset[str]]:
 
 def _among(side: EncodedDialogues, rows: Codes) -> Flags:
     """Which cells are in these rows."""
-    among = np.zeros(len(side.present), np.bool_)
-    among[rows] = True
-    return among[side.cell_row]
+    return _flagged(side, rows)[side.cell_row]
+
+
+def _flagged(side: EncodedDialogues, rows: Codes) -> Flags:
+    flags: Flags = np.zeros(len(side.present), np.bool_)
+    flags[rows] = True
+    return flags
 
 
 def _changed(system: System, gold: EncodedDialogues, coder: Coder, other: NDArray[np.uint64]) -> Changes:

@@ -101,7 +101,7 @@ def input_findings(
         *cut_findings(evidence),
         *dialogue_findings(coverage),
         *joined_findings(evidence),
-        *(several_findings(evidence) if reading.understood else ()),
+        *several_findings(evidence),
     ]
 
 
@@ -161,13 +161,17 @@ def dialogue_findings(coverage: TurnCoverage) -> list[GuardFinding]:
 def order_findings(coverage: TurnCoverage, reading: FileReading) -> list[GuardFinding]:
     """Turns that nothing but their order tells, where the order may not be theirs, or one may be missing."""
     fewer = {name: sizes for name, sizes in coverage.turn_count_mismatch.items() if sizes[1] < sizes[0]}
-    if reading.row_per_slot and reading.adds_changes and fewer:
+    if reading.row_per_slot and fewer and (reading.adds_changes or not coverage.all_gold_scored):
         lost = sum(turns - given for turns, given in fewer.values())
         message = (
-            f"{counted(lost, 'turn')} behind the last change of their dialogue {'has' if lost == 1 else 'have'} no row "
-            "and count as missing; give the last turn of each dialogue a row without a slot"
+            f"{counted(lost, 'turn')} behind the last {'change' if reading.adds_changes else 'row'} of their dialogue "
+            f"{'has no row and counts' if lost == 1 else 'have no row and count'} as missing; give the last turn of "
+            "each dialogue a row without a slot"
         )
-        return [GuardFinding(TURNS, message)]
+        without = counted(len(coverage.missing_dialogues), "dialogue") + " without rows"
+        others = f", which does so for {without}, too" if coverage.missing_dialogues else ""
+        advice = "" if reading.adds_changes else f"to score them as empty states, add --coverage empty{others}"
+        return [GuardFinding(TURNS, message, advice=advice)]
     if not reading.unnumbered:
         return []
     if reading.interleaved:

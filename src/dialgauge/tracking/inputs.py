@@ -87,9 +87,11 @@ class FileReading(Struct, frozen=True, kw_only=True):
 
     #: What had to be read as something else, such as invalid outputs of a language model.
     remarks: tuple[Remark, ...] = ()
-    #: What was made of a file whose layout had to be found out, and whether it says that its states are predicted.
+    #: What was made of a file whose layout had to be found out, and whether it says that its states are predicted, or
+    #: gold.
     understood: str = ""
     says_predicted: bool = False
+    says_gold: bool = False
     #: Were the changes of each turn put together?
     adds_changes: bool = False
     #: Has each slot a row, so that turns may have none?
@@ -114,6 +116,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             remarks=tuple(Remark(what, notes.counts[what], places) for what, places in notes.places.items()),
             understood=notes.understood,
             says_predicted=notes.says_predicted,
+            says_gold=notes.says_gold,
             adds_changes=notes.adds_changes,
             row_per_slot=notes.row_per_slot,
             other_states=tuple(dict.fromkeys(notes.other_states)),
@@ -193,7 +196,7 @@ def load(
     if not isinstance(source, Sequence):
         raise DialgaugeError(
             f"something of type {type(source).__name__} cannot be read as {name or 'predictions'}: give a file, "
-            "a frame, a dataset, dialogues, or states by dialogue"
+            f"a frame, a dataset, dialogues, or states by dialogue{_as_dictionary(source)}"
         )
     if not all(isinstance(element, Dialogue) for element in cast(Sequence[object], source)):
         return _of_plain(source, name or "system")
@@ -243,7 +246,9 @@ def load_systems(
     if isinstance(sources, str | Path | Corpus | Mapping):
         return [load(cast("Source", sources), None, format, may_be_empty=may_be_empty)]
     if not isinstance(sources, Sequence):
-        raise DialgaugeError(f"something of type {type(sources).__name__} cannot be scored: {_WHAT}")
+        raise DialgaugeError(
+            f"something of type {type(sources).__name__} cannot be scored: {_WHAT}{_as_dictionary(sources)}"
+        )
     if not len(sources):
         raise DialgaugeError("there is nothing to score: name at least one prediction file")
     if all(isinstance(source, str | Path) for source in sources):
@@ -257,6 +262,11 @@ def load_systems(
                 "predictions are either files or dialogues; for several systems give a mapping of names"
             )
     return [load(cast("Source", sources), None, format)]
+
+
+def _as_dictionary(source: object) -> str:
+    """What a column of pandas, which has the ids as its index, can be given as."""
+    return "; give what its .to_dict() makes" if hasattr(source, "to_dict") else ""
 
 
 def how_many(sources: object) -> int:

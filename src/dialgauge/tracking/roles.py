@@ -61,11 +61,14 @@ def _require_gold(gold: SystemInput, systems: Sequence[SystemInput]) -> None:
 
 
 def _require_predictions(system: SystemInput, gold: SystemInput | None, systems: Sequence[SystemInput]) -> None:
-    if _predicts(system) or not carries(system.dialogues, "state") or not system.path:
+    if _predicts(system) or not carries(system.dialogues, "state") or not (system.path or system.says_gold):
         return
     if gold is None:
-        what = "one state per turn" if _may_predict(system) else "gold states"
+        what = "one state per turn" if not system.says_gold and _may_predict(system) else "gold states"
         raise DialgaugeError(f"it has {what} but no predictions; name both files: GOLD PRED...", file=_name(system))
+    if system.says_gold:
+        message = "it has gold states but no predictions (a column of predicted states is called 'prediction')"
+        raise _refused(system, message, "PRED", gold, systems)
     if not _may_predict(system):
         message = (
             f"it has gold states but no predictions (if a system predicted these states, make predictions of this "

@@ -200,8 +200,8 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         system = inputs.systems[name]
         aligned = system.aligned
         if gold is not None and system.gold is not None and settings.turns is None:
-            rows = TurnRows.encoded(system.gold, gold=True), TurnRows.encoded(system.predicted, gold=False)
-            guards = replace(guards, turns=TurnFit.of(*rows), words=WordFit.of(gold.dialogues, block.said))
+            fit = TurnFit.of(TurnRows.encoded(system.gold), TurnRows.encoded(system.predicted))
+            guards = replace(guards, turns=fit, words=WordFit.of(gold.dialogues, block.said))
         scored = {dialogue_key(identifier) for identifier in aligned.ids}
         unscored = [identifier for key, identifier in ids.items() if key not in scored]
         coder = inputs.coder(state.profile)

@@ -12,9 +12,9 @@ from dialgauge.tracking.inputs import FileReading
 
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
 _GONE, _KEPT = 0.8, 0.2
-#: The same where gold keeps all, from which it is told: trackers that are merely bad lose half of their slots, too.
+#: The same where gold keeps its own, from which it is told: trackers that are merely bad lose half of their slots, too.
 _HALF_GONE = 0.5
-#: The same, where there are many and gold keeps its own: from which it is told (trackers lose up to 0.03).
+#: The same where there are many: from which it is told (trackers lose up to 0.03).
 _LOST = 0.12
 #: The share of turns with several gold domains that predict several, up to which each turn has the active domain only.
 _ACTIVE = 0.05
@@ -41,9 +41,9 @@ def change_findings(evidence: GuardEvidence, reading: FileReading) -> list[Guard
     """Turns that hold what changed and not the whole state: their slots are gone in the next turn, gold's are not."""
     (slots, gone), (stated, lost) = evidence.kept, evidence.gold_kept
     surely = slots >= FEW and gone >= _GONE * slots and lost <= _KEPT * stated
-    many = slots >= FEW * FEW and gone > _LOST * slots and lost * slots * FEW < gone * stated
-    some = slots >= _SOME and gone >= _HALF_GONE * slots and not lost
-    if not (surely or many or some):
+    many = slots >= FEW * FEW and gone > _LOST * slots
+    some = slots >= _SOME and gone >= _HALF_GONE * slots
+    if not (surely or ((many or some) and lost * slots * FEW < gone * stated)):
         return []
     seen = f"{gone:,} of {slots:,} predicted slots are gone in the next turn"
     if reading.adds_changes:

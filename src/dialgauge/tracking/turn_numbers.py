@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import Note, counted
-from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
+from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags, Kind, kind_carried
 from dialgauge.tracking.guard_findings import FEW, NOTABLE, TURNS, GuardFinding
 from dialgauge.tracking.guards import notes_of
 from dialgauge.tracking.inputs import SystemInput
@@ -79,29 +79,27 @@ class TurnRows(NamedTuple):
     filled: Codes
 
     @classmethod
-    def of(cls, dialogues: Iterable[Dialogue], *, gold: bool) -> TurnRows:
-        """Of gold's states, or of predicted ones; dialogues in a file are gone through once."""
+    def of(cls, dialogues: Iterable[Dialogue], kind: Kind) -> TurnRows:
+        """Of states of a kind; dialogues in a file are gone through once."""
         keys: list[str] = []
         offsets, filled = array("i", [0]), array("i")
         for dialogue in dialogues:
             keys.append(dialogue_key(dialogue.id))
             for turn in dialogue.turns:
                 if turn.speaker == "user":
-                    state = turn.state if gold else turn.predicted
-                    judged = not gold and turn.judged is not None
-                    filled.append(sum(map(len, state.values())) if state is not None else 0 if judged else -1)
+                    state = getattr(turn, kind)
+                    filled.append(-1 if state is None else 0 if kind == "judged" else sum(map(len, state.values())))
             offsets.append(len(filled))
         slots = np.array(filled, np.int32)
         return cls(keys, np.array(offsets, np.int32), slots >= 0, np.maximum(slots, 0))
 
     @classmethod
-    def encoded(cls, side: EncodedDialogues, *, gold: bool) -> TurnRows:
-        """The same of dialogues that were encoded; predictions that a file calls states are not looked at."""
+    def encoded(cls, side: EncodedDialogues) -> TurnRows:
+        """The same of dialogues that were encoded."""
         filled = np.bincount(side.cell_row, minlength=len(side.present)).astype(np.int32)
         if side.kind == "judged":
             filled = np.zeros_like(filled)
-        stated = side.present if gold or side.kind != "state" else np.zeros_like(side.present)
-        return cls(side.keys, side.offsets, stated, filled)
+        return cls(side.keys, side.offsets, side.present, filled)
 
 
 class TurnFit(Struct, frozen=True):
@@ -155,7 +153,8 @@ class TurnFit(Struct, frozen=True):
         fitting, alike = (dict(zip(_COUNTINGS, counts, strict=True)) for counts in (self.fitting, self.alike))
         if 2 * fitting[AS_WRITTEN] >= self.dialogues:
             return None
-        best = max((*_OTHERS, _LATE) if from_1 else _OTHERS, key=lambda counting: fitting[counting])
+        ways = (*_OTHERS, _LATE) if from_1 else _OTHERS
+        best = max(ways, key=lambda counting: (fitting[counting], alike[counting]))
         if 10 * fitting[best] < 9 * self.dialogues:
             return None
         fills_alike = self.gold_turns >= FEW and alike[best] > alike[AS_WRITTEN]
@@ -203,8 +202,7 @@ def _turns(side: TurnRows, dialogues: Codes) -> tuple[Codes, Codes, Codes]:
 
 def turn_findings(gold: EncodedDialogues, predicted: EncodedDialogues, numbered_from: int) -> list[GuardFinding]:
     """What there is to say of how the turns of predictions are counted."""
-    rows = TurnRows.encoded(gold, gold=True), TurnRows.encoded(predicted, gold=False)
-    return TurnFit.of(*rows).findings(numbered_from)
+    return TurnFit.of(TurnRows.encoded(gold), TurnRows.encoded(predicted)).findings(numbered_from)
 
 
 class WordFit(Struct, frozen=True):
@@ -274,7 +272,8 @@ def counted_turns(gold: SystemInput | None, system: SystemInput, turns: str) -> 
 
 
 def _fit(gold: SystemInput, system: SystemInput) -> TurnFit:
-    return TurnFit.of(TurnRows.of(gold.dialogues, gold=True), TurnRows.of(system.dialogues, gold=False))
+    kind = kind_carried(system.dialogues) or "predicted"
+    return TurnFit.of(TurnRows.of(gold.dialogues, "state"), TurnRows.of(system.dialogues, kind))
 
 
 def counted_as_asked(dialogues: Iterable[Dialogue], turns: str, numbered_from: int) -> tuple[list[Dialogue], Note]:

@@ -174,6 +174,8 @@ class Columns(Struct, frozen=True):
     #: Columns of one slot each.
     wide: dict[str, str] = {}
     wide_gold: dict[str, str] = {}
+    #: The same beside a column of states that does not say whether they are predicted.
+    beside: dict[str, str] = {}
     says_predicted: bool = False
     #: Does a name say that what a turn has is what it changes?
     changes: bool = False
@@ -227,13 +229,13 @@ class Columns(Struct, frozen=True):
             slot = value = ""
         if turns in (state, predicted) and not isinstance(sample.get(turns), Mapping | list):
             turns = ""
-        wide, wide_gold = (
-            _wide(sample, {*taken, state, slot, value, gold}) if not (state or slot or turns) else ({}, {})
-        )
+        columns = _wide(sample, {*taken, state, slot, value, gold}) if not (predicted or slot or turns) else ({}, {})
+        wide, wide_gold = ({}, {}) if state else columns
         return cls(
             tuple(map(str, sample)), dialogue, turn, state, gold, slot, value, first(_DOMAIN), first(_SPEAKER),
             turns, first(_SAID, apart=(*taken, state, value)), wide, wide_gold,
-            says_predicted=bool(predicted), changes=(value or state) in changing,
+            beside=columns[0] if state else {}, says_predicted=bool(predicted),
+            changes=(value or state) in changing,
         )  # fmt: skip
 
     @property
@@ -290,6 +292,11 @@ class Columns(Struct, frozen=True):
         taken = {self.dialogue, self.turn, self.state, self.gold, self.domain, self.speaker, self.turns}
         names = (name for name in self.names if name not in taken)
         return [name for name in names if not is_no_state(name) or _AFTER.search(name)]
+
+    def predicts_in(self, rows: Sequence[Mapping[Any, Any]]) -> bool:
+        """Do these rows hold states where a name says that they are predicted, or a column a slot?"""
+        given = [held for row in rows if (held := row.get(self.state))] if self.says_predicted else []
+        return len(self.wide) > 1 or (2 * sum(looks_like_state(held, frozenset()) for held in given) > len(given))
 
     def unread_states(self, rows: Sequence[Mapping[Any, Any]]) -> list[str]:
         """Names beside one that says it is the prediction that hold states, too."""
@@ -420,7 +427,10 @@ def refuse_two_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> No
     A second column is no matter where it always holds the same states, as the raw output that the first was read from.
     """
     _refuse_two_predictions(rows, columns)
-    if not columns.others:
+    others = {name: [row.get(name) for row in rows] for name in columns.others if name not in columns.beside}
+    if len(columns.beside) > 1:
+        others[next(iter(columns.beside))] = [_wide_state(row, columns.beside) for row in rows]
+    if not others:
         return
     reader = StateReader(Notes())
     for row in rows:
@@ -428,8 +438,8 @@ def refuse_two_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> No
     ours = [reader.attempt(columns.state_of(row)) for row in rows]
     known = {pair for state in ours for pair in _slots_of(state)}
     domains = frozenset(domain for domain, _ in known)
-    for name in columns.others:
-        filled = [(mine, row.get(name)) for mine, row in zip(ours, rows, strict=True) if _is_filled(row.get(name))]
+    for name, held in others.items():
+        filled = [(mine, given) for mine, given in zip(ours, held, strict=True) if _is_filled(given)]
         likely = [(mine, given) for mine, given in filled if looks_like_state(given, domains)]
         for _, given in likely:
             reader.learn(given)
@@ -437,7 +447,7 @@ def refuse_two_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> No
         states = [
             (mine, state)
             for mine, state, given in theirs
-            if state and not (isinstance(given, str) and known.isdisjoint(_slots_of(state)))
+            if state and not ((isinstance(given, str) or name in columns.beside) and known.isdisjoint(_slots_of(state)))
         ]
         if 2 * len(states) > len(filled) and any(mine != state for mine, state in states):
             raise DialgaugeError(
