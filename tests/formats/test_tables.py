@@ -490,3 +490,11 @@ def test_states_without_words_are_predictions_as_in_other_rows(tmp_path: Path) -
     polars.DataFrame(written).write_parquet(tmp_path / "states.parquet")
     for source in (polars.DataFrame(written), tmp_path / "states.parquet", written):
         assert dialgauge.read(source)[0].turns[0].predicted == {"hotel": {"area": ("north",), "stars": ("4",)}}
+
+
+def test_a_cell_without_a_state_in_a_column_called_predicted_is_no_prediction() -> None:
+    read = read_rows(
+        {"dialogue": "d", "turn": 0, "predicted": None},
+        {"dialogue": "d", "turn": 1, "predicted": '{"hotel-area": "x"}'},
+    )
+    assert [turn.predicted for turn in read[0].turns] == [None, {"hotel": {"area": ("x",)}}]

@@ -75,7 +75,7 @@ def _is_free_form(columns: Sequence[str], rows: Rows) -> bool:
     What a corpus writes has the words. Beside them a second column of states is refused as in other rows.
     """
     fields = {_NAMES.get(name, name) for name in columns}
-    if fields & {"record", "turns"}:
+    if fields & {"record", "turns"} or ("predicted" in columns and is_turn_table(columns)):
         return False
     from dialgauge.formats.predictions.columns import Columns, refuse_two_states
     from dialgauge.formats.predictions.dialogue_turns import turn_number
