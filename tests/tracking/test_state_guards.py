@@ -79,9 +79,23 @@ def rows(states: States, lost: Callable[[str, int], bool]) -> list[dict[str, Any
 def test_rows_that_are_lost_within_a_dialogue_are_told_and_many_refused() -> None:
     assert float(score(rows(GOLD, lambda name, turn: False))["JGA"]) == 1
     notes = {note_kind(note): str(note) for note in score(rows(GOLD, lambda *turn: turn == ("MUL3", 4))).notes}
-    assert notes["invalid_outputs"].startswith("1 of 140 turns have no row between turns of their dialogue that have")
+    assert notes["invalid_outputs"].startswith("1 of 140 turns have no row or an empty state between turns")
     with pytest.raises(DialgaugeError, match=r"20 of 140 turns have no row .* add their rows if they were lost"):
         score(rows(GOLD, lambda name, turn: turn == 4))
+
+
+def test_turns_without_a_row_beside_gold_have_empty_gold_and_are_not_told_as_lost() -> None:
+    """The row with an empty prediction is there; the turn without a row is empty on both sides."""
+    cells = [("d", 0, "", "north"), ("d", 2, "east", "east"), ("d", 3, "east", "east"), ("e", 0, "east", "east"),
+             ("e", 1, "east", ""), ("e", 2, "east", "east")]  # fmt: skip
+    keys = ("dialogue_id", "turn", "gold", "pred")
+    table = [{**dict(zip(keys, cell, strict=True)), "domain": "hotel", "slot": "area"} for cell in cells]
+    run = dialgauge.score(None, table, measures="JGA", intervals=False)[0]
+    assert float(run["JGA"]) == pytest.approx(5 / 7)
+    assert [str(note) for note in run.notes if note_kind(note) == "invalid_outputs"] == [
+        "1 of 7 turns have no row or an empty state between turns of their dialogue that have slots, and gold fills "
+        "slots there: they are scored as empty; add their rows if they were lost"
+    ]
 
 
 @pytest.mark.parametrize("lost", [lambda name, turn: turn == 6, lambda name, turn: turn < 2 and name == "MUL7"])

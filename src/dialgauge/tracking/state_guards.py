@@ -172,15 +172,15 @@ def gap_findings(evidence: GuardEvidence, reading: FileReading) -> list[GuardFin
     Systems forget a whole state in up to 0.3% of the turns.
     """
     turns, gaps = evidence.gaps
-    rows = any(remark.what == NO_ROWS for remark in reading.remarks)
+    rows = sum(remark.count for remark in reading.remarks if remark.what == NO_ROWS)
     if not gaps or (not rows and gaps < max(FEW, NOTABLE * turns)):
         return []
-    seen = f"{gaps:,} of {counted(turns, 'turn')} have {'no row' if rows else 'an empty state'}"
+    seen = f"{gaps:,} of {counted(turns, 'turn')} have {'no row or ' if rows else ''}an empty state"
     message = (
-        f"{seen} between turns of their dialogue that have {'some' if rows else 'slots'}, and gold fills slots there: "
+        f"{seen} between turns of their dialogue that have slots, and gold fills slots there: "
         f"they are scored as empty; {'add their rows if they were lost' if rows else 'check that no output was lost'}"
     )
-    return [GuardFinding(OUTPUTS, message, stops=rows and gaps >= max(2, NOTABLE * turns))]
+    return [GuardFinding(OUTPUTS, message, stops=min(rows, gaps) >= max(2, NOTABLE * turns))]
 
 
 def cut_findings(evidence: GuardEvidence) -> list[GuardFinding]:

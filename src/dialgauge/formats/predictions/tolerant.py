@@ -205,7 +205,8 @@ def _dialogue(
     length = max(turns) + 1
     gaps = length - len(turns)
     notes.add(_UNCHANGED if empty and changes else _EMPTY_TURNS if empty else _HOLES, gaps)
-    gap = Turn(speaker="user", predicted={}) if empty else HOLE
+    both = any(entry.gold is not None for entry in entries)  # a row a slot has no rows where neither fills any
+    gap = Turn(speaker="user", predicted={}, state={} if both else None) if empty else HOLE
     if empty and not changes and (inner := max(turns) - min(turns) + 1 - len(turns)):
         first = next(number for number in range(min(turns), length) if number not in turns)
         notes.add_at(NO_ROWS, inner, f"dialogue {name}, turn {first}")
