@@ -124,3 +124,11 @@ def test_colours_let_the_page_show_through() -> None:
     colours = re.findall(r"(?:color|background|border[\w-]*): ([^;]+);", style[1])
     assert colours
     assert all(re.search(r"inherit|transparent|\b0$|^collapse$|#888\d$", colour) for colour in colours), colours
+
+
+def test_results_say_first_what_is_missing() -> None:
+    gold = {"d": [{"hotel-area": "north"}], "e": [{"hotel-area": "south"}]}
+    results = dialgauge.score(gold, {"mine": {"d": gold["d"]}}, measures="JGA", intervals=False)
+    said = "mine: 1 of 2 dialogues scored; 1 of 2 turns scored."
+    assert str(results).startswith(said) and said in results._repr_html_()
+    assert "scored" not in str(dialgauge.score(gold, {"mine": gold}, measures="JGA", intervals=False))

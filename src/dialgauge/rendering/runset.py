@@ -85,11 +85,15 @@ class Presented:
             raise UnknownNameError(f"there is no figure '{name}'.{nearest(name, drawn)}")
         return drawn[name or next(iter(drawn))]()
 
+    def _display(self) -> Display:
+        """What is shown where nobody asks for more."""
+        return Display(self.tables())
+
     def __str__(self) -> str:
-        return str(Display(self.tables()))
+        return str(self._display())
 
     def _repr_html_(self) -> str:
-        return Display(self.tables())._repr_html_()
+        return self._display()._repr_html_()
 
 
 class RunSet(Presented, Mapping[str, Run]):
@@ -168,6 +172,11 @@ class RunSet(Presented, Mapping[str, Run]):
     def complete(self) -> bool:
         """Was everything scored that there should be?"""
         return all(run.coverage.complete for run in self.runs)
+
+    def _display(self) -> Display:
+        """The tables; before them, what is missing."""
+        missing = [f"{name}: {run.coverage.sentence()}." for name, run in self.items() if not run.coverage.complete]
+        return Display([*missing, *self.tables()])
 
     @property
     def notes(self) -> list[str]:
