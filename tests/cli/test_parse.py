@@ -67,7 +67,8 @@ def correct_calls(draw: st.DrawFn) -> tuple[Any, list[str], list[tuple[CommandPa
     pieces: list[tuple[list[str], CommandParameter, object]] = []
     places: list[tuple[str, CommandParameter]] = []
     for parameter in command_parameters(command):
-        count = draw(st.integers(1 if parameter.required else 0, 3 if parameter.many else 1))
+        needed = parameter.required or "unless" in parameter.declaration.settings
+        count = draw(st.integers(1 if needed else 0, 3 if parameter.many else 1))
         for _ in range(count):
             text = draw(texts(parameter))
             if not parameter.is_option:

@@ -142,7 +142,7 @@ def _unjudged_folders(parts: Sequence[Part], paths: Sequence[str]) -> set[str]:
 
 
 def _parent(path: str) -> str:
-    return re.sub(r"[^/\\!]{0,300}[/\\!]\Z", "", path)
+    return path[: max(path.rfind(sign, 0, -1) for sign in "/\\!") + 1]
 
 
 def _outermost(paths: Sequence[str]) -> list[str]:
