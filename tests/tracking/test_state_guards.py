@@ -89,7 +89,7 @@ def test_turns_without_a_row_beside_gold_have_empty_gold_and_are_not_told_as_los
     cells = [("d", 0, "", "north"), ("d", 2, "east", "east"), ("d", 3, "east", "east"), ("e", 0, "east", "east"),
              ("e", 1, "east", ""), ("e", 2, "east", "east")]  # fmt: skip
     keys = ("dialogue_id", "turn", "gold", "pred")
-    table = [{**dict(zip(keys, cell, strict=True)), "domain": "hotel", "slot": "area"} for cell in cells]
+    table: Any = [{**dict(zip(keys, cell, strict=True)), "domain": "hotel", "slot": "area"} for cell in cells]
     run = dialgauge.score(None, table, measures="JGA", intervals=False)[0]
     assert float(run["JGA"]) == pytest.approx(5 / 7)
     assert [str(note) for note in run.notes if note_kind(note) == "invalid_outputs"] == [
