@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,28 @@ def test_rows_are_told_apart_by_task_and_trial_or_refused(tmp_path: Path) -> Non
     assert "no column says whose: add 'conversation_id', or 'task_id' and 'trial'" in told
     path.write_text(example)
     assert [one.id for one in read(path)] == ["t1#0"]
+
+
+@pytest.mark.parametrize("shape", ["csv", "jsonl"])
+def test_a_row_with_a_role_is_a_message_also_without_words(shape: str, tmp_path: Path) -> None:
+    table = [
+        "conversation_id,task_id,role,content,tool_name,tool_args,resolved", "a,t,user,hi,,,True",
+        'a,t,assistant,,find,"{""q"": 4}",True', "a,t,tool,found,find,,True", "a,t,assistant,hello,,,True",
+        "a,t,assistant,,close,,True", "b,u,user,hi,,,False", "b,u,assistant,,,,False",
+    ]  # fmt: skip
+    path = tmp_path / f"log.{shape}"
+    path.write_text("\n".join(table))
+    if shape == "jsonl":
+        rows = [{key: cell for key, cell in row.items() if cell} for row in csv.DictReader(table[:-1])]
+        path.write_text("\n".join(map(json.dumps, rows)))
+    log = read(path)
+    assert facts(log) == [("t#0", True), ("u#0", False)]
+    turns = [
+        (turn.text, [(call.name, (call.result or {}).get("content")) for call in turn.calls or ()])
+        for turn in log[0].turns
+    ]
+    assert turns == [("hi", []), ("hello", [("find", "found")]), ("", [("close", None)])]
+    assert not log.notes.counts and not log.notes.unread
 
 
 def test_a_table_may_have_a_conversation_in_each_row(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ _KNOWN = frozenset(
     """
     role from speaker sender author type content value text parts blocks message utterance body payload source event
     direction kind data kwargs lc toolcalls functioncall toolresults toolname function action observation thought
-    args arguments actioninput actionargs toolinput parameters params input result output error iserror errortext status
+    args arguments actioninput actionargs toolinput toolargs toolarguments toolparams toolparameters
+    parameters params input result output error iserror errortext status
     state parttype public name title model provider object version usage cost tokens metadata meta extra extras
     additionalkwargs responsemetadata providermetadata refusal annotations logprobs audio images attachments
     experimentalattachments reasoning reasoningcontent thinking thinkingblocks example artifact cachecontrol weight
