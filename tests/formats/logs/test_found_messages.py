@@ -284,3 +284,21 @@ def test_tasks_with_their_trials_may_lie_beside_what_all_share(outer: str, inner
     corpus = read(tmp_path / "log.json")
     assert [dialogue.id for dialogue in corpus] == ["a#0", "a#1", "b#0", "b#1"]
     assert all(len(dialogue.turns) == 2 and dialogue.details["agent"] == "m" for dialogue in corpus)
+
+
+def test_spans_in_a_table_are_no_predictions(tmp_path: Path) -> None:
+    path = tmp_path / "spans.csv"
+    rows = "".join(f"s{n},t,c,gpt,hi {n},1.0\n" for n in range(3))
+    columns = "context.span_id,context.trace_id,attributes.session.id,attributes.llm.model,attributes.tool.name"
+    path.write_text(f"{columns},eval.Correctness.score\n{rows}")
+    with pytest.raises(DialgaugeError, match="no known format fits it"):
+        read(path)
+    assert "it has spans of a tracer" in log_advice(resolve(path)[0])[0]
+
+
+def test_what_each_judge_says_is_a_score_and_the_cost_of_autogen_is_read(tmp_path: Path) -> None:
+    cost = {"usage_including_cached_inference": {"total_cost": 0.5, "gpt-4o": {"cost": 0.5}}}
+    [one] = corpus(tmp_path, {"task_id": "t", "messages": TALK, "judges": {"gpt4o": 4, "human": 1}, "cost": cost})
+    assert one.outcome is not None
+    told = {key: value for key, value in one.outcome.details.items() if key.startswith(("score[", "cost"))}
+    assert told == {"score[gpt4o]": "4", "score[human]": "1", "cost": "0.5"}

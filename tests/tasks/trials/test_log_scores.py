@@ -770,7 +770,9 @@ def test_a_success_that_varies_counts_before_an_evaluation_and_the_contradiction
     assert told == "'success' and 'eval.success' contradict each other in 2 conversations: 'success' counts"
 
 
-@pytest.mark.parametrize("beside", [("human_label", "pass", "fail"), ("handled", True, False)])
+@pytest.mark.parametrize(
+    "beside", [("human_label", "pass", "fail"), ("handled", True, False), ("reward", 1, 0), ("score", 1, 0)]
+)
 def test_a_success_of_every_conversation_is_doubted_where_something_beside_it_is_no(
     beside: tuple[str, Any, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -779,6 +781,7 @@ def test_a_success_of_every_conversation_is_doubted_where_something_beside_it_is
     outcome = command(capsys, "tasks", "score", path, "--resamples", 0)
     told = " ".join((outcome.out + outcome.err).split())
     assert f"CHECK THE VERDICT: 'success' says success of every conversation, while '{name}' is no in 1" in told
+    assert score_results([path]).runs[0].notes[0].startswith("CHECK THE VERDICT")
 
 
 @pytest.mark.parametrize(
