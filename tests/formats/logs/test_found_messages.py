@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,28 @@ def test_rows_are_told_apart_by_task_and_trial_or_refused(tmp_path: Path) -> Non
     assert [one.id for one in read(path)] == ["t1#0"]
 
 
+@pytest.mark.parametrize("shape", ["csv", "jsonl"])
+def test_a_row_with_a_role_is_a_message_also_without_words(shape: str, tmp_path: Path) -> None:
+    table = [
+        "conversation_id,task_id,role,content,tool_name,tool_args,resolved", "a,t,user,hi,,,True",
+        'a,t,assistant,,find,"{""q"": 4}",True', "a,t,tool,found,find,,True", "a,t,assistant,hello,,,True",
+        "a,t,assistant,,close,,True", "b,u,user,hi,,,False", "b,u,assistant,,,,False",
+    ]  # fmt: skip
+    path = tmp_path / f"log.{shape}"
+    path.write_text("\n".join(table))
+    if shape == "jsonl":
+        rows = [{key: cell for key, cell in row.items() if cell} for row in csv.DictReader(table[:-1])]
+        path.write_text("\n".join(map(json.dumps, rows)))
+    log = read(path)
+    assert facts(log) == [("t#0", True), ("u#0", False)]
+    turns = [
+        (turn.text, [(call.name, (call.result or {}).get("content")) for call in turn.calls or ()])
+        for turn in log[0].turns
+    ]
+    assert turns == [("hi", []), ("hello", [("find", "found")]), ("", [("close", None)])]
+    assert not log.notes.counts and not log.notes.unread
+
+
 def test_a_table_may_have_a_conversation_in_each_row(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text('Task,Transcript,Resolved\nt,"User: hi\nAgent: hello",Yes\nu,"User: hi\nAgent: no",No\n')
@@ -261,3 +284,21 @@ def test_tasks_with_their_trials_may_lie_beside_what_all_share(outer: str, inner
     corpus = read(tmp_path / "log.json")
     assert [dialogue.id for dialogue in corpus] == ["a#0", "a#1", "b#0", "b#1"]
     assert all(len(dialogue.turns) == 2 and dialogue.details["agent"] == "m" for dialogue in corpus)
+
+
+def test_spans_in_a_table_are_no_predictions(tmp_path: Path) -> None:
+    path = tmp_path / "spans.csv"
+    rows = "".join(f"s{n},t,c,gpt,hi {n},1.0\n" for n in range(3))
+    columns = "context.span_id,context.trace_id,attributes.session.id,attributes.llm.model,attributes.tool.name"
+    path.write_text(f"{columns},eval.Correctness.score\n{rows}")
+    with pytest.raises(DialgaugeError, match="no known format fits it"):
+        read(path)
+    assert "it has spans of a tracer" in log_advice(resolve(path)[0])[0]
+
+
+def test_what_each_judge_says_is_a_score_and_the_cost_of_autogen_is_read(tmp_path: Path) -> None:
+    cost = {"usage_including_cached_inference": {"total_cost": 0.5, "gpt-4o": {"cost": 0.5}}}
+    [one] = corpus(tmp_path, {"task_id": "t", "messages": TALK, "judges": {"gpt4o": 4, "human": 1}, "cost": cost})
+    assert one.outcome is not None
+    told = {key: value for key, value in one.outcome.details.items() if key.startswith(("score[", "cost"))}
+    assert told == {"score[gpt4o]": "4", "score[human]": "1", "cost": "0.5"}

@@ -770,7 +770,9 @@ def test_a_success_that_varies_counts_before_an_evaluation_and_the_contradiction
     assert told == "'success' and 'eval.success' contradict each other in 2 conversations: 'success' counts"
 
 
-@pytest.mark.parametrize("beside", [("human_label", "pass", "fail"), ("handled", True, False)])
+@pytest.mark.parametrize(
+    "beside", [("human_label", "pass", "fail"), ("handled", True, False), ("reward", 1, 0), ("score", 1, 0)]
+)
 def test_a_success_of_every_conversation_is_doubted_where_something_beside_it_is_no(
     beside: tuple[str, Any, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -779,6 +781,7 @@ def test_a_success_of_every_conversation_is_doubted_where_something_beside_it_is
     outcome = command(capsys, "tasks", "score", path, "--resamples", 0)
     told = " ".join((outcome.out + outcome.err).split())
     assert f"CHECK THE VERDICT: 'success' says success of every conversation, while '{name}' is no in 1" in told
+    assert score_results([path]).runs[0].notes[0].startswith("CHECK THE VERDICT")
 
 
 @pytest.mark.parametrize(
@@ -1102,6 +1105,14 @@ def test_a_number_that_may_say_that_nobody_judged_is_doubted_and_counts(
     [
         ({"tool_used": "f"}, {}, 1.0),
         ({"toolsUsed": ["f", "g"]}, {}, 2.0),
+        ({"tool_calls": '[{"id": "1", "function": {"name": "f", "arguments": "{}"}}]'}, {}, 1.0),
+        ({"tool_calls": "[{'name': 'f', 'arguments': {}}, {'name': 'g', 'arguments': None}]"}, {}, 2.0),
+        ({"tool_calls": "f, g"}, {}, 2.0),
+        ({"tool_calls": ["f"]}, {}, 1.0),
+        ({"tool_calls": "[]"}, {}, 0.0),
+        ({"tool_calls": "[ToolCall(id='1', name='f')]"}, {}, None),
+        ({"tool_calls": "2"}, {}, None),
+        ({"tools_used": "[{'name': 'f', 'args': {}}]"}, {}, 1.0),
         ({"tool_log": "f({})"}, {}, None),
         ({"tools": ["f"]}, {}, None),
         ({"tool_used": "none"}, {}, 0.0),

@@ -14,8 +14,10 @@ from dialgauge.formats.tau_messages import as_text
 
 ACTION, OBSERVATION = "action", "observation"
 #: Under which keys the arguments of an action stand.
-_ARGUMENTS = ("args", "arguments", "action_input", "action_args", "tool_input", "kwargs", "parameters", "params",
-              "input")  # fmt: skip
+_ARGUMENTS = ("args", "arguments", "action_input", "action_args", "tool_input", "tool_args", "tool_arguments",
+              "tool_params", "tool_parameters", "kwargs", "parameters", "params", "input")  # fmt: skip
+#: Where a message names the tool that it calls, also without any arguments.
+_TOOLS = ("tool_name", "toolName", "function_name")
 _NAMES = ("name", "tool", "tool_name", "function")
 #: Actions that are none of a tool: their argument is what the agent says; and what stands for none at all.
 _ANSWERS = frozenset({"finish", "final_answer", "respond", "answer"})
@@ -32,6 +34,11 @@ _BESIDE_WORDS = "the observation beside a user's words not read: it may be the r
 def is_step(value: Mapping[str, Any]) -> bool:
     """Is it what an agent thought or saw, and did, without saying whose message it is?"""
     return ACTION in value and not {"thought", OBSERVATION}.isdisjoint(value) and bool(_given(value))
+
+
+def step_keys(role_key: str) -> tuple[str, ...]:
+    """Where a message, which says under that key who speaks, says what was done or seen."""
+    return (ACTION, OBSERVATION, *(_TOOLS if role_key == "role" else ()))  # what else has a type may describe a tool
 
 
 def of_openhands(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -69,20 +76,23 @@ def usual_message(message: Mapping[str, Any], role: str, content: Any, notes: No
         return role == "tool", message
     if seen is not None:
         message = {**message, OBSERVATION: {"results": [{"content": seen}]}}
-    if message.get("tool_calls") or not _is_meant(action := message.get(ACTION)):
+    tool = next((message[key] for key in _TOOLS if isinstance(message.get(key), str)), None)
+    action = message.get(ACTION) if _is_meant(message.get(ACTION)) else tool
+    if message.get("tool_calls") or not _is_meant(action):
         return False, message
     inside = action if isinstance(action, dict) else message
     name = next((inside[key] for key in _NAMES if isinstance(inside.get(key), str)), "")
     name = action if isinstance(action, str) else name
     given = _given(inside)
-    if not name or not given:
+    if not name or not (given or tool):
         notes.add(_NO_ARGUMENTS)
         return False, message
-    arguments = inside[given]
+    arguments = inside.get(given)
     if name.strip().lower().replace(" ", "_") in _ANSWERS:
         texts = list(arguments.values()) if isinstance(arguments, dict) else [arguments]
         return False, {**message, "content": content or (texts[0] if len(texts) == 1 else arguments)}
-    return False, {**message, "tool_calls": [{"name": name, "arguments": arguments}]}
+    call = {"id": message.get("tool_call_id"), "name": name, "arguments": arguments}
+    return False, {**message, "tool_calls": [call]}
 
 
 def observed(text: str) -> str | None:

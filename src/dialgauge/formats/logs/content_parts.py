@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -24,6 +25,8 @@ _ARGUMENTS = ("arguments", "args", "input", "parameters", "params_as_json", "inp
               "tool_input")  # fmt: skip
 _IDS = ("id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "request_id")
 _GIVEN = ("result", "output", "response", "observation", "errorText")
+#: What a tool may be called.
+_NAME = re.compile(r"[A-Za-z_][\w.:/-]{0,99}")
 #: What describes a tool that may be called.
 _SCHEMA = frozenset({"description", "input_schema", "inputSchema"})
 #: Kinds of content blocks.
@@ -168,9 +171,8 @@ def add_calls(raw: Mapping[str, Any], parts: MessageParts, notes: Notes) -> None
     """Add the calls that stand beside the content of a message, each once, with what came of them."""
     known = {call.id for call in parts.calls} - {None}
     for key in CALL_KEYS:
-        given = raw.get(key)
-        for call in given if isinstance(given, list) else [given]:
-            if isinstance(call, dict) and (not known or first_text(call, *_IDS) not in known):
+        for call in calls_under(raw.get(key)):
+            if not known or first_text(call, *_IDS) not in known:
                 _add_call(call, parts, notes)
     if not parts.calls:
         for key, given in raw.items():
@@ -179,13 +181,31 @@ def add_calls(raw: Mapping[str, Any], parts: MessageParts, notes: Notes) -> None
                 _add_call(call if first_text(call, *_IDS) else {**call, "id": f"{key}-{number}"}, parts, notes)
 
 
+def calls_under(given: Any) -> Iterator[Mapping[str, Any]]:
+    """The calls of a member that holds nothing else, by their objects or by their names alone."""
+    for entry in call_entries(given):
+        if isinstance(entry, dict):
+            yield entry
+        elif isinstance(entry, str) and _NAME.fullmatch(entry):
+            yield {"name": entry}
+
+
+def call_entries(given: Any) -> list[Any]:
+    """What may be calls, one after another, also in a text, as tables have it: JSON, Python's, or names with commas."""
+    if isinstance(given, str):
+        parts = [part.strip() for part in given.split(",")]
+        opened = literal(given.strip())
+        given = parts if all(map(_NAME.fullmatch, parts)) else given if opened is None else opened
+    return [entry for entry in (given if isinstance(given, list) else [given]) if entry and not is_unjudged(entry)]
+
+
 def calls_before(key: str, given: Any) -> Iterator[Mapping[str, Any]]:
     """The calls that a member of a message holds under one of the less usual names; none where it holds others."""
     plain = plain_key(key)
     if plain not in CALLED_BEFORE | MAY_BE_CALLED:
         return
-    for entry in given if isinstance(given, list) else [given]:
-        call = {"name": entry} if isinstance(entry, str) and not is_unjudged(entry) else entry
+    for entry in call_entries(given):
+        call = {"name": entry} if isinstance(entry, str) else entry
         if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], dict):  # LangChain's action and result
             call = {**entry[0], "result": entry[1]}
         if isinstance(call, dict) and _is_call(call, sure=plain in CALLED_BEFORE):

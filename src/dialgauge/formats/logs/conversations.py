@@ -70,7 +70,8 @@ _OF_MESSAGES = frozenset(
     """
     role from speaker sender author type content value text parts message utterance toolcalls functioncall
     toolcallid name id timestamp turn turnid index callid arguments output status metadata model usage createdat
-    messageid function error refusal source event direction kind blocks payload body
+    messageid toolname functionname toolargs toolarguments toolinput toolparams toolparameters
+    function error refusal source event direction kind blocks payload body
     """.split()  # noqa: SIM905
 )
 _TRIALS = ("trials", "attempts", "rollouts")

@@ -10,6 +10,7 @@ from itertools import islice, zip_longest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.logs.fact_names import is_fact
+from dialgauge.formats.logs.messages import CONTENT_KEYS
 from dialgauge.formats.logs.record_fields import plain_columns
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.source import HEAD_BYTES, Part
@@ -23,7 +24,7 @@ _DECIMAL_COMMA = re.compile(r"\A(-?[0-9]{1,15}),([0-9]{1,15})\Z")
 
 
 def table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a table, with their lines; empty cells are left out."""
+    """The rows of a table, with their lines; empty cells are left out, but for the words of a message without any."""
     try:
         text = part.text()
     except DialgaugeError:
@@ -35,6 +36,7 @@ def table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, dict[str, str]]]
     text = text[sum(map(len, above)) :]
     delimiter = _delimiter_of(text.partition("\n")[0])
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    said = [key for key in reader.fieldnames or () if key.lower() in CONTENT_KEYS]
     try:
         for row in reader:
             if None in row or None in row.values():
@@ -44,6 +46,8 @@ def table_rows(part: Part, notes: Notes) -> Iterator[tuple[int, dict[str, str]]]
                 notes.add("rows that repeat the heading passed over")
                 continue
             cells = {key: value for key, value in row.items() if key and value}
+            if said and cells.keys().isdisjoint(said) and any(key.lower() == "role" for key in cells):
+                cells[said[0]] = ""
             if delimiter == ";" and any(map(_DECIMAL_COMMA.fullmatch, cells.values())):
                 notes.add("rows whose numbers have a decimal comma, as 0,5 for 0.5")
                 cells = {key: _DECIMAL_COMMA.sub(r"\1.\2", value) for key, value in cells.items()}

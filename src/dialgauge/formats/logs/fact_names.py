@@ -25,7 +25,7 @@ SCORES = frozenset(
     _names(
         "scores metrics rewards evaluation evaluations eval feedback labels annotations ratings grades judgement "
         "judgment rubric feedbackstats feedbackscores assertions evaluationresults evalresults assessments "
-        "metricsdata"
+        "metricsdata judges"
     )
 )
 JUDGES = frozenset(_names("judge grader judgement judgment"))
@@ -77,6 +77,8 @@ SUCCESS = _names(
 )
 #: What says the opposite, as yes or no; a number under these names may count what failed.
 FAILED = _names("failed isfailed hasfailed taskfailed")
+#: Scores that may say how the task went beside a success that is said of the call.
+REWARDS = frozenset({"reward", "score"})
 #: What may be said of a run instead of the task.
 OF_RUNS = frozenset(("status", *FAILED))
 #: What says success in files of some benchmarks, and something else in others: read as a score, which is told.
@@ -107,7 +109,7 @@ AMOUNTS = {
 #: Costs in hundredths of a dollar.
 CENTS = _names("costcents costincents costuscents totalcostcents")
 AMOUNT = tuple(name for several in AMOUNTS.values() for name in several)
-TOTALS = frozenset(_names("total totalcost totaltokens usd"))
+TOTALS = frozenset(_names("total totalcost totaltokens usd usageincludingcachedinference"))
 INPUT_TOKENS = _names("inputtokens prompttokens totalinputtokens ninputtokens prompttokencount")
 OUTPUT_TOKENS = _names("outputtokens completiontokens totaloutputtokens noutputtokens candidatestokencount")
 TEXTS = {

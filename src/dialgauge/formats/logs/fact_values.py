@@ -106,7 +106,7 @@ def score_in(value: Any) -> float | None:
 def amount_in(value: Any) -> float | None:
     """A number of 0 or more, also one with the sign of the dollar, or the total of an object."""
     if isinstance(value, dict):
-        value = next((one for key, one in value.items() if plain_key(key) in names.TOTALS), None)
+        return amount_in(next((one for key, one in value.items() if plain_key(key) in names.TOTALS), None))
     money = _MONEY.fullmatch(value.strip()) if isinstance(value, str) else None
     amount = (money[1] or money[2]) if money else value
     if isinstance(amount, str) and _THOUSANDS.fullmatch(amount.strip()):

@@ -168,7 +168,11 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     if success is not None or "status" in known:  # one that is no word for success says nothing of what judges
         judgements = {key: value for key, value in fields if plain_key(key.partition(".")[0]) in names.EVALUATIONS}
         unjudging = (key for key in unread if key not in notes.judged_by)
-        facts.details |= write_details("beside", beside_verdict(record, unjudging, judgements), of=source)
+        beside = beside_verdict(record, unjudging, judgements)
+        if source in names.SUCCESS:
+            rewarded = ((name, text) for name, text in scores.items() if plain_key(name) in names.REWARDS)
+            beside |= {name: text for name, text in rewarded if text in _BINARY}
+        facts.details |= write_details("beside", beside, of=source)
     if not task:
         facts.details |= write_details("label", _labels(record, used))
     passed_over = [key for key in record if plain_key(key) in names.PASSED_OVER and key not in used]

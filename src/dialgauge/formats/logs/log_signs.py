@@ -80,7 +80,8 @@ def holds_results(peek: Peek) -> bool:
         if is_wide(first) or (not is_table(first) and in_lines(peek.lines)):
             return True
         if are_results([first]):
-            return _is_no_prediction(" ".join(first), peek)
+            spans = any(plain_key(key).endswith("spanid") for key in first)
+            return not spans and _is_no_prediction(" ".join(first), peek)
         return is_written(peek.head) and not _are_predictions(peek)
     given = peek.json if peek.json is not None else _first_message(peek)
     if isinstance(given, list) and given and is_wide(given[0]):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from dialgauge.formats.logs.content_parts import calls_before
+from dialgauge.formats.logs.content_parts import CALL_KEYS, call_entries, calls_before, calls_under
 from dialgauge.formats.logs.fact_names import plain_key
 from dialgauge.formats.logs.fact_values import is_unjudged
 from dialgauge.formats.logs.messages import is_spoken, item_kind, role_of, unwrapped
@@ -17,7 +17,8 @@ _KNOWN = frozenset(
     """
     role from speaker sender author type content value text parts blocks message utterance body payload source event
     direction kind data kwargs lc toolcalls functioncall toolresults toolname function action observation thought
-    args arguments actioninput actionargs toolinput parameters params input result output error iserror errortext status
+    args arguments actioninput actionargs toolinput toolargs toolarguments toolparams toolparameters
+    parameters params input result output error iserror errortext status
     state parttype public name title model provider object version usage cost tokens metadata meta extra extras
     additionalkwargs responsemetadata providermetadata refusal annotations logprobs audio images attachments
     experimentalattachments reasoning reasoningcontent thinking thinkingblocks example artifact cachecontrol weight
@@ -39,11 +40,15 @@ def unread_fields(messages: Iterable[Any], known: Collection[str]) -> Iterator[s
         if not isinstance(message, dict) or is_spoken(message) or item_kind(raw := unwrapped(message)):
             continue
         for key, value in raw.items() if role_of(raw) else ():
-            if not _is_empty(value) and key not in known and not _is_known(key) and not any(calls_before(key, value)):
+            if not _is_empty(value) and key not in known and not _is_read(key, value):
                 yield key
 
 
-def _is_known(key: str) -> bool:
+def _is_read(key: str, value: Any) -> bool:
+    if key in CALL_KEYS:
+        return len(list(calls_under(value))) == len(call_entries(value))
+    if any(calls_before(key, value)):
+        return True
     return plain_key(key) in _KNOWN or _OF_NO_MATTER.search(CAMEL_CASE.sub("_", key).lower()) is not None
 
 

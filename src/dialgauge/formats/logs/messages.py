@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.logs.agent_steps import ACTION, OBSERVATION, is_step, observed, of_openhands, usual_message
+from dialgauge.formats.logs.agent_steps import OBSERVATION, is_step, observed, of_openhands, step_keys, usual_message
 from dialgauge.formats.logs.content_parts import (
     CALL_KEYS,
     add_calls,
@@ -127,7 +127,7 @@ def is_message(value: Any) -> bool:
             role is not None
             and any(isinstance(value.get(held), str | list) for held in ("content", "text", "parts", "body"))
         ) or ("step_id" in value and "message" in value)
-    said = any(name in value for name in (*CONTENT_KEYS, *CALL_KEYS, ACTION, OBSERVATION))
+    said = any(name in value for name in (*CONTENT_KEYS, *CALL_KEYS, *step_keys(key)))
     return said if role is not None else not key and is_step(value)
 
 

@@ -47,6 +47,8 @@ _FAILED = frozenset(("error", "errors", "exception", "failure", "errormessage", 
 #: What TRADE calls the slots that a turn changes.
 _CHANGES = frozenset(("turnlabel", "turnlabels"))
 _SCORE = re.compile(r"-?[0-9]{0,9}\.[0-9]+(?:e-?[0-9]+)?")
+#: What a span of a trace calls itself, and no turn does.
+_SPAN = re.compile(r"(?:^|[._])span_?id$", re.IGNORECASE)
 #: Names of what tells runs apart: two in one turn are two predictions.
 _RUNS = re.compile(
     r"(?:model|system|run|seed|checkpoint|ckpt|epoch|trial|experiment|exp|tracker)(?:name|id|idx|no|num|number)?"
@@ -58,6 +60,8 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     if settings := _settings_first(rows):
         return _telling(entries_of_rows(rows[1:]), settings)
     columns = Columns.of(rows)
+    if any(_SPAN.search(str(name)) for name in columns.names):
+        raise NotUnderstood("dialogues and states: these are spans of a tracer", columns.names)
     if not columns.dialogue and (lifted := with_inner_ids(rows, columns.names)):
         return entries_of_rows(lifted)
     if not columns.dialogue:

@@ -71,7 +71,9 @@ def trial_notes(
         "beyond_plan": _other_than_planned(attempts),
         "unknown_plan": _unknown_plan(attempts),
     }
-    return [*notes, *(Note(kind, told) for kind, all_told in others.items() for told in all_told)]
+    of_all = [Note(kind, told) for kind, all_told in others.items() for told in all_told]
+    first = int(attempts.doubtful)  # a verdict that may be none comes before all else
+    return [*of_all[:first], *notes, *of_all[first:]]
 
 
 def _instructions(attempts: Attempts) -> list[str]:

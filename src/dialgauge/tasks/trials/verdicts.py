@@ -150,7 +150,8 @@ class LogScores:
             varies = no < len(texts) and (_TRUTHS.keys() >= set(texts) or judges)
             if no and (_SOMEBODY.search(name) or varies):
                 counts[name] = no
-        return {name: no for name, no in counts.items() if not names_fault(name)}
+        amounts = {name for name in counts if name in self.names and not self.is_zero_or_one(name)}
+        return {name: no for name, no in counts.items() if name not in amounts and not names_fault(name)}
 
     @property
     def doubted(self) -> str:
