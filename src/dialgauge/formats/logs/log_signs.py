@@ -8,11 +8,12 @@ from itertools import chain, islice
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.logs.conversations import FoundConversation, group_of, has_role, kind_of, of_value
+from dialgauge.formats.logs.conversations import FoundConversation, group_of, kind_of, of_value
 from dialgauge.formats.logs.csv_tables import first_rows
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
 from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, is_inner_run, names_conversation, task_and_trial
+from dialgauge.formats.logs.record_messages import has_role
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
 from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import are_results, is_flat_result, is_result, sums_up

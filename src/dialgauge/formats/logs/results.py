@@ -13,10 +13,10 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.json_text import rows_by_columns
-from dialgauge.formats.logs.conversations import SPOKEN, is_other
 from dialgauge.formats.logs.fact_names import COUNTED_AGENT, MODELS, SUCCESS, TASK, TRIAL_WORDS, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import is_unjudged, number_in, said_success, score_in, truth
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plan_in, task_and_trial
+from dialgauge.formats.logs.record_messages import SPOKEN, is_other
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, says_verdict
 from dialgauge.text import some_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from dialgauge.formats.logs.conversations import has_messages
 from dialgauge.formats.logs.record_fields import is_inner_run, is_span
+from dialgauge.formats.logs.record_messages import has_messages
 from dialgauge.formats.notes import INNER_RUNS, Notes
 
 _EVENT = frozenset({"event_id", "sample_id", "type", "data"})
