@@ -1,0 +1,772 @@
+"""The only door between these tests and dialgauge: the public API, `--json` and stored tables.
+
+Everything comes back as plain values (numbers, texts, dictionaries), so a rebuilt house changes this file alone.
+A section for each family; a test that needs more adds a function here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import dialgauge
+
+Interval = tuple[float | None, float | None]
+Act = tuple[str, str, tuple[str, ...]]
+
+
+# Any run
+
+
+def values(run: dialgauge.Run) -> dict[str, float | None]:
+    """The scores of a run by measure, as fractions."""
+    return {name: score.value for name, score in run.scores.items()}
+
+
+def intervals(run: dialgauge.Run) -> dict[str, Interval]:
+    """The 95% interval of every score."""
+    return {name: (score.low, score.high) for name, score in run.scores.items()}
+
+
+def by_dialogue(run: dialgauge.Run, measure: str) -> dict[str, tuple[float, float]]:
+    """Numerator and denominator of a measure in every dialogue."""
+    rows = run.table("dialogue_scores").filter(measure=measure).select("dialogue", "num", "den").iter_rows()
+    return {dialogue: (num, den) for dialogue, num, den in rows}
+
+
+def rows(run: dialgauge.Run, table: str, *columns: str) -> list[tuple[Any, ...]]:
+    """The rows of a stored table, the columns named or all of them."""
+    frame = run.table(table)
+    return frame.select(columns).rows() if columns else frame.rows()
+
+
+def refused(call: Any, *arguments: Any, **options: Any) -> bool:
+    """Whether a call ends with one of our errors."""
+    try:
+        call(*arguments, **options)
+    except dialgauge.DialgaugeError:
+        return True
+    return False
+
+
+def command(*words: str, exit_codes: tuple[int, ...] = (0,), folder: Path | None = None) -> Any:
+    """The JSON document that a command writes, as typed in an empty folder or in `folder`."""
+    with tempfile.TemporaryDirectory() as empty:
+        work = folder or Path(empty)
+        call = [sys.executable, "-m", "dialgauge", *words, "--json", str(Path(empty) / "output.json")]
+        environment = {**os.environ, "DIALGAUGE_RUNS": str(work / "runs"), "COLUMNS": "80"}
+        done = subprocess.run(call, cwd=work, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode in exit_codes, done.stderr
+        return json.loads((Path(empty) / "output.json").read_text())
+
+
+# Tracking
+
+#: Nothing stops a score: these tests mean what they write.
+_ACCEPTED = "turns,roles,ids"
+_COUNTS = "correct", "wrong_value", "missed", "spurious"
+
+Counts = tuple[int, int, int, int]
+
+
+def tracking(gold: Any, predicted: Any, **options: Any) -> dialgauge.Run:
+    """One tracker scored, without intervals unless they are asked for.
+
+    Gold and predictions are files, or by dialogue the state of every user turn: {"hotel-area": "north"}, with a tuple
+    for several acceptable values, None where the turn has no state.
+    """
+    return trackers(gold, {"system": predicted}, **options)["system"]
+
+
+def trackers(gold: Any, predicted: Mapping[str, Any], **options: Any) -> dict[str, dialgauge.Run]:
+    """Several trackers scored under one profile, by name."""
+    systems = {name: _dialogues(each, "predicted") for name, each in predicted.items()}
+    settings = {"intervals": False, "accept": _ACCEPTED, **options}
+    return {run.name: run for run in dialgauge.score(_dialogues(gold, "state"), systems, **settings).runs}
+
+
+def trackers_under(
+    profiles: Sequence[str], gold: Any, predicted: Mapping[str, Any], **options: Any
+) -> dict[tuple[str, str], dialgauge.Run]:
+    """Several trackers scored under several profiles, by profile and name."""
+    settings = {"intervals": False, "accept": _ACCEPTED, **options}
+    runs = dialgauge.score(gold, dict(predicted), profile=list(profiles), **settings).runs
+    return {(_tracked(run)["profile"], run.name): run for run in runs}
+
+
+def tracking_file(gold: Any, predictions: Any, layout: str, **options: Any) -> dialgauge.Run:
+    """A tracker scored from a JSON file in a named layout."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "system.json"
+        path.write_text(json.dumps(predictions))
+        return tracking(gold, path, pred_format=layout, **options)
+
+
+def _dialogues(states: Any, side: str) -> Any:
+    if not isinstance(states, Mapping):
+        return states
+    return [
+        dialgauge.Dialogue(id=name, turns=tuple(_turn(state, side) for state in turns))
+        for name, turns in states.items()
+    ]
+
+
+def _turn(state: Mapping[str, Any] | None, side: str) -> dialgauge.Turn:
+    if state is None:
+        return dialgauge.Turn(speaker="user")
+    nested: dict[str, dict[str, tuple[str, ...]]] = {}
+    for name, value in state.items():
+        domain, _, slot = name.partition("-")
+        nested.setdefault(domain, {})[slot] = (value,) if isinstance(value, str) else tuple(value)
+    if side == "state":
+        return dialgauge.Turn(speaker="user", state=nested)
+    return dialgauge.Turn(speaker="user", predicted=nested)
+
+
+def counts(run: dialgauge.Run) -> dict[tuple[str, int], Counts]:
+    """Correct, wrong value, missed, spurious of every scored turn."""
+    return {(d, t): (c, v, m, s) for d, t, c, v, m, s in rows(run, "turn_scores", "dialogue", "user_turn", *_COUNTS)}
+
+
+def counts_by_domain(run: dialgauge.Run) -> dict[tuple[str, int, str], Counts]:
+    """The same for the slots of each domain, where either state has some."""
+    table = rows(run, "turn_domains", "dialogue", "user_turn", "domain", *_COUNTS)
+    return {(d, t, domain): (c, v, m, s) for d, t, domain, c, v, m, s in table}
+
+
+def counts_by_slot(run: dialgauge.Run) -> dict[tuple[str, str], Counts]:
+    """The same for each dialogue and slot, summed over its turns."""
+    table = rows(run, "slot_scores", "dialogue", "domain", "slot", *_COUNTS)
+    return {(d, f"{domain}-{slot}"): (c, v, m, s) for d, domain, slot, c, v, m, s in table}
+
+
+def turn_values(run: dialgauge.Run, measure: str) -> dict[tuple[str, int], float | None]:
+    """A measure in every scored turn; None where the turn does not count."""
+    return {(d, t): value for d, t, value in rows(run, "turn_scores", "dialogue", "user_turn", measure)}
+
+
+def error_types(run: dialgauge.Run) -> dict[tuple[str, int], str]:
+    """exact, type1 or type2 for every scored turn, by the rule that FGA uses if none is named."""
+    return {(d, t): kind for d, t, kind in rows(run, "turn_scores", "dialogue", "user_turn", "error_type")}
+
+
+def wrong_slots(run: dialgauge.Run) -> set[tuple[str, int, str, str]]:
+    """Dialogue, turn, slot and kind (wrong, missed, spurious) of every slot that is not right."""
+    table = rows(run, "slot_errors", "dialogue", "user_turn", "domain", "slot", "kind")
+    return {(d, t, f"{domain}-{slot}", kind) for d, t, domain, slot, kind in table}
+
+
+def totals(run: dialgauge.Run) -> dict[str, int]:
+    """Sums over all turns: counts, exact turns, turn matches, empty states."""
+    return dict(_tracked(run)["counts"])
+
+
+def coverage(run: dialgauge.Run) -> dict[str, Any]:
+    """How many dialogues and turns gold and predictions have, and how many were scored."""
+    [system] = _tracked_runs(run).document()["coverage"]["systems"].values()
+    return dict(system)
+
+
+def ceiling(run: dialgauge.Run) -> dict[str, float]:
+    """What gold scored against itself gets, where that is not 1."""
+    return dict(_tracked(run)["gold_against_itself"])
+
+
+def parts(run: dialgauge.Run, by: str) -> dict[str, dict[str, Any]]:
+    """The measures and counts of every domain, slot, turn or number of domains (n-domains)."""
+    groups = _tracked(run, by=[by])["by"][by]
+    return {
+        name: {**{key: value for key, value in group.items() if key != "scores"}, **group["scores"]}
+        for name, group in groups.items()
+    }
+
+
+def dialogue_errors(run: dialgauge.Run) -> dict[str, Any]:
+    """Where errors begin: dialogues that end wrong, first wrong turns, recoveries; slots per dialogue; episodes."""
+    return dict(_tracked(run, faults=True)["faults"])
+
+
+def fga_by_domain(run: dialgauge.Run, rates: Mapping[str, float]) -> dict[str, float]:
+    """FGA of each domain at a lambda of its own, and of the turns of all of them as the last."""
+    [groups] = _tracked_runs(run).document(rates=rates)["lambda_by_domain"].values()
+    return {name: group["FGA"] for name, group in groups.items()}
+
+
+def turn_correlations(run: dialgauge.Run, kind: str) -> list[list[float]]:
+    """The correlations of the run's measures with each other over turns."""
+    table = _tracked_runs(run).correlations(kind)[0]
+    return [[row[name] for name in run.scores] for row in table.records()]
+
+
+def _tracked_runs(run: dialgauge.Run) -> Any:
+    return dialgauge.RunSet.of([run])
+
+
+def _tracked(run: dialgauge.Run, **options: Any) -> dict[str, Any]:
+    [system] = _tracked_runs(run).document(**options)["systems"]
+    return dict(system)
+
+
+def accumulated(batches: Sequence[tuple[Any, Any]], *, merged: bool = False, **options: Any) -> dict[str, float]:
+    """The measures over batches of gold and predicted states, added to one accumulator or merged from one for each."""
+    total = dialgauge.Accumulator(**options)
+    for gold, predicted in batches:
+        part = dialgauge.Accumulator(**options) if merged else total
+        part.update(_dialogues(gold, "state"), _dialogues(predicted, "predicted"))
+        if merged:
+            total.merge(part)
+    return total.compute()
+
+
+def computed(references: Any, predictions: Any, **options: Any) -> dict[str, float]:
+    """The measures over lists of states, without ids."""
+    return dialgauge.compute(references=references, predictions=predictions, **options)
+
+
+def sgd_scores(
+    gold: Path | str, predicted: Path | str, schema: Path, *options: str
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, tuple[float, float]]]]:
+    """SGD's official scores of every group of services; and by score the sums of every dialogue."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        words = ["-m", "JGA", "--no-intervals", "--run", *(f"--accept={kind}" for kind in _ACCEPTED.split(","))]
+        document = command("score", str(gold), str(predicted), "--schema", str(schema), *options, *words, folder=work)
+        run = dialgauge.Store(work / "runs").open("latest")
+        sums = {name: by_dialogue(run, name) for name in run.scores if name.startswith("SGD-")}
+        [system] = document["systems"]
+        return system["sgd"], sums
+
+
+def spread(systems: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """Mean, standard deviations and range of each measure over a table of systems, and correlations of measures."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "systems.csv"
+        names = list(next(iter(systems.values())))
+        lines = [[system, *(str(scores[name]) for name in names)] for system, scores in systems.items()]
+        path.write_text("\n".join(",".join(line) for line in [["system", *names], *lines]))
+        return dict(command("compare", "--systems", str(path)))
+
+
+def published_fga() -> dict[str, Any]:
+    """What a reproduction of the FGA paper gives as the paper's own numbers; shares of table 1 in percent."""
+    theirs, _ = _reproduction("fga")
+    counts = {"turns": "turns", "M1": "exact matches (M1)", "M2": "turn-level matches (M2)"}
+    measures = ("JGA", "SA", "AGA", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+    sizes = {"dialogues": "conversations", "turns": "turns", "mean": "turns per conversation"}
+    return {
+        "table1": {
+            model: {name: _number(theirs[f"Table 1, {model}", what])
+                    for name, what in {**counts, **dict(zip(measures, measures, strict=True))}.items()}
+            for model in ("TRADE", "Hi-DST", "SOM-DST", "Trippy")
+        },
+        "table2": {
+            split: {name: _number(theirs["Table 2", f"{split}, {what}"]) for name, what in sizes.items()}
+            for split in ("train", "dev", "test")
+        },
+        "SA of nothing": _number(theirs["Section 2.2", "slot accuracy of predicting nothing"]),
+        "ratings": {
+            name: _number(theirs["Section 4, human evaluation", f"Pearson correlation of {name} with ratings"])
+            for name in ("JGA", "FGA@0.5")
+        },
+    }  # fmt: skip
+
+
+def published_rsa() -> dict[str, Any]:
+    """What a reproduction of the RSA paper gives as the paper's own numbers."""
+    theirs, tables = _reproduction("rsa")
+    numbers: dict[str, dict[str, dict[str, float]]] = {"Table 1": {}, "Table 2": {}}
+    for (part, what), text in theirs.items():
+        if part in numbers:
+            system, _, measure = what.rpartition(", ")
+            numbers[part].setdefault(system, {})[measure] = _number(text)
+    again = "of those, share that is exact again after the first error"
+    return {
+        "table1": numbers["Table 1"],
+        "table2": numbers["Table 2"],
+        "ending wrong": _number(theirs["Figure 1", "share of dialogues that end wrong"]),
+        "right again": _number(theirs["Figure 1", again]),
+        "measures used": {row["method"]: row["measures"].split(", ") for row in tables["Table A5"][0]["rows"]},
+    }
+
+
+def _reproduction(paper: str) -> tuple[dict[tuple[str, str], str], Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        document = command("reproduce", paper, "--data", folder, exit_codes=(0, 1))
+    return {(item["part"], item["what"]): item["theirs"] for item in document["items"]}, document["tables"]
+
+
+def _number(text: str) -> float:
+    return float(text.rstrip("%").replace(",", ""))
+
+
+def response_scores(gold: Path, predicted: Mapping[str, Path]) -> dict[str, dict[str, float | None]]:
+    """Inform and Success by domain and in all, and richness, of systems that answer MultiWOZ's users."""
+    runs = dialgauge.score_tasks(
+        gold, {name: str(path) for name, path in predicted.items()}, measures="default,domains,richness", resamples=0
+    ).runs
+    return {run.name: values(run) for run in runs}
+
+
+# Responses: bAbI and rankers
+
+Reply = tuple[str, int, str, str, str, bool, int]
+
+
+def simulated_restaurants(folder: Path, *, tasks: str, dialogues: int, seed: int) -> Path:
+    """A folder of simulated bAbI files: dialogs of some tasks, candidates and knowledge base."""
+    words = ("babi", "simulate", "--out", str(folder), "--tasks", tasks, "--dialogues", str(dialogues))
+    command(*words, "--seed", str(seed))
+    return folder
+
+
+def reply_scores(folder: Path, data: Path, models: str, tasks: str, splits: str) -> dict[tuple[str, int, str], Any]:
+    """What models score on tasks and splits: values, classes of replies, and the stored run (see `ranked_replies`)."""
+    words = ("babi", "table", "--data", str(data), "--models", models, "--tasks", tasks, "--splits", splits)
+    found = command(*words, "--table", str(folder / "tables.json"), folder=folder)
+    return {(system["model"], system["task"], system["split"]): _replies(folder, system) for system in found["systems"]}
+
+
+def task_statistics(folder: Path) -> dict[str, dict[str, float]]:
+    """Averages per training dialog of the tasks that `reply_scores` last scored in this folder (Table 1)."""
+    statistics, _ = json.loads((folder / "tables.json").read_text())
+    return {row["task"]: row for row in statistics["rows"]}
+
+
+def printed_accuracies(folder: Path) -> dict[tuple[str, str, str], tuple[float, float]]:
+    """Per-response and per-dialog accuracy of the paper, as shown beside ours: model, task (T1, ...) and split."""
+    _, accuracies = json.loads((folder / "tables.json").read_text())
+    return {
+        (row["model"], row["task"], row["split"]): (row["paper"], row["paper per-dialog"]) for row in accuracies["rows"]
+    }
+
+
+def bot_scores(folder: Path, data: Path, url: str, task: int, measures: str = "default") -> dict[str, Any]:
+    """What a bot behind an address scores on the splits of a task."""
+    words = ("babi", "evaluate", "--data", str(data), "--url", url, "--task", str(task), "--measures", measures)
+    return {system["split"]: _replies(folder, system) for system in command(*words, folder=folder)["systems"]}
+
+
+def _replies(folder: Path, system: dict[str, Any]) -> dict[str, Any]:
+    run = dialgauge.Store(folder / "runs").open(system["run"])
+    return {
+        "values": {name: score["value"] for name, score in system["scores"].items()},
+        "intervals": {name: (score["low"], score["high"]) for name, score in system["scores"].items()},
+        "classes": {name: (right, total) for name, (right, total) in system["by_class"].items()},
+        "unanswered": system["unanswered"],
+        "top_ties": system["top_ties"],
+        "run": run,
+    }
+
+
+def ranked_replies(run: dialgauge.Run) -> list[Reply]:
+    """Of every reply: dialogue, turn, class, gold text, chosen text, whether it is right, rank of the gold text."""
+    return rows(run, "replies", "dialogue", "turn", "class", "gold", "chosen", "correct", "rank")
+
+
+def restaurant_dialogs(path: Path) -> list[list[tuple[str, str]]]:
+    """The lines of every dialog of a bAbI file: who speaks (`user`, `system`, `fact`) and what; facts first."""
+    return [_lines(dialogue) for dialogue in dialgauge.read(path)]
+
+
+def _lines(dialogue: dialgauge.Dialogue) -> list[tuple[str, str]]:
+    lines: list[tuple[str, str]] = []
+    for turn in dialogue.turns:
+        if turn.results is not None:
+            facts = [f"{fact.entity} {fact.relation} {fact.value}" for fact in turn.results]
+            lines += [("fact", text) for text in facts or ["api_call no result"]]
+        lines.append((turn.speaker, turn.text))
+    return lines
+
+
+# Users: GCDF1
+
+GCDF1 = ("I-GCDF1", "R-GCDF1")
+Triple = tuple[float, float, float]
+#: Dialogue, measure, domain, item, verdict, turn, labels, true positives, false positives, false negatives.
+Verdict = tuple[str, str, str, str, str, int | None, tuple[str, ...], int, int, int]
+#: Dialogue, measure, label, domain, item, turns, how often, what was expected instead.
+Behaviour = tuple[str, str, str, str, str, tuple[int, ...], int, str]
+
+
+def users(conversations: Path | list[Any], canonical_map: Path | dict[str, Any] | None = None, **options: Any) -> Any:
+    """One user model scored: a folder, or records in the layout of GCDF1. No intervals unless they are asked for."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = _written(conversations, Path(folder) / "dialogues_1.json")
+        mapping = _written(canonical_map, Path(folder) / "map.json")
+        [run] = dialgauge.score_users(source, canonical_map=mapping, **{"resamples": 0, **options}).runs
+        return run
+
+
+def _written(content: Any, path: Path) -> Any:
+    if isinstance(content, list | dict):
+        path.write_text(json.dumps(content))
+        return path
+    return content
+
+
+def user_scores(run: dialgauge.Run) -> dict[str, dict[str, dict[str, Triple]]]:
+    """Measure to dialogue to domain (or `combined`) to F1, precision, recall."""
+    parts: dict[str, dict[str, dict[str, dict[str, float]]]] = {measure: {} for measure in GCDF1}
+    for dialogue, name, num, den in rows(run, "dialogue_scores"):
+        measure, aspect, domain = _aspect(name)
+        parts[measure].setdefault(dialogue, {}).setdefault(domain, {})[aspect] = num / den
+    return {
+        measure: {dialogue: {domain: _triple(found) for domain, found in of.items()} for dialogue, of in scores.items()}
+        for measure, scores in parts.items()
+    }
+
+
+def user_means(run: dialgauge.Run) -> dict[str, dict[str, Triple]]:
+    """Measure to domain (or `combined`) to mean F1, precision, recall over dialogues."""
+    means: dict[str, dict[str, dict[str, float]]] = {measure: {} for measure in GCDF1}
+    for name, value in values(run).items():
+        measure, aspect, domain = _aspect(name)
+        if value is not None:
+            means[measure].setdefault(domain, {})[aspect] = value
+    return {measure: {domain: _triple(found) for domain, found in of.items()} for measure, of in means.items()}
+
+
+def _aspect(name: str) -> tuple[str, str, str]:
+    """`I-GCDF1 precision[hotel]` in its three parts."""
+    whole, _, domain = name.removesuffix("]").partition("[")
+    measure, _, aspect = whole.partition(" ")
+    return measure, aspect or "f1", domain or "combined"
+
+
+def _triple(found: dict[str, float]) -> Triple:
+    return found["f1"], found["precision"], found["recall"]
+
+
+def lost_shares(run: dialgauge.Run) -> dict[str, dict[str, float]]:
+    """Measure to whose fault to the mean share of F1 that it takes, of a run scored with these measures."""
+    names = {name: name.partition(" lost to ") for name in run.scores if " lost to " in name and "[" not in name}
+    shares: dict[str, dict[str, float]] = {measure: {} for measure in GCDF1}
+    for name, (measure, _, fault) in names.items():
+        shares[measure][fault] = values(run)[name] or 0.0
+    return shares
+
+
+def user_verdicts(run: dialgauge.Run) -> list[Verdict]:
+    """What became of every mention, and of everything that was not mentioned."""
+    columns = "dialogue", "measure", "domain", "item", "verdict", "turn", "behaviours", "tp", "fp", "fn"
+    return [(*row[:6], tuple(row[6]), *row[7:]) for row in rows(run, "verdicts", *columns)]
+
+
+def lost_points(run: dialgauge.Run) -> list[tuple[str, str, str, str, str, int]]:
+    """Every verdict that costs points: measure, domain, item, verdict, whose fault it is, how many."""
+    columns = "measure", "domain", "item", "verdict", "cause", "fp", "fn"
+    found = [row for row in rows(run, "verdicts", *columns) if row[3] != "pooled"]
+    return [(*row[:5], row[5] + row[6]) for row in found if row[5] + row[6]]
+
+
+def user_behaviours(run: dialgauge.Run) -> list[Behaviour]:
+    """Every behaviour that was noticed."""
+    columns = "dialogue", "measure", "behaviour", "domain", "item", "at_turns", "count", "expected"
+    return [(*row[:5], tuple(row[5]), row[6] or 0, row[7] or "") for row in rows(run, "behaviours", *columns)]
+
+
+def normalised_values(run: dialgauge.Run) -> list[tuple[str, str, str, str, int]]:
+    """Every value that is no canonical one: dialogue, who said it, outcome, method, how often it is recorded."""
+    found = rows(run, "normalisation", "dialogue", "source", "matched", "method", "times")
+    return [
+        (name, who, "values_matched" if matched else "matching_failures", method, times)
+        for name, who, matched, method, times in found
+    ]
+
+
+def requests_removed(run: dialgauge.Run) -> dict[str, list[str]]:
+    """Dialogue to the domains whose requests a failed search removed from the goal; every scored dialogue."""
+    return dict(rows(run, "conversation_facts", "dialogue", "requests_removed"))
+
+
+def failed_dialogues(run: dialgauge.Run) -> dict[str, int | None]:
+    """The dialogues that could not be scored, with the turn to blame."""
+    return dict(rows(run, "failures", "dialogue", "turn"))
+
+
+def user_figures(conversations: Path, canonical_map: Path) -> dict[str, Any]:
+    """Figures 1 to 7 of the GCDF1 paper as numbers."""
+    found = command("users", "figures", str(conversations), "--canonical-map", str(canonical_map))
+    return {**found["figures"], "sets": found["goals_per_domain_set"], "constraints": found["constraints_not_in_goal"]}
+
+
+def reference_layout(conversations: list[Any], canonical_map: dict[str, Any]) -> Any:
+    """The file that `users score --reference` writes. Goes with that option."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = _written(conversations, Path(folder) / "dialogues_1.json")
+        mapping = _written(canonical_map, Path(folder) / "map.json")
+        target = Path(folder) / "reference.json"
+        words = ("users", "score", str(source), "--canonical-map", str(mapping), "--resamples", "0")
+        command(*words, "--reference", str(target), exit_codes=(0, 1))
+        return json.loads(target.read_text())
+
+
+# Tasks: Inform, Success, BLEU
+
+
+def responses(gold: Path, systems: Mapping[str, Any], **options: Any) -> dict[str, dialgauge.Run]:
+    """Systems scored by their responses, with every measure and without intervals unless they are asked for."""
+    runs = dialgauge.score_tasks(gold, systems, **{"measures": "all", "resamples": 0, "human": False, **options}).runs
+    return {run.name: run for run in runs}
+
+
+def job_flags(run: dialgauge.Run, rules: str) -> dict[str, dict[str, tuple[bool, bool]]]:
+    """Inform and Success of every dialogue and domain under a rule set, ``mwzeval`` or ``grounded``."""
+    found: dict[str, dict[str, tuple[bool, bool]]] = {}
+    for dialogue, judged, *flags in rows(run, "task_verdicts", "dialogue", "rules", "domain", "inform", "success"):
+        domain, inform, success = flags
+        if judged == rules:
+            found.setdefault(_plain(dialogue), {})[domain] = inform, success
+    return found
+
+
+def job_rows(run: dialgauge.Run, rules: str) -> dict[tuple[str, str], tuple[int | None, int | None]]:
+    """Rows that were offered and rows that fit the goal, by dialogue and domain."""
+    columns = "dialogue", "rules", "domain", "offered", "fitting"
+    return {(_plain(d), domain): (o, f) for d, r, domain, o, f in rows(run, "task_verdicts", *columns) if r == rules}
+
+
+def job_facts(run: dialgauge.Run) -> dict[str, Any]:
+    """What the responses were judged by, how many there are, and what the human responses reach."""
+    units = run.coverage.units
+    return {
+        "states": run.details["states"],
+        "active_domains": run.details["domains"],
+        "dialogues": units["dialogues"].scored,
+        "turns": units["turns"].scored,
+        "stuffed": run.details["stuffed_responses"],
+        "human": run.details["human"],
+    }
+
+
+def normal_states(run: dialgauge.Run) -> dict[str, list[dict[str, dict[str, str]]]]:
+    """The states of a system as they are compared with the database."""
+    return {
+        _plain(dialogue.id): [
+            {domain: {slot: value for slot, (value,) in slots.items()} for domain, slots in state.items()}
+            for turn in dialogue.user_turns()
+            if (state := turn.predicted) is not None
+        ]
+        for dialogue in run.dialogues()
+    }
+
+
+def bleu_counts(run: dialgauge.Run) -> dict[str, list[int]]:
+    """Matches and totals of 1- to 4-grams and both lengths, by dialogue."""
+    found: dict[str, dict[int, int]] = {}
+    for dialogue, measure, place, number in rows(run, "dialogue_sums", "dialogue", "measure", "place", "sum"):
+        if measure == "BLEU":
+            found.setdefault(_plain(dialogue), {})[place] = int(number)
+    return {dialogue: [sums.get(place, 0) for place in range(10)] for dialogue, sums in found.items()}
+
+
+def _plain(dialogue: str) -> str:
+    return dialogue.lower().removesuffix(".json")
+
+
+# Trials: logs of agents
+
+
+def trials(log: Path, **options: Any) -> dialgauge.Run:
+    """A log of an agent scored, without intervals unless they are asked for."""
+    [run] = dialgauge.score_results(log, **{"resamples": 0, **options}).runs
+    return run
+
+
+def rerun_interval(run: dialgauge.Run) -> Interval:
+    """The interval of pass^1 for these very tasks, where only trials vary."""
+    same = run.details["pass_1_on_these_tasks"]
+    return same["low"], same["high"]
+
+
+def trial_counts(run: dialgauge.Run) -> dict[str, Any]:
+    """How many conversations and tasks were planned, and how many scored."""
+    units = run.coverage.units
+    return {
+        "tasks_planned": units["tasks"].expected,
+        "conversations_planned": units["conversations"].expected,
+        "tasks": units["tasks"].scored,
+        "conversations": units["conversations"].scored,
+    }
+
+
+def paired_difference(measure: str, first: Path, second: Path) -> tuple[float, Interval]:
+    """By how much the second log is better, with its interval."""
+    comparison = dialgauge.compare([str(first), str(second)], measures=[measure], resamples=200)
+    found = comparison.difference(second.stem, first.stem, measure)
+    return found.difference, (found.low, found.high)
+
+
+def audit(log: Path) -> Any:
+    """What replaying a log gives, and what is known of its tasks."""
+    return command("tasks", "audit", str(log))
+
+
+#: Reads command lines from standard input and runs them one after the other.
+_MANY = """
+import json, runpy, sys
+for words in json.load(sys.stdin):
+    sys.argv = ["dialgauge", *words]
+    try:
+        runpy.run_module("dialgauge", run_name="__main__")
+    except SystemExit:
+        pass
+"""
+
+
+def call_tools(
+    sequences: Sequence[tuple[str, Sequence[Mapping[str, Any]]]],
+) -> list[tuple[list[str], list[Any], dict[str, Any]]]:
+    """For each domain and list of calls, on a fresh world: outcomes, results, and the records that changed.
+
+    One process does them all, as a process for each would spend its time on imports.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        lines = []
+        for place, (domain, calls) in enumerate(sequences):
+            (Path(folder) / f"{place}.json").write_text(json.dumps(calls))
+            lines.append(["lab", "call", "--domain", domain, f"{place}.json", "--json", f"{place}.out"])
+        typed = json.dumps(lines)
+        subprocess.run(
+            [sys.executable, "-c", _MANY], input=typed, cwd=folder, capture_output=True, text=True, check=True
+        )
+        documents = [json.loads((Path(folder) / f"{place}.out").read_text()) for place in range(len(lines))]
+    return [(each["outcome"], each["results"], each["changed"]) for each in documents]
+
+
+# The lab
+
+
+def conversations(**options: Any) -> dialgauge.Run:
+    """The built-in user and system in conversation, judged, without intervals unless they are asked for."""
+    [run] = dialgauge.converse(**{"resamples": 0, **options}).runs
+    return run
+
+
+def with_paper_errors(goals: Path, count: int) -> dict[str, float | None]:
+    """The paper's user and system through text, with the paper's errors of understanding: scores by measure."""
+    agents = ["--user", "agenda-baseline", "--system", "rule-baseline", "--channel", "paper2021", "--level", "text"]
+    settings = ["--failures", "paper", "--exchanges", "21", "--resamples", "0", "--goals", str(goals), "-n", str(count)]
+    return {name: score["value"] for name, score in command("lab", "run", *agents, *settings)["scores"].items()}
+
+
+def recorded_conversations(
+    corpus: Path, database: Path
+) -> tuple[dict[str, float | None], dict[str, dict[str, tuple[float, float]]]]:
+    """Recorded conversations, said again in the lab and judged: scores, and sums by measure and dialogue."""
+    agents = [word for side in ("user", "system") for word in (f"--{side}", f"corpus-{side}")]
+    agents += [word for side in ("user", "system") for word in (f"--{side}-set", f"corpus={corpus}")]
+    settings = ["--failures", "paper", "--exchanges", "50", "--resamples", "0"]
+    with tempfile.TemporaryDirectory() as folder:
+        place = ["--goals", str(corpus), "--database", str(database)]
+        document = command("lab", "run", *agents, *settings, *place, folder=Path(folder))
+        run = dialgauge.Store(Path(folder) / "runs").open(document["run"])
+        return values(run), {measure: by_dialogue(run, measure) for measure in run.scores}
+
+
+def goals_and_turns(source: Path) -> Iterator[tuple[Mapping[str, Any], list[tuple[str, list[Act], list[Act]]]]]:
+    """Dialogues as plain values: the tasks of the goal, and for each turn its speaker, acts said and acts heard."""
+    for dialogue in dialgauge.read(source):
+        turns = [(str(turn.speaker), _acts(turn.acts), _acts(turn.heard)) for turn in dialogue.turns]
+        yield ({} if dialogue.goal is None else dialogue.goal.tasks), turns
+
+
+def _acts(acts: Sequence[dialgauge.Act] | None) -> list[Act]:
+    return [(act.name, act.slot, act.values) for act in acts or ()]
+
+
+def first_tries(goals: Path) -> tuple[int, int]:
+    """Constraints to try first: how many would find something after all, and how many find nothing."""
+    goals_found = command("lab", "goals", "--goals", str(goals))["goals"].values()
+    stale = sum(len(goal["findings"]["stale"]) for goal in goals_found)
+    return stale, sum(task["first"] is not None for goal in goals_found for task in goal["tasks"])
+
+
+# Comparison
+
+
+def exit_code(*words: str) -> int:
+    """The exit code of a command."""
+    call = [sys.executable, "-m", "dialgauge", *words]
+    with tempfile.TemporaryDirectory() as empty:
+        return subprocess.run(call, cwd=empty, capture_output=True, check=False).returncode
+
+
+def agent_by_verdicts(trials: dict[str, list[bool]], *, name: str = "agent", **options: Any) -> dialgauge.Run:
+    """An agent scored by its verdicts: for each task those of its trials."""
+    records = [
+        {"task_id": task, "trial": number, "success": success}
+        for task, passed in trials.items()
+        for number, success in enumerate(passed)
+    ]
+    return agent(records, name=name, **options)
+
+
+def agent(records: list[dict[str, Any]], *, name: str = "agent", **options: Any) -> dialgauge.Run:
+    """An agent scored by the records of a log, one for each trial of a task."""
+    [run] = dialgauge.score_results({name: records}, **options).runs
+    return run
+
+
+def task_responses(gold: Path, systems: dict[str, Path], **options: Any) -> dict[str, dialgauge.Run]:
+    """The responses of systems scored, by system."""
+    return {run.name: run for run in dialgauge.score_tasks(gold, systems, human=False, **options).runs}
+
+
+def shares_of_cases(counts: list[int], cases: int, **options: Any) -> dict[int, dict[str, Interval]]:
+    """Intervals by measure of trackers that are right in so many of some dialogues of one turn."""
+    gold = {f"d{number}": [{"hotel-area": "north"}] for number in range(cases)}
+    silent: dict[str, list[dict[str, str]]] = {name: [{}] for name in gold}
+    named = list(gold.items())
+    systems = {str(count): silent | dict(named[:count]) for count in counts}
+    scored = dialgauge.score(gold, systems, **{"measures": "JGA,FinalJGA,DialogueExact", **options})
+    return {int(run.name): intervals(run) for run in scored.runs}
+
+
+def compared(gold: Any, systems: dict[str, Any], **options: Any) -> dialgauge.Comparison:
+    """Trackers compared with each other."""
+    return dialgauge.compare(gold, systems, **options)
+
+
+def compared_runs(*runs: dialgauge.Run, **options: Any) -> dialgauge.Comparison:
+    """Scored systems compared with each other."""
+    return dialgauge.compare(list(runs), **options)
+
+
+def compared_score(comparison: dialgauge.Comparison, system: str, measure: str) -> tuple[float | None, Interval]:
+    """The value and the interval of one system in a comparison."""
+    score = comparison[system][measure]
+    return score.value, (score.low, score.high)
+
+
+def verdicts(comparison: dialgauge.Comparison) -> list[dict[str, Any]]:
+    """What the sentence of a comparison says by each measure, the headline first: leader, lead, p, clear or not."""
+    measures: list[dict[str, Any]] = comparison.document()["verdict"]["measures"]
+    return measures
+
+
+def difference(comparison: dialgauge.Comparison, first: str, second: str, measure: str) -> dict[str, Any]:
+    """One pair of systems by one measure: difference, low, high, p, adjusted, wins, ties, losses, significant."""
+    pair = comparison.difference(first, second, measure)
+    names = "difference", "low", "high", "p", "adjusted", "wins", "ties", "losses", "significant"
+    return {name: getattr(pair, name) for name in names}
+
+
+def in_bold(result: dialgauge.Comparison | dialgauge.RunSet) -> set[tuple[str, str]]:
+    """The systems and measures whose scores are printed in bold."""
+    table = result.tables()[0]
+    titles = [column.title for column in table.columns]
+    return {
+        (str(row[0].value), title) for row in table.cells for title, cell in zip(titles, row, strict=True) if cell.bold
+    }
+
+
+def scored_together(gold: Any, systems: dict[str, Any], **options: Any) -> dialgauge.RunSet:
+    """Trackers scored and not compared."""
+    return dialgauge.score(gold, systems, **options)
