@@ -1,5 +1,6 @@
-# Two commands do everything: `make demo` and `make test`. Both work in .venv of this checkout: the demo installs what
-# it needs, the tests add the rest. The demo's lock is part of the other, so their order does not matter.
+# A newcomer needs two commands, `make demo` and `make test`; a developer runs `make check` all day. All work in .venv of
+# this checkout: the demo installs what it needs, the tests add the rest. The demo's lock is part of the other, so their
+# order does not matter.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,29 +19,30 @@ unexport PYTHONDONTWRITEBYTECODE
 # The tests read real data from here; where the folder is absent they skip and say so.
 export DIALGAUGE_DATA ?= $(wildcard $(SHARED))
 # All but local-model: the package of the model names others that it needs not here, one of them a long build.
-EXTRAS := $(foreach name,explorer figures neural pandas ray sql tasks templates dev,--extra $(name))
+EXTRAS := $(foreach name,explorer figures neural pandas ray sql tasks dev,--extra $(name))
 LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras
 TESTS ?= tests
 BARE := tests/install
 WORKERS ?= 2
 SECONDS ?= 3600
 SEED ?= 0
-PYTHONS ?=
 TARGET ?=
+GOLDEN ?=
 
-.PHONY: help demo test soak bare pythons release-check programs properties fuzz lint bench screenshots docs docs-blocks lock clean
+.PHONY: help demo check test soak bare release-check programs properties fuzz style lint bench golden screenshots docs docs-blocks lock clean
 
 help:
 	@echo "make demo    environment, install of what it needs, and the guided tour, which ends with a report"
+	@echo "make check   format, lint, types, tests/numbers and tests/contracts, in under two CPU minutes: run it all day"
 	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests but the long ones"
 	@echo "make soak    all tests, also the long ones, six times the examples, and the slow blocks of the documentation"
 	@echo "make bare    the wheel without extras in a fresh environment: every command (make test does this too)"
-	@echo "make pythons  the same, the demo and the core tests with every Python from 3.11 on that is found here, or PYTHONS=..."
 	@echo "make release-check  sdist and wheel into dist/, checked, and the wheel tried in a fresh environment"
 	@echo "make programs  chromium, zsh and fish, which only tests use: make test installs those that are missing"
 	@echo "make properties  the property tests with newly drawn examples (make test draws the same ones every time)"
 	@echo "make fuzz    damaged and hostile input for SECONDS=3600 from SEED=0 on; TARGET=yaml: takes only some"
-	@echo "make bench   the benchmarks, as ratios measured in one run"
+	@echo "make golden  every command on the shared data: which values differ from tools/goldens.json; GOLDEN=lab-act for one"
+	@echo "make bench   the benchmark: CPU, throughput and memory beside their limits"
 	@echo "make screenshots  the pictures of the explorer, for the documentation"
 	@echo "make docs    the documentation site, into site/"
 	@echo "make docs-blocks  every code block of the documentation, also the slow ones (make test leaves those out)"
@@ -65,21 +67,22 @@ $(READY): requirements.lock requirements-local-model.lock pyproject.toml
 demo: $(DEMO)
 	$(BIN)/dialgauge demo
 
-lint: $(READY)
+style: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+lint: style
 	$(BIN)/lint-imports
 	$(BIN)/deptry src
 	$(BIN)/mkdocs build --strict --site-dir $(SITE)  # not --quiet: that would silence strictness too
 
-# Two processes with rooms of their own; for more processors, or some of the tests, workers that share them.
+# One process: two would both import everything and build the same fixtures.
+check: style
+	$(BIN)/pytest tests/numbers tests/contracts
+
 test: lint programs bare
-ifeq ($(TESTS) $(WORKERS),tests 2)
-	DIALGAUGE_SITE=$(SITE) $(BIN)/python tools/halves.py
-else
 	DIALGAUGE_SITE=$(SITE) $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
-endif
 
 soak: $(READY) programs bare
 	command -v pdflatex >/dev/null || apt-get install -y -q --no-install-recommends texlive-latex-recommended || true
@@ -91,9 +94,6 @@ bare: $(READY)
 
 release-check:
 	$(PYTHON) tools/release_check.py dist
-
-pythons: $(READY)
-	$(BIN)/python tools/pythons.py $(PYTHONS)
 
 # What only tests drive, from Debian: chromium for the web pages, zsh and fish for completion. Those of a program that
 # is absent skip and say so.
@@ -109,8 +109,11 @@ properties: $(READY)
 fuzz: $(READY)
 	cd tests && RUST_BACKTRACE=0 ../$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED) --target "$(TARGET)"
 
+golden: $(READY)
+	$(BIN)/python tools/golden.py check $(GOLDEN)
+
 bench: $(READY)
-	for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	$(BIN)/python benchmarks/bench.py
 
 screenshots: $(READY) programs
 	$(BIN)/python tools/screenshots.py

@@ -7,7 +7,7 @@ The rules were written on the failures of the development half whose task has an
 other half, and every labelled failure of a task that no rule was written on; then the failures that two labellers who
 had not seen the rules labelled after these were frozen (``blame_labels``). The rules are held against the first
 labeller, and the labellers against each other; ``--labels`` takes other sheets that ``tools/blame_sheets.py`` wrote,
-filled in, one option for each labeller. Kappa's intervals resample tasks, 2,000 times; shares have Wilson's.
+filled in, one option for each labeller. Kappa's intervals resample tasks, 2,000 times.
 ``--write`` stores what ``tasks blame`` prints: the figures of the later labels, on tasks that no rule was written on.
 """
 

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.dialogue import write_details
 from dialgauge.measures import RatioRow, Resampling, ratio_row_intervals
 from dialgauge.stats import (
     amount_difference_p,
@@ -31,7 +30,6 @@ from dialgauge.stats import (
     unit_differences,
 )
 from dialgauge.tasks.trials.trial_measures import rerun_reach
-from dialgauge.tasks.trials.verdicts import LogScores
 
 Floats = NDArray[np.float64]
 
@@ -39,19 +37,18 @@ SIZES, TRIALS = (10, 20, 50), (2, 4, 8)
 #: How the chance of passing varies over tasks: Beta's two parameters.
 TASKS = {"easy": (8.0, 2.0), "mixed": (0.5, 0.5), "hard": (0.3, 1.5)}
 DRAWS = 400
-#: Scores of trials by the share of the range that their task reaches in the mean: how they are drawn, the range, the
-#: maximum that the log tells, and the name, which may suggest a scale.
-SCORES: dict[str, tuple[Callable[[np.random.Generator, Floats], NDArray[Any]], tuple[float, float], str, str]] = {
-    "0 or 1": (lambda random, share: random.binomial(1, share), (0, 1), "", "x"),
-    "from 0 to 1": (lambda random, share: random.beta(4 * share + 1e-9, 4 - 4 * share + 1e-9), (0, 1), "", "x"),
-    "-1, 0 or 1": (lambda random, share: random.binomial(2, share) - 1, (-1, 1), "", "x"),
-    "0 to 10, out of 10": (lambda random, share: random.binomial(10, share), (0, 10), "10", "x"),
-    "1 to 5, no maximum told": (lambda random, share: random.binomial(4, share) + 1, (1, 5), "", "x"),
-    "1 to 5, called rating": (lambda random, share: random.binomial(4, share) + 1, (1, 5), "", "rating"),
-    "1 to 10, called rating": (lambda random, share: random.binomial(9, share) + 1, (1, 10), "", "rating"),
-    "1 or 10, called rating": (lambda random, share: 9 * random.binomial(1, share) + 1, (1, 10), "", "rating"),
-    "0 to 100, called pct": (lambda random, share: random.binomial(100, share), (0, 100), "", "pct"),
-    "Poisson, called count": (lambda random, share: random.poisson(10 * share), (0, 10), "", "count"),
+#: Scores of trials by the share of the range that their task reaches in the mean: how they are drawn, the range, and
+#: whether it is told as the scale.
+SCORES: dict[str, tuple[Callable[[np.random.Generator, Floats], NDArray[Any]], tuple[float, float], bool]] = {
+    "0 or 1": (lambda random, share: random.binomial(1, share), (0, 1), True),
+    "from 0 to 1": (lambda random, share: random.beta(4 * share + 1e-9, 4 - 4 * share + 1e-9), (0, 1), True),
+    "-1, 0 or 1": (lambda random, share: random.binomial(2, share) - 1, (-1, 1), True),
+    "0 to 10": (lambda random, share: random.binomial(10, share), (0, 10), True),
+    "1 to 5": (lambda random, share: random.binomial(4, share) + 1, (1, 5), True),
+    "1 or 10": (lambda random, share: 9 * random.binomial(1, share) + 1, (1, 10), True),
+    "0 to 100": (lambda random, share: random.binomial(100, share), (0, 100), True),
+    "1 to 5, no scale told": (lambda random, share: random.binomial(4, share) + 1, (1, 5), False),
+    "Poisson, no scale told": (lambda random, share: random.poisson(10 * share), (0, 10), False),
 }
 
 
@@ -163,10 +160,11 @@ def pass_table(repetitions: int) -> None:
 
 
 def score_table(repetitions: int) -> None:
-    """Coverage of means of scores over tasks with 1 and 3 trials, within the bounds that these scores show."""
+    """Coverage of means of scores over tasks with 1 and 3 trials, within their scale where it is told."""
     heading("tasks", "scores", "now: lowest, median width", "before: lowest, median width", "before: leaves the range")
     for size in SIZES:
-        for name, (drawn, (low, high), maximum, called) in SCORES.items():
+        for name, (drawn, (low, high), told) in SCORES.items():
+            bounds = (low, high) if told else (-np.inf, np.inf)
             held: dict[str, list[float]] = {"now": [], "before": []}
             widths: dict[str, list[float]] = {"now": [], "before": []}
             left: list[float] = []
@@ -176,10 +174,7 @@ def score_table(repetitions: int) -> None:
                     shares = random.beta(a, b, (repetitions, size, 1)).repeat(trials, axis=2)
                     scores = drawn(random, shares).astype(np.float64)
                     values, ones = scores.mean(axis=2), np.ones((repetitions, size))
-                    rows = [
-                        RatioRow(each, ones[0], bounds_of(sample, maximum, called), one_more=True)
-                        for each, sample in zip(values, scores, strict=True)
-                    ]
+                    rows = [RatioRow(each, ones[0], bounds, one_more=True) for each in values]
                     now = np.array([made.ends for made in ratio_row_intervals(rows, Resampling(DRAWS))])
                     before = ratio_intervals(values, ones, resamples=DRAWS)
                     truth = low + (high - low) * a / (a + b)
@@ -190,15 +185,6 @@ def score_table(repetitions: int) -> None:
                     left.append(100 * float(((before[:, 0] < low) | (before[:, 1] > high)).mean()))
             cells = (f"{min(held[when]):.1f}, {np.mean(widths[when]):.3f}" for when in held)
             row(size, name, *cells, f"{np.mean(left):.0f}%")
-
-
-def bounds_of(scores: Floats, maximum: str, name: str) -> tuple[float, float]:
-    """The bounds of a score that a log gives its conversations."""
-    known = LogScores()
-    most = write_details("maximum", {name: maximum} if maximum else {})
-    for score in scores.ravel().tolist():
-        known.add(most | write_details("score", {name: repr(score)}))
-    return known.scale(name).bounds
 
 
 def holds(ends: Floats, truth: float | Floats) -> NDArray[np.bool_]:

@@ -39,6 +39,21 @@ gc.set_threshold(50_000, 20, 50)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Print, after pytest's own last line, how many tests of tests/numbers ran and how many had no data."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:  # a worker of xdist, whose reports the main process has
+        return
+
+    def oracles(*outcomes: str) -> int:
+        reports = [report for outcome in outcomes for report in reporter.stats.get(outcome, ())]
+        return len({report.nodeid for report in reports if report.nodeid.startswith("tests/numbers/")})
+
+    ran, skipped = oracles("passed", "failed", "error"), oracles("skipped")
+    if ran or skipped:
+        reporter.write_line(f"Oracles: {ran:,} ran, {skipped:,} skipped for lack of data")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def only_plugins_that_tests_install() -> Iterator[None]:
     """Whatever else is installed where the tests run is not seen by them: only folders they put on the path."""
@@ -61,13 +76,6 @@ def real_files_are_read_once() -> Iterator[None]:
 
     with real_files_read_once():
         yield
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_frozen() -> Iterator[None]:
-    """A command keeps what it read from the garbage collector to its end; here other tests follow."""
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture

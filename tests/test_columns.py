@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import math
 import struct
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -186,11 +185,3 @@ def test_rows_that_are_made_anew_are_held_by_the_piece(monkeypatch: pytest.Monke
     table = PiecedTable.of_made_rows({"text": "String", "number": "Int64"}, len(rows), lambda: iter(rows))
     assert table.frame().rows() == rows
     assert held == [3, 1, 1]
-
-
-def test_short_pages_are_the_same_in_every_process() -> None:
-    """Of so few bytes isal makes others in some processes, whatever it read before; the library of Python does not."""
-    stream = io.BytesIO()
-    ColumnTable({"number": column("Int64", np.arange(2000) % 9)}).write_parquet(stream)
-    packing = zlib.compressobj(1, wbits=25, memLevel=1)
-    assert packing.compress(np.arange(9, dtype="<i8").tobytes()) + packing.flush() in stream.getvalue()

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, and what a killed writer leaves goes with the next one."""
+"""Files appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -43,12 +43,6 @@ with atomic(Path(sys.argv[1])) as scratch:
 """
 
 
-@pytest.fixture(autouse=True)
-def nothing_swept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a new process would have it."""
-    monkeypatch.setattr(files, "_swept", set())
-
-
 def half_written(path: Path) -> tuple[subprocess.Popen[str], Path]:
     """A process in the middle of writing, and its scratch file."""
     process = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
@@ -60,48 +54,14 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_what_a_killed_writer_left_goes_with_the_next_write_into_the_folder(tmp_path: Path) -> None:
-    process, scratch = half_written(tmp_path / "scores.json")
+def test_a_killed_writer_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text("old")
+    process, scratch = half_written(path)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert scratch.exists()
-    with atomic(tmp_path / "another.json") as mine:
-        mine.write_bytes(b"whole")
-    assert names(tmp_path) == ["another.json"]
-
-
-def test_a_living_writer_keeps_its_file(tmp_path: Path) -> None:
-    process, scratch = half_written(tmp_path / "scores.json")
-    try:
-        with atomic(tmp_path / "scores.json") as mine:
-            mine.write_bytes(b"mine")
-        assert scratch.exists()
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def test_a_locked_file_stays_although_its_process_cannot_be_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process of another container has a number that means nothing here; its lock does."""
-    process, scratch = half_written(tmp_path / "scores.json")
-    try:
-        monkeypatch.setattr(files, "is_alive", lambda number: False)
-        with atomic(tmp_path / "scores.json") as mine:
-            mine.write_bytes(b"mine")
-        assert scratch.exists()
-    finally:
-        process.kill()
-        process.communicate()
-
-
-@pytest.mark.parametrize("name", [".x.part", ".x.12-zzzzzzzz.part", "x.99999999-0123abcd.part", "notes.part"])
-def test_files_of_others_are_left_alone(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text("not ours")
-    with atomic(tmp_path / "y") as scratch:
-        scratch.write_bytes(b"")
-    assert names(tmp_path) == sorted([name, "y"])
+    assert path.read_text() == "old"
 
 
 def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:

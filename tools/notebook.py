@@ -53,7 +53,7 @@ def _shown(value: Any) -> dict[str, list[str]]:
     if hasattr(value, "to_dict") and hasattr(value, "_repr_mimebundle_"):
         from dialgauge.rendering import drawn
 
-        return {"image/svg+xml": _lines(drawn(value, ".svg").decode()), "text/plain": [type(value).__name__]}
+        return {"image/svg+xml": _lines(drawn(value, "svg").decode()), "text/plain": [type(value).__name__]}
     plain = {"text/plain": _lines(repr(value))}
     return {"text/html": _lines(value._repr_html_()), **plain} if hasattr(value, "_repr_html_") else plain
 

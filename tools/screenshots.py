@@ -67,7 +67,6 @@ def pages(site: str, runs: list[Run]) -> dict[str, str]:
         "lab": f"{site}/runs/{town.id}/dialogue?id={failed}",
         "lab-run": f"{site}/runs/{town.id}",
         "replies": f"{site}/runs/{replies.id}/dialogue?id={next(iter(replies.dialogues())).id}",
-        "sql": f"{site}/sql?q=SELECT+run,+measure,+value+FROM+scores+LIMIT+8",
         "nothing": f"{site}/runs/none",
     }
 

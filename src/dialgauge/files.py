@@ -1,7 +1,6 @@
 """Writing files so that a reader sees the old one or the new one, never half of one.
 
-What is written goes to a scratch file beside the target, which then takes its place. A scratch file is locked while its
-writer lives; what a killed process left behind is removed by the next one that writes into the same folder.
+What is written goes to a scratch file beside the target, which then takes its place.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
     from dialgauge.columns import ColumnTable
 
-#: ``.NAME.PROCESS-RANDOM.part``
-_SCRATCH = re.compile(r"\..*\.(\d+)-[0-9a-f]{8}\.part", re.DOTALL)
 #: Bytes of the target's name that the scratch file's bears: a name has 255 at most.
 _LONGEST = 100
 #: What users call these; all else is told in the system's words.
@@ -42,8 +39,6 @@ _PASSED_ON = (
 )  # fmt: skip
 #: Files that wait for others, see :func:`together`.
 _group: ContextVar[list[_Pending] | None] = ContextVar("group", default=None)
-#: Folders whose leftovers this process has removed.
-_swept: set[str] = set()
 
 
 @contextmanager
@@ -106,7 +101,6 @@ class _Pending:
             return
         self._made = _make_folders(self._target.parent)
         try:
-            _sweep(self._target.parent)
             self._handle, self.scratch = _beside(self._target)
         except BaseException:
             self._remove_folders()
@@ -280,11 +274,10 @@ def _beside_nothing() -> tuple[int, Path]:
 
 
 def _beside(target: Path) -> tuple[int, Path]:
-    """A new file in the target's folder, open and locked."""
+    """A new file in the target's folder, open."""
     name = os.fsdecode(os.fsencode(target.name)[:_LONGEST])
     scratch = target.with_name(f".{name}.{os.getpid()}-{os.urandom(4).hex()}.part")
     handle = os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    _lock(handle)
     return handle, scratch
 
 
@@ -314,37 +307,3 @@ def _copy(scratch: Path, target: Path) -> None:
 
     with scratch.open("rb") as whole, target.open("wb", buffering=0) as out:
         shutil.copyfileobj(whole, out)
-
-
-def _sweep(folder: Path) -> None:
-    """Remove scratch files of processes that are gone: no process has the number, and nobody holds the lock."""
-    if os.name != "posix" or str(folder) in _swept:
-        return
-    _swept.add(str(folder))
-    for name in os.listdir(folder):  # noqa: PTH208 - names, not paths
-        match = _SCRATCH.fullmatch(name)
-        if match and not is_alive(int(match[1])):
-            with suppress(OSError):
-                _remove_unless_locked(folder / name)
-
-
-def _remove_unless_locked(scratch: Path) -> None:
-    handle = os.open(scratch, os.O_RDWR)
-    try:
-        if _lock(handle):
-            scratch.unlink()
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int) -> bool:
-    """Lock an open file without waiting; false when somebody else has. Where files cannot be locked, nobody has."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -16,7 +16,6 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from isal import isal_zlib
 from msgspec import Struct
 
 from dialgauge._version import __version__
@@ -34,8 +33,6 @@ _ROWS = 1 << 18  # of a row group
 _PAGE = 1 << 30  # bytes of a page, whose length Parquet keeps in 31 bits
 _LEVEL = 1  # of gzip: the usual one takes three times as long for a quarter less
 _SMALL = 256  # bytes: a shorter column is not compressed
-#: Bytes from which pages are compressed by isal: of the same 24 to 180 bytes it made others in one process of sixty.
-_STEADY = 1 << 10
 _NEAR = 256  # whole numbers of so short a range are written as codes
 _OPTIONAL, _REPEATED = 1, 2
 _UTF8, _LIST_OF, _STRING_TYPE, _LIST_TYPE = 0, 3, 1, 3
@@ -157,19 +154,9 @@ class Chunk(Struct, frozen=True, eq=False, dict=True):
 
 def _page(kind: int, content: bytes, about: Mapping[int, _Field], *, gzip: bool) -> tuple[bytes, int]:
     """A page with its header, and its size before compression."""
-    packed = content if not gzip else _packed_short(content) if len(content) < _STEADY else _packed_long(content)
+    packed = content if not gzip else zlib.compress(content, _LEVEL, wbits=31)
     header = _struct({1: _i32(kind), 2: _i32(len(content)), 3: _i32(len(packed)), **about})
     return header + packed, len(header) + len(content)
-
-
-def _packed_short(content: bytes) -> bytes:
-    short = zlib.compressobj(_LEVEL, wbits=25, memLevel=1)  # a small window takes a tenth of the time to set up
-    return short.compress(content) + short.flush()
-
-
-def _packed_long(content: bytes) -> bytes:
-    packed: bytes = isal_zlib.compress(content, _LEVEL, wbits=31)
-    return packed
 
 
 def chunk_of(column: TableColumn) -> Chunk:

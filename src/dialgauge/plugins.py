@@ -45,7 +45,7 @@ _NOUNS = {
 }  # fmt: skip
 _OURS = "dialgauge"
 #: Which extra of dialgauge brings a package that some of our own need.
-_EXTRAS = {"scipy": "templates", "torch": "neural"}
+_EXTRAS = {"torch": "neural"}
 
 
 class Plugin(NamedTuple, Generic[T]):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -237,28 +234,9 @@ def test_a_user_never_gets_the_database_and_a_system_never_the_goal(task: int) -
     assert not [one for one in for_system if isinstance(one, Goal | Task | UserPlan | PlannedAnswers | Scenario)]
 
 
-def test_an_agent_that_would_end_the_process_ends_its_conversation() -> None:
-    held = talk(Scripted("user", "hello"), Scripted("system", lambda: os._exit(3)))
-    assert held.outcome is not None and held.outcome.reason == "agent_error"
-    assert "os._exit(3)" in held.outcome.details[EXPLANATION]
-    assert os._exit.__name__ == "_exit"
-
-
 def test_half_a_sign_is_written_as_unreadable() -> None:
     held = talk(Scripted("user", "hello \ud800", BYE), Scripted("system", "caf\u00e9 \udfff"))
     assert [turn.text for turn in held.turns] == ["hello ?", "caf\u00e9 ?"]
-
-
-def test_an_agent_that_catches_every_alarm_is_stopped_with_a_word() -> None:
-    code = (
-        "import time\nfrom dialgauge.agents import session\nsession._MOST_RINGS = 1\n"
-        "with session.ALARM.within(0.05):\n"
-        "    while True:\n"
-        "        try:\n            time.sleep(5)\n        except BaseException:\n            pass\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert ended.returncode == 70
-    assert "caught every attempt to stop it" in ended.stderr
 
 
 def test_users_of_ours_see_calls_and_others_do_not() -> None:

@@ -1,4 +1,4 @@
-"""``dialgauge babi simulate``, ``convert-dstc2`` and ``anonymise``, as a user calls them."""
+"""``dialgauge babi simulate`` and ``convert-dstc2``, as a user calls them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats import load_candidates, read
+from dialgauge.formats import load_candidates
 from support.commands import Outcome, dialgauge
 
 Capture = pytest.CaptureFixture[str]
@@ -76,39 +76,6 @@ def test_files_that_no_simulation_wrote_are_never_replaced(tmp_path: Path, capsy
 LINE = (
     '{"dialogue": "1", "speaker": "user", "text": "hi John"}\n{"dialogue": "1", "speaker": "operator", "text": "hi"}\n'
 )
-
-
-@pytest.mark.parametrize("way", ["same", "relative", "symlink", "hard link"])
-@pytest.mark.parametrize("option", ["--out", "--candidates-out", "--report", "--json"])
-def test_anonymise_never_writes_over_what_it_reads(
-    way: str, option: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    log, other = tmp_path / "log.jsonl", tmp_path / "other.jsonl"
-    log.write_text(LINE)
-    if way == "symlink":
-        other.symlink_to(log)
-    elif way == "hard link":
-        other.hardlink_to(log)
-    target = {"same": log, "relative": Path("log.jsonl")}.get(way, other)
-    targets = {"--out": tmp_path / "clean.jsonl", option: target}
-    options = [item for pair in targets.items() for item in pair]
-    refused = dialgauge(capsys, "babi", "anonymise", log, *options)
-    assert refused.code == 2
-    assert f"{option} would overwrite" in refused.err
-    assert log.read_text() == LINE
-    assert not (tmp_path / "clean.jsonl").exists()
-
-
-def test_anonymise_says_what_it_cannot_do(tmp_path: Path, capsys: Capture) -> None:
-    (tmp_path / "log.jsonl").write_text(LINE.replace("hi John", "ask Quimby, CB2 1TN"))
-    outcome = dialgauge(capsys, "babi", "anonymise", tmp_path / "log.jsonl", "--out", tmp_path / "clean.jsonl")
-    assert outcome.code == 0, outcome.err
-    assert "Kept, but capitalised like names: Quimby" in outcome.out
-    assert "names that are on no list" in outcome.out
-    twice = ("--out", tmp_path / "x", "--candidates-out", tmp_path / "x")
-    refused = dialgauge(capsys, "babi", "anonymise", tmp_path / "log.jsonl", *twice)
-    assert (refused.code, "--out and --candidates-out name the same file" in refused.err) == (2, True)
 
 
 def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> None:
@@ -218,50 +185,3 @@ LOG = """{"dialogue": "a", "speaker": "customer", "text": "hi, John here", "acco
 {"dialogue": "b", "speaker": "customer", "text": "hello"}
 {"dialogue": "b", "speaker": "operator", "text": "how can i help"}
 """
-
-
-def test_anonymise(tmp_path: Path, capsys: Capture) -> None:
-    log, names = tmp_path / "log.jsonl", tmp_path / "names.txt"
-    log.write_text(LOG)
-    names.write_text("Bellini\n")
-    target, candidates, report = tmp_path / "out.txt", tmp_path / "candidates.txt", tmp_path / "report.json"
-    outcome = dialgauge(
-        capsys,
-        "babi", "anonymise", log, "--out", target, "--gazetteer", f"org={names}", "--to", "babi",
-        "--candidates-out", candidates, "--report", report,
-    )  # fmt: skip
-    assert outcome.code == 0
-    assert target.read_text() == (
-        "1 hi, <person> here a table for <number> at <org>\tsure <person>, <date>?\n\n1 hello\thow can i help\n\n"
-    )
-    assert load_candidates(candidates) == ("sure <person>, <date>?", "how can i help")
-    assert {"kind": "person", "text": "john", "count": 2} in json.loads(report.read_text())
-    assert "<person>" in outcome.out and "john" not in outcome.out.lower()
-    assert "field account dropped: 1" in outcome.err
-
-
-def test_anonymise_as_a_chat_log(tmp_path: Path, capsys: Capture) -> None:
-    log, target = tmp_path / "log.jsonl", tmp_path / "out.jsonl"
-    log.write_text(LOG)
-    outcome = dialgauge(capsys, "babi", "anonymise", log, "--out", target, "--json", "-")
-    assert outcome.code == 0 and '"number": 1' in outcome.out
-    corpus = read(target)
-    assert [dialogue.id for dialogue in corpus.dialogues] == ["chat-0001", "chat-0002"]
-    assert corpus.dialogues[0].turns[0].text == "hi, <person> here"
-
-
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [("person", "expects KIND=FILE"), ("persn=x.txt", "Did you mean 'person'"), ("org=nowhere.txt", "nowhere.txt")],
-)
-def test_anonymise_refuses(tmp_path: Path, capsys: Capture, option: str, said: str) -> None:
-    log = tmp_path / "log.jsonl"
-    log.write_text(LOG)
-    outcome = dialgauge(capsys, "babi", "anonymise", log, "--out", tmp_path / "o.jsonl", "--gazetteer", option)
-    assert outcome.code == 2 and said in outcome.err
-    assert not (tmp_path / "o.jsonl").exists()
-
-
-def test_help_shows_tokens_in_angle_brackets(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "<person>" in dialgauge(capsys, "babi", "--help").out
-    assert "<person>" in dialgauge(capsys, "babi", "anonymise", "--help").out

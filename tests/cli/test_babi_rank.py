@@ -1,4 +1,4 @@
-"""``dialgauge babi models | evaluate | table``, end to end on a small simulated world."""
+"""``dialgauge babi evaluate | table``, end to end on a small simulated world."""
 
 from __future__ import annotations
 
@@ -39,23 +39,12 @@ def refused(outcome: Outcome, sentence: str) -> None:
     assert "Traceback" not in outcome.err
 
 
-def test_models_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(capsys, "babi", "models")
-    assert outcome.code == 0
-    assert {"rules", "tfidf", "nearest", "memn2n", "typed"} <= set(outcome.out.split())
-
-
-def test_models_that_lack_a_package_are_named_and_the_others_listed(
+def test_a_model_that_lacks_its_package_is_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
 ) -> None:
     for name in [name for name in sys.modules if name.startswith("dialgauge.rankers.neural.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
-    outcome = dialgauge(capsys, "babi", "models")
-    assert outcome.code == 0
-    assert "tfidf" in outcome.out
-    assert "memn2n" not in outcome.out
-    assert "The model memn2n needs the package torch" in " ".join(outcome.err.split())
     evaluated = dialgauge(capsys, "babi", "evaluate", "--data", data, "--model", "memn2n")
     refused(evaluated, "needs the package torch; install it with: pip install 'dialgauge[neural]'")
 
@@ -297,7 +286,7 @@ def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (("--task", "3"), "no dialog files of task 3"),
         (("--logs", "x.jsonl"), "--logs takes the place of --data; chat logs have no tasks; leave out --data"),
         (("--model", "memn2n", "--set", "epochs=none"), "wrong kind of value"),
-        (("--model", "memn2n", "--preset", "mine"), "--preset must be one of default, paper, margin (got 'mine')"),
+        (("--model", "memn2n", "--preset", "mine"), "--preset must be one of default, paper (got 'mine')"),
         (("--model", "tfidf", "--device", "cuda"), "there is no setting 'device' of tfidf"),
         (("--model", "tfidf", "--preset", "paper"), "there is no setting 'preset' of tfidf"),
         (("--model", "memn2n", "--device", "abacus"), "there is no device 'abacus'"),

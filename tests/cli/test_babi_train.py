@@ -203,7 +203,6 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
     [
         (("--dialogue", "99"), "has 12 dialogues, so no dialogue 99"),
         (("--turn", "99"), "so no reply 99"),
-        (("--figures", "x", "--figure-format", "gif"), "unknown --figure-format 'gif'"),
         (("--split", "tast"), "--split must be one of trn, dev, tst, tst-OOV (got 'tast'). Did you mean 'tst'"),
     ],
 )
@@ -227,12 +226,3 @@ def test_attention_shows_the_best_answers_too(capsys: pytest.CaptureFixture[str]
     assert len([line for line in answers.splitlines() if line.endswith((" yes", " no"))]) in (2, 3)
     assert answers.count(" yes") == 1, "the right answer is among them, or stands below"
     assert "Answers in" not in dialgauge(capsys, *call).out
-
-
-def test_a_search_compares_settings_on_dev(capsys: pytest.CaptureFixture[str], data: Path) -> None:
-    call = ("babi", "search", "--data", data, "--model", "tfidf", "--set", "input=history,utterance")
-    outcome = dialgauge(capsys, *call)
-    assert outcome.code == 0, outcome.err
-    assert "Best on dev: input=" in outcome.out and "No test dialogue was answered" in outcome.out
-    refused = dialgauge(capsys, *call, "--set", "dim=3")
-    assert refused.code != 0 and "dim" in refused.err

@@ -1,4 +1,7 @@
-"""What only some screens of 80 columns have: long names, many systems, codes as words. For all: test_contract.py."""
+"""What only some screens of 80 columns have: long names, many systems, codes as words.
+
+For all screens: tests/contracts/test_commands.py.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +97,9 @@ def test_long_names_of_systems_leave_every_score_and_verdict(
     assert pairs.splitlines()[2].split()[-1] == "verdict"
     assert len(re.findall(r"could be noise|better", pairs.partition("\nVerdicts:")[0])) == 3, pairs
     for line in (scored.rpartition("\n\n")[0] + pairs).splitlines():  # all but the verdict, a sentence
-        assert len(line) <= 80 or line.startswith(("Signature:", "Verdicts:", "Wins,", "Left out")), line
+        assert len(line) <= 80 or line.startswith(("Signature:", "Verdicts:", "Wins,", "Left out", "our-", "dots:")), (
+            line
+        )
 
 
 def test_codes_are_words_on_screen(bench: Workbench, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

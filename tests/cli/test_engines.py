@@ -1,4 +1,4 @@
-"""Five commands, three engines, the same bytes; and what each command says when an engine cannot be had."""
+"""Several commands, three engines, the same bytes; and what each command says when an engine cannot be had."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from dialgauge.runs import Store
-from support.agent_results import tau_file
 from support.commands import dialgauge
-from support.five_commands import commands, prepare, stored_content
+from support.engine_commands import commands, prepare, stored_content
 from support.soak import soak
 
 TESTS = Path(__file__).parents[1]
@@ -27,11 +26,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def all_five(files: Path, store: Path, *options: str, hash_seed: int) -> dict[str, Any]:
-    """What the five commands store when they are run with options, in a process with a hash seed of its own."""
+def all_commands(files: Path, store: Path, *options: str, hash_seed: int) -> dict[str, Any]:
+    """What the commands store when they are run with options, in a process with a hash seed of its own."""
     environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed), "XDG_CACHE_HOME": str(store.parent / "cache")}
     done = subprocess.run(
-        [sys.executable, "-m", "support.five_commands", str(files), str(store), "all", *options],
+        [sys.executable, "-m", "support.engine_commands", str(files), str(store), "all", *options],
         cwd=TESTS, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
@@ -41,14 +40,14 @@ def all_five(files: Path, store: Path, *options: str, hash_seed: int) -> dict[st
 
 @pytest.fixture(scope="module")
 def here(files: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return all_five(files, tmp_path_factory.mktemp("here") / "store", "--engine", "local", hash_seed=1)
+    return all_commands(files, tmp_path_factory.mktemp("here") / "store", "--engine", "local", hash_seed=1)
 
 
 @pytest.mark.soak
 def test_there_is_something_to_compare(here: dict[str, Any]) -> None:
     kinds = [name.split()[0] for name in here]
     assert {kind: kinds.count(kind) for kind in sorted(set(kinds))} == {
-        "lab": 1, "responses": 12, "tracking": 1, "trials": 4, "users": 1,
+        "lab": 1, "responses": 12, "tracking": 1,
     }  # fmt: skip
 
 
@@ -56,21 +55,7 @@ def test_there_is_something_to_compare(here: dict[str, Any]) -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_pool_stores_the_same_bytes(files: Path, here: dict[str, Any], tmp_path: Path, workers: int) -> None:
     options = ("--engine", "pool", "--workers", str(workers))
-    assert all_five(files, tmp_path / "store", *options, hash_seed=2 + workers) == here
-
-
-@pytest.mark.soak
-def test_a_pool_scores_results_of_agents_alike(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The other four commands with a pool: tests/tracking, users, lab and cli/test_babi_rank.py."""
-    monkeypatch.chdir(tmp_path)
-    for name, marks in (("one", "+-"), ("two", "--")):
-        tau_file(tmp_path / f"{name}.json", {"a": marks, "b": "++"})
-    for engine in (("local",), ("pool", "--workers", "2")):
-        words = ("tasks", "score", "one.json", "two.json", "--store", engine[0], "--engine", *engine)
-        assert dialgauge(capsys, *words).code == 0
-    assert stored_content(tmp_path / "pool") == stored_content(tmp_path / "local")
+    assert all_commands(files, tmp_path / "store", *options, hash_seed=2 + workers) == here
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +74,7 @@ def cluster() -> Iterator[str]:
 def test_a_cluster_of_several_nodes_stores_the_same_bytes(
     files: Path, here: dict[str, Any], tmp_path: Path, cluster: str
 ) -> None:
-    assert all_five(files, tmp_path / "store", "--engine", "ray", "--address", cluster, hash_seed=9) == here
+    assert all_commands(files, tmp_path / "store", "--engine", "ray", "--address", cluster, hash_seed=9) == here
 
 
 def test_what_does_not_fit_together_is_one_sentence(
@@ -121,7 +106,7 @@ def test_ray_is_not_imported_unless_it_is_asked_for(files: Path, tmp_path: Path,
         "import sys; from dialgauge.cli import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit as stop: assert not stop.code\n"
-        "assert 'ray' not in sys.modules and 'fsspec' not in sys.modules"
+        "assert 'ray' not in sys.modules"
     )
     command = [sys.executable, "-c", script, "score", str(files / "parts"), "--engine", *engine]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}

@@ -94,30 +94,11 @@ def test_it_opens_the_runs_that_are_named(stored: tuple[Store, list[Run]], visit
     visit(look, "explore", *names, "--store", stored[0].folder, "--port", 0)
 
 
-def test_other_machines_need_a_flag_and_a_token(
-    stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str], visit: Visit
-) -> None:
-    outcome = dialgauge(capsys, "explore", "--store", stored[0].folder, "--host", "0.0.0.0")
-    assert outcome.code == 2 and "--allow-remote" in outcome.err
-
-    def look(address: str) -> None:
-        local = re.sub(r"//[^/]*:(\d+)/", r"//127.0.0.1:\1/", address)
-        assert "token=" in local
-        assert httpx.get(local.partition("?")[0]).status_code == 401
-        with httpx.Client(follow_redirects=True) as client:
-            answer = client.get(local)
-            assert answer.status_code == 200 and "token" not in str(answer.url)
-
-    where = ("--store", stored[0].folder, "--host", "0.0.0.0", "--allow-remote", "--port", 0)
-    visit(look, "explore", *where)
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (("nothing-like-it",), "there is no run 'nothing-like-it'"),
         (("--port", 70000), "65535"),
-        (("--host", "no.such.host.invalid", "--allow-remote"), "cannot listen"),
     ],
 )
 def test_what_cannot_be_served_is_a_sentence(

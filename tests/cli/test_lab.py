@@ -48,7 +48,7 @@ def test_the_very_recording_is_scored_by_the_other_commands(capsys: pytest.Captu
     assert tracked.code == 0, tracked.err
     assert json.loads(tracked.out)["systems"][0]["scores"]["JGA"]["value"] == 1.0
     for source in ("talks/conversations.jsonl", "talks/gcdf1"):
-        users = dialgauge(capsys, "users", "score", source, "--schema", "talks/schema.json", "--json", "-")
+        users = dialgauge(capsys, "users", "score", source, "--json", "-")
         assert users.code == 0, users.err
         assert json.loads(users.out)["systems"][0]["scores"]["I-GCDF1"]["value"] == 1.0
 
@@ -115,7 +115,7 @@ def test_a_system_that_fails_is_named_and_the_exit_code_says_so(capsys: pytest.C
         (["--system", "agenda"], "agenda is a user agent; it cannot be the system"),
         (["--user-set", "patience"], "--user-set expects NAME=VALUE (got 'patience')"),
         (["--level", "txt"], "--level must be one of act, text (got 'txt')"),
-        (["--failures", "dead"], "--failures must be one of live, paper, masked (got 'dead')"),
+        (["--failures", "dead"], "--failures must be one of live, paper (got 'dead')"),
         (["--channel", "mlid"], "there is no channel 'mlid'. Did you mean 'mild'"),
         (["--channel", "drop=2"], "a rate must be between 0 and 1"),
         (["--goals", "nowhere.json"], "nowhere.json"),

@@ -90,16 +90,16 @@ def test_mistakes_are_one_sentence(
     assert (outcome.code, told in outcome.err) == (2, True), outcome.err
 
 
-def test_data_check_of_a_folder_runs_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_data_check_of_a_folder_runs_nothing_unless_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "data", "check", folder)
     assert (outcome.code, "sound" in outcome.out, "your own rights" in " ".join(outcome.out.split())) == (0, True, True)
+    assert dialgauge(capsys, "data", "check", folder, "--load-tools").code == 0
     tools = folder / "tools.py"
     tools.write_text(
         tools.read_text().replace("def pay_duty(data: dict[str, Any], parcel_id: str)", "def pay_duty(data, parcel_id)")
     )
-    with tools.open("a") as file:
-        file.write("\nraise SystemExit('ran')\n")
-    outcome = dialgauge(capsys, "data", "check", folder)
+    assert dialgauge(capsys, "data", "check", folder).code == 0
+    outcome = dialgauge(capsys, "data", "check", folder, "--load-tools")
     assert outcome.code == 1
     assert "'parcel_id' of the tool pay_duty" in " ".join(outcome.out.split())
     assert "not sound" in outcome.out

@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from dialgauge.dialogue import Act
-from dialgauge.formats import read
 from dialgauge.runs import Run, Store
 from support.commands import Outcome, dialgauge, dialgauge_in
 from support.model_server import ModelServer, model_server, said, standard_reply
@@ -34,9 +33,6 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work.mkdir()
     monkeypatch.chdir(work)
     monkeypatch.delenv("DIALGAUGE_RUNS", raising=False)
-    # The gate of the client lies in the folder for scratch files.
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "work"))
-    monkeypatch.setattr("tempfile.tempdir", None)
 
 
 @pytest.fixture
@@ -117,7 +113,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def test_a_stopped_run_resumes_without_repeating_a_paid_call(
     server: ModelServer, how: signal.Signals, workers: int, uninterrupted: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At Ctrl-C answers that are under way are awaited and kept; at ``kill -9`` they are lost, one for each worker."""
+    """Answers that are under way are lost, one for each worker."""
     server.misbehave(*[""] * 20, *["late"] * workers)
     command = words(server, "-n", 4, "--workers", workers, "--out", "talks")
     stopped = subprocess.Popen([*COMMAND, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -130,21 +126,21 @@ def test_a_stopped_run_resumes_without_repeating_a_paid_call(
     code = {signal.SIGKILL: -signal.SIGKILL, signal.SIGINT: 130, signal.SIGTERM: 143}[how]
     assert stopped.returncode == code, told
     kept = len(Path("tape.jsonl").read_bytes().splitlines())
-    assert kept == 20 if how == signal.SIGKILL else kept >= 20 + workers, kept
+    assert kept == 20 if how == signal.SIGKILL else kept >= 20, kept
     again = dialgauge(capsys, *command)
     assert again.code == 0, again.err
     assert len(server.answered) == 4 * 9
     paid_twice = sum(server.answered.values()) - len(server.answered)
-    assert paid_twice <= (workers if how == signal.SIGKILL else 0)
+    assert paid_twice <= workers
     assert Path("talks/conversations.jsonl").read_bytes() == uninterrupted
 
 
 @pytest.mark.parametrize("workers", [1, soak(3)])
-def test_a_budget_is_exceeded_by_one_call_at_most(
+def test_a_budget_is_exceeded_by_one_call_of_each_worker_at_most(
     server: ModelServer, capsys: pytest.CaptureFixture[str], workers: int
 ) -> None:
     def slowly(question: dict[str, Any]) -> dict[str, Any]:
-        time.sleep(0.1)  # workers without a common account would all be under way when the budget ends
+        time.sleep(0.1)  # all workers are under way when the budget ends
         return standard_reply(question)
 
     server.reply = slowly
@@ -152,7 +148,7 @@ def test_a_budget_is_exceeded_by_one_call_at_most(
     assert outcome.code == 1
     assert "the budget of 1,500 tokens for the run is spent" in " ".join(outcome.err.split())
     spent = 110 * len(server.received)
-    assert 1500 <= spent < 1500 + 110
+    assert 1500 <= spent < 1500 + 110 * workers
     reasons = [one.outcome.reason for one in only_run().dialogues() if one.outcome]
     assert len(reasons) == 6
     if workers == 1:
@@ -317,74 +313,6 @@ def test_a_server_that_writes_nonsense(capsys: pytest.CaptureFixture[str]) -> No
     assert outcome.code == 1
     assert "answered neither" in outcome.err
     assert lab_http(capsys, url, "--level", "act").code == 2
-
-
-# Trackers
-
-
-def corpus() -> str:
-    states: list[dict[str, Any]] = [
-        {"restaurant": {"area": ["north"]}},
-        {"restaurant": {"area": ["north"], "food": ["thai"]}},
-    ]
-    lines = []
-    for number in range(3):
-        turns: list[dict[str, Any]] = []
-        for text, state in zip(("in the north", "thai food"), states, strict=True):
-            turns += [
-                {"speaker": "user", "text": f"{text} {number}", "state": state},
-                {"speaker": "system", "text": "ok"},
-            ]
-        lines.append(json.dumps({"id": f"D{number}", "turns": turns}))
-    Path("gold.jsonl").write_text("\n".join(lines) + "\n")
-    return "gold.jsonl"
-
-
-def track(capsys: pytest.CaptureFixture[str], server: ModelServer, *more: object) -> Outcome:
-    start = ["lab", "track", corpus(), "--endpoint", server.url, "--model", "m", "--out", "states.jsonl"]
-    return dialgauge(capsys, *start, "--set", "backoff=0.001", "--set", "retries=1", *more)
-
-
-def test_states_by_prompting_are_scored(server: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = track(capsys, server)
-    assert outcome.code == 0, outcome.err
-    assert len(server.received) == 6
-    assert "thai food 0" in server.received[1]["messages"][1]["content"]
-    assert "- restaurant: area, food" in server.received[0]["messages"][0]["content"]
-    scored = dialgauge(capsys, "score", "gold.jsonl", "states.jsonl", "--profile", "llm", "--json", "-", "--no-store")
-    if scored.code == 2:
-        scored = dialgauge(capsys, "score", "gold.jsonl", "states.jsonl", "--profile", "llm", "--json", "-")
-    assert scored.code == 0, scored.err
-    assert json.loads(scored.out)["systems"][0]["scores"]["JGA"]["value"] == 0.5
-    before = Path("states.jsonl").read_bytes()
-    assert track(capsys, server).code == 0
-    assert len(server.received) == 6
-    assert Path("states.jsonl").read_bytes() == before
-
-
-def test_what_cannot_be_tracked_is_told_and_taken_up_again(
-    server: ModelServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    server.misbehave("", "", "", "status:400")
-    outcome = track(capsys, server)
-    assert outcome.code == 1
-    assert "could not track 1 dialogue; the first is D1" in " ".join(outcome.err.split())
-    assert len(read("states.jsonl").dialogues) == 2
-    assert track(capsys, server).code == 0
-    assert set(server.answered.values()) == {1}
-    assert len(read("states.jsonl").dialogues) == 3
-    server.misbehave(*["status:401"] * 9)
-    Path("states.jsonl.cassette.jsonl").unlink()
-    outcome = track(capsys, server)
-    assert outcome.code == 2
-    assert "no dialogue was tracked" in outcome.err
-
-
-def test_the_budget_of_a_tracker(server: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = track(capsys, server, "--set", "budget_tokens=250")
-    assert outcome.code == 1
-    assert "250 tokens for the run is spent" in " ".join(outcome.err.split())
-    assert len(server.received) == 3
 
 
 # One endpoint for both sides

@@ -61,26 +61,6 @@ def test_it_is_looked_for_up_to_the_root_of_the_repository_and_no_further(projec
     assert find_project_file(outside) is None
 
 
-def test_config_says_where_it_looked_and_what_it_passed_over(
-    project: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Parents are searched inside a repository only, on purpose: a file in /tmp or /home must act on nobody."""
-    inner, outer = project / "inner", project.parent
-    assert dialgauge(capsys, "config").err == (
-        f"no dialgauge.toml in {inner} or above it, up to the repository root {project}; above a repository root no "
-        "parent folder is searched\n"
-    )
-    file = write(outer, "")
-    assert dialgauge(capsys, "config").err.endswith(f"no parent folder is searched, so {file} is not used\n")
-    outside = outer / "elsewhere"
-    outside.mkdir()
-    monkeypatch.chdir(outside)
-    assert dialgauge(capsys, "config").err == (
-        f"no dialgauge.toml in {outside}; outside a git repository no parent folder is searched, so {file} is not "
-        "used\n"
-    )
-
-
 def test_a_folder_that_is_gone_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
@@ -146,6 +126,21 @@ def test_a_mistake_in_it_is_one_sentence(capsys: Capture, project: Path, text: s
     assert str(path) in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[lab.runs]\nexchanges = 9\n", "unknown section or key 'lab.runs'. Did you mean 'lab.run'"),
+        ("[lab.run]\nexchange = 9\n", "unknown key 'exchange' in [lab.run]. Did you mean 'exchanges'"),
+    ],
+)
+def test_a_mistake_in_a_section_of_a_group_is_one_sentence(
+    capsys: Capture, project: Path, text: str, sentence: str
+) -> None:
+    write(project, text)
+    outcome = dialgauge(capsys, "lab", "run", "-n", "1")
+    assert (outcome.code, sentence in outcome.err) == (2, True)
+
+
 @pytest.mark.parametrize("text", [b"\xff\xfe", b"a = " + b"[" * 50_000, b"\x00"])
 def test_bytes_that_are_no_toml_are_one_sentence(capsys: Capture, project: Path, text: bytes) -> None:
     (project / "dialgauge.toml").write_bytes(text)
@@ -154,7 +149,7 @@ def test_bytes_that_are_no_toml_are_one_sentence(capsys: Capture, project: Path,
 
 
 def test_no_option_that_writes_sends_or_deletes_can_be_set() -> None:
-    acting = {"force", "yes", "endpoint", "key-env", "url", "host", "allow-remote", "judge", "accept-change", "run"}
+    acting = {"force", "yes", "endpoint", "key-env", "url", "judge", "accept-change", "run"}
     assert acting <= TYPED_ONLY
     allowed = set()
     for name in COMMANDS:
@@ -166,93 +161,6 @@ def test_no_option_that_writes_sends_or_deletes_can_be_set() -> None:
         {"out", "json", "table", "figures", "save", "markdown", "html", "csv", "parquet", "report"}
     )
     assert set(SHARED) - {"wide"} <= allowed, "what [defaults] may set exists"
-
-
-def test_config_shows_and_checks_the_whole_file(capsys: Capture, project: Path) -> None:
-    assert "no dialgauge.toml" in dialgauge(capsys, "config").err
-    write(project, "[defaults]\nseed = 3\n[lab.run]\nexchanges = 9\n")
-    shown = dialgauge(capsys, "config")
-    assert shown.code == 0, shown.err
-    assert "lab.run" in shown.out and "exchanges" in shown.out
-    write(project, "[lab.run]\nexchange = 9\n")
-    wrong = dialgauge(capsys, "config")
-    assert (wrong.code, "Did you mean 'exchanges'" in wrong.err) == (2, True)
-    write(project, "[lab.runs]\nexchanges = 9\n")
-    assert "Did you mean 'lab.run'" in dialgauge(capsys, "config").err
-
-
-def test_config_names_every_mistake_in_a_sentence_of_its_own(capsys: Capture, project: Path) -> None:
-    write(
-        project,
-        """
-        [defaults]
-        seed = 1.5
-        figure-format = "svg,gif"
-        stroe = "x"
-        [score]
-        coverage = "everything"
-        profile = "trad"
-        measures = ["RSA", "JGAA"]
-        profil = "trade"
-        run = true
-        [compare]
-        confidence = "high"
-        correlation = "pearsons"
-        [lab.run]
-        level = "speech"
-        [lab.runs]
-        level = "text"
-        [scor]
-        """,
-    )
-    outcome = dialgauge(capsys, "config")
-    assert (outcome.code, outcome.out) == (2, "")
-    told = [line.partition("dialgauge.toml: ")[2] for line in outcome.err.splitlines()]
-    expected = [
-        "unknown key 'stroe' in [defaults]. Did you mean 'store'",
-        "unknown section [scor]. Did you mean 'score'",
-        "'coverage' in [score] must be one of intersection, empty (got 'everything')",
-        "'profile' in [score] cannot be 'trad': there is no profile named 'trad'. Did you mean 'trade'",
-        "'measures' in [score] cannot be 'JGAA': there is no measure named 'JGAA'. Did you mean 'JGA'",
-        "unknown key 'profil' in [score]. Did you mean 'profile'",
-        "'run' in [score] cannot be set in a project file",
-        "'confidence' in [compare] must be a number (got 'high')",
-        "'correlation' in [compare] must be one of pearson, spearman, kendall, all (got 'pearsons')",
-        "'level' in [lab.run] must be one of act, text (got 'speech')",
-        "unknown section or key 'lab.runs'. Did you mean 'lab.run'",
-        "'seed' in [defaults] must be a whole number (got 1.5)",
-        "'figure-format' in [defaults] must be one of svg, png, pdf, json (got 'gif')",
-    ]
-    assert len(told) == len(expected), outcome.err
-    for line, start in zip(told, expected, strict=True):
-        assert line.startswith(start)
-
-
-def test_config_fits_80_columns_and_is_whole_with_wide(capsys: Capture, project: Path) -> None:
-    long = "a-folder-with-a-name/" * 6
-    write(project, f'[defaults]\nstore = "{long}"\n')
-    narrow, wide = dialgauge(capsys, "config"), dialgauge(capsys, "config", "--wide")
-    assert max(len(line) for line in narrow.out.splitlines()[1:]) <= 80 and long not in narrow.out
-    assert long in wide.out
-
-
-def test_config_takes_what_the_commands_take(capsys: Capture, project: Path) -> None:
-    """A default that one command takes is one, though another has the option with other values."""
-    write(
-        project,
-        """
-        [defaults]
-        profile = "trade"
-        missing = "refuse"
-        measures = "JGA,FGA@0.5(rule=paper)"
-        [score]
-        profile = ["canon", "./mine.yaml"]
-        measures = ["all"]
-        by = ["slot"]
-        """,
-    )
-    outcome = dialgauge(capsys, "config")
-    assert outcome.code == 0, outcome.err
 
 
 def test_help_and_other_commands_do_not_depend_on_it(capsys: Capture, project: Path) -> None:

@@ -111,7 +111,7 @@ def test_listing_goes_on_past_damage_and_exits_with_1(place: Place) -> None:
 
 
 def test_listing_names_unfinished_work(place: Place) -> None:
-    with pytest.raises(RuntimeError), place.store.resumable(kind="lab", name="n"):
+    with pytest.raises(RuntimeError), place.store.kept_units(kind="lab", name="n", config={}):
         raise RuntimeError
     outcome = place.run("runs", "list")
     assert "unfinished: resume-lab-n-" in outcome.err
@@ -164,7 +164,7 @@ def test_an_empty_text_removes_an_annotation(place: Place) -> None:
     id_ = place.add("augpt")
     place.run("runs", "annotate", id_, "--tag", "first")
     assert place.run("runs", "tag", id_, "t", "first").code == 0
-    assert Store(None).annotations(id_).tags == ("first", "t") and place.run("runs", "path", "t").code == 0
+    assert Store(None).annotations(id_).tags == ("first", "t") and place.run("runs", "show", "t").code == 0
     place.run("runs", "annotate", id_, "--tag", "t", "--note", "n")
     place.run("runs", "annotate", id_, "--dialogue", "a", "--label", "l")
     assert place.run("runs", "annotate", id_, "--tag", "").code == 0
@@ -226,14 +226,14 @@ def test_showing_verifies_the_bytes(place: Place) -> None:
 
 def test_a_mistyped_id_gets_the_nearest_one(place: Place) -> None:
     id_ = place.add("augpt")
-    outcome = place.run("runs", "path", id_.replace("augpt", "agupt"))
+    outcome = place.run("runs", "show", id_.replace("augpt", "agupt"))
     assert outcome.code == 2
     assert f"Did you mean '{id_}'?" in outcome.err
 
 
-def test_the_path_is_for_other_tools(place: Place) -> None:
+def test_a_run_is_shown_by_the_beginning_of_its_id_with_its_folder(place: Place) -> None:
     id_ = place.add("augpt")
-    assert place.run("runs", "path", id_[:-1]).out == f"{place.store.folder / id_}\n"
+    assert f"\n{place.store.folder / id_}\n" in place.run("runs", "show", id_[:-1]).out
 
 
 def test_removing_asks_first(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,7 +368,7 @@ def test_another_store_can_be_named(place: Place, tmp_path: Path) -> None:
     assert id_ in place.run("sql", "SELECT id FROM runs", "--store", place.store.folder).out
 
 
-def test_comparing_stored_runs_is_one_command_under_two_names(place: Place, tmp_path: Path) -> None:
+def test_comparing_stored_runs(place: Place, tmp_path: Path) -> None:
     ids = [place.add(name, "juggling", replies) for name, replies in (("a", "yes"), ("b", "no"))]
     options = ("--resamples", 50, "--show", 1, "-m", "JGA")
     here = place.run("compare", *ids, *options)
@@ -376,7 +376,6 @@ def test_comparing_stored_runs_is_one_command_under_two_names(place: Place, tmp_
     assert here.out.startswith("a lacks 1 of 3 dialogues.\nb lacks 1 of 3 dialogues.\n")
     assert "could be noise" in here.out
     assert "No dialogue has a different JGA." in here.out
-    assert place.run("runs", "compare", *ids, *options).out == here.out
     assert place.run("compare", *ids, *options, "--store", place.store.folder).out == here.out
     content = json.loads(place.run("compare", *ids, *options, "--json", "-").out)
     assert [system["run"] for system in content["systems"]] == ids
@@ -412,7 +411,7 @@ def test_long_ids_stay_whole_and_leave_the_scores_in_the_list(place: Place) -> N
 
 def test_a_shortened_id_can_be_typed_as_the_screen_shows_it(place: Place) -> None:
     id_ = place.add("our-organisation-experiment-2026-11-16-large-model-seed-0")
-    assert place.run("runs", "path", f"{id_[:12]}…{id_[-8:]}").out.strip() == str(place.store.folder / id_)
+    assert f"\n{place.store.folder / id_}\n" in place.run("runs", "show", f"{id_[:12]}…{id_[-8:]}").out
 
 
 def test_a_folder_is_shown_on_a_line_of_its_own(

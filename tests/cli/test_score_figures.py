@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dialgauge as package
+from dialgauge.rendering import chart_specification
 from dialgauge.runs import Store
 from support.agent_results import tau_result
 from support.commands import dialgauge
@@ -41,62 +44,70 @@ def _results(folder: Path) -> Words:
 def test_stored_runs_are_drawn_as_the_files_were(capsys: Capture, tmp_path: Path) -> None:
     pytest.importorskip("altair")
     words = _trackers(tmp_path)
-    assert dialgauge(capsys, *words, "--run", "--figures", "fresh", "--figure-format", "json").code == 0
+    assert dialgauge(capsys, *words, "--run", "--figures", "fresh").code == 0
     ids = [word for one in Store().list() for word in ("--from", one.id)]
-    assert dialgauge(capsys, "score", *ids, "--figures", "stored", "--figure-format", "json").code == 0
-    fresh, stored = ({file.name: file.read_bytes() for file in Path(name).iterdir()} for name in ("fresh", "stored"))
-    assert fresh == stored
-
-
-def test_a_system_under_two_profiles_is_told_apart(capsys: Capture, tmp_path: Path) -> None:
-    pytest.importorskip("altair")
-    words = _trackers(tmp_path)[:3]
-    assert (
-        dialgauge(capsys, *words, "-p", "canon", "-p", "trade", "--figures", "f", "--figure-format", "json").code == 0
+    assert dialgauge(capsys, "score", *ids, "--figures", "stored").code == 0
+    fresh, stored = (
+        {file.name: file.read_bytes() for file in Path(name).glob("*.svg")} for name in ("fresh", "stored")
     )
-    assert "Scores of mine (canon), mine (trade)" in Path("f/scores.json").read_text(encoding="utf-8")
+    assert fresh == stored != {}
 
 
-def _drawn(folder: str, name: str) -> str:
-    return Path(folder, f"{name}.json").read_text(encoding="utf-8")
-
-
-def test_systems_with_gold_states_are_marked_in_figures_as_in_tables(capsys: Capture, tmp_path: Path) -> None:
+@pytest.fixture
+def charts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The Vega-Lite specifications of what a command draws, by name."""
     pytest.importorskip("altair")
+    specifications: dict[str, Any] = {}
+
+    def keep(folder: Path, figures: Mapping[str, Callable[[], Any]]) -> list[Path]:
+        specifications.update({name: chart_specification(draw) for name, draw in figures.items()})
+        return []
+
+    monkeypatch.setattr("dialgauge.rendering.save_all", keep)
+    return specifications
+
+
+def test_a_system_under_two_profiles_is_told_apart(capsys: Capture, tmp_path: Path, charts: dict[str, Any]) -> None:
+    words = _trackers(tmp_path)[:3]
+    assert dialgauge(capsys, *words, "-p", "canon", "-p", "trade", "--figures", "f").code == 0
+    assert "Scores of mine (canon), mine (trade)" in json.dumps(charts["scores"])
+
+
+def test_systems_with_gold_states_are_marked_in_figures_as_in_tables(
+    capsys: Capture, tmp_path: Path, charts: dict[str, Any]
+) -> None:
     words = _responses(tmp_path)
     stateless = {name: [{"response": turn["response"]} for turn in turns] for name, turns in responses().items()}
     (tmp_path / "policy.json").write_text(json.dumps(stateless))
-    outcome = dialgauge(capsys, *words[:4], "policy.json", *words[4:], "--figures", "f", "--figure-format", "json")
+    outcome = dialgauge(capsys, *words[:4], "policy.json", *words[4:], "--figures", "f")
     assert outcome.code == 0, outcome.err
-    files = [file.stem for file in Path("f").iterdir()]
-    assert {"scores", "other_units"} < set(files)
-    for name in files:
-        assert '"policy *"' in _drawn("f", name), name
-        assert '"policy"' not in _drawn("f", name), name
-        assert '"mine"' in _drawn("f", name), name
-        assert "* with gold states: a score of the policy; never rank it with end-to-end scores." in _drawn("f", name)
+    assert {"scores", "other_units"} < set(charts)
+    for name, chart in charts.items():
+        text = json.dumps(chart)
+        assert '"policy *"' in text, name
+        assert '"policy"' not in text, name
+        assert '"mine"' in text, name
+        assert "* with gold states: a score of the policy; never rank it with end-to-end scores." in text
     assert "BLEU@mwz21-span" in outcome.out
-    assert '"BLEU@mwz21-span, points"' in _drawn("f", "other_units")
+    assert '"BLEU@mwz21-span, points"' in json.dumps(charts["other_units"])
 
 
-def test_a_single_small_cost_has_a_readable_axis(capsys: Capture, tmp_path: Path) -> None:
-    pytest.importorskip("altair")
-    assert dialgauge(capsys, *_results(tmp_path), "--figures", "f", "--figure-format", "json").code == 0
-    assert '"Cost (of the user), dollars"' in _drawn("f", "other_units")
-    assert "0.00999" not in _drawn("f", "other_units")
-    assert "right actions (r_actions)" in _drawn("f", "by_part_of_the_reward")
+def test_a_single_small_cost_has_a_readable_axis(capsys: Capture, tmp_path: Path, charts: dict[str, Any]) -> None:
+    assert dialgauge(capsys, *_results(tmp_path), "--figures", "f").code == 0
+    assert '"Cost (of the user), dollars"' in json.dumps(charts["other_units"])
+    assert "0.00999" not in json.dumps(charts["other_units"])
+    assert "right actions (r_actions)" in json.dumps(charts["by_part_of_the_reward"])
 
 
-def test_failures_by_cause_and_by_side_are_two_figures(capsys: Capture) -> None:
+def test_failures_by_cause_and_by_side_are_two_figures(capsys: Capture, charts: dict[str, Any]) -> None:
     """In one list they added up to 200%, and the sum of all causes, which is always 100%, was drawn as a score."""
-    pytest.importorskip("altair")
     words = ["lab", "run", "-n", 12, "--channel", "drop=0.3", "--resamples", 50]
-    assert dialgauge(capsys, *words, "--figures", "f", "--figure-format", "json").code in (0, 1)
+    assert dialgauge(capsys, *words, "--figures", "f").code in (0, 1)
     for name in ("by_cause", "by_side_at_fault"):
-        (rows,) = [one["values"] for one in _data(json.loads(_drawn("f", name)))]
+        (rows,) = [one["values"] for one in _data(charts[name])]
         assert sum(row["value"] for row in rows) == pytest.approx(100.0), name
-    assert "Blame" not in _drawn("f", "scores_conversation")
-    title = json.loads(_drawn("f", "scores_task"))["title"]["text"]
+    assert "Blame" not in json.dumps(charts["scores_conversation"])
+    title = charts["scores_task"]["title"]["text"]
     assert title == "Scores of rule-system (channel: drop: 0.3) with agenda (channel: drop: 0.3): task"
 
 

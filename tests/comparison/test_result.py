@@ -35,7 +35,7 @@ def test_it_puts_the_statistics_together() -> None:
     comparison = make()
     scores = comparison.scores
     np.testing.assert_array_equal(
-        comparison.intervals[1], ratio_intervals(scores.num[1], scores.den[1], resamples=500, seed=7)
+        comparison.intervals[1], ratio_intervals(scores.num[1], scores.den[1], resamples=1000, seed=7)
     )
     found = {(d.first, d.second, d.measure): d for d in comparison.differences()}
     assert len(found) == 6

@@ -171,7 +171,7 @@ def test_direction_and_unit_are_honoured() -> None:
 def test_shares_are_percent_on_the_screen_and_fractions_in_files() -> None:
     runs = [run_of(name, "chess", {"d1": (right, 4), "d2": (right, 4)}) for name, right in (("a", 3), ("b", 2))]
     table = score_table(compare_runs(runs, resamples=20))
-    assert "**75.00**" in table.render("markdown")
+    assert "75.00" in table.render("markdown") and "**75.00**" not in table.render("markdown")  # two are too few
     assert "In percent; CSV and JSON have fractions." in table.notes
     assert table.records()[0]["accuracy"] == 0.75
 
@@ -217,7 +217,7 @@ def test_json_has_the_layout_of_scores() -> None:
     assert set(score) == {"value", "low", "high", "signature"}
     assert score["value"] == 0.5
     assert Signature.parse(score["signature"])["dialogues"] == "2"
-    assert Signature.parse(score["signature"])["interval"] == "0.95-studentised-20-0"
+    assert Signature.parse(score["signature"])["interval"] == "0.95-studentised-1000-0"
     assert content["divergences"]["b"][0] == {
         "dialogue": "d1", "first": 0.75, "second": 0.5, "size": 0.125, "turn": 1, "turns": 1,
         "items": [{"item": "system", "gold": None, "first": "a", "second": "b"}],

@@ -46,11 +46,12 @@ def verdict(rates: list[list[float]], measures: str = "JGA F1 RSA", *, kind: str
 
 def test_who_is_ahead_by_how_much_and_who_disagrees() -> None:
     assert str(verdict([[0.9, 0.9, 0.5], [0.3, 0.3, 0.5]])) == (
-        "a is ahead of b by 0.60 in JGA (p = 0.003); also in F1; RSA cannot tell them apart; p corrected for 3 measures"
+        "a is ahead of b by 0.60 in JGA (p = 0.001); also in F1; RSA cannot tell them apart; the other 2 measures are "
+        "tested as one family"
     )
     assert str(verdict([[0.9, 0.2, 0.5], [0.3, 0.8, 0.5]])) == (
-        "a is ahead of b by 0.60 in JGA (p = 0.003); in F1 b is ahead by 0.60 (p = 0.003); RSA cannot tell them apart; "
-        "p corrected for 3 measures"
+        "a is ahead of b by 0.60 in JGA (p = 0.001); in F1 b is ahead by 0.60 (p = 0.001); RSA cannot tell them apart; "
+        "the other 2 measures are tested as one family"
     )
 
 
@@ -63,17 +64,18 @@ def test_the_headline_of_the_kind_comes_first_even_where_it_cannot_tell() -> Non
     assert [one.measure for one in verdict([[0.9, 0.5], [0.3, 0.5]], "JGA F1", kind="chess").measures] == ["JGA", "F1"]
 
 
-def test_p_values_are_corrected_for_the_number_of_measures() -> None:
-    """A difference that is significant by itself is not, as one of twelve."""
-    alone = verdict([[0.72], [0.5]], "M0", kind="chess").measures[0]
-    many = verdict([[0.72] + [0.5] * 11, [0.5] + [0.5] * 11], " ".join(f"M{n}" for n in range(12)), kind="chess")
-    assert alone.clear
-    assert alone.p < 0.05 < many.measures[0].p
-    assert not many.measures[0].clear
-    assert many.lost == ("M0",) and many.measures[0].p_alone < 0.05
-    assert str(many).startswith("a is ahead of b in M0 by itself (p = ")
-    assert "but not once p is corrected for 12 measures (p = " in str(many)
-    assert "p corrected" not in str(verdict([[0.72], [0.5]], "M0", kind="chess"))
+def test_the_headline_is_tested_by_itself_and_the_others_as_a_family() -> None:
+    """A difference that is significant by itself is not, as one of eleven."""
+    names = " ".join(f"M{n}" for n in range(12))
+    first = verdict([[0.72] + [0.5] * 11, [0.5] + [0.5] * 11], names, kind="chess")
+    assert first.measures[0].clear and first.measures[0].p == first.measures[0].p_family < 0.05
+    assert not first.lost and "one family" not in str(first)
+    second = verdict([[0.5, 0.72] + [0.5] * 10, [0.5, 0.5] + [0.5] * 10], names, kind="chess")
+    other = second.measures[1]
+    assert other.p < 0.05 < other.p_family == pytest.approx(11 * other.p)
+    assert not other.clear and second.lost == ("M1",)
+    clear = verdict([[0.5, 0.95] + [0.5] * 10, [0.5, 0.1] + [0.5] * 10], names, kind="chess")
+    assert clear.measures[1].clear and "the other 11 measures are tested as one family" in str(clear)
 
 
 def test_lower_can_be_better_and_what_has_no_direction_does_not_count() -> None:
@@ -83,9 +85,9 @@ def test_lower_can_be_better_and_what_has_no_direction_does_not_count() -> None:
 
 def test_several_systems() -> None:
     clear = verdict([[0.95, 0.5, 0.1], [0.5, 0.5, 0.9], [0.3, 0.5, 0.4]])
-    assert str(clear).startswith("a is ahead of every other system in JGA, of b by 0.45 (p = 0.003); in RSA b is")
+    assert str(clear).startswith("a is ahead of every other system in JGA, of b by 0.45 (p = 0.001); in RSA b is")
     assert str(clear).endswith(
-        "; F1 names no clear winner; c has the worst JGA, 0.65 behind a; p corrected for 3 measures"
+        "; F1 names no clear winner; c has the worst JGA, 0.65 behind a; the other 2 measures are tested as one family"
     )
     unclear = str(verdict([[0.51], [0.5], [0.3]], "JGA"))
     assert unclear.startswith("JGA names no clear winner: a has the top value, b is 0.02 behind (p = ")
@@ -98,7 +100,7 @@ def test_equal_and_undefined_values_are_told() -> None:
     den[1, 0] = num[1, 0] = 0
     scores = PairedScores(("a", "b"), ("JGA", "F1"), tuple("0123456789"), num, den)
     told = compare_scores(scores, resamples=50).verdict
-    assert str(told) == "JGA has no value for some system; F1 cannot tell them apart; p corrected for 2 measures"
+    assert str(told) == "JGA has no value for some system; F1 cannot tell them apart"
     assert np.isnan(told.measures[0].p)
     assert str(Verdict(("a", "b"), ())) == "No measure says which system is better"
 
@@ -118,10 +120,10 @@ def test_names_cannot_act_on_a_terminal(name: str) -> None:
 def test_where_nothing_could_be_found_there_is_no_verdict() -> None:
     """Holm over the measures needs that many more resamples; five units can show nothing at all."""
     scores = _apart(40, "JGA", "F1", "RSA")
-    few = compare_scores(scores, resamples=59).verdict
-    assert str(few) == "No verdict: 59 resamples are too few for one over 3 measures, which takes 60"
+    few = compare_scores(scores, resamples=39).verdict
+    assert str(few) == "No verdict: 39 resamples are too few for one with a family of 2 measures, which takes 40"
     assert not any(measure.clear for measure in few.measures)
-    assert str(compare_scores(scores, resamples=60).verdict).startswith("a is ahead of b")
+    assert str(compare_scores(scores, resamples=40).verdict).startswith("a is ahead of b")
     assert str(compare_scores(_apart(5, "JGA"), resamples=999).verdict) == "No verdict: 5 dialogues are too few for one"
 
 

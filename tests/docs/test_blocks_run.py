@@ -29,8 +29,8 @@ from support.soak import soak
 #: Pages whose examples are installed as packages, and run, by tests/test_extend_pages.py and its like.
 _ELSEWHERE = frozenset(DOCS / "extend" / f"{name}.md" for name in ("measure", "ranker", "format", "agent", "kind"))
 _STORE = re.compile(r"--store (\S+)")
-#: Pages whose blocks take more than a CPU second together; tests/cli/test_contract.py calls the same commands. (Those
-#: that people read first, README.md and docs/python.md, are run all the same.)
+#: Pages whose blocks take more than a CPU second together; tests/contracts/test_commands.py calls the same commands.
+#: (Those that people read first, README.md and docs/python.md, are run all the same.)
 _LONG = frozenset(
     {
         *("babi", "compare", "compare-systems", "explore", "lab", "pass-rates", "reproduce", "run-the-lab", "score"),

@@ -105,7 +105,7 @@ def withholding(task: str, trial: int, reward: float) -> dict[str, Any]:
 
 
 def insisting(task: str) -> dict[str, Any]:
-    """A conversation whose steps the user used up."""
+    """A conversation in which the user insists until the steps are over."""
     one = tau_result(task, 0, 0.0)
     one["info"]["reward_info"] = None
     one["traj"] = [{"role": "user", "content": INSIST}, {"role": "assistant", "content": REFUSE}] * 6
@@ -152,7 +152,6 @@ def test_a_report_of_results_shows_faults_and_what_to_read_first_as_the_explorer
     assert {why: found(library, run, first=why) for why in wanted} == wanted
     assert {why.lower(): set(names) for why, names in shown_first(html).items()} == wanted
     assert "withheld: is asked for its user id and does not give it" in html
-    assert "The user lost 5 steps, from turn 2 on: 5 messages said before" in html
     assert "Faults of the user were found in 3 of 6 conversations (withheld 2, repeated 1)" in html
     read = re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', html)
     assert set(read[:3]) == {"a#0", "a#1", "c#0"} and set(read[3:]) == {"b#0"}

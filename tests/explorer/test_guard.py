@@ -21,7 +21,6 @@ LONGEST_ADDRESS = 32 * 1024
 
 HOST = "localhost:8123"
 OWN = f"http://{HOST}"
-TOKEN = "a-token/with+odd=signs"
 Headers = dict[str, str] | list[tuple[str, str]]
 
 
@@ -54,11 +53,10 @@ def ask(
     path: str = "/",
     headers: Headers | None = None,
     *,
-    token: str | None = None,
     content: bytes | AsyncIterator[bytes] | None = None,
 ) -> httpx.Response:
     async def send() -> httpx.Response:
-        guarded = Guard(Starlette(routes=ROUTES), hosts=local_hosts(8123), token=token)
+        guarded = Guard(Starlette(routes=ROUTES), hosts=local_hosts(8123))
         async with httpx.AsyncClient(transport=httpx.ASGITransport(guarded), base_url=OWN) as client:
             pairs = headers.items() if isinstance(headers, dict) else headers or ()
             sent = [(name.encode(), value.encode("latin-1")) for name, value in pairs]
@@ -76,7 +74,7 @@ def refused(response: httpx.Response, status: int) -> bool:
     return response.status_code == status
 
 
-@pytest.mark.parametrize("host", ["localhost:8123", "127.0.0.1:8123", "[::1]:8123", "LocalHost:8123"])
+@pytest.mark.parametrize("host", ["localhost:8123", "127.0.0.1:8123", "LocalHost:8123"])
 def test_the_names_of_this_server_are_answered(host: str) -> None:
     assert ask(headers={"Host": host}).status_code == 200
 
@@ -114,19 +112,15 @@ def raw(headers: Iterable[tuple[str, str]], *, method: str = "GET", **facts: Any
         "type": "http", "method": method, "path": "/", "raw_path": b"/", "query_string": b"", "scheme": "http",
         "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers], **facts,
     }  # fmt: skip
-    guarded = Guard(Starlette(routes=ROUTES), hosts=local_hosts(8123), token=facts.get("token"))
+    guarded = Guard(Starlette(routes=ROUTES), hosts=local_hosts(8123))
     completed(guarded(scope, receive, send))
     body = b"".join(message.get("body", b"") for message in told[1:])
     return httpx.Response(told[0]["status"], headers=told[0]["headers"], content=body)
 
 
-def test_names_of_a_server_follow_its_address_and_port() -> None:
-    assert local_hosts(80) >= {"localhost", "localhost:80", "[::1]", "127.0.0.1"}
-    assert "localhost" not in local_hosts(8123)
-    assert "192.168.1.5:8123" in local_hosts(8123, "192.168.1.5")
-    assert "[fe80::1]:8123" in local_hosts(8123, "FE80::1".lower())
-    assert local_hosts(8123, "0.0.0.0") > local_hosts(8123)
-    assert "evil.example:8123" not in local_hosts(8123, "0.0.0.0")
+def test_names_of_a_server_follow_its_port() -> None:
+    assert local_hosts(80) >= {"localhost", "localhost:80", "127.0.0.1"}
+    assert "localhost" not in local_hosts(8123) and "127.0.0.1:8123" in local_hosts(8123)
 
 
 @pytest.mark.parametrize(
@@ -195,70 +189,10 @@ def test_another_site_may_link_here_and_not_fetch() -> None:
     assert ask(headers={"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}).status_code == 200
 
 
-def test_the_token_in_the_address_opens_the_door_once_and_the_cookie_from_then_on() -> None:
-    entered = ask(path=f"/runs/a%2Fb?x=1&token={TOKEN.replace('+', '%2B')}&y=%26", token=TOKEN)
-    assert entered.status_code == 303
-    assert entered.headers["location"] == f"{OWN}/runs/a%2Fb?x=1&y=%26"
-    cookie = entered.headers["set-cookie"]
-    assert "; HttpOnly" in cookie
-    assert "; SameSite=Strict" in cookie
-    assert TOKEN not in cookie
-    pair = cookie.split(";")[0]
-    assert ask(headers={"Cookie": pair}, token=TOKEN).status_code == 200
-    assert ask(headers={"Cookie": f"other=1; {pair}; more=2"}, token=TOKEN).status_code == 200
-    assert ask("POST", "/change", {"Cookie": pair, "Origin": OWN}, token=TOKEN, content=b"1").status_code == 200
-    assert refused(ask("POST", "/change", {"Cookie": pair, "Origin": "http://evil.example"}, token=TOKEN), 403)
-    assert refused(ask(headers={"Cookie": pair}, token="another"), 401)
-    assert refused(ask(headers={"Cookie": pair[:-1]}, token=TOKEN), 401)
-    assert refused(ask(headers={"Cookie": pair, "Host": "evil.example"}, token=TOKEN), 403)
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "", "token", "token=", "token=wrong", f"token={TOKEN}x", f"token={TOKEN[:-1]}", f"TOKEN={TOKEN}",
-        f"token={TOKEN}&token={TOKEN}", f"token=wrong&token={TOKEN}", f"token={TOKEN.upper()}", f"token={TOKEN}%00",
-        "token=%", "token=%ff%fe", "token=\xe4", "token=%c3%a4", "x=1;token=1", f"token[]={TOKEN}", f"%74oken={TOKEN}",
-        f"token={TOKEN.replace('=', '%253D')}", f"token=%20{TOKEN}", "token=" + "x" * 20_000,
-    ],
-)  # fmt: skip
-def test_a_wrong_token_or_none_is_refused(query: str) -> None:
-    for path in ("/", "/style.css", "/nowhere"):
-        response = ask(path=f"{path}?{query}", token=TOKEN)
-        assert refused(response, 401)
-        assert "set-cookie" not in response.headers
-
-
-def test_a_token_that_is_not_ascii_is_compared_as_its_bytes() -> None:
-    assert ask(path="/?token=schl%C3%BCssel", token="schlüssel").status_code == 303
-    assert refused(ask(path="/?token=schl%FCssel", token="schlüssel"), 401)
-    name = ask(path="/?token=schl%C3%BCssel", token="schlüssel").headers["set-cookie"].split("=")[0]
-    assert refused(ask(headers={"Cookie": f"{name}=\xe4"}, token="schlüssel"), 401)
-
-
-def test_the_token_opens_nothing_to_a_post_and_is_never_empty() -> None:
-    assert refused(ask("POST", f"/change?token={TOKEN}", {"Origin": OWN}, token=TOKEN, content=b"1"), 401)
-    with pytest.raises(ValueError, match="empty token"):
-        Guard(Starlette(), hosts=local_hosts(1), token="")
-
-
-def test_no_redirect_leads_elsewhere_or_adds_a_header() -> None:
-    for path, led in (
-        (b"//evil.example/", "//evil.example/"),
-        (b"/\\evil.example", "/%5Cevil.example"),
-        (b"/a\r\nX-Evil: 1", "/a%0D%0AX-Evil:%201"),
-        (b"/\xc3\xa4", "/%C3%A4"),
-    ):
-        scope: dict[str, Any] = {"raw_path": path, "query_string": b"token=t&a=\r\nX: 1", "token": "t"}
-        answer = raw([("Host", HOST)], **scope)
-        assert answer.headers["location"] == f"{OWN}{led}?a=%0D%0AX:%201"
-        assert answer.status_code == 303
-
-
 def test_every_answer_has_the_headers_that_confine_a_browser() -> None:
     answers = [
         ask(), ask(path="/style.css"), ask(path="/loose"), ask("POST", "/change", {"Origin": OWN}), ask("PUT"),
-        ask("HEAD"), ask(headers={"Host": "x"}), ask("POST"), ask(token=TOKEN), ask(path="/?token=t", token="t"),
+        ask("HEAD"), ask(headers={"Host": "x"}), ask("POST"),
         ask("POST", "/page-without-post", {"Origin": OWN}),
     ]  # fmt: skip
     for answer in answers:
@@ -319,7 +253,7 @@ def test_sockets_are_closed_and_the_life_of_the_server_passes() -> None:
     async def receive() -> dict[str, Any]:
         return {"type": "websocket.connect"}
 
-    guarded = Guard(app, hosts=local_hosts(8123), token=None)
+    guarded = Guard(app, hosts=local_hosts(8123))
     for kind in ("websocket", "lifespan"):
         completed(guarded({"type": kind, "headers": []}, receive, send))
     assert seen == ["lifespan"]
@@ -340,4 +274,4 @@ def test_whoever_left_before_the_body_was_read_is_not_answered() -> None:
         "type": "http", "method": "POST", "path": "/", "raw_path": b"/", "query_string": b"", "scheme": "http",
         "headers": [(b"host", HOST.encode()), (b"origin", OWN.encode())],
     }  # fmt: skip
-    completed(Guard(app, hosts=local_hosts(8123), token=None)(scope, gone, send))
+    completed(Guard(app, hosts=local_hosts(8123))(scope, gone, send))

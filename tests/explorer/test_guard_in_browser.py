@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FORM = '<!doctype html><title>{title}</title>{before}<form method=post action="{target}"><button>Save</button></form>'
 
 
-def notebook(kept: list[str], *, token: str | None = None, before: str = "") -> AppFactory:
+def notebook(kept: list[str], *, before: str = "") -> AppFactory:
     """Ten lines of an application: a page with a form, and what the form sends."""
 
     async def show(request: Request) -> Response:
@@ -31,7 +31,7 @@ def notebook(kept: list[str], *, token: str | None = None, before: str = "") -> 
         return RedirectResponse("/", 303)
 
     app = Starlette(routes=[Route("/", show), Route("/save", save, methods=["POST"])])
-    return lambda port: Guard(app, hosts=local_hosts(port), token=token)
+    return lambda port: Guard(app, hosts=local_hosts(port))
 
 
 def elsewhere(body: str) -> AppFactory:
@@ -94,20 +94,6 @@ def test_script_and_style_in_the_content_do_nothing(page: Page, serve: Serve, wa
     assert page.locator("body").evaluate("body => getComputedStyle(body).display") == "block"
     watch.expect("Content Security Policy")
     watch.problems.clear()  # the request that the policy stopped is announced before it is stopped
-
-
-def test_the_token_leaves_the_address_and_stays_in_the_browser(page: Page, serve: Serve, watch: Watch) -> None:
-    kept: list[str] = []
-    ours = serve(notebook(kept, token="let-me-in"))
-    refused = page.goto(ours)
-    assert refused is not None
-    assert refused.status == 401
-    watch.expect("status of 401")
-    page.goto(f"{ours}/?token=let-me-in")
-    assert page.url == f"{ours}/"
-    page.get_by_role("button", name="Save").click()
-    page.wait_for_function("() => document.title === '1 kept'")
-    assert page.evaluate("document.cookie") == ""
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_seven_questions_in_three_clicks(page: Page, serve: Any, tmp_path: Path)
     store.add(score_results([tmp_path / "agent.json"], resamples=20)[0])
 
     def app(port: int) -> ASGIApp:
-        return Guard(create_app(Store(store.folder)), hosts=local_hosts(port), token=None)
+        return Guard(create_app(Store(store.folder)), hosts=local_hosts(port))
 
     site = serve(app)
 

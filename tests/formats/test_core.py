@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -257,22 +255,3 @@ def test_the_documentation_names_every_format() -> None:
     page = Path(__file__).parents[2] / "docs" / "formats.md"
     missing = [name for name in BUILT_IN if f"`{name}`" not in page.read_text("utf-8")]
     assert not missing
-
-
-def test_records_of_a_bulk_load_count_as_old_and_what_was_frozen_stays_frozen() -> None:
-    code = """
-import gc
-from dialgauge.formats import bulk_load
-
-gc.collect()
-with bulk_load():
-    records = [[number] for number in range(20_000)]
-assert any(records[-1] is each for each in gc.get_objects(generation=2))
-gc.freeze()
-frozen = gc.get_freeze_count()
-with bulk_load():
-    more = [[number] for number in range(20_000)]
-assert gc.get_freeze_count() >= frozen - 100
-assert gc.isenabled() and len(more) == 20_000
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)  # here are too many other objects

@@ -26,7 +26,7 @@ from dialgauge.formats import (
     writer_named,
 )
 from support.examples import EXAMPLES
-from support.packages import install, on_the_path, run
+from support.packages import install, on_the_path
 from support.reading import no_hint_excludes, part_of
 
 # -- by name ---------------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def test_no_hint_excludes_a_real_file(shared_data: Path) -> None:
 
 # -- what is imported ------------------------------------------------------------------------------------------------
 
-NAMED = {"base", "document", "json_text", "notes", "packed", "peek", "registry", "remote", "source"}
+NAMED = {"base", "document", "json_text", "notes", "packed", "peek", "registry", "source"}
 ALWAYS = NAMED | {"corpus", "held"}
 
 
@@ -260,12 +260,3 @@ def test_two_plugins_that_claim_a_file_are_an_error(plugged: Path, tmp_path: Pat
         pytest.raises(DialgaugeError, match="any of these formats: bang, greedy; name one of them"),
     ):
         recognise(part_of(b"!hello"))
-
-
-def test_the_command_line_lists_plugins_and_says_what_is_wrong_with_them(plugged: Path) -> None:
-    shown = run(plugged, "data", "formats", "--wide")
-    assert "lines that begin with an exclamation mark" in shown
-    for name, (_, reason) in FAULTS.items():
-        assert f"'{name}'" in shown and reason in " ".join(shown.split())
-    listed = json.loads(run(plugged, "data", "formats", "--json", "-"))["formats"]
-    assert {*FAULTS, "native"} <= {row["name"] for row in listed if row["kind"] is None}

@@ -39,7 +39,6 @@ def side_targets() -> Iterator[Target]:
             _calls,
             15,
         ),
-        "tools.py": (_tool_sources, mutations.TEXT, _tool_source, 10),
     }
     yield Target("side:download", _make_answer, _download, _answers, weight=5)
     for name, (seeds, how, run, weight) in side.items():
@@ -92,20 +91,6 @@ def _calls(content: bytes, folder: Path) -> None:
     world.changes()
 
 
-def _tool_sources() -> list[bytes]:
-    from dialgauge.worlds.tools import load_tool_domain
-
-    return [(load_tool_domain("depot").folder / "tools.py").read_bytes()]
-
-
-def _tool_source(content: bytes, folder: Path) -> None:
-    from dialgauge.worlds.tools import check_tool_domain, load_tool_domain
-
-    shutil.copytree(load_tool_domain("depot").folder, folder / "domain", dirs_exist_ok=True)
-    (folder / "domain" / "tools.py").write_bytes(content)
-    assert check_tool_domain(folder / "domain").folder
-
-
 def _ontologies() -> list[bytes]:
     return [*seeds_of("schema"), *seeds_of("multiwoz-ontology"), *seeds_of("convlab3-ontology")]
 
@@ -137,14 +122,13 @@ def _systems(content: bytes, folder: Path) -> None:
 
 
 def _receipt(content: bytes, folder: Path) -> None:
-    from dialgauge.data import Folder, catalogue, listing, verify
+    from dialgauge.data import Folder, catalogue, listing
 
     place = folder / catalogue().datasets[0].name
     place.mkdir()
     in_file(place, content, ".dialgauge")
     held = Folder(folder)
     held.receipt(place.name)
-    verify(catalogue().datasets[0], held)
     listing(catalogue(), held)
 
 

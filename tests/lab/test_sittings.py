@@ -282,7 +282,7 @@ def test_runs_compare_as_their_own_intervals_resample(town: LoadedDomain, trials
         user=AgentSpec("agenda-baseline", {"channel": "paper2021"}), system=NOISY, level="act", trials=trials, seed=1
     )
     runs = [
-        run_lab(few, one, resamples=300)
+        run_lab(few, one, resamples=1000)
         for one in (sitting, msgspec.structs.replace(sitting, user=AgentSpec("agenda")))
     ]
     comparison = compare_runs(runs, resamples=300, seed=1)
@@ -312,7 +312,7 @@ def test_the_figure_of_a_study_has_one_legend_and_intervals_both_ways(town: Load
     few = msgspec.structs.replace(town, goals=town.goals[:12])
     run = run_study(few, SITTING, channel_conditions(SITTING.system, ("drop", "value"), (0.3,)), resamples=10)[0]
     chart = study_figure(run)
-    drawn = rendered(chart, ".svg").decode()
+    drawn = rendered(chart, "svg").decode()
     for word in ("what is misheard", "nothing", "acts are lost", "values change"):
         assert drawn.count(f">{word}<") == 1, word
     assert "12 goals in each of 3 conditions" in heading(chart)
@@ -390,11 +390,9 @@ def _exit() -> None:
     raise SystemExit(3)
 
 
-def _deaf_to_alarms() -> None:
-    for _ in range(3):
-        with contextlib.suppress(BaseException):
-            time.sleep(5)
-    time.sleep(5)
+def _hang() -> None:
+    with contextlib.suppress(Exception):
+        time.sleep(5)
 
 
 @pytest.mark.parametrize(
@@ -409,9 +407,9 @@ def _deaf_to_alarms() -> None:
             lambda: Reply(turn=Turn(speaker="system", acts=(Act(name="x", values=("v",) * 100),))),
             "values in one act",
         ),
-        (_deaf_to_alarms, "took longer than 0.2 seconds"),
+        (_hang, "took longer than 0.2 seconds"),
     ],
-    ids=["exit", "state", "values", "alarm"],
+    ids=["exit", "state", "values", "time"],
 )
 def test_a_bad_agent_ends_its_own_conversation_and_the_run_is_stored(
     town: LoadedDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: Any, sentence: str
@@ -421,8 +419,7 @@ def test_a_bad_agent_ends_its_own_conversation_and_the_run_is_stored(
         lambda name, options: _Odd(what) if name == "odd" else make_agent(name, options),
     )
     monkeypatch.setattr("dialgauge.lab.lab_run.code_of", lambda made: "odd")
-    # Who is deaf to alarms holds each conversation up for seconds; that a second one follows is seen with the others.
-    few = msgspec.structs.replace(town, goals=town.goals[: 1 if what is _deaf_to_alarms else 2])
+    few = msgspec.structs.replace(town, goals=town.goals[:2])
     sitting = msgspec.structs.replace(
         SITTING, system=AgentSpec("odd"), limits=Limits(exchanges=5, acts=12, characters=2000, seconds=0.2)
     )

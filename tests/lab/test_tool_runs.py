@@ -68,10 +68,8 @@ def reply(question: dict[str, Any]) -> Answer:
 
 
 def test_language_models_on_both_sides_hold_tools(
-    server: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    server: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
     server.reply = reply
     folder = load_tool_domain("depot").folder
     mine = tmp_path / "mine"
@@ -195,3 +193,21 @@ def test_several_workers_and_a_second_start_give_the_same(
     again = run_tool_domain(depot, system=("gold", {}), user=("reader", {}), trials=2, resamples=0, store=store)
     assert list(again[0].dialogues()) == list(alone[0].dialogues())
     assert held.count("second") == 2 * len(depot.tasks) - 3
+
+
+def test_a_tool_that_never_returns_meets_the_time_limit(tmp_path: Path) -> None:
+    (tmp_path / "domain.yaml").write_text("domain: loop\ntitle: a loop\ntools: tools.py\ntasks: tasks.jsonl\n")
+    (tmp_path / "tools.py").write_text("def spin(data: dict) -> None:\n    while True:\n        pass\n")
+    (tmp_path / "tasks.jsonl").write_text('{"id": "t", "expected": []}\n')
+    (tmp_path / "agent.py").write_text(
+        "class Spinner:\n"
+        "    name = 'spinner'\n"
+        "    def start(self, context):\n        self.office = context.office\n"
+        "    def respond(self, turn):\n        self.office.call('spin', {})\n"
+    )
+    system = (f"{tmp_path / 'agent.py'}:Spinner", dict[str, str]())
+    results = run_tool_domain(
+        load_tool_domain(tmp_path), system=system, user=("reader", {}), limits=Limits(seconds=0.3), resamples=0
+    )
+    [held] = results[0].dialogues()
+    assert held.outcome is not None and held.outcome.reason == "timeout"

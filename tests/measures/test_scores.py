@@ -84,13 +84,6 @@ def test_a_score_that_is_not_there_says_why() -> None:
         scores["FGA"]
 
 
-def test_the_best_follows_the_direction_of_the_measure() -> None:
-    (scores,) = score_systems([system(TURNS, "JGA", "Length")])
-    assert scores.best("JGA", [0.2, None, 0.7, math.nan]) == 0.7
-    assert scores.best("Length", [0.2, None, 0.7]) == 0.2
-    assert scores.best("JGA", [None]) is None
-
-
 def test_the_table_of_dialogues_has_the_sums_of_what_is_scored() -> None:
     (scores,) = score_systems([system(TURNS, "JGA", "F1(average=slot)")])
     frame = scores.frame()

@@ -128,9 +128,11 @@ F1 = Card(
 )
 LENGTH = Card(name="Length", family="tracking", rows=_f1, unit="slots", upper=math.inf, higher_is_better=False, **TEXTS)
 HITS = Card(name="hits", family="responses", rows=_hits, cutoff=Parameter("k", 10, whole=True), **TEXTS)
-PASS = Card(name="pass", family="responses", rows=_hits, cutoff=Parameter("k", 1, whole=True), mark="^", **TEXTS)
-GCDF1 = Card(name="I-GCDF1", family="users", rows=_gcdf1, value=_mean, **TEXTS)
-PRECISION = Card(name="I-GCDF1 precision", family="users", rows=_gcdf1, **TEXTS)
+PASS = Card(
+    name="pass", family="responses", rows=_hits, cutoff=Parameter("k", 1, whole=True), mark="^", parts=True, **TEXTS
+)
+GCDF1 = Card(name="I-GCDF1", family="users", rows=_gcdf1, value=_mean, parts=True, **TEXTS)
+PRECISION = Card(name="I-GCDF1 precision", family="users", rows=_gcdf1, parts=True, **TEXTS)
 
 CARDS: tuple[Card[Any], ...] = (JGA, FGA, F1, LENGTH)
 

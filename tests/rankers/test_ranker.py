@@ -32,7 +32,6 @@ from dialgauge.rankers import (
     silent,
 )
 from support.packages import install, on_the_path
-from support.soak import soak
 from support.tiny_world import tiny_task
 
 ARRAYS = "arrays.npz"
@@ -106,7 +105,6 @@ def test_options_go_to_the_models_that_take_them() -> None:
         ("embeddings-bigrams", "entity_dropout"),
         ("typed", "preset"),
         ("typed", "entity_dropout"),
-        ("templates-transductive", "experts"),
     ],
 )
 def test_a_setting_that_a_model_would_not_read_is_refused(model: str, name: str) -> None:
@@ -114,7 +112,7 @@ def test_a_setting_that_a_model_would_not_read_is_refused(model: str, name: str)
         options_by_model([model], {name: "1"})
 
 
-@pytest.mark.parametrize("model", ["memn2n", "templates", "rules"])
+@pytest.mark.parametrize("model", ["memn2n", "rules"])
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_a_seed_that_no_generator_takes(model: str, seed: int) -> None:
     with pytest.raises(DialgaugeError, match=f"seed .*got {seed}"):
@@ -147,7 +145,7 @@ def answers(model: ReplyModel, points: Sequence[Point]) -> Any:
     return model.scores(points) if isinstance(model, Ranker) else [model.reply(point) for point in points]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", [soak(name) if name == "templates-transductive" else name for name in BUILT_IN])
+@pytest.mark.parametrize("name", list(BUILT_IN))
 def test_saved_and_loaded_gives_the_same_answers(tmp_path: Path, name: str) -> None:
     ranker = fitted(name)
     save_ranker(ranker, tmp_path, 1)

@@ -19,7 +19,6 @@ from dialgauge.rendering import (
     interval_plot,
     lambda_sweep,
     mean_spread,
-    save,
     save_all,
     shades,
     slot_histogram,
@@ -57,11 +56,11 @@ def test_no_character_of_a_name_ends_the_process(tmp_path: Path) -> None:
         "import sys; from pathlib import Path; from dialgauge.rendering import domain_bars, save_all\n"
         f"odd = ''.join({ODD!r})\n"
         "chart = domain_bars({f'ho{odd}tel': {f'J{odd}GA': 0.5}, 'taxi': {f'J{odd}GA': 0.7}})\n"
-        "save_all({Path(sys.argv[1]) / f'x.{ending}': lambda: chart for ending in ('svg', 'png', 'pdf', 'json')})\n"
+        "save_all(Path(sys.argv[1]), {'x': lambda: chart})\n"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_figures_are_written_all_or_not_at_all(tmp_path: Path) -> None:
@@ -69,24 +68,20 @@ def test_figures_are_written_all_or_not_at_all(tmp_path: Path) -> None:
         raise DialgaugeError("there is nothing to draw")
 
     with pytest.raises(DialgaugeError, match="nothing to draw"):
-        save_all({tmp_path / "a.svg": CHARTS["slots"], tmp_path / "b.svg": broken})
-    with pytest.raises(DialgaugeError, match="use one of these endings"):
-        save_all({tmp_path / "a.svg": CHARTS["slots"], tmp_path / "b.gif": CHARTS["slots"]})
+        save_all(tmp_path, {"a": CHARTS["slots"], "b": broken})
     (tmp_path / "b.svg").mkdir()
     with pytest.raises(DialgaugeError, match="this is a folder"):
-        save_all({tmp_path / "a.svg": CHARTS["slots"], tmp_path / "b.svg": CHARTS["slots"]})
+        save_all(tmp_path, {"a": CHARTS["slots"], "b": CHARTS["slots"]})
     assert [path.name for path in tmp_path.iterdir()] == ["b.svg"]
 
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_chart_renders_in_every_format_and_twice_alike(name: str, tmp_path: Path) -> None:
-    rastered = ((".png", b"\x89PNG"), (".pdf", b"%PDF")) if name in ("intervals", "slots") else ()  # slow, and alike
-    for ending, magic in ((".svg", b"<svg"), (".json", b"{"), *rastered):
-        path = save(CHARTS[name](), tmp_path / f"chart{ending}")
-        assert path.read_bytes().startswith(magic)
-    first = (tmp_path / "chart.svg").read_bytes()
-    save(CHARTS[name](), tmp_path / "chart.svg")
-    assert (tmp_path / "chart.svg").read_bytes() == first
+    svg, pdf = save_all(tmp_path, {"chart": CHARTS[name]})
+    first = svg.read_bytes()
+    assert first.startswith(b"<svg") and pdf.read_bytes().startswith(b"%PDF")
+    save_all(tmp_path, {"chart": CHARTS[name]})
+    assert svg.read_bytes() == first
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -137,9 +132,7 @@ def test_many_systems_stay_apart() -> None:
     assert len({(colour, tuple(dash)) for colour, dash in zip(colours, dashes, strict=True)}) == 20
 
 
-def test_bad_ending_and_missing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DialgaugeError, match=r"\.svg, \.png, \.pdf"):
-        save(CHARTS["heat"](), tmp_path / "chart.bmp")
+def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def without_altair(name: str, *rest: Any, **options: Any) -> Any:

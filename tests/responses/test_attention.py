@@ -7,7 +7,7 @@ import pytest
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import Attention, TfIdf, attend, points_of
 from dialgauge.rankers.neural import MemN2N
-from dialgauge.rendering import save
+from dialgauge.rendering import save_all
 from dialgauge.responses import (
     CellKey,
     attention_figure,
@@ -67,8 +67,8 @@ def test_weights_of_a_network_sum_to_one_and_its_answer_is_its_best_candidate(tm
         assert all(sum(hop) == pytest.approx(1.0, abs=1e-5) for hop in one.hops)
         assert all(len(hop) == len(one.memories) for hop in one.hops)
         assert one.chosen == task.candidates[int(row.argmax())]
-    path = save(attention_figure(seen[-1]), tmp_path / "map.svg")
-    assert "hop 3" in path.read_text()
+    svg, _ = save_all(tmp_path, {"map": lambda: attention_figure(seen[-1])})
+    assert "hop 3" in svg.read_text()
 
 
 def test_models_without_memories() -> None:

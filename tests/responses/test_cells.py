@@ -38,7 +38,7 @@ from dialgauge.responses import (
     training_is_released,
     training_run,
 )
-from dialgauge.runs import Run, Store
+from dialgauge.runs import Run, Store, new_run
 from runs.contract import assert_run_contract
 from support.commands import dialgauge
 from support.tiny_world import tiny_release
@@ -215,15 +215,8 @@ def test_cells_of_an_older_evaluation_are_not_used(data: Path, tmp_path: Path, m
 
 def test_a_damaged_cell_counts_as_not_kept(data: Path, tmp_path: Path) -> None:
     sound = table(data, tmp_path, "rules")[0]
-    with Store(tmp_path).create(
-        kind="responses",
-        name="odd",
-        config={"evaluation": sound.manifest.config["evaluation"]},
-        inputs=[],
-        seed=0,
-        signature="",
-    ) as run:
-        run.details["by_class"] = {}
+    evaluation = {"evaluation": sound.manifest.config["evaluation"]}
+    Store(tmp_path).add(new_run(kind="responses", name="odd", config=evaluation, seeds=0, details={"by_class": {}}))
     assert len(stored_cells(Store(tmp_path))) == 3
 
 

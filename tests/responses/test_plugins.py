@@ -85,8 +85,6 @@ def test_a_ranker_and_a_measure_by_name(packages: Path, capsys: pytest.CaptureFi
     install(packages, "acme_measures", MEASURE, "[dialgauge.measures]\nlate-accuracy = acme_measures:LATE\n")
     assert "longest" in ranker_names()
     assert "late-accuracy" in cards("responses")
-    listed = dialgauge(capsys, "babi", "models", "--wide")
-    assert "the candidate with the most letters" in listed.out
     data = tiny_release(tmp_path / "data", (1,))
     outcome = dialgauge(
         capsys, "babi", "evaluate", "--data", data, "--model", "longest", "--set", "sign=-1", "--split", "tst",
@@ -180,14 +178,3 @@ def test_an_agent_is_evaluated_reply_by_reply(
     refused = dialgauge(capsys, *call, "--save", tmp_path / "m")
     assert refused.code == 2
     assert "the agent greeter is not trained" in refused.err
-
-
-def test_a_faulty_ranker_is_named_and_the_others_are_listed(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    entries = "[dialgauge.rankers]\nlongest = acme:Longest\ntfidf = acme:Longest\n"
-    install(packages, "acme", "class Longest: pass", entries)
-    listed = dialgauge(capsys, "babi", "models", "--wide")
-    assert listed.code == 0
-    assert "nearest" in listed.out
-    errors = " ".join(listed.err.split())
-    assert "the model 'longest' of the package acme (acme:Longest) cannot be used" in errors
-    assert "'tfidf' is the name of dialgauge's own" in errors

@@ -17,7 +17,8 @@ from pathlib import Path
 import polars
 
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.runs import Store
+from dialgauge.runs import Store, kept_to_the_end, new_run
+from dialgauge.source import own_source
 
 FRAME = polars.DataFrame({"x": [1, 2, 3]})
 DIALOGUES = [Dialogue(id="d", turns=(Turn(speaker="user", text="hi"),))]
@@ -25,10 +26,7 @@ DIALOGUES = [Dialogue(id="d", turns=(Turn(speaker="user", text="hi"),))]
 
 def create(store: Store) -> None:
     """Build and store a run of two tables and its dialogues."""
-    with store.create(kind="k", name="created") as run:
-        run.table("one", FRAME)
-        run.add_corpus(DIALOGUES)
-        run.table("two", FRAME)
+    store.add(new_run(kind="k", name="created", tables={"one": FRAME, "two": FRAME}, corpus=DIALOGUES))
 
 
 def share(store: Store) -> None:
@@ -37,15 +35,15 @@ def share(store: Store) -> None:
 
 
 def resume(store: Store) -> None:
-    """Do what is left of some work and store it."""
-    with store.resumable(kind="k", name="resumed") as work:
-        parts = work.parts("units")
-        for unit in ("a", "b"):
-            if unit not in parts:
-                parts[unit] = b"done"
-        work.table("one", FRAME)
-        work.add_corpus([Dialogue(id="other", turns=())])
-        work.table("two", polars.DataFrame({"x": [len(part) for part in parts.values()]}))
+    """Do what is left of some work and store what comes of it."""
+    with kept_to_the_end():
+        with store.kept_units(kind="k", name="resumed", config={}) as parts:
+            for unit in ("a", "b"):
+                if unit not in parts:
+                    parts[unit] = b"done"
+            two = polars.DataFrame({"x": [len(part) for part in parts.values()]})
+        dialogues = [Dialogue(id="other", turns=())]
+        store.add(new_run(kind="k", name="resumed", tables={"one": FRAME, "two": two}, corpus=dialogues))
 
 
 def remove(store: Store) -> None:
@@ -87,7 +85,7 @@ def check(store: Store) -> int:
         raise problem
     for run in survey.runs:
         run.verify()
-        if list(run.manifest.tables) != ["one", "two", "dialogue_scores"]:
+        if list(run.manifest.tables) != ["dialogue_scores", "one", "two"]:
             raise SystemExit(f"{run.id} is not whole")
         if "turns" not in run.files:
             raise SystemExit(f"{run.id} has lost its dialogues")
@@ -107,9 +105,12 @@ def all_deaths(action: Callable[[Store], None], store: Store, *, change: int, st
 def main(folder: Path, stride: int) -> None:
     """Create, resume and remove, dying all the way, at every step or at every few."""
     store = Store(folder)
+    own_source()  # once for all attempts
     actions = ((create, 1), (share, 1), (resume, 1), (remove, -1), (remove_last, -1))
     steps = [all_deaths(action, store, change=change, stride=stride) for action, change in actions]
     share(store)
+    for name in store.unfinished():  # of a process that died after it had stored its run
+        store.remove(name)
     left = [path.name for path in (folder / ".work").iterdir()]
     if left:
         raise SystemExit(f"left behind: {left}")

@@ -14,6 +14,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
 from dialgauge.runs import Annotations, DialogueNote, Run, Store, annotations as annotations_file, new_run
+from support.made_runs import run_with
 from support.soak import examples
 
 HOSTILE = [
@@ -104,8 +105,7 @@ def test_a_dialogue_that_the_run_lacks_is_an_error(store: Store, run: Run, dialo
 
 
 def test_dialogues_of_a_run_without_a_corpus_are_those_of_its_scores(store: Store, scores: polars.DataFrame) -> None:
-    with store.create(kind="k", name="n") as made:
-        made.table("dialogue_scores", scores)
+    made = store.add(run_with({"dialogue_scores": scores}))
     assert store.annotate_dialogue(made.id, "b", note="x").dialogues.keys() == {"b"}
     with pytest.raises(DialgaugeError, match="its table 'dialogue_scores' lists them"):
         store.annotate_dialogue(made.id, "c", note="x")
@@ -297,9 +297,6 @@ def test_sql_leaves_out_damaged_annotations_when_someone_is_told(store: Store, r
     assert [run.id in str(problem) for problem in told] == [True]
 
 
-def test_no_table_of_a_run_can_be_called_annotations(store: Store) -> None:
-    with (
-        pytest.raises(DialgaugeError, match="cannot be called 'annotations'"),
-        store.create(kind="k", name="n") as made,
-    ):
-        made.table("annotations", polars.DataFrame({"x": [1]}))
+def test_no_table_of_a_run_can_be_called_annotations() -> None:
+    with pytest.raises(DialgaugeError, match="cannot be called 'annotations'"):
+        new_run(kind="k", name="n", tables={"annotations": polars.DataFrame({"x": [1]})})

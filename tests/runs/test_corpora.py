@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import msgspec
+import polars
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -13,6 +14,7 @@ from dialgauge.dialogue import Act, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
 from dialgauge.runs import Store, decode_corpus, encode_corpus, new_run
+from support.made_runs import run_with
 from support.reading import write_bytes
 from support.soak import examples
 
@@ -86,49 +88,39 @@ def test_a_corpus_goes_with_the_last_run_that_needs_it(store: Store, dialogues: 
 
 
 def test_a_run_that_fails_takes_its_corpus_along_unless_another_has_it(store: Store, dialogues: list[Dialogue]) -> None:
+    def fails() -> polars.DataFrame:
+        assert len(corpora(store)) == 1
+        raise RuntimeError
+
     for others in (False, True):
         if others:
             stored(store, "other", dialogues)
-        with pytest.raises(RuntimeError), store.create(kind="k", name="n") as run:
-            run.add_corpus(dialogues)
-            assert len(corpora(store)) == 1
-            raise RuntimeError
+        with pytest.raises(RuntimeError):
+            store.add(run_with({"t": fails}, dialogues))
         assert len(corpora(store)) == int(others)
 
 
 def test_a_corpus_is_kept_for_a_run_in_the_making(store: Store, dialogues: list[Dialogue]) -> None:
     first = stored(store, "a", dialogues)
-    with store.create(kind="k", name="n") as run:
-        run.add_corpus(dialogues)
+
+    def removes() -> polars.DataFrame:
         store.remove(first)
         assert len(corpora(store)) == 1
-    assert list(store.open(run.id).dialogues()) == dialogues
+        return polars.DataFrame({"x": [1]})
+
+    run = store.add(run_with({"t": removes}, dialogues))
+    assert [manifest.id for manifest in store.list()] == [run.id]
+    assert list(run.dialogues()) == dialogues
 
 
 def test_what_the_dead_left_is_swept(store: Store, dialogues: list[Dialogue]) -> None:
     """A process that died between storing its corpus and its run leaves a folder that names the corpus."""
-    with store.create(kind="k", name="n") as run:
-        run.add_corpus(dialogues)
     dead = store.folder / ".work" / "20260101-000000-k-dead-0000"
-    store.open(run.id).path.rename(dead)
+    store.open(stored(store, "n", dialogues)).path.rename(dead)
     assert [len(store.survey().runs), len(corpora(store))] == [0, 1]
-    with store.create(kind="k", name="next"):
-        pass
+    store.add(new_run(kind="k", name="next"))
     assert corpora(store) == []
     assert list((store.folder / ".work").iterdir()) == []
-
-
-def test_resumable_work_stores_its_corpus_again(store: Store, dialogues: list[Dialogue]) -> None:
-    with pytest.raises(RuntimeError), store.resumable(kind="lab", name="n") as work:
-        work.add_corpus(dialogues)
-        raise RuntimeError
-    assert len(corpora(store)) == 1
-    with pytest.raises(RuntimeError), store.resumable(kind="lab", name="n"):
-        raise RuntimeError
-    assert corpora(store) == []
-    with store.resumable(kind="lab", name="n") as work:
-        work.add_corpus(iter(dialogues))
-    assert list(store.open(work.id).dialogues()) == dialogues
 
 
 def test_a_damaged_run_may_need_any_corpus(store: Store, dialogues: list[Dialogue]) -> None:

@@ -12,25 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.runs import Store
+from dialgauge.runs import Store, new_run
 from support.forked import Forked, forks
 from support.soak import MANY, soak
 
 WRITER = """
 import sys, polars
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.runs import Store
+from dialgauge.runs import Store, new_run
 
 store, name, count = Store(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 dialogues = [Dialogue(id=str(n), turns=(Turn(speaker="user", text=name),) * 10) for n in range(20)]
 frame = polars.DataFrame({"x": range(20_000)})
 print("ready", flush=True)
 for number in range(count):
-    with store.create(kind="k", name=name, config={"number": number}) as run:
-        for table in ("one", "two", "three"):
-            run.table(table, frame)
-        run.add_corpus(dialogues)
-        run.details = {"number": number}
+    tables = {table: frame for table in ("one", "two", "three")}
+    facts = {"config": {"number": number}, "details": {"number": number}}
+    store.add(new_run(kind="k", name=name, tables=tables, corpus=dialogues, **facts))
     print("stored", flush=True)
 """
 
@@ -38,20 +36,22 @@ for number in range(count):
 RESUMING = """
 import os, signal, sys
 import polars
-from dialgauge.runs import Store
+from dialgauge.runs import Store, kept_to_the_end, new_run
 
 left = int(sys.argv[2])
-with Store(sys.argv[1]).resumable(kind="lab", name="n", seed=0) as work:
-    print("ready", flush=True)
-    parts = work.parts("units")
-    for number in range(200):
-        unit = f"{number:03d}"
-        if unit not in parts:
-            parts[unit] = unit.encode() * 1000
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-    work.table("units", polars.DataFrame({"unit": list(parts), "size": [len(part) for part in parts.values()]}))
+store = Store(sys.argv[1])
+with kept_to_the_end():
+    with store.kept_units(kind="lab", name="n", config={}) as parts:
+        print("ready", flush=True)
+        for number in range(200):
+            unit = f"{number:03d}"
+            if unit not in parts:
+                parts[unit] = unit.encode() * 1000
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        table = polars.DataFrame({"unit": list(parts), "size": [len(part) for part in parts.values()]})
+    store.add(new_run(kind="lab", name="n", tables={"units": table}))
 """
 
 
@@ -83,7 +83,7 @@ def whole(store: Store) -> int:
     assert not problems
     for run in runs:
         run.verify()
-        assert list(run.manifest.tables) == ["one", "two", "three", "dialogue_scores"]
+        assert list(run.manifest.tables) == ["dialogue_scores", "one", "two", "three"]
         assert run.details == {"number": run.manifest.config["number"]}
         assert len(list(run.dialogues())) == 20
     return len(runs)
@@ -122,8 +122,7 @@ def test_a_kill_at_any_moment_leaves_whole_runs_only(store: Store) -> None:
             break
     assert counts == sorted(counts)
     assert left_behind >= 3, "too few processes were killed while they wrote, which tests nothing"
-    with store.create(kind="k", name="after"):
-        pass
+    store.add(new_run(kind="k", name="after"))
     assert list((store.folder / ".work").iterdir()) == []
     assert len(corpora(store)) == (1 if counts[-1] else 0), "a corpus without a run outlived the sweep"
 
@@ -163,7 +162,7 @@ def test_resumable_work_that_is_killed_goes_on_where_it_stopped(store: Store) ->
         process = started(RESUMING, store.folder, 1 if done == 1 else step)
         process.communicate()
         assert process.returncode == -signal.SIGKILL
-        assert len(list(store.folder.glob(".work/resume-*/parts/units/*.done"))) == done
+        assert len(list(store.folder.glob(".work/resume-*/units/*.done"))) == done
         assert store.list() == [] and store.unfinished()
     process = started(RESUMING, store.folder, step)  # fewer are left
     process.communicate()
@@ -175,7 +174,7 @@ def test_resumable_work_that_is_killed_goes_on_where_it_stopped(store: Store) ->
 
 
 def test_a_second_process_is_refused_the_same_resumable_work(store: Store) -> None:
-    holding = RESUMING.replace('parts = work.parts("units")', "import time; time.sleep(600)")
+    holding = RESUMING.replace("for number in range(200):", "import time; time.sleep(600)\n        for number in ():")
     holder = started(holding, store.folder, 0)
     try:
         command = [sys.executable, "-c", RESUMING, str(store.folder), "0"]
@@ -184,5 +183,5 @@ def test_a_second_process_is_refused_the_same_resumable_work(store: Store) -> No
         holder.kill()
         holder.communicate()
     assert second.returncode != 0
-    assert "another process is working on the same run" in second.stderr
+    assert "another process is working on the same files" in second.stderr
     assert [path.name for path in store.folder.iterdir()] == [".work"]

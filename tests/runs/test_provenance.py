@@ -8,7 +8,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.plugins import installed_versions
-from dialgauge.runs import KEY_PACKAGES, draft, fingerprint, input_of_files, this_command, versions, with_origin
+from dialgauge.runs import KEY_PACKAGES, draft, fingerprint, this_command, versions, with_origin
 
 
 def test_a_file_has_the_checksum_that_sha256sum_prints(tmp_path: Path) -> None:
@@ -90,8 +90,6 @@ def test_a_command_is_recorded_without_what_is_secret_in_addresses(monkeypatch: 
     assert this_command() == [
         "dialgauge", "lab", "run", "--system-set", "url=http://host:80/bot", "https://host/a.json", "a?b",
     ]  # fmt: skip
-    read = input_of_files("s3://id:pw@bucket/x?token=1", "gold", {"x": ("00", 1)})
-    assert read.path == "s3://bucket/x"
 
 
 @pytest.mark.parametrize("package", KEY_PACKAGES)

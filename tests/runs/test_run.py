@@ -42,8 +42,6 @@ def test_every_kind_of_run_keeps_the_contract(run: Run, store: Store) -> None:
     assert_run_contract(store.add(run))
     assert_run_contract(new_run(kind="training", name="nothing"))
     assert_run_contract(store.add(new_run(kind="training", name="nothing")))
-    with store.create(kind="k", name="n"):
-        pass
     for manifest in store.list():
         assert_run_contract(store.open(manifest.id))
 
@@ -147,19 +145,3 @@ def test_mistakes(run: Run) -> None:
         new_run(kind="k", name="n", tables={"dialogue_scores": FRAME})
     with pytest.raises(DialgaugeError, match="SQL would see that name twice"):
         new_run(kind="k", name="n", tables={"t": FRAME.with_columns(Run=1)}).table("t")
-
-
-def test_scores_are_added_to_a_run_that_is_built_as_it_goes(
-    store: Store, scored: Scores, dialogues: list[Dialogue]
-) -> None:
-    with store.create(kind="k", name="n") as writer:
-        writer.add_scores(scored)
-        writer.add_corpus(iter(dialogues))
-        with pytest.raises(ValueError, match="already has a corpus"):
-            writer.add_corpus(dialogues)
-        with pytest.raises(ValueError, match="already has a table 'dialogue_scores'"):
-            writer.add_scores(scored)
-    run = store.open(writer.id)
-    assert_run_contract(run)
-    assert (run.scores, run.coverage) == (scored.scores, scored.coverage)
-    assert Signature.parse(run.signature) == Signature(gold="ab")

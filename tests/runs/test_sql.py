@@ -15,15 +15,13 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
 from dialgauge.runs import Store, new_run
 from support.forgery import forge
+from support.made_runs import run_with
 from support.soak import examples
 
 
 def stored(store: Store, name: str, **tables: polars.DataFrame) -> str:
-    with store.create(kind="tracking", name=name, config={"name": name, "n": [1]}, seed=4) as run:
-        for table, frame in tables.items():
-            run.table(table, frame)
-        run.details["JGA"] = 0.5
-    return run.id
+    config = {"name": name, "n": [1]}
+    return store.add(run_with(tables, kind="tracking", name=name, config=config, seeds=4, details={"JGA": 0.5})).id
 
 
 @pytest.fixture
@@ -200,8 +198,8 @@ def test_odd_folders_are_quoted(tmp_path: Path, scores: polars.DataFrame, folder
 )
 def test_contents_of_runs_never_become_sql(tmp_path_factory: pytest.TempPathFactory, text: str, column: str) -> None:
     store = Store(tmp_path_factory.mktemp("runs"))
-    with store.create(kind=text, name=text, config={text: text}, signature=text) as run:
-        run.table("t", polars.DataFrame({column: [text]}))
+    tables = {"t": polars.DataFrame({column: [text]})}
+    run = store.add(run_with(tables, kind=text, name=text, config={text: text}, signature=text))
     answer = store.sql("SELECT t.* EXCLUDE (run), r.name, r.signature FROM t JOIN runs r ON t.run = r.id")
     assert answer.columns[0] == column
     assert answer.row(0) == (text, text, text)

@@ -15,14 +15,13 @@ from dialgauge import __version__
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
-from dialgauge.runs import Run, Store
+from dialgauge.runs import Run, Store, new_run
 from support.forgery import forge
+from support.made_runs import run_with
 
 
 def stored(store: Store, name: str, frame: polars.DataFrame, kind: str = "tracking") -> Run:
-    with store.create(kind=kind, name=name) as run:
-        run.table("dialogue_scores", frame)
-    return store.open(run.id)
+    return store.add(run_with({"dialogue_scores": frame}, kind=kind, name=name))
 
 
 def visible(store: Store) -> list[str]:
@@ -39,18 +38,18 @@ def test_a_run_keeps_all_that_is_needed_to_repeat_it(
     monkeypatch.setattr("sys.argv", ["/usr/bin/dialgauge", "score"])
     gold = tmp_path / "gold.json"
     gold.write_text("{}")
-    facts = {
-        "kind": "tracking",
-        "name": "AuGPT",
-        "config": {"profile": "exact"},
-        "seed": 3,
-        "signature": "gold:ab|version:1",
-    }
-    with store.create(**facts, inputs=[("gold", gold)]) as run:  # type: ignore[arg-type]
-        run.add_scores(scored)
-        run.details["half"] = "A"
-        run.notes.append("mind the gap")
-    again = store.open(run.id)
+    run = new_run(
+        kind="tracking",
+        name="AuGPT",
+        scores=scored,
+        config={"profile": "exact"},
+        inputs=[("gold", gold)],
+        seeds=3,
+        signature="gold:ab|version:1",
+        details={"half": "A"},
+        notes=["mind the gap"],
+    )
+    again = store.open(store.add(run).id)
     manifest = again.manifest
     assert (manifest.kind, manifest.name, manifest.config) == ("tracking", "AuGPT", {"profile": "exact"})
     assert (manifest.seeds, manifest.signature, manifest.command) == ([3], "gold:ab|version:1", ["dialgauge", "score"])
@@ -91,38 +90,39 @@ def test_runs_are_listed_oldest_first(store: Store, scores: polars.DataFrame) ->
 
 
 def test_nothing_appears_before_the_end_or_after_an_error(store: Store, scores: polars.DataFrame) -> None:
-    with pytest.raises(RuntimeError, match="stop"), store.create(kind="k", name="n") as run:
-        run.table("dialogue_scores", scores)
+    def stops() -> polars.DataFrame:
         assert visible(store) == []
         raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        store.add(run_with({"dialogue_scores": scores, "t": stops}))
     assert visible(store) == scratch(store) == []
 
 
 def test_an_interrupt_leaves_nothing(store: Store) -> None:
-    with pytest.raises(KeyboardInterrupt), store.create(kind="k", name="n"):
+    def interrupted() -> polars.DataFrame:
         raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.add(run_with({"t": interrupted}))
     assert visible(store) == scratch(store) == []
 
 
-def test_a_table_is_written_once_and_under_a_safe_name(store: Store, scores: polars.DataFrame) -> None:
-    with store.create(kind="k", name="n") as run:
-        run.table("t", scores)
-        with pytest.raises(ValueError, match="already has a table 't'"):
-            run.table("t", scores)
-        with pytest.raises(DialgaugeError, match="cannot be called"):
-            run.table("../t", scores)
-        with pytest.raises(DialgaugeError, match="SQL would see that name twice"):
-            run.table("u", scores.with_columns(run=1))
-        with pytest.raises(DialgaugeError, match="cannot be called 'turns'"):
-            run.table("turns", scores)
-        with pytest.raises(ValueError, match="has the columns"):
-            run.table("dialogue_scores", scores.drop("den"))
-    assert list(store.open(run.id).tables) == ["dialogues", "turns", "dialogue_scores", "t"]
+def test_a_table_is_written_under_a_safe_name(store: Store, scores: polars.DataFrame) -> None:
+    with pytest.raises(DialgaugeError, match="cannot be called"):
+        store.add(run_with({"../t": scores}))
+    with pytest.raises(DialgaugeError, match="SQL would see that name twice"):
+        store.add(run_with({"u": scores.with_columns(run=1)}))
+    with pytest.raises(ValueError, match="has the columns"):
+        store.add(run_with({"dialogue_scores": scores.drop("den")}))
+    assert visible(store) == scratch(store) == []
+    assert list(store.add(run_with({"t": scores})).tables) == ["dialogues", "turns", "dialogue_scores", "t"]
 
 
 def test_a_missing_input_stops_the_run_before_it_starts(store: Store) -> None:
-    with pytest.raises(DialgaugeError, match="no such file"), store.create(kind="k", name="n", inputs=["nowhere.json"]):
-        pytest.fail("the block must not run")
+    with pytest.raises(DialgaugeError, match="no such file"):
+        store.add(new_run(kind="k", name="n", inputs=["nowhere.json"]))
+    assert not store.folder.exists()
 
 
 def test_an_id_may_be_shortened_while_it_is_unique(store: Store, scores: polars.DataFrame) -> None:
@@ -239,9 +239,7 @@ def test_a_table_that_took_anothers_place_is_found_whatever_its_checksum(
 
 
 def test_turns_that_are_no_turns_are_found_whatever_their_checksum(store: Store, dialogues: list[Dialogue]) -> None:
-    with store.create(kind="k", name="a") as writer:
-        writer.add_corpus(dialogues)
-    run = store.open(writer.id)
+    run = store.add(new_run(kind="k", name="a", corpus=dialogues))
     path, turns = run.files["turns"], run.table("turns")
     for record in ("{", "[]", '{"speaker": 3}', None, "[" * 100_000):
         path.write_bytes(content := parquet(turns.with_columns(record=polars.lit(record, polars.String))))
@@ -253,19 +251,25 @@ def test_turns_that_are_no_turns_are_found_whatever_their_checksum(store: Store,
 
 
 def test_scratch_of_the_living_is_left_alone_and_of_the_dead_swept(store: Store, scores: polars.DataFrame) -> None:
-    with store.create(kind="k", name="outer") as outer:
-        outer.table("dialogue_scores", scores)
+    inner: list[str] = []
+
+    def stores_another() -> polars.DataFrame:
         (store.folder / ".work" / "20260101-000000-k-dead-0000").mkdir()
-        inner = stored(store, "inner", scores)
+        inner.append(stored(store, "inner", scores).id)
         assert "20260101-000000-k-dead-0000" not in scratch(store)
         assert outer.id in scratch(store)
-    assert visible(store) == sorted([outer.id, inner.id])
+        return scores
+
+    outer = run_with({"t": stores_another}, name="outer")
+    assert store.add(outer).id == outer.id
+    assert visible(store) == sorted([outer.id, *inner])
 
 
 def test_an_id_that_is_taken_is_not_given_again(
     store: Store, scores: polars.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = iter(["aaaa", "aaaa", "bbbb"])
+    drawn = iter(["aaaa", "bbbb"])
+    monkeypatch.setattr("dialgauge.runs.run.new_id", lambda _when, kind, _name: f"20260101-000000-{kind}-aaaa")
     monkeypatch.setattr(
         "dialgauge.runs.store.new_id", lambda _when, kind, _name: f"20260101-000000-{kind}-{next(drawn)}"
     )
@@ -274,24 +278,20 @@ def test_an_id_that_is_taken_is_not_given_again(
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with (
-        pytest.raises(DialgaugeError, match=r"the run store cannot be written .*DIALGAUGE_RUNS"),
-        Store(tmp_path / "file").create(kind="k", name="n"),
-    ):
-        pytest.fail("the block must not run")
+    with pytest.raises(DialgaugeError, match=r"the run store cannot be written .*DIALGAUGE_RUNS"):
+        Store(tmp_path / "file").add(new_run(kind="k", name="n"))
 
 
 def test_a_full_disk_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     """The limit on file size stands in for a full disk: writing past it fails as writing to a full disk does."""
     script = (
         "import resource, polars\n"
-        "from dialgauge.runs import Store\n"
+        "from dialgauge.runs import Store, new_run\n"
         "from dialgauge.errors import DialgaugeError\n"
         "frame = polars.DataFrame({'x': list(range(100_000))})\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "try:\n"
-        f"    with Store({str(tmp_path / 'runs')!r}).create(kind='k', name='n') as run:\n"
-        "        run.table('t', frame)\n"
+        f"    Store({str(tmp_path / 'runs')!r}).add(new_run(kind='k', name='n', tables={{'t': frame}}))\n"
         "except DialgaugeError as error:\n"
         "    print(error)\n"
     )
@@ -302,8 +302,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_listing_runs_imports_no_array_or_table_library(store: Store) -> None:
-    with store.create(kind="k", name="n"):
-        pass
+    store.add(new_run(kind="k", name="n"))
     script = (
         "import sys\nfrom dialgauge.runs import Store\n"
         f"assert len(Store({str(store.folder)!r}).list()) == 1\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.runs import Store, kept_to_the_end
+from dialgauge.runs import Store, kept_to_the_end, new_run
 
 FACTS = {"kind": "training", "name": "memn2n", "config": {"seed": 0}}
 
@@ -26,8 +26,7 @@ def test_what_was_left_is_found_again_and_goes_when_the_work_is_done(store: Stor
     with store.workbench(**FACTS) as folder:  # type: ignore[arg-type]
         assert folder is not None
         assert (folder / "checkpoint").read_text() == "epoch 3"
-        with store.create(kind="k", name="n"):
-            pass
+        store.add(new_run(kind="k", name="n"))
         assert (folder / "checkpoint").exists()
     assert store.unfinished() == []
     assert list((store.folder / ".work").iterdir()) == []

@@ -6,7 +6,14 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats import INTERVAL_METHODS, bootstrap_weights, group_mean_interval, quantiles, ratio_intervals
+from dialgauge.stats import (
+    INTERVAL_METHODS,
+    bootstrap_weights,
+    group_mean_interval,
+    quantiles,
+    ratio_intervals,
+    share_interval,
+)
 from support.soak import examples
 
 
@@ -62,20 +69,30 @@ def test_the_studentised_interval_is_the_formula_on_the_same_resamples() -> None
 
 
 def test_two_bounds_give_wilsons_interval_of_as_many_dialogues() -> None:
-    """With one unit per dialogue it is Wilson's, but for the critical value, which the resamples choose."""
+    """Of nearly single cases it is Wilson's, but for the critical value, which the resamples choose."""
     num, den = np.zeros((1, 40)), np.ones((1, 40))
     num[0, :37] = 1
+    num[0, 0] = den[0, 0] = 1.5
     low, high = ratio_intervals(num, den, bounds=(0, 1))[0]
     theirs = scipy_stats.binomtest(37, 40).proportion_ci(0.95, "wilson")
     assert (low, high) == (pytest.approx(theirs.low, abs=0.05), pytest.approx(theirs.high, abs=0.02))
     assert low < theirs.low
 
 
+@pytest.mark.parametrize("length", [1.0, 4.0])
+def test_dialogues_that_are_right_or_wrong_have_the_interval_of_a_share(length: float) -> None:
+    num, den = np.zeros((2, 40)), np.full((2, 40), length)
+    num[0, :37] = num[1, :] = length
+    ends = [share_interval(37, 40), share_interval(40, 40)]
+    assert ratio_intervals(num, den, bounds=(0, 1)).tolist() == [list(each) for each in ends]
+    assert ratio_intervals(num, den).tolist() != [list(each) for each in ends]  # nobody says that it is a share
+
+
 def test_thirty_dialogues_without_a_mistake_are_no_proof_of_perfection() -> None:
     ones = np.ones((1, 30))
     assert ratio_intervals(ones, ones, method="percentile").tolist() == [[1.0, 1.0]]
     low, high = ratio_intervals(ones, ones, bounds=(0, 1))[0]
-    assert (low, high) == (pytest.approx(0.873, abs=0.005), 1.0)  # Wilson's with Student's quantile
+    assert (low, high) == (pytest.approx(30 ** (-1 / 30), abs=1e-12), 1.0)
     assert ratio_intervals(ones, ones).tolist() == [[1.0, 1.0]]  # nothing is known of a measure without bounds
 
 
@@ -227,7 +244,7 @@ def test_no_dialogues_is_a_sentence() -> None:
 
 def test_a_share_that_could_be_negative_has_an_honest_interval_near_its_top() -> None:
     """SA may fall below 0 in principle; 30 perfect dialogues are no proof of perfection all the same."""
-    num = den = np.full((1, 30), 300.0)
+    num = den = np.linspace(290, 310, 30)[None]
     [[low, high]] = ratio_intervals(num, den, bounds=(-np.inf, 1.0))
     assert (low, high) == tuple(ratio_intervals(num, den, bounds=(0.0, 1.0))[0])
     assert low < 0.95

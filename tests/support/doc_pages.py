@@ -53,7 +53,7 @@ NEVER = ("network", "install", "cluster", "key", "keyboard")
 _SHELL = re.compile(r"[|&;<>$*?`~#(){}\n]| - ")
 #: What means nothing to a shell, and what a shell puts in before the command runs.
 _QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
-_INSERTED = re.compile(r"\$\(((?:ls|dialgauge data path) [^()]*)\)")
+_INSERTED = re.compile(r"\$\(((?:ls|dialgauge data get) [^()]*)\)")
 #: Where servers of the pages listen.
 PORT = "8765"
 #: Set by ``make docs-blocks``.

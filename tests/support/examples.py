@@ -1,6 +1,6 @@
 """One tiny valid file for every registered format, so that one test can push the same faults through all of them.
 
-They are those that ``dialgauge data formats NAME`` shows, a file with at least one dialogue (or, for a resource, one
+They are those of ``formats/examples``, a file with at least one dialogue (or, for a resource, one
 entry) in ``formats/examples``. Each must be recognised as its format and as no other.
 """
 

@@ -28,10 +28,8 @@ class ModelServer:
         self.headers: list[dict[str, str]] = []
         #: By a checksum of the question: how often it was answered in full. A second time would be paid twice.
         self.answered: Counter[str] = Counter()
-        self.most_at_once = 0
         self.reply: Callable[[dict[str, Any]], Answer] = standard_reply
         self._misbehave: list[str] = []
-        self._at_once = 0
         self._lock = threading.Lock()
         self.released = threading.Event()
         self._hanging = threading.Semaphore(0)
@@ -43,14 +41,11 @@ class ModelServer:
         with self._lock:
             self.received.append(question)
             self.headers.append(headers)
-            self._at_once += 1
-            self.most_at_once = max(self.most_at_once, self._at_once)
             return self._misbehave.pop(0) if self._misbehave else ""
 
     def finished(self, question: dict[str, Any], *, in_full: bool) -> None:
         """Before the answer goes out: afterwards the other side may have asked the next question already."""
         with self._lock:
-            self._at_once -= 1
             if in_full:
                 self.answered[hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()] += 1
 

@@ -66,7 +66,7 @@ def _talk(task: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": f"please {task} it"}, {"role": "assistant", "content": f"I {task} it."}]
 
 
-@_odd(SINGLE)
+@_odd(SINGLE, never_read=True)
 def junit() -> Mapping[str, str]:
     cases = "".join(
         f'<testcase classname="suite.tasks" name="{task}" time="1.2">'
@@ -227,19 +227,6 @@ def appworld() -> Mapping[str, str]:
     return {"dev.json": json.dumps({"aggregate": aggregate, "individual": individual}, indent=1)}
 
 
-@_odd(SINGLE)
-def osworld() -> Mapping[str, str]:
-    files = {}
-    for task, done in ONCE.items():
-        base = f"pyautogui/screenshot/gpt-4o/chrome/{task}-0a1b"
-        files[f"{base}/result.txt"] = f"{float(done)}\n"
-        files[f"{base}/traj.jsonl"] = _lines(
-            [{"step_num": 1, "action": "click", "reward": 0, "done": True, "info": {}}]
-        )
-        files[f"{base}/runtime.log"] = "[2024-01-01 10:00:00] start\n"
-    return files
-
-
 @_odd(TWICE)
 def excel() -> Mapping[str, bytes]:
     rows: list[list[object]] = [["task", "trial", "success"], *([task, trial, done] for task, trial, done in TRIALS)]
@@ -265,20 +252,13 @@ def sqlite() -> Mapping[str, bytes]:
         return {"runs.db": path.read_bytes()}
 
 
-@_odd(TWICE)
+@_odd(TWICE, never_read=True)
 def markdown_table() -> Mapping[str, str]:
     rows = "".join(f"| {task} | {trial} | {'✅' if done else '❌'} |\n" for task, trial, done in TRIALS)
     return {"RESULTS.md": f"# Results\n\nAll runs of today.\n\n| Task | Trial | Passed |\n| --- | ---: | :-: |\n{rows}"}
 
 
-@_odd(TWICE)
-def pipe_table() -> Mapping[str, str]:
-    rows = "".join(f"| {task:6}| {trial}     | {'yes' if done else 'no '}     |\n" for task, trial, done in TRIALS)
-    rule = "+-------+-------+---------+\n"
-    return {"results.txt": f"{rule}| task  | trial | success |\n{rule}{rows}{rule}"}
-
-
-@_odd(TWICE)
+@_odd(TWICE, never_read=True)
 def yaml_log() -> Mapping[str, str]:
     return {
         "runs.yaml": "runs:\n"
@@ -288,23 +268,13 @@ def yaml_log() -> Mapping[str, str]:
     }
 
 
-@_odd(TWICE)
+@_odd(TWICE, never_read=True)
 def nested_run_folders() -> Mapping[str, str]:
     files = {"runs/settings.json": json.dumps({"model": "m", "temperature": 0.2, "max_steps": 30})}
     for task, trial, done in TRIALS:
         base = f"runs/{task}/trial_{trial}"
         files[f"{base}/messages.json"] = json.dumps(_talk(task))
         files[f"{base}/result.json"] = json.dumps({"success": done, "steps": 3})
-    return files
-
-
-@_odd(SINGLE)
-def file_per_message() -> Mapping[str, str]:
-    files = {}
-    for task, done in ONCE.items():
-        for number, message in enumerate(_talk(task)):
-            files[f"{task}/{number:03d}.json"] = json.dumps(message)
-        files[f"{task}/verdict.txt"] = "PASS" if done else "FAIL"
     return files
 
 
@@ -321,96 +291,12 @@ def ndjson_gz() -> Mapping[str, bytes]:
     return {"runs.ndjson.gz": gzip.compress(_lines(records).encode(), mtime=0)}
 
 
-@_odd(TWICE)
+@_odd(TWICE, never_read=True)
 def html_page() -> Mapping[str, str]:
     rows = "".join(f"<tr><td>{task}</td><td>{trial}</td><td>{'pass' if done else 'fail'}</td></tr>\n"
                    for task, trial, done in TRIALS)  # fmt: skip
     head = "<tr><th>task</th><th>trial</th><th>result</th></tr>"
     return {"report.html": f"<!DOCTYPE html>\n<html><body><h1>Runs</h1><table>{head}\n{rows}</table></body></html>"}
-
-
-@_odd(TWICE)
-def zipped_folder() -> Mapping[str, bytes]:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as packed:
-        packed.writestr("out/config.yaml", "model: m\ntemperature: 0\n")
-        packed.writestr("out/run.log", "INFO starting\nINFO done\n")
-        for task, trial, done in TRIALS:
-            record = {"task": task, "trial": trial, "success": done, "messages": _talk(task)}
-            packed.writestr(f"out/{task}_{trial}.json", json.dumps(record))
-    return {"runs.zip": held.getvalue()}
-
-
-def _harbor(*, broken: bool = False) -> dict[str, str]:
-    trials: list[tuple[str, int, bool]] = TRIALS
-    files = {
-        "config.json": json.dumps({"job_name": "job", "jobs_dir": "jobs", "n_attempts": 2, "agents": [{"name": "a"}],
-                                   "datasets": [{"name": "terminal-bench", "version": "2.0"}]}),
-        "result.json": json.dumps({"id": "0f", "started_at": "2025-11-01T10:00:00",
-                                   "n_total_trials": 6, "stats": {"n_trials": 6, "n_errors": 0, "evals": {
-                                       "a__m__tb": {"n_trials": 6, "metrics": [{"mean": 0.5}], "reward_stats": {
-                                           "reward": {"1.0": ["buy__a0"], "0.0": ["swap__a0"]}}}}}}),
-        "job.log": "Running 6 trials\n",
-    }  # fmt: skip
-    for task, trial, done in trials:
-        base = f"{task}__a{trial}Xy9Q"
-        error = {"exception_type": "AgentTimeoutError", "exception_message": "too long", "exception_traceback": "..."}
-        crashed = broken and task == "swap"
-        files[f"{base}/config.json"] = json.dumps(
-            {"task": {"path": f"tasks/{task}"}, "trial_name": base, "trials_dir": "jobs"}
-        )
-        files[f"{base}/result.json"] = json.dumps(
-            {
-                "id": f"1{task}{trial}",
-                "task_name": task,
-                "trial_name": base,
-                "trial_uri": f"file:///jobs/{base}",
-                "task_id": {"path": f"tasks/{task}"},
-                "source": "terminal-bench",
-                "task_checksum": "ab12",
-                "config": {
-                    "task": {"path": f"tasks/{task}"},
-                    "trial_name": base,
-                    "agent": {"name": "a", "model_name": "m"},
-                },
-                "agent_info": {"name": "a", "version": "1", "model_info": {"name": "m", "provider": "p"}},
-                "agent_result": {"n_input_tokens": 100, "n_cache_tokens": 0, "n_output_tokens": 20, "cost_usd": 0.01},
-                "verifier_result": None if crashed else {"rewards": {"reward": float(done)}},
-                "exception_info": error if crashed else None,
-                "started_at": "2025-11-01T10:00:00",
-                "finished_at": "2025-11-01T10:05:00",
-                "environment_setup": {"started_at": "x", "finished_at": "y"},
-            }
-        )
-        files[f"{base}/trial.log"] = "starting\n"
-        files[f"{base}/agent/trajectory.json"] = json.dumps(
-            {
-                "schema_version": "ATIF-v1.4",
-                "session_id": f"s{task}{trial}",
-                "agent": {"name": "a", "version": "1"},
-                "steps": [
-                    {"step_id": 1, "source": "user", "message": f"please {task} it"},
-                    {
-                        "step_id": 2,
-                        "source": "agent",
-                        "message": "ok",
-                        "tool_calls": [{"tool_call_id": "c1", "function_name": "bash", "arguments": {"cmd": "ls"}}],
-                        "observation": {"results": [{"source_call_id": "c1", "content": "a.txt"}]},
-                    },
-                    {"step_id": 3, "source": "agent", "message": "It is done."},
-                ],
-                "final_metrics": {"total_prompt_tokens": 100, "total_completion_tokens": 20, "total_cost_usd": 0.01},
-            }
-        )
-        if not crashed:
-            files[f"{base}/verifier/reward.txt"] = f"{int(done)}\n"
-        files[f"{base}/verifier/test-stdout.txt"] = "1 passed\n" if done else "1 failed\n"
-    return files  # fmt: skip
-
-
-@_odd(TWICE)
-def harbor_job() -> Mapping[str, str]:
-    return _harbor()
 
 
 @_odd(Truth(3, 6, 3))
@@ -422,10 +308,7 @@ def terminal_bench_results() -> Mapping[str, str]:
         for task, trial, done in TRIALS
     ]  # fmt: skip
     return {"results.json": json.dumps({"id": "r", "results": results, "accuracy": 0.5, "n_resolved": 3,
-                                        "resolved_ids": ["buy", "sell"], "unresolved_ids": ["swap"]}),
-            "run_metadata.json": json.dumps({"run_id": "r", "model_name": "m", "accuracy": 0.5, "dataset_size": 3}),
-            "tb.lock": json.dumps({"invocation": {"command": ["tb", "run"]}}),
-            "run.log": "INFO start\n"}  # fmt: skip
+                                        "resolved_ids": ["buy", "sell"], "unresolved_ids": ["swap"]})}  # fmt: skip
 
 
 @_odd(SINGLE)
@@ -436,103 +319,22 @@ def agentbench() -> Mapping[str, str]:
          "time": {"timestamp": 1, "str": "2024"}}
         for number, (task, done) in enumerate(ONCE.items())
     ]  # fmt: skip
-    overall = {"total": 3, "validation": {"running": 0.0, "completed": 1.0, "agent context limit": 0.0}, "custom": {
-        "overall": {"total": 3, "pass": 2, "wrong": 1, "acc": 0.67}}}  # fmt: skip
-    return {
-        "gpt-4/os-std/runs.jsonl": _lines(runs),
-        "gpt-4/os-std/overall.json": json.dumps(overall),
-        "gpt-4/os-std/error.jsonl": _lines([{"index": 9, "error": "NETWORK_ERROR", "info": "no", "output": None}]),
-        "config.yaml": "assignments:\n  - agent: gpt-4\n    task: os-std\n",
-    }
+    return {"gpt-4/os-std/runs.jsonl": _lines(runs)}
 
 
 @_odd(SINGLE)
-def agentlab() -> Mapping[str, str]:
-    files: dict[str, str] = {}
-    for task, done in ONCE.items():
-        base = f"2024-10-01_agent_on_{task}_0"
-        files[f"{base}/summary_info.json"] = json.dumps(
-            {
-                "n_steps": 3,
-                "cum_reward": float(done),
-                "cum_raw_reward": 0,
-                "err_msg": None,
-                "stack_trace": None,
-                "stats.cum_steps": 3,
-                "terminated": True,
-                "truncated": False,
-            }
-        )
-        files[f"{base}/exp_args.json"] = json.dumps({"env_args": {"task_name": f"miniwob.{task}", "task_seed": 0}})
-        files[f"{base}/package_versions.txt"] = "numpy==1\n"
-        files[f"{base}/experiment.log"] = "start\n"
-    return files  # fmt: skip
-
-
-@_odd(SINGLE)
-def swe_bench_run() -> Mapping[str, str]:
-    names = {task: f"django__django-{number}" for number, task in enumerate(ONCE, 100)}
-    files = {
-        "preds.json": json.dumps(
-            {name: {"model_name_or_path": "m", "instance_id": name, "model_patch": "diff"} for name in names.values()}
-        )
-    }
-    for task, name in names.items():
-        base = f"logs/run_evaluation/run1/m/{name}"
-        files[f"{base}/report.json"] = json.dumps(
-            {
-                name: {
-                    "patch_is_None": False,
-                    "patch_exists": True,
-                    "patch_successfully_applied": True,
-                    "resolved": ONCE[task],
-                    "tests_status": {
-                        "FAIL_TO_PASS": {"success": ["a"], "failure": []},
-                        "PASS_TO_PASS": {"success": [], "failure": []},
-                    },
-                }
-            }
-        )
-        files[f"{base}/patch.diff"] = "diff --git a b\n"
-        files[f"{base}/run_instance.log"] = "2024-01-01 start\n"
-        files[f"{base}/test_output.txt"] = "ok\n"
-        files[f"{base}/eval.sh"] = "#!/bin/bash\n"
-    return files  # fmt: skip
-
-
-@_odd(SINGLE)
-def swe_bench_preds_and_report() -> Mapping[str, str]:
-    preds = [{"instance_id": task, "model_patch": "diff", "model_name_or_path": "m"} for task in ONCE]
+def swe_bench_report() -> Mapping[str, str]:
     report = {"total_instances": 3, "submitted_instances": 3, "resolved_instances": 2, "submitted_ids": list(ONCE),
               "completed_ids": list(ONCE), "incomplete_ids": [], "empty_patch_ids": [], "error_ids": [],
               "resolved_ids": ["buy", "sell"], "unresolved_ids": ["swap"], "schema_version": 2}  # fmt: skip
-    return {"all_preds.jsonl": _lines(preds), "m.run1.json": json.dumps(report)}
+    return {"m.run1.json": json.dumps(report)}
 
 
-@_odd(SINGLE)
-def verdicts_by_trace() -> Mapping[str, str]:
-    talks = [{"trace_id": f"0a{task}", "messages": _talk(task)} for task in ONCE]
-    grades = [
-        {"trace_id": f"0a{task}", "grade": "pass" if done else "fail", "grader": "ann"} for task, done in ONCE.items()
-    ]
-    return {"traces.jsonl": _lines(talks), "grades.jsonl": _lines(grades)}
-
-
-@_odd(SINGLE)
+@_odd(SINGLE, never_read=True)
 def verdicts_by_session_csv() -> Mapping[str, str]:
     talks = [{"session_id": f"s-{task}", "user_id": "u1", "messages": _talk(task)} for task in ONCE]
     rows = "".join(f"s-{task},{'yes' if done else 'no'},fine\n" for task, done in ONCE.items())
     return {"chats.json": json.dumps(talks), "review.csv": f"Session ID,Resolved,Comment\n{rows}"}
-
-
-@_odd(SINGLE)
-def bullet_answers() -> Mapping[str, str]:
-    text = "".join(
-        f"## Chat {number}: {task}\nUser: what can I {task}?\nAgent: You can:\n- take one\n- take two\n\nResult: "
-        f"{'PASS' if done else 'FAIL'}\n\n"
-        for number, (task, done) in enumerate(ONCE.items())
-    )
-    return {"chats.txt": text}
 
 
 @_odd(SINGLE)
@@ -558,7 +360,7 @@ def phoenix_spans() -> Mapping[str, str]:
     return {"phoenix.jsonl": _lines(spans)}
 
 
-@_odd(SINGLE)
+@_odd(SINGLE, never_read=True)
 def toml_results() -> Mapping[str, str]:
     return {
         "results.toml": "".join(
@@ -567,17 +369,7 @@ def toml_results() -> Mapping[str, str]:
     }
 
 
-@_odd(SINGLE)
-def key_value_blocks() -> Mapping[str, str]:
-    return {
-        "runs.txt": "".join(
-            f"--------\nTask: {task}\nModel: m\nSteps: 12\nOutcome: {'SUCCESS' if done else 'FAILURE'}\n"
-            for task, done in ONCE.items()
-        )
-    }
-
-
-@_odd(SINGLE)
+@_odd(SINGLE, never_read=True)
 def pytest_output() -> Mapping[str, str]:
     lines = "".join(
         f"tests/test_agent.py::test_{task} {'PASSED' if done else 'FAILED'}   [ 33%]\n" for task, done in ONCE.items()
@@ -586,7 +378,7 @@ def pytest_output() -> Mapping[str, str]:
     return {"pytest.log": f"{head}{lines}\n===== 1 failed, 2 passed in 3s =====\n"}
 
 
-@_odd(SINGLE)
+@_odd(SINGLE, never_read=True)
 def tap_output() -> Mapping[str, str]:
     return {
         "out.tap": "TAP version 13\n1..3\n"
@@ -628,14 +420,14 @@ def several_graders() -> Mapping[str, str]:
     }  # fmt: skip
 
 
-@_odd(SINGLE)
+@_odd(SINGLE, never_read=True)
 def concatenated_json() -> Mapping[str, str]:
     return {
         "runs.json": "\n".join(json.dumps({"task": task, "success": done}, indent=2) for task, done in ONCE.items())
     }
 
 
-@_odd(SINGLE)
+@_odd(SINGLE, never_read=True)
 def python_repr() -> Mapping[str, str]:
     return {"runs.txt": "\n".join(repr({"task": task, "success": done}) for task, done in ONCE.items())}
 
@@ -693,28 +485,15 @@ def words_in_columns() -> Mapping[str, str]:
 
 
 #: Two complications at once: what sums up, what nobody judged, what is broken, what lies beside.
-_ONE_TABLE = "| Task | Passed |\n|-|-|\n| buy | yes |\n"
-_WIDE = "| Task | Run 1 | Run 2 | Mean |\n|-|-|-|-|\n| buy | ✅ | ❌ | 50% |\n| sell | ✅ | ✅ | 100% |\n"
 _CSV = "task,trial,success\n" + "".join(f"{task},{trial},{done}\n" for task, trial, done in TRIALS)
 _ROWS = [{"task": task, "trial": trial, "success": str(done)} for task, trial, done in TRIALS]
 _FILES = {f"{row['task']}_{row['trial']}.json": json.dumps({**row, "messages": _talk("buy")}) for row in _ROWS}
-_CASES = "".join(f"<testcase name='{task}'>{'' if done else '<failure/>'}</testcase>" for task, _, done in TRIALS)
-_TESTS = "".join(f"t.py::test[{task}-{trial}] {'PASSED' if done else 'FAILED'} [ 9%]\n" for task, trial, done in TRIALS)
 COMPLICATED: list[OddLog] = [
     OddLog("header and summary", {"a.jsonl": _lines([{"model": "m"}, *_ROWS, {"total": 6, "passed": 3}])}, TWICE),
     OddLog("null and total", {"a.csv": f"{_CSV}lend,0,\nlend,1,N/A\nTotal,,3\n"}, Truth(4, 8, 3)),
     OddLog("comment and mean", {"a.csv": f"# of today\n{_CSV}Mean,,50%\n"}, TWICE),
     OddLog(
         "tasks called totals", {"a.csv": "task,trial,success\nmean,0,1\nmean,1,0\nsum,0,0\nsum,1,0\n"}, Truth(2, 4, 1)
-    ),
-    OddLog(
-        "wide table and totals", {"a.md": f"{_WIDE}| swap | ❌ | ❌ | 0% |\n| **Total** | 2/3 | 1/3 | 50% |\n"}, TWICE
-    ),
-    OddLog("two tables", {"a.md": f"{_ONE_TABLE}\nB\n{_ONE_TABLE}"}, SINGLE, never_read=True),
-    OddLog(
-        "errors and repeats",
-        {"a.xml": f"<suite>{_CASES}<testcase name='lend'><error/></testcase></suite>"},
-        Truth(4, 7, 3),
     ),
     OddLog(
         "verdicts of steps",
@@ -736,24 +515,6 @@ COMPLICATED: list[OddLog] = [
         never_read=True,
     ),
     OddLog(
-        "failures said again",
-        {
-            "a.log": f"==== test session starts ====\n{_TESTS}==== short test summary info ====\n"
-            "FAILED t.py::test[buy-1] - x\nFAILED t.py::test[swap-0] - x\n==== 3 failed ====\n"
-        },
-        Truth(6, 6, 3),
-    ),
-    OddLog(
-        "a folder without a verdict",
-        {
-            **{f"r/{row['task']}_{row['trial']}/result.json": json.dumps(row) for row in _ROWS},
-            **{f"r/{row['task']}_{row['trial']}/chat.json": json.dumps(_talk("buy")) for row in _ROWS},
-            "r/lend_0/chat.json": json.dumps(_talk("buy")),
-            "r/lend_0/log.txt": "crashed",
-        },
-        Truth(4, 7, 3),
-    ),
-    OddLog(
         "a broken file",
         {**_FILES, "lend_0.json": '{"task": "lend", "messages": [{"ro', "config.yaml": "a: 1\n"},
         TWICE,
@@ -769,15 +530,7 @@ COMPLICATED: list[OddLog] = [
         "settings and a program's log",
         {"a.csv": _CSV, "config.json": json.dumps({"model": "m", "stream": True}), "run.log": "x\n"},
         TWICE,
-    ),
-    OddLog(
-        "labels of some, and settings",
-        {
-            "talks.jsonl": _lines([{"session_id": f"s{n}", "messages": _talk("buy")} for n in range(4)]),
-            "config.yaml": "a: 1\n",
-            "labels.csv": "session_id,resolved\ns0,yes\ns1,no\ns2,yes\n",
-        },
-        Truth(4, 4, 2),
+        never_read=True,
     ),
     OddLog(
         "two labels of each",
@@ -788,79 +541,22 @@ COMPLICATED: list[OddLog] = [
         Truth(2, 2, 0),
         never_read=True,
     ),
-    OddLog("a job with broken trials", _harbor(broken=True), TWICE),
-    OddLog(
-        "values in a row and a summary",
-        {"a.json": "\n".join(json.dumps(row, indent=1) for row in [*_ROWS, {"summary": {"rate": 0.5}}])},
-        TWICE,
-    ),
 ]
 
 
-def _by_paths(path: str, **more: Any) -> dict[str, str]:
-    """A file for each trial, whose path alone says of which task."""
-    return {
-        path.format(task=task, number=number, trial=trial, seed=trial + 41, random=f"a{number}{trial}x"): json.dumps(
-            {"success": done, **more}
-        )
-        for number, (task, both) in enumerate(VERDICTS.items())
-        for trial, done in enumerate(both)
-    }
-
-
+_TALKS = {task: json.dumps({"messages": _talk(task), "success": True}) for task in ONCE}
 #: Paths that say task and trial, and nothing else does.
-_PATHS = (
-    "{task}/{trial}.json", "{task}/{trial}/result.json", "{task}/seed_{seed}/result.json", "m/{task}/rep{trial}/r.json",
-    "{task}/sample_{trial}/result.json", "{task}_seed{seed}/result.json", "{task}__{random}/result.json",
-    "2025-01-0{trial}T10-0{number}-00_{task}/result.json",
-    "2025-01-01_12-0{trial}-00_A_on_{task}.{number}_{seed}/r.json",
-    "trial_{trial}/{task}.json", "seed_{seed}/{task}/result.json",
-)  # fmt: skip
-COMPLICATED += [OddLog(f"path {path.replace('/', ' ')}", _by_paths(path), TWICE) for path in _PATHS]
-
-
-def _words(line: str, other: str = "") -> str:
-    """A line for each trial, one of another task whose verdict is another word, and one that says nothing."""
-    rows = [*((task, trial, "PASS" if done else "FAIL") for task, trial, done in TRIALS)]
-    rows += [("lend", 0, other), ("lend", 1, other)] if other else []
-    return "".join(f"{line.format(task=task, trial=trial, word=word)}\n" for task, trial, word in rows)
-
-
-_MORE = Truth(4, 8, 3)
+_PATHS = ("{task}/{trial}.json", "{task}/trial_{trial}/log.json", "trial_{trial}/{task}.json")
 COMPLICATED += [
-    OddLog("lines with seconds", {"a.txt": _words("[{word}] {task} (trial {trial}) 12.5s")}, TWICE),
-    OddLog("lines with a sign", {"a.txt": _words("{word} {task}1 #{trial} (9s)")}, TWICE),
     OddLog(
-        "lines that broke",
-        {"a.txt": _words("[{word}] {task} (trial {trial}) 1s", "ERROR").replace("lend", "buy4")},
-        _MORE,
-    ),
-    OddLog(
-        "pairs that broke",
-        {"a.log": "begin\n" + _words("[00:01] INFO task={task} trial={trial} result={word} cost=0.5", "TIMEOUT")},
-        _MORE,
-    ),
-    OddLog("pairs left out", {"a.log": _words("task={task} trial={trial} result={word}", "SKIPPED")}, _MORE),
-    OddLog(
-        "tap with trials",
-        {
-            "a.tap": "1..6\n"
-            + "".join(
-                f"{'ok' if done else 'not ok'} {n} - {task} trial {k}\n" for n, (task, k, done) in enumerate(TRIALS)
-            )
-        },
+        f"path {path.replace('/', ' ')}",
+        {path.format(task=task, trial=trial): _TALKS[task] for task, trial, _ in TRIALS},
         TWICE,
-    ),
-    OddLog(
-        "documents of YAML",
-        {
-            "a.yaml": "---\n".join(
-                f"task: {task}\ntrial: {trial}\nsuccess: {done}\nmessages:\n- role: user\n  content: hi\n"
-                for task, trial, done in TRIALS
-            )
-        },
-        TWICE,
-    ),
+        never_read=True,
+    )
+    for path in _PATHS
+]
+COMPLICATED += [
     OddLog(
         "talks and verdicts by task and trial",
         {
@@ -868,14 +564,10 @@ COMPLICATED += [
             "verdicts.csv": _CSV,
         },
         TWICE,
-    ),
-    OddLog(
-        "results and what sums them up",
-        {"results.json": json.dumps({"id": "u", "results": _ROWS}), "run_metadata.json": json.dumps({"accuracy": 0.5})},
-        TWICE,
+        never_read=True,
     ),
 ]
-_OTHER_CELLS = "task,run1,run2\nbuy,pass,fail\nsell,pass,pass\nswap,fail,fail\nlend,ERR,timeout\n"
+_MORE = Truth(4, 8, 3)
 _THIRD = {
     "passed": ["buy#0", "sell#0", "sell#1"],
     "failed": ["buy#1", "swap#0", "swap#1"],
@@ -884,7 +576,6 @@ _THIRD = {
 _ERROR_IDS = {"resolved_ids": ["buy", "sell"], "unresolved_ids": ["lend"], "error_ids": ["swap"]}
 COMPLICATED += [
     OddLog("a heading again", {"a.csv": _CSV.replace("swap,0", "task,trial,success\nswap,0")}, TWICE),
-    OddLog("cells of other words", {"a.csv": _OTHER_CELLS}, _MORE),
     OddLog("a third list", {"a.json": json.dumps(_THIRD)}, Truth(8, 8, 3)),
     OddLog("error_ids", {"a.json": json.dumps(_ERROR_IDS)}, Truth(4, 4, 2)),
     OddLog(
@@ -904,9 +595,6 @@ _SPOKEN = [
     )
 ]
 _ROWS_OF_REWARDS = [{"task": task, "reward": float(done)} for task, _, done in TRIALS]
-_BARS = "| Task | Trial | Result |\n|---|---|---|\n" + "".join(
-    f"| {t} | {k} | {'✅' if d else '❌'} |\n" for t, k, d in TRIALS
-)
 _RUNS = [[{"task": task, "success": both[trial]} for task, both in VERDICTS.items()] for trial in range(2)]
 _CELLS = "".join(
     f"<tr><th>{n}</th><td>{t}</td><td>{k}</td><td>{done}</td></tr>" for n, (t, k, done) in enumerate(TRIALS)
@@ -921,26 +609,9 @@ COMPLICATED += [
     OddLog(
         "a reward of null", {"a.jsonl": _lines([{"task": "lend", "reward": None}, *_ROWS_OF_REWARDS])}, Truth(4, 7, 3)
     ),
-    OddLog("a frame in HTML", {"a.html": _FRAME}, TWICE),
-    OddLog("a frame in a notebook", {"a.ipynb": json.dumps(_NOTEBOOK)}, TWICE),
-    OddLog("a table with warning signs", {"a.md": f"{_BARS}| lend | 0 | ⚠️ |\n"}, Truth(4, 7, 3)),
+    OddLog("a frame in a notebook", {"a.ipynb": json.dumps(_NOTEBOOK)}, TWICE, never_read=True),
     OddLog("a table of Windows", {"a.csv": f"{_CSV}caf\u00e9,0,False\n".encode("cp1252")}, Truth(4, 7, 3)),
-    OddLog(
-        "errors in names of files",
-        {f"{t}_trial{k}_{'PASS' if d else 'FAIL'}.json": json.dumps(_talk("buy")) for t, k, d in TRIALS}
-        | {"lend_trial0_ERROR.json": json.dumps(_talk("buy"))},
-        Truth(4, 7, 3),
-    ),
 ]
-
-
-def _junit(name: str) -> dict[str, str]:
-    """A report of JUnit whose tests are called so."""
-    cases = "".join(
-        f"<testcase name='{name.format(task=task, trial=trial)}'>{'' if done else '<failure/>'}</testcase>"
-        for task, trial, done in TRIALS
-    )
-    return {"a.xml": f"<testsuite>{cases}</testsuite>"}
 
 
 def _attributes(**known: str | bool | int) -> list[dict[str, Any]]:
@@ -965,11 +636,6 @@ def _trace(task: str, trial: int, done: bool) -> list[dict[str, Any]]:
 
 _SPANS = [span for trial in TRIALS for span in _trace(*trial)]
 COMPLICATED += [
-    *(
-        OddLog(f"JUnit {name}", _junit(name), TWICE)
-        for name in ("t[{task}-{trial}]", "t[{trial}-{task}]", "{task}[{trial}]")
-    ),
-    OddLog("JUnit t[task-trial1]", _junit("t[{task}-trial{trial}]"), TWICE),
     OddLog("a root span", {"a.json": json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": _SPANS}]}]})}, TWICE),
     OddLog(
         "costs and no messages but of what is not judged",
@@ -978,9 +644,8 @@ COMPLICATED += [
     ),
 ]
 _WIDE_CSV = "task,{},{}\nbuy,PASS,FAIL\nsell,PASS,PASS\nswap,FAIL,FAIL\n"
-_TRIAL_COLUMNS = (("trial_1", "trial_2"), ("0", "1"), ("seed3", "seed4"), ("t1", "t2"), ("#1", "#2"), ("rep1", "rep2"))
-#: Columns of verdicts that may be anything's.
-_OTHER_COLUMNS = (("polite", "safe"), ("gpt", "claude"), ("judge_1", "judge_2"), ("a", "b"))
+#: Columns of verdicts, of trials or of anything else.
+_COLUMNS = (("trial_1", "trial_2"), ("0", "1"), ("#1", "#2"), ("polite", "safe"), ("gpt", "claude"), ("a", "b"))
 _TITLES = (
     "Nightly report",
     '"Results of v2, of today"',
@@ -989,29 +654,16 @@ _TITLES = (
     "#of today",
     "// a, b",
 )
-_SUMS = (
-    "overall: FAIL", "17/30 PASS", "Total: 12 passed", "Total: 2 PASSED, 1 FAILED", "Result: FAIL", "PASS rate: 66%",
-    "2 of 3 tasks PASS", "PASS: 2\nFAIL: 1", "== 2 PASSED, 1 FAILED ==", "OVERALL RESULT: FAILED", "Suite: shop FAIL",
-    "✅ 2 passed", "Summary: PASS 2", "PASSED: 2, FAILED: 1", "PASS: 2 (66%)\nFAIL: 1 (33%)",
-)  # fmt: skip
-_WORDS = _WIDE_CSV.replace(",", "   ")
 _BY_TRIAL = [{"task": task, "trial_1": first, "trial_2": second} for task, (first, second) in VERDICTS.items()]
-_ONCE = "".join(f"{task}: {'PASS' if done else 'FAIL'}\n" for task, done in ONCE.items())
 COMPLICATED += [
-    *(OddLog(f"columns {' '.join(names)}", {"a.csv": _WIDE_CSV.format(*names)}, TWICE) for names in _TRIAL_COLUMNS),
     *(
         OddLog(f"columns {' '.join(names)}", {"a.csv": _WIDE_CSV.format(*names)}, TWICE, never_read=True)
-        for names in _OTHER_COLUMNS
+        for names in _COLUMNS
     ),
     *(OddLog(f"a title {n}", {"a.csv": f"{title}\n{_CSV}"}, TWICE) for n, title in enumerate(_TITLES)),
-    *(OddLog(f"sums {n}", {"a.txt": f"{_ONCE}{line}\n"}, SINGLE) for n, line in enumerate(_SUMS)),
     OddLog("a commented heading", {"a.csv": f"# {_CSV}"}, TWICE),
-    OddLog("a column a trial in JSON", {"a.json": json.dumps(_BY_TRIAL)}, TWICE),
-    OddLog("words under agents", {"a.txt": _WORDS.format("gpt", "claude")}, TWICE, never_read=True),
-    OddLog("words under trials", {"a.txt": _WORDS.format("run1", "run2")}, TWICE),
-    OddLog("shares of trials", {"a.txt": "buy: 1/2 PASS\nsell: 2/2 PASS\nswap: 0/2 PASS\n"}, TWICE, never_read=True),
-    OddLog("tasks like sums", {"a.txt": f"{_ONCE}total-recall: PASS\nresults page: PASS\n"}, Truth(5, 5, 4)),
-    OddLog("tasks with numbers for names", {"a.txt": "1: PASS\n2: FAIL\n3: PASS\n"}, SINGLE),
+    OddLog("a column a trial in JSON", {"a.json": json.dumps(_BY_TRIAL)}, TWICE, never_read=True),
+    OddLog("lines of verdicts", {"a.txt": "buy: PASS FAIL\nsell: PASS PASS\n"}, TWICE, never_read=True),
     OddLog(
         "tasks in two cases", {"a.jsonl": _lines([{"task": t, "success": True} for t in ("A", "a")])}, SINGLE,
         never_read=True,
@@ -1026,14 +678,6 @@ _NUMBERED = [
 ]
 
 
-def _said(line: str, passed: str = "PASSED", failed: str = "FAILED") -> str:
-    return "".join(
-        f"{line.format(task=task, trial=trial, word=passed if done else failed)}\n" for task, trial, done in _NUMBERED
-    )
-
-
-_FAILURE = "><failure message='x'>y</failure></testcase>"
-_TRX = "<TestRun xmlns='http://microsoft.com/schemas/VisualStudio/TeamTest/2010'><Results>"
 _JEST = [
     {"ancestorTitles": [task], "fullName": f"{task} trial {trial}", "title": f"trial {trial}",
      "status": "passed" if done else "failed"}
@@ -1047,24 +691,11 @@ _EVALS = [
 _QUOTED = json.dumps({"messages": _talk("buy")}).replace('"', '""')
 _LEFT_OUT = {"fullName": "lend_it trial 4", "status": "pending"}
 COMPLICATED += [
-    OddLog("uneven trials in JUnit", {"a.xml": "<testsuite>" + _said(
-        "<testcase name='test_task[{task}-{trial}]'{word}", "/>", _FAILURE) + "</testsuite>"}, _UNEVEN),
-    OddLog("uneven trials in pytest", {"a.txt": _said("t.py::test_task[{task}-{trial}] {word} [ 9%]")}, _UNEVEN),
-    OddLog("functions of pytest", {"a.txt": _said("t.py::test_{task}[trial{trial}] {word} [ 9%]")}, _UNEVEN),
-    OddLog("pytest-xdist", {"a.txt": _said("[gw0] [  9%] {word} t.py::test_task[{task}-trial{trial}] ")}, _UNEVEN),
-    OddLog("uneven trials in .trx", {"a.trx": _TRX + _said(
-        "<UnitTestResult testName='{task}(trial: {trial})' testId='0b1f-{task}{trial}' outcome='{word}'/>",
-        "Passed", "Failed") + "</Results></TestRun>"}, _UNEVEN),
     OddLog("tests of Jest", {"a.json": json.dumps({"numTotalTests": 10, "success": False, "testResults": [
         {"name": "/a/agent.test.js", "status": "failed", "assertionResults": _JEST}]})}, _UNEVEN),
     OddLog("tests of Jest left out", {"a.json": json.dumps({"testResults": [
         {"name": "/a/agent.test.js", "status": "failed", "assertionResults": [*_JEST, _LEFT_OUT]}]})}, Truth(4, 11, 7)),
     OddLog("uneven trials of OpenAI's evals", {"a.jsonl": _lines([{"spec": {"eval_name": "shop"}}, *_EVALS])}, _UNEVEN),
-    OddLog("a wide table of uneven trials",
-           {"a.csv": "Task,Trial 1,Trial 2,Trial 3\nbuy,pass,fail,\nsell,pass,pass,fail\nswap,pass,,\n"},
-           Truth(3, 6, 4)),
-    OddLog("a wide table with a blank between",
-           {"a.csv": "Task,Trial 1,Trial 2,Trial 3\nbuy,pass,fail,\nsell,pass,,fail\n"}, Truth(2, 5, 2)),
     OddLog("LangSmith with whole conversations", {"a.csv":
            "id,example_id,status,inputs,outputs,feedback.correctness\n" + "".join(
                f'{task}{trial}-0a,ex-{task},success,"{{""task"": ""{task}""}}","{_QUOTED}",{int(done)}\n'

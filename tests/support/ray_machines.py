@@ -9,16 +9,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 
 class Machines:
-    """A head without cores, and nodes of one core each: a name, and what is in their environment."""
+    """A head without cores, and nodes of one core each, by name."""
 
-    def __init__(self, nodes: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(self, *nodes: str) -> None:
         from ray.cluster_utils import Cluster
 
         # A dead node is noticed in seconds rather than in half a minute.
@@ -38,12 +38,11 @@ class Machines:
         return list(self._nodes)
 
     def add(self, name: str) -> None:
-        settings = {"NODE": name, **self._wanted[name]}
-        self._nodes[name] = self._cluster.add_node(num_cpus=1, env_vars=settings, object_store_memory=100 << 20)
+        self._nodes[name] = self._cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
 
     def mend(self) -> None:
         """Bring back the nodes that were killed."""
-        for name in self._wanted.keys() - self._nodes.keys():
+        for name in set(self._wanted) - self._nodes.keys():
             self.add(name)
 
     def kill_node(self, name: str) -> None:
@@ -63,9 +62,9 @@ class Machines:
 
 
 @contextmanager
-def machines(nodes: Mapping[str, Mapping[str, str]]) -> Iterator[Machines]:
+def machines(*nodes: str) -> Iterator[Machines]:
     """A cluster for as long as the block takes."""
-    made = Machines(nodes)
+    made = Machines(*nodes)
     try:
         yield made
     finally:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from support.odd_logs import ONCE, SINGLE, TRIALS, TWICE, OddLog, Truth
+from support.odd_logs import ONCE, SINGLE, TRIALS, TWICE, OddLog
 
 _Event = tuple[str, dict[str, Any]]
 
@@ -109,7 +109,6 @@ def _parquet(*, text: bool = False, bare: bool = False) -> bytes:
     return out.getvalue()
 
 
-_OVERALL = json.dumps({"total": 3, "validation": {"completed": 1.0}, "custom": {"overall": {"total": 3, "pass": 2}}})
 _TABLE = {"columns": ["inputs", "outputs", "correct/v1/score"], "data": [[t, "y", int(d)] for t, d in ONCE.items()]}
 _HISTORY = [
     {"id": 0, "source": "user", "action": "message", "args": {"content": "please"}, "message": "please"},
@@ -142,14 +141,8 @@ TOOL_LOGS = [
     OddLog("evals no report", _evals(lambda t, d: [_sampling(t), _match(t, d)], final=False), SINGLE),
     OddLog(
         "AgentBench rewards",
-        {"runs.jsonl": _agentbench(lambda d: {"reward": float(d)}), "overall.json": _OVERALL},
+        {"runs.jsonl": _agentbench(lambda d: {"reward": float(d)})},
         SINGLE,
-    ),
-    OddLog(
-        "AgentBench two tasks",
-        {f"m/{task}/runs.jsonl": _agentbench(lambda d: {"result": d}) for task in ("os-std", "alf-std")}
-        | {f"m/{task}/overall.json": _OVERALL for task in ("os-std", "alf-std")},
-        Truth(6, 6, 4),
     ),
     OddLog("Weave evaluation", {"a.jsonl": _lines(_weave())}, SINGLE),
     OddLog("Weave examples", {"a.jsonl": _lines(_weave()[1::2])}, SINGLE),

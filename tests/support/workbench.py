@@ -1,8 +1,8 @@
 """One folder with small files of every kind, a store with a run of every kind, and sound calls of every command.
 
-The contract of the commands (``tests/cli/test_contract.py``) and that of the pages (``tests/explorer/test_kinds.py``)
-work here. A new command is called as its page shows it, or without anything where it requires nothing; further calls,
-and those that need other files, stand in :data:`CALLS`.
+The contracts of the commands (``tests/contracts/test_commands.py``) and of the pages of every kind
+(``test_pages_of_kinds.py`` beside it) work here. A new command is called as its page shows it, or without anything
+where it requires nothing; further calls, and those that need other files, stand in :data:`CALLS`.
 """
 
 from __future__ import annotations
@@ -48,11 +48,10 @@ CALLS: dict[str, tuple[str, ...]] = {
     ),
     "compare": (
         f"self {SYSTEMS} --pairs --sweep --show 2 --correlation pearson --resamples 20",
-        "GOOD BAD --resamples 20",
+        "GOOD BAD --resamples 20 --pairs",
         "tau.json other.json --resamples 20",
         "--systems systems.csv",
     ),
-    "runs compare": ("GOOD BAD --resamples 20 --pairs",),
     "tasks score": (
         "town/gold.json worse.json --resamples 20",
         "town/gold.json mine.json --resamples 0 --by domain -m all",
@@ -69,8 +68,6 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users find": ("talks.json --min-repeats 1", "spoken/gcdf1 --behaviour unmatched --min-repeats 9"),
     "users faults": ("tau.json --resamples 20",),
     "users likeness": ("talks.json more.json --corpus talks.json --resamples 20",),
-    "users profile": ("talks.json more.json --beside tau.json --resamples 20", "tau.json --resamples 0"),
-    "users map": ("ontology.json --out {}/map.json --dialogues talks.json",),
     "lab run": (
         "-n 4 --resamples 0 --level text --channel mild --detail",
         "-n 4 --resamples 20 --trials 2 --channel drop=0.5 --broken fail",
@@ -79,15 +76,11 @@ CALLS: dict[str, tuple[str, ...]] = {
     "lab goals": ("-n 4", "--goal TOWN0003"),
     "lab study": ("-n 2 --errors drop --rates 0.05,0.5 --resamples 5",),
     "lab blame": ("LAB", "LAB --limit 0"),
-    "lab cross": ("LAB OTHER --resamples 20",),
-    "lab train": ("heard.jsonl --out {}/nlu.npz --database town/db --test later.jsonl --practice 50 --epochs 1",),
     "babi simulate": ("--out {}/simulated --dialogues 2 --tasks 1 --to both",),
     "babi convert-dstc2": ("calls --out {}/converted.txt",),
-    "babi anonymise": ("log.jsonl --out {}/clean.jsonl",),
     "babi evaluate": ("--data babi --model tfidf --split tst",),
     "babi table": ("--data babi --models rules,nearest --tasks 1 --splits tst",),
     "babi train": ("--data babi --out {}/model --set epochs=1 --set dim=4",),
-    "babi search": ("--data babi --model tfidf --set input=history,utterance",),
     "babi attention": ("--data babi --load model --turn 1",),
     "babi interact": ("--model rules --task 1 --dialogues 2",),
     "data check": (
@@ -101,14 +94,11 @@ CALLS: dict[str, tuple[str, ...]] = {
     "data convert": ("gold.jsonl {}/converted.jsonl --to native",),
     "runs show": ("GOOD --limit 2", "LAB --limit 2"),
     "runs export": ("GOOD --out {}/passed-on", "LAB --redact --out {}/redacted"),
-    "runs path": ("GOOD",),
     "sql": ("'SELECT * FROM runs'", "'SELECT * FROM turns LIMIT 5'", "'SELECT 1 AS x WHERE false'"),
     "explain measures": ("", "FGA"),
     "explain profile": ("", "canon"),
     "reproduce": ("fga", "rsa"),
     "report": ("GOOD --out {}/report.html",),
-    "leaderboard": ("--store runs --out {}/board.html",),
-    "schema": ("score",),
 }
 #: What is not called here, and where it is.
 ELSEWHERE = {
@@ -118,11 +108,7 @@ ELSEWHERE = {
     "babi chat": "tests/cli/test_babi_chat.py: somebody has to talk to it",
     "lab chat": "tests/cli/test_lab.py: somebody has to talk to it",
     "lab new": "tests/cli/test_lab.py: what it prints is a path",
-    "lab track": "tests/cli/test_lab_llm.py: it takes a model",
     "data get": "tests/data: it takes a server",
-    "data path": "tests/data: it takes a dataset that was downloaded",
-    "data verify": "tests/data: it takes a dataset that was downloaded",
-    "data rm": "tests/data: it takes a dataset that was downloaded",
     "runs annotate": "tests/cli/test_runs.py: it changes the store",
     "runs tag": "tests/cli/test_runs.py: it changes the store",
     "runs rm": "tests/cli/test_runs.py: it changes the store",
@@ -132,7 +118,6 @@ ELSEWHERE = {
 STORED = {
     "GOOD": "score gold.jsonl good.jsonl bad.jsonl --run --resamples 20",
     "LAB": "lab run -n 4 --resamples 0 --channel drop=0.9 --seed 1",
-    "OTHER": "lab run -n 4 --resamples 0 --channel mild --seed 1",
     "STUDY": "lab study -n 2 --errors drop --rates 0.5 --resamples 5",
     "TASKS": "tasks score town/gold.json mine.json worse.json --resamples 20 --run",
     "TRIALS": "tasks score tau.json other.json --resamples 20 --run",
@@ -219,9 +204,6 @@ def build(folder: Path) -> Workbench:
     bench = Workbench(folder)
     with chdir(folder):
         silently("lab", "run", "-n", "4", "--resamples", "0", "--level", "text", "--out", "spoken", "--store", "other")
-        spoken = package.read(Path("spoken") / "conversations.jsonl").dialogues
-        package.write(spoken[:2], Path("heard.jsonl"), format="native")
-        package.write(spoken[2:], Path("later.jsonl"), format="native")
         for name, call in STORED.items():
             before = {one.id for one in bench.store.list()}
             silently(*call.split(), "--store", "runs")

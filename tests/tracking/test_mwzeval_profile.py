@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 import dialgauge
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.tracking import GUARDS, TrackedSystem
+from dialgauge.tracking import STOPS, TrackedSystem
 from support.reading import read_json
 from support.soak import examples
 from tracking.mwzeval_oracle import Tally, Written, tracking_mode
@@ -44,7 +44,7 @@ def gold_dialogues(gold: Gold) -> list[Dialogue]:
 def scored(gold: Sequence[Dialogue], predictions: Predictions) -> TrackedSystem:
     theirs, _ = read_json("mwzeval", predictions)
     return dialgauge.score(
-        gold, {"mine": theirs}, measures=MEASURES, profile="mwzeval", intervals=False, accept=GUARDS
+        gold, {"mine": theirs}, measures=MEASURES, profile="mwzeval", intervals=False, accept=STOPS
     ).systems[0]
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import polars
 import pytest
-from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 import dialgauge
@@ -24,6 +23,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
 from dialgauge.measures import Moments, Resampling
 from dialgauge.runs import Run, Store
+from dialgauge.stats import share_interval
 from dialgauge.tracking import (
     RESAMPLED,
     Renaming,
@@ -32,12 +32,8 @@ from dialgauge.tracking import (
     chosen_measures,
     required_measures,
     score_shards,
-    write_codes,
 )
 from support.shared import shared_folder
-from support.soak import examples
-from tracking.corpora import corpora
-from tracking.test_results import compared
 
 DATA = shared_folder("data")
 VALUES = ("north", "south", "east", "west")
@@ -226,85 +222,24 @@ def test_measures_that_sums_cannot_give(files: Path, tmp_path: Path) -> None:
     assert parts["JGA"] == pytest.approx(dialgauge.score(None, TALKS, profile="verbatim")[0]["JGA"], rel=1e-14)
 
 
-def test_files_at_an_address(files: Path, tmp_path: Path) -> None:
-    fsspec = pytest.importorskip("fsspec")
-    memory = fsspec.filesystem("memory")
-    for path in files.glob("part-*"):
-        memory.pipe(f"/bucket/{tmp_path.name}/{path.name}", path.read_bytes())
-    here = scored([files], tmp_path / "a").runs[0]
-    there = scored([f"memory://bucket/{tmp_path.name}/*"], tmp_path / "a").runs[0]
-    assert there.scores == here.scores
-    assert there.table("dialogue_scores").equals(here.table("dialogue_scores"))
-    assert there.manifest.inputs[0].sha256 == here.manifest.inputs[0].sha256
-    with pytest.raises(DialgaugeError, match="memory://nowhere: there is no such file or folder"):
-        scored(["memory://nowhere"], tmp_path / "a")
-
-
-@settings(max_examples=examples(20), deadline=None)
-@given(corpora(), st.integers(1, 3))
-def test_tables_of_codes_give_the_scores_of_the_dialogues(
-    tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Dialogue], list[Dialogue]], workers: int
-) -> None:
-    try:
-        found = dialgauge.score(both[0], both[1], measures="default", intervals=False).systems[0]
-    except DialgaugeError as error:
-        assert "share" in str(error) or "no turn has" in str(error)
-        return
-    folder = tmp_path_factory.mktemp("codes")
-    try:
-        write_codes(compared(*both), folder / "codes.parquet")
-    except DialgaugeError as error:
-        assert "cannot be written as codes" in str(error) and not compared(*both).coder.identity
-        return
-    scores = scored([folder / "codes.parquet"], folder / "store", resampling=None).systems[0]
-    assert {name: score.value for name, score in scores.scores.items()} == {
-        name: score.value for name, score in found.scores.items()
-    }
-    assert sorted(scores.run.table("dialogue_scores").rows()) == sorted(found.run.table("dialogue_scores").rows())
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"dialogue": [1], "gold:a": [1], "pred:a": [1]}, "needs the columns 'dialogue' and 'turn'"),
-        ({"dialogue": [1], "turn": [0], "gold:a": [1]}, "unpaired: a"),
-        ({"dialogue": [1], "turn": [0], "gold:a": [1.5], "pred:a": [1]}, "'gold:a' must hold whole numbers"),
-        ({"dialogue": [1], "turn": [0], "gold:a": [1], "pred:a": [None]}, "'pred:a' must hold whole numbers"),
-        ({"dialogue": [], "turn": [], "gold:a": [], "pred:a": []}, "has no rows"),
-        ({"a": [1]}, "holds no dialogues"),
-        ({"dialogue": [[1]], "turn": [0], "gold:a": [1], "pred:a": [1]}, "'dialogue' must hold strings or whole"),
-        (
-            {"dialogue": [1], "turn": [0], "gold:a": polars.Series([1], dtype=polars.Int128), "pred:a": [1]},
-            "at most 64 bits",
-        ),
-    ],
-)
-def test_tables_that_hold_no_codes(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
-    path = tmp_path / "codes.parquet"
-    polars.DataFrame(columns).write_parquet(path)
-    with pytest.raises(DialgaugeError, match=f"codes.parquet.*{message}"):
-        scored([path], tmp_path / "store")
-
-
-def test_tables_of_codes_with_other_slots_are_kept_apart(tmp_path: Path) -> None:
-    for name in "ab":
-        row = {"dialogue": [name], "turn": [0], f"gold:{name}": [1], f"pred:{name}": [1]}
-        polars.DataFrame(row).write_parquet(tmp_path / f"{name}.parquet")
-    with pytest.raises(DialgaugeError, match=r"b.parquet: its slots differ from those of a.parquet \(a, b\)"):
-        scored([tmp_path / "*.parquet"], tmp_path / "store")
-
-
 def test_linearised_intervals_are_those_of_resampling_where_there_are_many_dialogues() -> None:
     from dialgauge.stats import ratio_intervals
 
     chance = np.random.default_rng(7)
     below = chance.integers(1, 12, 20_000).astype(float)
     above = chance.binomial(below.astype(int), chance.beta(3, 2, 20_000)).astype(float)
-    low, high = Moments.of(above, below).interval(len(above), 0.95, (0.0, 1.0))
+    low, high, _ = Moments.of(above, below).interval(len(above), Resampling(), (0.0, 1.0))
     ((left, right),) = ratio_intervals(above[None], below[None], resamples=2000, seed=0, level=0.95, bounds=[(0, 1)])
     width = right - left
     assert abs(low - left) < 0.06 * width and abs(high - right) < 0.06 * width
-    assert Moments.of(np.ones(5), np.ones(5)).interval(5, 0.95, (0.0, 1.0)) == (1.0, 1.0)
+    twos = np.full(5, 2.0)
+    assert Moments.of(twos, twos).interval(5, Resampling(), (0.0, 1.0)).ends == (1.0, 1.0)
+
+
+def test_shares_of_dialogues_need_no_resamples_however_many_there_are() -> None:
+    right, there = (np.arange(1000.0) < limit for limit in (700, 800))
+    made = Moments.of(right.astype(float), there.astype(float)).interval(1000, Resampling(), (0.0, 1.0))
+    assert made == (*share_interval(700, 800), "0.95-one-more-unit")
 
 
 def test_many_dialogues_get_linearised_intervals_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,20 +297,6 @@ def test_a_dialogue_twice_in_one_file_is_refused(tmp_path: Path) -> None:
     write([*TALKS[:5], TALKS[2]], tmp_path / "twice.jsonl", format="native")
     with pytest.raises(DialgaugeError, match=r"twice.jsonl, dialogue talk2: two dialogues have this id"):
         scored([tmp_path / "twice.jsonl"], tmp_path / "store")
-    codes = {"dialogue": ["x", "y", "x"], "turn": [0, 0, 1], "gold:a": [1, 1, 1], "pred:a": [1, 1, 1]}
-    polars.DataFrame(codes).write_parquet(tmp_path / "codes.parquet")
-    with pytest.raises(DialgaugeError, match=r"codes.parquet, dialogue x: this id is used twice"):
-        scored([tmp_path / "codes.parquet"], tmp_path / "store")
-
-
-def test_codes_without_an_id_and_codes_that_are_excluded(tmp_path: Path) -> None:
-    codes = {"dialogue": ["x", None, "z"], "turn": [0, 0, 0], "gold:a": [1, 1, 1], "pred:a": [1, 2, 2]}
-    polars.DataFrame(codes).write_parquet(tmp_path / "codes.parquet")
-    with pytest.raises(DialgaugeError, match="'dialogue' must have no null"):
-        scored([tmp_path / "codes.parquet"], tmp_path / "store")
-    polars.DataFrame(codes | {"dialogue": ["x", "y", "z"]}).write_parquet(tmp_path / "codes.parquet")
-    assert scored([tmp_path / "codes.parquet"], tmp_path / "store")[0]["JGA"] == pytest.approx(1 / 3)
-    assert scored([tmp_path / "codes.parquet"], tmp_path / "store", exclude=["Z"])[0]["JGA"] == 0.5
 
 
 def test_a_profile_that_changes_under_its_name_is_another_one(files: Path, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_bars_by_domain_have_the_intervals_of_the_scorer() -> None:
     comparison = compare(gold, systems, measures="JGA", resamples=500, seed=3)
     rows = {row["group"]: row for row in drawn_bars(comparison)}
     for name, run in comparison.runs.items():
-        low, high = intervals([(read_counts(run), [parse_measure("JGA")])], Resampling(500, 3))[0][0].ends
+        low, high = intervals([(read_counts(run), [parse_measure("JGA")])], Resampling(seed=3))[0][0].ends
         assert low < rows[name]["value"] / 100 < high
         assert (rows[name]["low"], rows[name]["high"]) == pytest.approx((100 * low, 100 * high))
 

@@ -83,8 +83,8 @@ def test_ids_are_unique_over_all_files(tmp_path: Path) -> None:
 
 def test_one_profile_does_not_fit_the_files_of_two_datasets(shared_data: Path, tmp_path: Path) -> None:
     dialgauge.write([GOOD], tmp_path / "a.json", format="gcdf1")
-    (tmp_path / "b.json.gz").write_bytes((shared_data / "sgd" / "dev_dialogues_001.json.gz").read_bytes())
-    with pytest.raises(DialgaugeError, match="formats gcdf1, sgd"):
+    (tmp_path / "b.json.gz").write_bytes((shared_data / "multiwoz21" / "val.json.gz").read_bytes())
+    with pytest.raises(DialgaugeError, match="formats gcdf1, multiwoz"):
         score_conversations(tmp_path)
     assert score_conversations(tmp_path, UserOptions(profile="multiwoz21")).results[0].id == "good"
 

@@ -28,7 +28,7 @@ def test_a_share_of_zero_has_its_label_and_its_interval() -> None:
     hotel, train = rows(figure)
     assert (hotel["domain"], hotel["text"]) == ("hotel (n = 8)", "25.0")
     assert (train["domain"], train["value"], train["text"], train["low"]) == ("train (n = 12)", 0.0, "0.0", 0.0)
-    assert train["high"] == pytest.approx(100 * 1.96**2 / (12 + 1.96**2), abs=0.01)  # Wilson's bound for 0 of 12
+    assert train["high"] == pytest.approx(100 * (1 - 30 ** (-1 / 12)), abs=1e-9)
 
 
 def test_panels_of_counts_say_how_many_goals_have_the_domain() -> None:

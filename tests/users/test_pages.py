@@ -48,7 +48,7 @@ def happy() -> Dialogue:
 
 @cache
 def run() -> Run:
-    return users_scored([looping(), happy()], UserOptions(), resamples=0, name="two talks", workers=1)
+    return users_scored([looping(), happy()], UserOptions(), resamples=0, name="two talks")
 
 
 def cell(place: int, dialogue: str = "loops") -> TalkCell:
@@ -66,7 +66,7 @@ def overview(dialogue: str = "loops", of: Run | None = None) -> Overview:
 def heard(*acts: str) -> list[ActRow]:
     """What becomes of two acts of the system that are heard as these."""
     said = talk(GOAL, (), ("hotel inform area=north", "hotel inform stars=4"))
-    scored = users_scored([mishear(said, 1, *acts)], UserOptions(), resamples=0, workers=1)
+    scored = users_scored([mishear(said, 1, *acts)], UserOptions(), resamples=0)
     shown = view_of_dialogue(scored, "d1").turns[1].cell
     assert isinstance(shown, TalkCell)
     return list(shown.acts)
@@ -93,7 +93,7 @@ def test_what_was_not_recorded_is_told_from_what_was_not_understood() -> None:
     deaf = msgspec.structs.replace(
         happy(), turns=tuple(msgspec.structs.replace(turn, heard=None) for turn in happy().turns)
     )
-    scored = users_scored([deaf], UserOptions(), resamples=0, workers=1)
+    scored = users_scored([deaf], UserOptions(), resamples=0)
     first = view_of_dialogue(scored, "happy").turns[0]
     assert isinstance(first.cell, TalkCell)
     assert not first.cell.recorded
@@ -200,7 +200,7 @@ def test_a_dialogue_that_failed_says_why() -> None:
 def test_the_paper_s_conversations(shared_data: Path) -> None:
     folder = shared_data / "gcdf1"
     options = UserOptions(canonical_map=folder / "multiwoz21_canonical_map.json.gz")
-    scored = users_scored(folder / "conversations", options, resamples=0, workers=1)
+    scored = users_scored(folder / "conversations", options, resamples=0)
     library = Library(runs=[scored])
     listed = DialogueList(library, scored)
     assert listed.page(DialogueQuery(facets={"end": "loop"})).found == int(

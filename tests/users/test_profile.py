@@ -24,11 +24,8 @@ domains:
 
 
 def test_shipped_profiles_load() -> None:
-    assert shipped() == ["multiwoz21", "multiwoz21-people", "sgd"]
+    assert shipped() == ["multiwoz21", "multiwoz21-people"]
     assert load_profile("multiwoz21").domain("train") is not None
-    sgd = load_profile("sgd").domain("Restaurants_2")
-    assert sgd is not None
-    assert sgd.entity_slots == ("restaurant_name",)
 
 
 @pytest.mark.parametrize("name", shipped())

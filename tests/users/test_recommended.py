@@ -152,24 +152,8 @@ def test_times_are_not_matched_by_their_digits() -> None:
         assert scored(dialogue, values).scores["I-GCDF1"]["taxi"].f1 == f1, said
 
 
-def test_stale_failures_are_pruned_only_with_a_database(shared_data: Path, options: UserOptions) -> None:
-    source = shared_data / "gcdf1" / "conversations" / "dialogues_001.json.gz"
-    database = shared_data / "multiwoz21" / "db"
-    pruned = score_conversations(source, _with(options, "mode=recommended", database=database))
-    kept = score_conversations(source, _with(options, "mode=recommended"))
-    assert "failures:live" in str(pruned.settings.signature())
-    assert "failures:paper" in str(kept.settings.signature())
-    assert sum(map(_failing, pruned.results)) < sum(map(_failing, kept.results))
-    with pytest.raises(DialgaugeError, match="--database"):
-        score_conversations(source, _with(options, "failures=live"))
-
-
-def _failing(score: Any) -> int:
-    return sum(bool(task.fail_info) for task in score.goal.tasks.values())
-
-
-def _with(options: UserOptions, *overrides: str, database: Path | None = None) -> UserOptions:
-    return UserOptions(canonical_map=options.canonical_map, overrides=overrides, database=database)
+def _with(options: UserOptions, *overrides: str) -> UserOptions:
+    return UserOptions(canonical_map=options.canonical_map, overrides=overrides)
 
 
 def test_on_the_real_conversations_both_modes_agree(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,13 +18,11 @@ from dialgauge.users import (
     MeasureName,
     ScoredConversations,
     Scorer,
-    UserOptions,
     behaviour_tree,
     constraint_counts,
     goals_per_domain_set,
     paper_figures,
     reference_report,
-    score_conversations,
     score_name,
 )
 from dialgauge.values import CanonicalMap
@@ -236,15 +233,6 @@ def test_figures_in_percent(convlab_run: Run, baseline: Any) -> None:
         ("6a", want["figure6a_totals"]),
     ):
         assert {domain: figures[key].totals[domain] for domain in totals} == totals
-
-
-@pytest.mark.soak
-def test_several_processes_give_the_same_results(
-    convlab: ScoredConversations, shared_data: Path, options: UserOptions
-) -> None:
-    two = score_conversations(shared_data / "gcdf1" / "conversations" / "dialogues_00[1-4].json.gz", options, workers=2)
-    assert 0 < len(two.results) < len(convlab.results)
-    assert two.results == convlab.results[: len(two.results)]
 
 
 def test_verdicts_sum_to_the_counts_of_every_score(convlab: ScoredConversations) -> None:

@@ -15,7 +15,7 @@ from tools.reference.worked import worked_examples
 
 from dialgauge.formats import DialogueFormat, format_listing
 from dialgauge.runs import FIXED
-from dialgauge.users import FEATURES, GcdfConfig
+from dialgauge.users import GcdfConfig
 from dialgauge.users.faults import load_record
 from dialgauge.values import profile_listing
 
@@ -149,16 +149,11 @@ def _profile(made: Any) -> str:
 
 
 def _users() -> str:
-    needs = {"acts": " (needs acts)"}
     return sections(
         "# Options of users",
         "What `--config FILE` and `--set PATH=VALUE` of `dialgauge users` take, with defaults. "
         "[Score simulated users](../users.md).",
         table(("path", "about", "options"), _option_groups("", GcdfConfig())),
-        "## What users profile counts",
-        "A message is what the other side hears: no stop tokens, no text next to the user's own tool calls. Words that "
-        "carry matter exclude *the*, *please*, *need* and the like.",
-        table(("feature", "counts"), ((each.name, each.counts + needs.get(each.needs, "")) for each in FEATURES)),
     )
 
 

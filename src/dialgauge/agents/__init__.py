@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from dialgauge.agents.restaurant_user import RestaurantUser as RestaurantUser
     from dialgauge.agents.rules import RuleAgent as RuleAgent, Rules as Rules
     from dialgauge.agents.session import (
-        ALARM as ALARM,
         EXPLANATION as EXPLANATION,
         Scenario as Scenario,
         converse as converse,

@@ -7,13 +7,12 @@ labels that the record keeps. An agent that fails ends its own conversation only
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Any, NoReturn
+from contextlib import contextmanager
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -49,12 +48,6 @@ from dialgauge.text import counted
 EXPLANATION = "explanation"
 #: Seconds; no alarm can be set for much longer.
 _LONGEST = 1e8
-#: Alarms, one a second, that an agent may catch.
-_MOST_RINGS = 20
-_EXIT = os._exit
-#: Acts that were looked at, by identity, and the values of the one with most.
-_SEEN: dict[int, tuple[object, int]] = {}
-_MOST_SEEN = 1 << 14
 _UNTOLD = {"user": USER_DONE, "system": SYSTEM_QUIT}
 
 
@@ -117,7 +110,7 @@ def converse(user: Agent, system: Agent, scenario: Scenario) -> Dialogue:
     """Hold one conversation; the dialogue carries its outcome."""
     turns: list[Turn] = []
     try:
-        with _no_exit(), ALARM.within(scenario.limits.seconds):
+        with _time_limit(scenario.limits.seconds):
             outcome = _hold(user, system, scenario, turns)
     except _Failure as failure:
         outcome = failure.outcome
@@ -203,71 +196,24 @@ class _OutOfTime(BaseException):
     """The conversation took too long. No agent's ``except Exception`` shall swallow it."""
 
 
-class _Alarm:
-    """Interrupts what runs too long, where that can be done: in the main thread, on systems with alarms."""
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Interrupt what takes longer; 0 is no limit. It takes the main thread and a system with alarms."""
+    main = threading.current_thread() is threading.main_thread()
+    if not seconds or not main or not hasattr(signal, "setitimer"):
+        yield
+        return
 
-    def __init__(self) -> None:
-        self._set, self._seconds, self._rings = False, 0.0, 0
-
-    @contextmanager
-    def ready(self) -> Iterator[None]:
-        """Listens for the bell; once for many conversations, since asking for it takes longer than setting it."""
-        main = threading.current_thread() is threading.main_thread()
-        if self._set or not main or not hasattr(signal, "setitimer"):
-            yield
-            return
-        before, self._set = signal.signal(signal.SIGALRM, self._ring), True
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGALRM, before)
-            self._set = False
-
-    @contextmanager
-    def within(self, seconds: float) -> Iterator[None]:
-        """A conversation that may take so long; 0: as long as it likes."""
-        with nullcontext() if self._set else self.ready():
-            if not seconds or not self._set or threading.current_thread() is not threading.main_thread():
-                yield
-                return
-            self._seconds, self._rings = seconds, 0
-            # Again every second: an agent with a bare ``except`` would swallow a single ring.
-            signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST), 1.0)
-            try:
-                yield
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-
-    def _ring(self, *_: object) -> None:
-        self._rings += 1
-        if self._rings > _MOST_RINGS:
-            self._stop_process()
+    def ring(*_: object) -> None:
         raise _OutOfTime
 
-    def _stop_process(self) -> None:
-        """An agent caught every alarm and goes on for ever: nothing but the end of the process stops it."""
-        message = (
-            f"an agent ran on after {self._seconds:g} seconds and caught every attempt to stop it; this process ends\n"
-        )
-        os.write(2, message.encode())
-        _EXIT(70)
-
-
-ALARM = _Alarm()
-
-
-@contextmanager
-def _no_exit() -> Iterator[None]:
-    """What an agent means to end the whole process with ends its own conversation."""
-
-    def refused(status: int = 0) -> NoReturn:
-        raise SystemExit(f"it called os._exit({status})")
-
-    before, os._exit = os._exit, refused
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST))
     try:
         yield
     finally:
-        os._exit = before
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class _Failure(Exception):
@@ -353,11 +299,7 @@ def _problem(reply: object, message: Turn | None, speaker: Speaker, limits: Limi
 
 
 def _most_values(acts: object) -> int | None:
-    """The values of the act that has most; None where these are no acts. Agents say the same over and over, and what
-    never changes is looked at once."""
-    known = _SEEN.get(id(acts))
-    if known is not None and known[0] is acts:
-        return known[1]
+    """The values of the act that has most; None where these are no acts."""
     if type(acts) is not tuple and type(acts) is not list:
         return None
     most = 0
@@ -370,10 +312,6 @@ def _most_values(acts: object) -> int | None:
             if type(value) is not str:
                 return None
         most = max(most, len(act.values))
-    if type(acts) is tuple:
-        if len(_SEEN) >= _MOST_SEEN:
-            _SEEN.clear()
-        _SEEN[id(acts)] = acts, most
     return most
 
 

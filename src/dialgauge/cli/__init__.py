@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import errno
-import gc
 import os
 import signal
 import sys
@@ -67,13 +66,10 @@ COMMANDS = {
     "lab": "let systems and simulated users talk, and score the result",
     "explore": "browse the run store in a web browser",
     "report": "write runs as one HTML file, or as Markdown for a pull request",
-    "leaderboard": "write all runs of a store as one ranked static page",
     "reproduce": "recompute the tables and figures of a paper, next to theirs",
-    "runs": "the run store: list, show, annotate, compare, remove",
+    "runs": "the run store: list, show, annotate, copy, remove",
     "sql": "query all stored runs with SQL",
     "explain": "what profiles, measures and behaviours mean",
-    "schema": "JSON Schemas of all JSON outputs",
-    "config": "show the project file (dialgauge.toml) in effect",
 }
 
 
@@ -156,7 +152,7 @@ def _exit_code(argv: list[str]) -> int:
 
 
 def _stop_as_from_the_keyboard() -> None:
-    """Let a plain ``kill`` end the program as Ctrl-C does: finished work is kept, answers under way are awaited.
+    """Let a plain ``kill`` end the program as Ctrl-C does: finished work is kept.
 
     Only the exit code tells them apart: 143, not 130.
     """
@@ -227,7 +223,6 @@ def _run(arguments: list[str]) -> int:
     if arguments[0] in ("--version", "-V"):
         sys.stdout.write(f"dialgauge {__version__}\n")
         return 0
-    gc.set_threshold(500_000, 20, 20)  # what a command makes is hardly ever garbage; looking takes 5%
     if arguments[0] != "babi":  # its rankers multiply matrices; all others count, and the same on any number of cores
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from dialgauge.cli.dispatch import run

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import to_builtins
 
-from dialgauge import data, formats, lab, rankers, rendering
+from dialgauge import formats, lab, rendering
 from dialgauge.cli import common, writing
 from dialgauge.cli.babi_options import SimulatedWorld, keep_inputs, task_numbers
 from dialgauge.cli.choices import names_of
@@ -16,7 +16,6 @@ from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, Wh
 from dialgauge.cli.screen import err, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.text import counted, some_of
 from dialgauge.worlds import restaurant
 
 app = application(
@@ -133,61 +132,6 @@ def convert_dstc2(
     )
 
 
-@app.command()
-def anonymise(
-    log: Annotated[str, Argument(help="Chat logs: JSONL with speaker and text, or any known format.")],
-    target: Annotated[Path, OutputFile("--out", help="File to write.")],
-    gazetteer: Annotated[
-        list[str] | None, Option(metavar="KIND=FILE", help="List of names, one per line: person=staff.txt; repeatable.")
-    ] = None,
-    candidates: CandidatesOut = None,
-    report: Annotated[
-        Path | None, OutputFile(help="Write what was replaced, verbatim, as JSON. Keep this file private.")
-    ] = None,
-    to: Annotated[
-        Literal["chat-log", "babi", "native"],
-        Option(help="Output format. babi joins consecutive user messages, so that bots can be evaluated."),
-    ] = "chat-log",
-    *,
-    output: common.TableOutput,
-) -> None:
-    """Replace names, places, dates, numbers, phones and e-mail addresses in chat logs by tokens such as `<person>`.
-
-    Names are found with lists: a name on no list stays. The input logs are never overwritten.
-    """
-    from dialgauge.rendering import Table
-
-    anonymiser = data.Anonymiser(_gazetteers(gazetteer or []))
-    corpus = formats.read(log)
-    lists = [item.partition("=")[2] for item in gazetteer or ()]
-    keep_inputs(
-        {"--out": target, "--candidates-out": candidates, "--report": report, "--json": output.json},
-        [*corpus.files, *lists],
-    )
-    dialogues = list(tracked(anonymiser.dialogues(corpus.dialogues), "anonymising", len(corpus.dialogues)))
-    notes = formats.write(map(rankers.joined_messages, dialogues) if to == "babi" else dialogues, target, format=to)
-    if candidates:
-        _write_candidates(candidates, rankers.operator_candidates(dialogues))
-    if report:
-        replaced = sorted((kind, text, count) for (kind, text), count in anonymiser.replaced.items())
-        writing.write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in replaced])
-    replacements = Table(f"Replacements in {counted(len(dialogues), 'conversation')}", ["token", "times"])
-    for kind, count in anonymiser.counts().items():
-        replacements.add(f"<{kind}>", count)
-    left = anonymiser.suspects
-    kept = some_of((word for word, _ in left.most_common()), 8)
-    replacements.notes += [
-        "Not detected: names that are on no list, nicknames, misspelt names, and people identifiable from the content. "
-        "Read a sample before you share it, and add what must stay private to a list (--gazetteer).",
-        *([f"Kept, but capitalised like names: {kept}"] if left else []),
-    ]
-    output.show([replacements])
-    for note, count in sorted((corpus.notes.counts + notes.counts).items()):
-        err.print(f"{note}: {count}")
-    counts = {"replaced": anonymiser.counts(), "left_like_names": len(left)}
-    output.document("babi-anonymise", {"conversations": len(dialogues), **counts})
-
-
 def _ranges(text: str, option: str) -> dict[int, restaurant.Range]:
     """``1:0-4,5:1-3`` as task to range."""
     ranges: dict[int, restaurant.Range] = {}
@@ -205,16 +149,6 @@ def _shares(text: str) -> tuple[float, float, float]:
     except ValueError as error:
         raise DialgaugeError(f"--info expects three numbers, for example 0.25,0.25,0.5 (got '{text}')") from error
     return phone, address, both
-
-
-def _gazetteers(given: list[str]) -> dict[str, list[str]]:
-    lists: dict[str, list[str]] = {}
-    for item in given:
-        kind, equals, name = item.partition("=")
-        if not equals:
-            raise DialgaugeError(f"--gazetteer expects KIND=FILE, for example person=staff.txt (got '{item}')")
-        lists.setdefault(data.check_kind(kind), []).extend(data.read_gazetteer(Path(name)))
-    return lists
 
 
 def _write_candidates(path: Path, texts: list[str]) -> None:

@@ -26,7 +26,7 @@ ModelOption = Annotated[
         not_with=("--url",),
         metavar="NAME",
         known=MODELS,
-        help=f"Model name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}.",
+        help=f"Model name, such as tfidf or memn2n. Default: {DEFAULT_MODEL}.",
     ),
 ]
 LoadOption = Annotated[
@@ -43,16 +43,14 @@ SetOption = Annotated[
     list[str] | None, Option("--set", metavar="NAME=VALUE", help="Model setting, for example dim=64; repeatable.")
 ]
 PresetOption = Annotated[
-    Literal["default", "paper", "margin"] | None,
-    Option(
-        metavar="NAME", help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss)."
-    ),
+    Literal["default", "paper"] | None,
+    Option(metavar="NAME", help="Settings preset for learned models: default or paper (slow)."),
 ]
 DeviceOption = Annotated[
     str | None,
     Option(
         metavar="NAME",
-        known=KnownNames("cpu cuda auto".split, closed=False),
+        known=KnownNames("cpu cuda auto".split),
         help="Device for learned models: cpu, cuda, or auto (a GPU if present).",
     ),
 ]

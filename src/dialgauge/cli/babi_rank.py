@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge import agents, lab, rankers, rendering, responses
-from dialgauge.cli import common, writing
+from dialgauge.cli import common
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     Bot,
@@ -24,7 +24,6 @@ from dialgauge.cli.choices import WORLDS, measures_of, names_of
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Option, OutputFolder, WholeNumber, command
 from dialgauge.cli.output import AlwaysStoredOutput, OnScreen
-from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds import restaurant
 
@@ -34,21 +33,6 @@ if TYPE_CHECKING:
 
 #: What the page of ``babi table`` is about, whichever tables it holds.
 PAGE_TITLE = "Response selection on the dialog bAbI tasks"
-
-
-@command()
-def models(output: common.TableOutput) -> None:
-    """List the available models, and what the others need."""
-    listing = rankers.ranker_listing()
-    made = rendering.Table("Models", [rendering.Column("name", exact=True), "what it is", "seeds matter", "settings"])
-    for entry in listing:
-        if entry.content is not None:
-            made.add(entry.name, entry.content.summary, entry.content.seeded, " ".join(entry.content.settable))
-    output.show([made])
-    output.document("tables", writing.tables_document([made]))
-    for entry in listing:
-        if entry.reason is not None:
-            err.print(entry.reason)
 
 
 @command()
@@ -93,7 +77,7 @@ def evaluate(
         Option(
             "--measures",
             "-m",
-            known=measures_of("responses", check=["default"]),
+            known=measures_of("responses"),
             help="Measures, comma-separated, for example hits@1,MRR; 'default' for the defaults.",
         ),
     ] = None,
@@ -182,7 +166,7 @@ def table(
     data: DataOption,
     models: Annotated[
         str,
-        Option(known=names_of("rankers", "ranker_names", closed=False, several=True), help="Models, comma-separated."),
+        Option(known=names_of("rankers", "ranker_names", several=True), help="Models, comma-separated."),
     ] = "rules,tfidf,tfidf-type,nearest",
     tasks: Annotated[str, Option(help="Tasks from 1 to 6, for example 1-5 or 1,3.")] = "1-6",
     splits: Annotated[

@@ -15,7 +15,7 @@ from dialgauge.cli.options import Option, OutputFolder, command
 @command()
 def train(
     folder: Annotated[Path, OutputFolder("--out", help="Folder for the model and its checkpoint.")],
-    model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
+    model: Annotated[str, Option(known=MODELS, help="Model name, such as tfidf or memn2n.")] = "memn2n",
     task: TaskOption = None,
     seed: Annotated[
         int, Option(min=0, help="Random seed for the model and, with --logs, for the train/test split.")

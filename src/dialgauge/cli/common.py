@@ -2,54 +2,22 @@
 
 from __future__ import annotations
 
-import gc
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Struct
 
 from dialgauge import engine, formats, rendering, runs
-from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, TOOL_DOMAINS, names_of
+from dialgauge.cli.choices import FORMATS, TOOL_DOMAINS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.writing import on_screen, print_tables, write_document, write_table_file
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.engine import WorkPlace
-
-
-def numpy_first() -> None:
-    """Import numpy before anything that needs it.
-
-    Python 3.11 keeps its frames in pieces of 16 kB. Further down in a chain of imports, numpy's own would come to the
-    end of a piece, and take and give back another one a thousand times.
-    """
-    import numpy  # noqa: F401
-
-
-@contextmanager
-def kept_for_good() -> Iterator[None]:
-    """Read without garbage collection, and spare what was read later ones: it lives as long as the process."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-        gc.freeze()
-    finally:
-        if was_on:
-            gc.enable()
-
-
-_SHOWN: list[object] = []
-
-
-def keep_shown(results: object) -> None:
-    """Keep results alive until the program ends: freeing them first takes 2% of its time."""
-    _SHOWN[:] = [results]
 
 
 # Options that several commands take, each worded once.
@@ -95,11 +63,7 @@ TableOption = Annotated[
     Path | None,
     OutputFile(help="Write tables to FILE: .md, .html, .csv or .json; .tex: the first (--wide: with intervals)."),
 ]
-FiguresOption = Annotated[Path | None, OutputFolder(help="Draw figures into FOLDER.")]
-FigureFormatOption = Annotated[
-    str,
-    Option(metavar="FORMAT", known=FIGURE_FORMATS, help="svg, png, pdf or json (Vega-Lite); several, comma-separated."),
-]
+FiguresOption = Annotated[Path | None, OutputFolder(help="Draw figures into FOLDER, as SVG and PDF.")]
 RedactOption = Annotated[
     bool,
     Option(help="Replace personal data, found by its shape, by field names in tool calls, and by what users know."),
@@ -185,7 +149,7 @@ TurnsOption = Annotated[
     str | None,
     Option(
         metavar="HOW",
-        help="How PRED numbers turns: shift=1 (from 1), step=2 (the system's turns count), auto (as fits GOLD).",
+        help="How PRED numbers turns: shift=1 (from 1), step=2 (the system's turns count).",
     ),
 ]
 RenameOption = Annotated[
@@ -195,9 +159,8 @@ AcceptFindingOption = Annotated[
     list[str] | None,
     Option(
         metavar="KIND",
-        known=names_of("tracking", "GUARDS"),
-        help="Score although these look wrong: turn_numbers, slot_names, dialogue_ids, invalid_outputs, absent_values, "
-        "joined_slots, turn_changes, boolean_values, value_spellings or own_gold; repeatable.",
+        known=names_of("tracking", "STOPS"),
+        help="Score although the turns look shifted (turns), GOLD and PRED swapped (roles), or few ids meet (ids).",
     ),
 ]
 
@@ -236,29 +199,17 @@ class DrawnOutput(TableOutput, frozen=True):
     """The same for commands that also draw."""
 
     figures: FiguresOption = None
-    figure_format: FigureFormatOption = "svg"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._endings()
-
-    def _endings(self) -> list[str]:
-        """The formats that ``--figure-format`` names and what draws them, checked before any work is done."""
-        endings = list(dict.fromkeys(f".{kind.strip()}" for kind in self.figure_format.split(",")))
-        for ending in endings:
-            if ending not in rendering.ENDINGS:
-                known = [name.removeprefix(".") for name in rendering.ENDINGS]
-                raise DialgaugeError(f"unknown --figure-format '{ending[1:]}'.{nearest(ending[1:], known)}")
-            if self.figures is not None:
-                rendering.check_ending(self.figures / f"figure{ending}")
-        return endings
+        if self.figures is not None and (missing := rendering.missing_drawer()) is not None:
+            raise missing
 
     def draw(self, figures: Mapping[str, Callable[[], Any]]) -> None:
         """Draw figures, if a folder was named for them, and say which."""
         if self.figures is None:
             return
-        files = {self.figures / f"{name}{ending}": draw for name, draw in figures.items() for ending in self._endings()}
-        for path in rendering.save_all(files):
+        for path in rendering.save_all(self.figures, figures):
             err.print(f"drew {path}")
 
 

@@ -39,8 +39,8 @@ ResamplesOption = Annotated[
     WholeNumber(
         of="resamples",
         min=1,
-        why="a comparison is its tests and intervals, all from resamples",
-        help="Resamples for tests and intervals.",
+        why="a comparison is its tests, all from resamples",
+        help="Resamples for tests and intervals of differences.",
     ),
 ]
 ConfidenceOption = Annotated[
@@ -132,6 +132,7 @@ class ComparisonOutput(common.DrawnOutput, frozen=True):
 
     view: common.ViewOption = False
     store: common.StoreOption = None
+    run: common.RunOption = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -139,15 +140,6 @@ class ComparisonOutput(common.DrawnOutput, frozen=True):
             from dialgauge.cli.explore import require_explorer
 
             require_explorer()
-
-
-class StoredComparisonOutput(ComparisonOutput, frozen=True):
-    """The same where the runs that are compared can be stored."""
-
-    run: common.RunOption = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
         if self.run:
             runs.Store(self.store).check_writable()
 
@@ -206,7 +198,7 @@ def main(
     inputs: TrackerInputs,
     testing: Testing,
     request: Request,
-    output: StoredComparisonOutput,
+    output: ComparisonOutput,
 ) -> int:
     """Compare systems: scores with letters and ranks, paired tests, what the test set can resolve.
 
@@ -220,13 +212,12 @@ def main(
             "nothing to compare: give a gold file and two or more prediction files (dialgauge compare GOLD PRED PRED), "
             "or stored runs (dialgauge compare RUN RUN)"
         )
-    common.numpy_first()
     if _are_runs(files, output.store):
         refuse("stored runs are already scored", inputs, run=output.run, format=format)
-        return compare_stored(files, testing, request, output)
+        return _compare_stored(files, testing, request, output)
     if format or _are_results(files, output.store):
         refuse("agent results are already scored", inputs)
-        return compare_stored(files, testing, request, output, format)
+        return _compare_stored(files, testing, request, output, format)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
     if not inputs.gold_format:
@@ -255,10 +246,10 @@ def main(
     for name, each in comparison.runs.items():
         notes = [note for note in each.notes if note_kind(note) in _READ]
         err.print("; ".join([f"{name} ({profile}): {each.coverage.sentence()}", *notes]))
-    return present(comparison, request.options(comparison.systems), output)
+    return _present(comparison, request.options(comparison.systems), output)
 
 
-def compare_stored(
+def _compare_stored(
     runs: Sequence[Run | str],
     testing: Testing,
     request: Request,
@@ -278,7 +269,7 @@ def compare_stored(
         missing=testing.missing,
         format=format,
     )
-    return present(comparison, request.options(comparison.systems), output)
+    return _present(comparison, request.options(comparison.systems), output)
 
 
 def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
@@ -330,9 +321,8 @@ def _present_systems(path: Path, output: ComparisonOutput) -> None:
     )
 
 
-def present(compared: comparison.Comparison, options: comparison.ComparisonOptions, output: ComparisonOutput) -> int:
+def _present(compared: comparison.Comparison, options: comparison.ComparisonOptions, output: ComparisonOutput) -> int:
     """Print, write and draw a comparison; the exit code says whether it is complete."""
-    common.keep_shown(compared)
     for note in compared.reading_notes:
         err.print(f"{note}.")
     screen = out if output.on_screen else err
@@ -349,7 +339,7 @@ def present(compared: comparison.Comparison, options: comparison.ComparisonOptio
     )
     writing.print_sentence(f"{compared.verdict}.", screen)
     shown = list(compared.runs.values())
-    if isinstance(output, StoredComparisonOutput) and output.run:
+    if output.run:
         store = runs.Store(output.store)
         shown = [store.add(run) for run in compared.runs_with_intervals()]
         for run in shown:

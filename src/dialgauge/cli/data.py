@@ -9,9 +9,9 @@ from typing import Annotated
 
 import msgspec
 
-from dialgauge import data, formats, rendering
+from dialgauge import data
 from dialgauge.cli import common, writing
-from dialgauge.cli.choices import DATASETS, FORMATS, WRITABLE_FORMATS
+from dialgauge.cli.choices import DATASETS, WRITABLE_FORMATS
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
@@ -22,7 +22,6 @@ from dialgauge.worlds import domain, tools
 app = application("Inspect and convert dialogue files, and download datasets.", parts=__name__)
 
 Limit = Annotated[int, Option(min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
-Name = Annotated[str, Argument(known=DATASETS, help="Dataset name (see 'dialgauge data list').")]
 
 
 @app.command()
@@ -38,13 +37,16 @@ def check(
     ontology: Annotated[str | None, Option(metavar="FILE", help="Ontology to check values against.")] = None,
     format: common.FormatOption = None,
     max_bytes: Limit = DEFAULT_LIMIT,
+    load_tools: Annotated[
+        bool, Option(help="Import the tools.py of a domain's folder, which runs it, to check it and its tasks.")
+    ] = False,
     *,
     output: common.TableOutput,
 ) -> None:
     """Report what a file is, what is in it, and what is wrong with it.
 
-    In a domain's folder (with a domain.yaml) it reads everything and runs nothing: its tools.py runs, with your
-    permissions, only in commands such as 'dialgauge lab run --domain'.
+    A domain's folder (with a domain.yaml) is read without running its tools.py, unless --load-tools is given. That code
+    runs with your permissions.
 
     Exit code: 0 no problems, 1 problems that make scores incomplete, 2 nothing could be read.
     """
@@ -54,7 +56,7 @@ def check(
     from dialgauge.api import check as look
     from dialgauge.rendering import Table
 
-    domains, source = domain_reports(source)
+    domains, source = domain_reports(source, load_tools)
     with progress_bar("reading dialogues") as advance:
         report = look(source, format=format, gold=gold, ontology=ontology, limit=max_bytes, advance=advance)
     if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, source), None)):
@@ -102,8 +104,6 @@ def _check_domain(folder: str, output: common.TableOutput) -> None:
     output.document("data-check-domain", checked.document())
     output.show(checked.tables())
     if output.on_screen:
-        if checked.domain.tools:
-            out.print("Its tools were not run; 'dialgauge lab run --domain' runs them, with your own rights.")
         out.print(f"{checked.domain.name} is sound.")
 
 
@@ -112,7 +112,7 @@ def convert(
     source: Annotated[str, Argument(help="File, folder, pattern, archive, or - for stdin.")],
     target: Annotated[Path, Argument(help="File to write, - for stdout; gzipped if the name ends in .gz.")],
     to: Annotated[
-        str, Option(metavar="NAME", known=WRITABLE_FORMATS, help="Output format (see 'dialgauge data formats').")
+        str, Option(metavar="NAME", known=WRITABLE_FORMATS, help="Output format, for example native (docs/formats.md).")
     ],
     format: common.FormatOption = None,
     original_ids: Annotated[
@@ -152,34 +152,6 @@ def convert(
             console.print(f"{words}: {items}")
 
 
-@app.command("formats")
-def list_formats(
-    name: Annotated[str | None, Argument(known=FORMATS, help="Show a whole small file in this format.")] = None,
-    *,
-    output: common.TableOutput,
-) -> None:
-    """List the known formats, including plugins, or show what a file in one of them looks like."""
-    if name is not None:
-        chosen = formats.format_named(name)
-        example = (formats.format_example(name) or b"").decode() or getattr(chosen, "written_by", "")
-        output.document("data-formats", {"formats": [{"name": name, "example": example}]})
-        if output.on_screen:
-            out.print(f"{name}: {chosen.summary}")
-            out.write(f"{example.rstrip() or 'There is no example to show.'}\n")  # tabs stay
-        return
-
-    listing = rendering.Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
-    for plugin in formats.format_listing():
-        known = plugin.content
-        if known is None:
-            listing.add(plugin.name, None, False, False, plugin.reason)
-            continue
-        writes = isinstance(known, formats.DialogueFormat) and known.writes
-        listing.add(plugin.name, known.kind, known.kind != "document", writes, known.summary)
-    output.document("data-formats", {"formats": listing.records()})
-    output.show([listing])
-
-
 @app.command("list")
 def list_datasets(output: common.TableOutput) -> None:
     """List the datasets that can be downloaded, and which are present."""
@@ -191,11 +163,11 @@ def list_datasets(output: common.TableOutput) -> None:
 
 @app.command()
 def get(
-    name: Name,
+    name: Annotated[str, Argument(known=DATASETS, help="Dataset name (see 'dialgauge data list').")],
     offline: Annotated[bool, Option(help="Do not use the network.")] = False,
     accept_change: Annotated[bool, Option(help="Accept files that differ from the first download.")] = False,
 ) -> None:
-    """Download, verify and unpack a dataset, all or nothing; downloads resume."""
+    """Download, verify and unpack a dataset, all or nothing, and print its folder; downloads resume."""
     dataset = data.catalogue().find(name)
     with _transfer_progress() as watcher:
         done = data.get(
@@ -210,42 +182,6 @@ def get(
         )
     err.print(f"Licence: {dataset.licence}. Please cite: {dataset.citation}")
     out.print(str(done.path))
-
-
-@app.command()
-def path(name: Name) -> None:
-    """Print the folder of a dataset."""
-    dataset, folder = data.catalogue().find(name), data.data_folder()
-    own_folder = data.dataset_folder(dataset, folder)
-    if not own_folder.is_dir():
-        raise DialgaugeError(f"{name} is not in {folder.root}; download it with 'dialgauge data get {name}'")
-    out.print(str(own_folder))
-
-
-@app.command()
-def verify(
-    name: Annotated[str | None, Argument(known=DATASETS, help="Dataset name. Default: all that are present.")] = None,
-    *,
-    output: common.TableOutput,
-) -> None:
-    """Check every file of a dataset against its checksum. Exit code 1 if one is changed or missing."""
-    known, folder = data.catalogue(), data.data_folder()
-    here = [item for item in known.datasets if folder.path(item.name).is_dir()] if name is None else [known.find(name)]
-    if not here:
-        raise DialgaugeError(f"no dataset in {folder.root}; 'dialgauge data list' shows what can be downloaded")
-    results = [data.verify(dataset, folder) for dataset in here]
-    _write_record(output.json, "data-verify", results, "datasets")
-    output.show([data.verification_table(results)])
-    raise SystemExit(0 if all(result.sound for result in results) else 1)
-
-
-@app.command()
-def rm(name: Name) -> None:
-    """Remove a downloaded dataset."""
-    dataset, folder = data.catalogue().find(name), data.data_folder()
-    if not data.remove(dataset, folder):
-        raise DialgaugeError(f"{dataset.title} is not in {folder.root}; 'dialgauge data list' shows what is there")
-    err.print(f"removed {dataset.title} from {folder.root}")
 
 
 @contextmanager
@@ -288,14 +224,14 @@ def _write_record(path: Path | None, schema: str, record: object, name: str = ""
         writing.write_document(path, schema, {name: content} if name else content)
 
 
-def domain_reports(sources: Sequence[str]) -> tuple[list[tools.DomainReport], list[str]]:
+def domain_reports(sources: Sequence[str], load_tools: bool) -> tuple[list[tools.DomainReport], list[str]]:
     """Reports on those sources that are folders of tool domains, and the other sources."""
     reports, others = [], []
     for source in sources:
         folder = Path(source)
         if (folder / "domain.yaml").is_file() and tools.is_tool_domain(folder):
             _check_services(folder)
-            reports.append(tools.check_tool_domain(folder, data.data_folder().root))
+            reports.append(tools.check_tool_domain(folder, data.data_folder().root, load_tools=load_tools))
         else:
             others.append(source)
     return reports, others

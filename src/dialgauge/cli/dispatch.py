@@ -35,8 +35,6 @@ EXIT_TERMINATED = 143
 _COMPLETION = ("--complete", "--install-completion", "--show-completion")
 #: Options that read from the store, write to it themselves, or leave nothing to store.
 _USE_STORE = {"--from", "--fail-on-drop", "--view", "--systems", "--run"}
-#: Commands that a project file says nothing about.
-_OWN_DEFAULTS = ("config", "schema")
 
 
 def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
@@ -54,7 +52,7 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
         inner = command_name(group, rest)
         if inner is None:
             return _without_command(group, name, rest)
-        outcome = _run_command(group, name, inner, rest, project_file=project_file and name not in _OWN_DEFAULTS)
+        outcome = _run_command(group, name, inner, rest, project_file=project_file)
     except SystemExit as stop:
         outcome = stop.code
     except DialgaugeError as error:

@@ -33,14 +33,10 @@ def explore(
     port: Annotated[
         int | None, Option(min=0, max=65535, help="Port to listen on. Default: 8642, or the next free one.")
     ] = None,
-    host: Annotated[
-        str, Option(metavar="ADDRESS", help="Address to listen on; non-local addresses need --allow-remote.")
-    ] = "127.0.0.1",
-    allow_remote: Annotated[bool, Option(help="Accept other machines; the URL then carries a token.")] = False,
     no_open: Annotated[bool, Option(help="Do not open a browser.")] = False,
     store: StoreOption = None,
 ) -> None:
-    """Browse runs: scores, charts, dialogues, comparisons, SQL.
+    """Browse runs: scores, charts, dialogues, comparisons.
 
     Labels and notes on dialogues are saved in the store. Nothing leaves this machine, and nothing is downloaded.
     """
@@ -52,7 +48,7 @@ def explore(
         if len(chosen) != 1:
             raise DialgaugeError("--read opens a conversation of one run: name that run")
         path = explorer.reading_address(explorer.Library(opened), chosen[0], read)
-    show_pages(opened, chosen, path=path, host=host, port=port, allow_remote=allow_remote, browser=not no_open)
+    show_pages(opened, chosen, path=path, port=port, browser=not no_open)
 
 
 def show_pages(
@@ -60,9 +56,7 @@ def show_pages(
     runs: Sequence[Run],
     *,
     path: str = "",
-    host: str = "127.0.0.1",
     port: int | None = None,
-    allow_remote: bool = False,
     browser: bool = True,
 ) -> None:
     """Serve the explorer, opened at some runs or at a page of its own, until the keyboard stops it."""
@@ -76,7 +70,7 @@ def show_pages(
             webbrowser.open(address)
 
     opened = path or explorer.page_address([run.id for run in runs])
-    explorer.serve(store, host=host, port=port, allow_remote=allow_remote, path=opened, ready=ready)
+    explorer.serve(store, port=port, path=opened, ready=ready)
 
 
 def _has_screen() -> bool:

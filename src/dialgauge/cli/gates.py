@@ -19,9 +19,8 @@ from msgspec.structs import replace
 from dialgauge import measures, rendering, runs, stats
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Option, OutputFile
+from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
-from dialgauge.cli.writing import write_file
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted, note_kind
 
@@ -63,7 +62,6 @@ class Gates(Struct, frozen=True):
             help="Tolerate drops up to this: percentage points of a share, otherwise the measure's unit.",
         ),
     ] = 0.0
-    junit: Annotated[Path | None, OutputFile(help="Write the checks as JUnit XML, one test case per check.")] = None
 
     def gate(
         self,
@@ -82,9 +80,7 @@ class Gates(Struct, frozen=True):
         thresholds = [Threshold.parse(written) for written in self.fail_under or ()]
         for threshold in thresholds if check_names else ():
             threshold.check(family)
-        if self.junit is not None and not thresholds and self.fail_on_drop is None:
-            raise DialgaugeError("--junit writes checks, and there are none: add --fail-under or --fail-on-drop")
-        gate = BuildGate(thresholds, margin=self.margin, junit=self.junit)
+        gate = BuildGate(thresholds, margin=self.margin)
         if self.fail_on_drop is None:
             return gate
         if _is_to_score(self.fail_on_drop, store):
@@ -193,7 +189,6 @@ class Checks(Struct, frozen=True):
     """All checks of a command's runs."""
 
     found: Sequence[Check] = ()
-    junit: Path | None = None
     margin: float = 0.0
 
     def document(self) -> dict[str, object]:
@@ -202,8 +197,6 @@ class Checks(Struct, frozen=True):
 
     def exit_code(self, otherwise: int) -> int:
         """Say which checks failed and in which measure; the code of a failed check, of missing units, or the other."""
-        if self.junit is not None:
-            write_file(self.junit, _junit(self.found))
         failed = [check for check in self.found if not check.passed]
         for check in failed:
             err.print(f"FAILED: {check.system}: {check.sentence}")
@@ -228,7 +221,6 @@ class BuildGate(Struct, frozen=True):
     #: A file to score as the others are, in place of a stored baseline.
     baseline_file: str | None = None
     margin: float = 0.0
-    junit: Path | None = None
 
     def require(self, scored: Iterable[object]) -> None:
         """Before the work: an error where a threshold is for a measure that will not be scored."""
@@ -242,7 +234,7 @@ class BuildGate(Struct, frozen=True):
 
     def check(self, runs: Sequence[Run], score_file: Callable[[str], Run] | None = None) -> Checks:
         """Check the runs; ``score_file`` makes the run of a baseline's file, where the command can."""
-        return Checks([*self._under(runs), *self._drops(runs, score_file)], self.junit, self.margin)
+        return Checks([*self._under(runs), *self._drops(runs, score_file)], self.margin)
 
     def _under(self, runs: Sequence[Run]) -> Iterator[Check]:
         for run in runs:
@@ -347,27 +339,6 @@ def _drop_sentence(comparison: Comparison, difference: Difference, p: float, aga
         f"{difference.measure} {verb} by {size} from {old} to {new} compared with {against} "
         f"({ends}, p = {p:.2g}, {counted(len(comparison.dialogues), comparison.view.unit)})"
     )
-
-
-def _junit(checks: Sequence[Check]) -> bytes:
-    from xml.etree import ElementTree
-
-    failures = sum(not check.passed for check in checks)
-    suite = ElementTree.Element("testsuite", name="dialgauge", tests=str(len(checks)), failures=str(failures))
-    for check in checks:
-        kind = str(check.facts["check"])
-        case = ElementTree.SubElement(
-            suite, "testcase", classname=_xml(check.system), name=_xml(f"{kind} {check.measure}")
-        )
-        if not check.passed:
-            ElementTree.SubElement(case, "failure", message=_xml(check.sentence))
-    text: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
-    return text + b"\n"
-
-
-def _xml(text: str) -> str:
-    """A text without the characters that XML has none for."""
-    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
 def _shown(score: measures.Score | None, value: float) -> str:

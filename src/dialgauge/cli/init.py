@@ -16,7 +16,7 @@ from dialgauge.files import atomic
 app = application("A folder to begin in: project file, example files, notebook.")
 
 _PROJECT_FILE = """\
-# Defaults of options for everybody who works here; 'dialgauge config' checks this file.
+# Defaults of options for everybody who works here.
 [defaults]
 store = "runs"
 

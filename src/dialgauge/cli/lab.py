@@ -166,7 +166,6 @@ def run(
         asked=model.asked(),
         trials=trials,
         seed=seed,
-        mask=failures == "masked",
         **asdict(limits),
     )
     store, where = runs.Store(output.store), placement.place

@@ -16,7 +16,7 @@ from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds import tools
 
-Failures: TypeAlias = Literal["live", "paper", "masked"]
+Failures: TypeAlias = Literal["live", "paper"]
 
 BrokenOption = Annotated[
     Literal["leave-out", "fail"] | None,
@@ -65,14 +65,14 @@ ChannelOption = Annotated[
     str,
     Option(
         metavar="NAME|FILE",
-        known=KnownNames(lambda: [_CLEAN, *town_agents.SHIPPED], closed=False),
+        known=KnownNames(lambda: [_CLEAN, *town_agents.SHIPPED]),
         help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file.",
     ),
 ]
 FailuresOption = Annotated[
     Failures,
     Option(metavar="MODE", help="Goals whose first try should fail but would succeed: live drops the "
-           "first try, paper keeps it, masked makes it fail.")
+           "first try, paper keeps it.")
 ]  # fmt: skip
 EndpointOption = Annotated[
     str, Option(metavar="URL|local", help="Language model endpoint: an OpenAI-compatible URL, or local.")

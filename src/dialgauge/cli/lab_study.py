@@ -62,7 +62,7 @@ def study(
     loaded = town.open(count)
     config = lab_config_from(
         user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, trials=1,
-        seed=seed, mask=False, exchanges=exchanges, seconds=300.0,
+        seed=seed, exchanges=exchanges, seconds=300.0,
     )  # fmt: skip
     conditions = lab.channel_conditions(config.system, [kind.strip() for kind in errors.split(",")], _shares(rates))
     store = runs.Store(output.store)

@@ -9,8 +9,8 @@
     ) -> None:
         ...
 
-A command of a group may have a file of its own: in ``cli/lab_cross.py`` the decorator ``@command()`` makes a function
-the command ``dialgauge lab cross``, where ``cli/lab.py`` has ``app = application("...", parts=__name__)``.
+A command of a group may have a file of its own: in ``cli/lab_blame.py`` the decorator ``@command()`` makes a function
+the command ``dialgauge lab blame``, where ``cli/lab.py`` has ``app = application("...", parts=__name__)``.
 
 A parameter may also be a bundle: a Struct whose fields are such options, for what several commands take together
 (``cli/common.py`` has the usual ones). ``cli/parse.py`` reads calls by these declarations, ``cli/help_pages.py`` and
@@ -158,7 +158,7 @@ _PARTS: dict[str, dict[str, Callable[..., object]]] = {}
 
 
 def command(name: str | None = None) -> Callable[[Command], Command]:
-    """Make a function the command of a group that its file is named after: ``cli/lab_cross.py`` is of ``lab``."""
+    """Make a function the command of a group that its file is named after: ``cli/lab_blame.py`` is of ``lab``."""
 
     def register(function: Command) -> Command:
         return _registering(_PARTS.setdefault(function.__module__, {}), name)(function)

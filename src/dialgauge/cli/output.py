@@ -36,7 +36,7 @@ class OnScreen(Progress):
 
     @contextmanager
     def reading(self, total: int | None = None) -> Iterator[Callable[[int], None]]:
-        with common.kept_for_good(), progress_bar("reading", total) as advance:
+        with progress_bar("reading", total) as advance:
             yield advance
 
 
@@ -76,7 +76,6 @@ class Output(common.DrawnOutput, frozen=True):
         page of them; ``figures`` stand for those of the results. Unless ``tested``, nothing is said of who is ahead
         among several systems. Where no ``schema`` is named, ``--json`` has the tables beside the scores.
         """
-        common.keep_shown(results)
         if self.on_screen:
             for index, part in enumerate((*tables, *texts)):
                 if index:

@@ -30,13 +30,13 @@ FILE_NAME = "dialgauge.toml"
 DEFAULTS = "defaults"
 #: What [defaults] may set, for every command that has it.
 SHARED = (
-    "confidence", "coverage", "database", "dataset", "device", "dialogues", "figure-format", "gold-format",
+    "confidence", "coverage", "database", "dataset", "device", "dialogues", "gold-format",
     "measures", "missing", "pred-format", "profile", "resamples", "seed", "store", "town-seed", "unanswered", "wide",
     "workers",
 )  # fmt: skip
 #: Options that act beyond reading and computing, or that say where secrets go; files to write are known by their type.
 TYPED_ONLY = frozenset({
-    "accept-change", "address", "allow-remote", "cassette", "endpoint", "engine", "force", "host", "judge", "judge-set",
+    "accept-change", "address", "cassette", "endpoint", "engine", "force", "judge", "judge-set",
     "key-env", "load", "port", "run", "set", "system-set", "url", "user-set", "view", "yes",
 })  # fmt: skip
 _LARGEST = 100_000
@@ -58,30 +58,15 @@ def _found(folder: Path) -> Path | None:
     return next((path / FILE_NAME for path in inside[1 : root + 1] if (path / FILE_NAME).is_file()), None)
 
 
-def absence() -> str:
-    """Why no project file is in effect: where it was looked for, and which one above was passed over."""
-    try:
-        here = Path.cwd()
-        inside = [here, *here.parents]
-        root = next((path for path in inside if (path / ".git").exists()), None)
-        above = next((parent / FILE_NAME for parent in here.parents if (parent / FILE_NAME).is_file()), None)
-    except OSError:  # a folder that is gone, or that nobody may look into
-        return f"no {FILE_NAME}: the current folder cannot be read"
-    where = "" if root is None or root == here else f" or above it, up to the repository root {root}"
-    passed = "" if above is None else f", so {above} is not used"
-    limit = "outside a git repository" if root is None else "above a repository root"
-    return f"no {FILE_NAME} in {here}{where}; {limit} no parent folder is searched{passed}"
-
-
 def read_project_file(path: Path) -> dict[str, Any]:
     """The tables of the file; a section that is no command is an error."""
-    content = parsed_project_file(path)
-    for problem in section_problems(content):
+    content = _parsed(path)
+    for problem in _section_problems(content):
         raise DialgaugeError(problem, file=str(path))
     return content
 
 
-def parsed_project_file(path: Path) -> dict[str, Any]:
+def _parsed(path: Path) -> dict[str, Any]:
     """The content of the file, whatever it says."""
     import tomllib
 
@@ -95,7 +80,7 @@ def parsed_project_file(path: Path) -> dict[str, Any]:
         raise DialgaugeError(f"cannot be read ({error.strerror})", file=str(path)) from error
 
 
-def section_problems(content: Mapping[str, Any]) -> Iterator[str]:
+def _section_problems(content: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with the names of sections, and of what [defaults] sets."""
     for name, section in content.items():
         if name != DEFAULTS and name not in COMMANDS:
@@ -110,16 +95,16 @@ def section_problems(content: Mapping[str, Any]) -> Iterator[str]:
 def project_words(path: Path, group: CommandGroup, command: str, subcommand: str, typed: Collection[str]) -> list[str]:
     """The words that the project file adds to a call: what it sets for the command and what was not typed."""
     content = read_project_file(path)
-    options = settable(group.find(subcommand) or group.commands[subcommand])
+    options = _settable(group.find(subcommand) or group.commands[subcommand])
     taken = {key: value for key, value in content.get(DEFAULTS, {}).items() if key in options}
     section = _section(path, content, command, None if group.single else subcommand, group)
     for key in section:
         if key not in options:
-            called = command if group.single else f"{command} {subcommand}"
-            raise DialgaugeError(unknown_key(key, called, options), file=str(path))
+            called = command if group.single else f"{command}.{subcommand}"
+            raise DialgaugeError(f"unknown key '{key}' in [{called}].{nearest(key, options)}", file=str(path))
     words: list[str] = []
     for key, value in {**taken, **section}.items():
-        if problem := unsafe(key, options[key]) or unfit(value, options[key]):
+        if problem := _unsafe(key, options[key]) or _unfit(value, options[key]):
             raise DialgaugeError(f"'{key}' {problem}", file=str(path))
         if f"--{key}" not in typed and _has_use(options[key], options.values(), typed):
             words += _words(path, key, value, options[key])
@@ -148,25 +133,20 @@ def _section(
     return dict(section.get(subcommand, {}))
 
 
-def unknown_key(key: str, command: str, options: Collection[str]) -> str:
-    """What is said of a key that is no option of the command."""
-    return f"unknown key '{key}' in [{command.replace(' ', '.')}].{nearest(key, options)}"
-
-
-def settable(command: Callable[..., object]) -> dict[str, CommandParameter]:
+def _settable(command: Callable[..., object]) -> dict[str, CommandParameter]:
     """The options of a command by the names that the file has them under."""
     named = named_options(command)
     return {name.removeprefix("--"): option for name, option in named.items() if name.startswith("--")}
 
 
-def unsafe(key: str, option: CommandParameter) -> str | None:
+def _unsafe(key: str, option: CommandParameter) -> str | None:
     """Why a project file may not set this option, as the end of a sentence; None if it may."""
     if key in TYPED_ONLY or isinstance(option.declaration, OutputFile | OutputFolder):
         return f"cannot be set in a project file; type --{key} on the command line"
     return None
 
 
-def unfit(value: object, option: CommandParameter) -> str | None:
+def _unfit(value: object, option: CommandParameter) -> str | None:
     """Why a value is not of the option's type or not within its bounds, as the end of a sentence."""
     if option.type is bool:
         return None if isinstance(value, bool) else f"must be true or false (got {value!r})"

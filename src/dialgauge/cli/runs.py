@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from dialgauge import explorer, presentation
-from dialgauge.cli import common, compare as comparing, writing
+from dialgauge.cli import common, writing
 from dialgauge.cli.choices import KINDS
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFolder, application
@@ -130,17 +130,6 @@ def tag(
 
 
 @app.command()
-def compare(
-    runs: Annotated[list[str], Argument(metavar="RUN RUN...", help="Two or more runs (ids, systems, tags or latest).")],
-    testing: comparing.Testing,
-    request: comparing.Request,
-    output: comparing.ComparisonOutput,
-) -> int:
-    """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
-    return comparing.compare_stored(runs, testing, request, output)
-
-
-@app.command()
 def rm(
     runs: Annotated[
         list[str], Argument(metavar="RUN", help="Runs (ids, systems, tags or latest), or names of unfinished work.")
@@ -176,13 +165,6 @@ def export(
         _say(redactor.sentence())
     for run in chosen:
         _say(f"{target / Store(target).add(run).id}")
-
-
-@app.command()
-def path(run: common.RunArgument, store: common.StoreOption = None) -> None:
-    """Print the folder of a run."""
-    opened = Store(store)
-    out.print(str(opened.folder / opened.resolve(run)))
 
 
 class _Annotated:

@@ -49,7 +49,7 @@ class Views(Struct, frozen=True):
         str | None,
         Option(
             metavar="MEASURE",
-            known=measures_of("tracking", check=[], several=False),
+            known=measures_of("tracking", several=False),
             needs="--worst",
             help="Measure that ranks dialogues for --worst. Default: FGA@0.5 if computed, otherwise the first measure.",
         ),
@@ -168,7 +168,7 @@ def score(
             "--measures",
             "-m",
             metavar="NAMES",
-            known=measures_of("tracking", check=["all", "default"]),
+            known=measures_of("tracking"),
             not_with=("--from",),
             help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' for every one.",
         ),
@@ -205,13 +205,12 @@ def score(
 ) -> int:
     """Score trackers: every measure the papers report, with intervals and signatures.
 
-    With --engine, each PRED may be a folder, a quoted pattern or a URL (s3://...) of many files. Workers score them one
-    by one and send back sums, so you get the totals, but nothing by turn or slot.
+    With --engine, each PRED may be a folder or a quoted pattern of many files. Workers score them one by one and send
+    back sums, so you get the totals, but nothing by turn or slot.
 
     Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored,
     3 a --fail-under or --fail-on-drop check failed.
     """
-    common.numpy_first()
     gate = gates.gate(
         output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None, scores_files=not from_runs
     )

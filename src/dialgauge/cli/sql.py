@@ -76,9 +76,7 @@ def _show(frame: polars.DataFrame, rows: int) -> None:
 
 
 def _document(frame: polars.DataFrame) -> bytes:
-    from dialgauge.schemas import schema_id
-
-    return b'{"schema":"%s","rows":%s}\n' % (schema_id("sql").encode(), frame_json(frame).strip())
+    return b'{"schema":"%s","rows":%s}\n' % (writing.document_name("sql").encode(), frame_json(frame).strip())
 
 
 def _asked() -> str:

@@ -143,7 +143,6 @@ def score(
     responses: Responses,
     output: Output,
     gates: Gates,
-    placement: common.Placement,
 ) -> int:
     """Score logs of agents (pass^k, rewards, costs), or MultiWOZ responses (Inform, Success, BLEU, Combined).
 
@@ -156,14 +155,7 @@ def score(
     if tasks is not None:
         return _grade_again(files or [], tasks, domain, resamples, seed, output)
     gate = gates.gate(output.store, kinds=("tasks", "trials"), scores_files=not from_runs)
-    where = placement.place
-    how: dict[str, Any] = {
-        "resamples": resamples,
-        "seed": seed,
-        "workers": where if where.asked else None,
-        "store": common.working_store(output.store) if where.asked else None,
-        "progress": OnScreen(),
-    }
+    how: dict[str, Any] = {"resamples": resamples, "seed": seed, "progress": OnScreen()}
     stored = _opened(from_runs or (), output.store)
     if all(run.kind == "trials" for run in stored) if stored else format or (files and _are_results(files)):
         refuse("agent results are already scored", responses, by=by, worst=worst)
@@ -303,11 +295,9 @@ def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
         if not files:
             raise DialgaugeError(usage)
         seen = f", and it is in the format {formats[0]}" if formats[0] else ""
-        error = DialgaugeError(
+        raise DialgaugeError(
             f"a file alone must be a log of an agent{seen}; to score responses, {usage}", file=files[0]
         )
-        known = formats[0] not in ("", "predictions")  # a corpus, to which responses were forgotten
-        raise error if known else tasks.led_on(files[0], error)
     tasks.refuse_unknown(files)
     return files[0], list(files[1:])
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge import formats, measures, rendering, users
+from dialgauge import measures, rendering, users
 from dialgauge.cli import common, writing
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.gates import Gates
@@ -48,39 +48,34 @@ def score(
     scoring: Scoring,
     output: Output,
     gates: Gates,
-    placement: common.Placement,
 ) -> int:
     """I-GCDF1 and R-GCDF1 with intervals, per domain and combined.
 
     Exit code: 0 all dialogues were scored, 1 some could not be (each is named with the reason), 2 nothing could be
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
-    common.numpy_first()
     gate = gates.gate(output.store, kinds=("users",), family="users", scores_files=True)
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; give one source")
-    with formats.bulk_load():
-        scored = partial(
-            users.score_users,
-            options=scoring.options(),
-            measures=measures or ["default"],
-            workers=placement.place,
-            resamples=resamples,
-            seed=seed,
-            store=common.working_store(output.store) if placement.engine else None,
-            progress=OnScreen(),
-        )
-        results = scored(common.named_systems(conversations))
-        checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
-        runs = output.present(
-            results,
-            "users-score",
-            tables=results.tables(verdicts=verdicts),
-            document=lambda: results.document(per_dialogue=per_dialogue),
-            checks=checks,
-        )
-        if reference is not None:
-            writing.write_json(reference, users.reference_report(results[0]))
+    scored = partial(
+        users.score_users,
+        options=scoring.options(),
+        measures=measures or ["default"],
+        resamples=resamples,
+        seed=seed,
+        progress=OnScreen(),
+    )
+    results = scored(common.named_systems(conversations))
+    checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
+    runs = output.present(
+        results,
+        "users-score",
+        tables=results.tables(verdicts=verdicts),
+        document=lambda: results.document(per_dialogue=per_dialogue),
+        checks=checks,
+    )
+    if reference is not None:
+        writing.write_json(reference, users.reference_report(results[0]))
     return checks.exit_code(finish(runs))
 
 
@@ -94,13 +89,12 @@ def figures(
         bool, Option(help="Also list the sentences that were misheard, and what was heard instead.")
     ] = False,
     limit: common.LimitOption = 15,
-    workers: common.ProcessesOption = 1,
     *,
     scoring: Scoring,
     output: common.DrawnOutput,
 ) -> int:
     """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
-    presented = fresh_or_stored(conversations, from_run, store, scoring.options(), workers)
+    presented = fresh_or_stored(conversations, from_run, store, scoring.options())
     analyses = users.paper_figures(presented)
     tables = [users.figure_table(figure) for figure in analyses]
     if tables:

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from dialgauge import users
 from dialgauge.cli.choices import BEHAVIOURS, measures_of, names_of
-from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput
+from dialgauge.cli.common import FromOption, LimitOption, StoreOption, TableOutput
 from dialgauge.cli.options import Option, command
 from dialgauge.cli.screen import err
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored
@@ -76,7 +76,6 @@ def find(
     from_run: FromOption = None,
     store: StoreOption = None,
     limit: LimitOption = 20,
-    workers: ProcessesOption = 1,
     *,
     search: Search,
     scoring: Scoring,
@@ -90,7 +89,7 @@ def find(
 
     query = users.Query(**asdict(search))
     named = [] if search.measure in users.MEASURES else [search.measure]
-    searched = fresh_or_stored(conversations, from_run, store, scoring.options(), workers, ["default", *named])
+    searched = fresh_or_stored(conversations, from_run, store, scoring.options(), ["default", *named])
     rows = users.find(searched, query)
     if output.json is not None:
         import orjson

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Struct
 
-from dialgauge import engine, runs, users
+from dialgauge import runs, users
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import FormatOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -48,14 +48,10 @@ DatasetProfile = Annotated[
     str | None,
     Option(
         metavar="NAME|FILE",
-        known=names_of("users", "shipped", closed=False),
-        help="Dataset profile: multiwoz21, multiwoz21-people, sgd, a YAML file, or the folder of a domain.",
+        known=names_of("users", "shipped"),
+        help="Dataset profile: multiwoz21, multiwoz21-people, a YAML file, or the folder of a domain.",
     ),
 ]
-DatabaseFolder = Annotated[
-    Path | None, Option(metavar="FOLDER", help="Folder of DOMAIN_db.json files: shows which goal failures are real.")
-]
-SchemaFile = Annotated[Path | None, Option(help="Services and slots (JSON): describes domains, checks goals.")]
 
 
 class Scoring(Struct, frozen=True):
@@ -67,8 +63,6 @@ class Scoring(Struct, frozen=True):
     override: Overrides = None
     mode: Mode = None
     dataset: DatasetProfile = None
-    database: DatabaseFolder = None
-    schema: SchemaFile = None
     format: FormatOption = None
 
     def options(self) -> users.UserOptions:
@@ -78,22 +72,8 @@ class Scoring(Struct, frozen=True):
             config=self.config,
             overrides=(*(self.override or ()), *([f"mode={self.mode}"] if self.mode else ())),
             profile=self.dataset,
-            database=self.database,
-            schema=self.schema,
             format=self.format,
         )
-
-
-def scored(
-    source: str,
-    options: users.UserOptions,
-    workers: engine.WorkPlace | int,
-    measures: Sequence[str] = ("default",),
-) -> Run:
-    """Score a source, with a progress bar, and say what reading left out."""
-    return users.score_users(
-        source, options=options, measures=measures, workers=workers, resamples=0, progress=OnScreen()
-    )[0]
 
 
 def fresh_or_stored(
@@ -101,13 +81,12 @@ def fresh_or_stored(
     from_run: str | None,
     store: Path | None,
     options: users.UserOptions,
-    workers: int,
     measures: Sequence[str] = ("default",),
 ) -> Run:
     """The run to present: conversations scored now, or a stored run."""
     if conversations is None:
         return opened(str(from_run), store)
-    return scored(conversations, options, workers, measures)
+    return users.score_users(conversations, options=options, measures=measures, resamples=0, progress=OnScreen())[0]
 
 
 def opened(run: str, store: Path | None) -> Run:

@@ -23,12 +23,19 @@ def write_json(path: Path, value: Any) -> None:
     write_file(path, _json(value))
 
 
-def write_document(path: Path | None, schema: str, value: Mapping[str, Any]) -> None:
-    """Write what ``--json`` asks for, if it does; the field ``schema`` says which published schema it follows."""
-    if path is not None:
-        from dialgauge.schemas import schema_id
+def document_name(kind: str) -> str:
+    """The field ``schema`` of a document: its kind, and the version of its layout.
 
-        write_json(path, {"schema": schema_id(schema), **value})
+    >>> document_name("score")
+    'dialgauge/score/1'
+    """
+    return f"dialgauge/{kind}/1"
+
+
+def write_document(path: Path | None, kind: str, value: Mapping[str, Any]) -> None:
+    """Write what ``--json`` asks for, if it does."""
+    if path is not None:
+        write_json(path, {"schema": document_name(kind), **value})
 
 
 def write_file(path: Path, content: bytes) -> None:

@@ -44,10 +44,8 @@ if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison as Comparison
     from dialgauge.comparison.runs import (
         can_be_compared as can_be_compared,
-        comparable_signature as comparable_signature,
         compare_runs as compare_runs,
         compare_runs_again as compare_runs_again,
-        paired_measures as paired_measures,
         scores_of_run as scores_of_run,
     )
     from dialgauge.comparison.scores import (

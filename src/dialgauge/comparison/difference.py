@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 
@@ -35,16 +33,9 @@ class Difference:
     #: Would the randomisation alone have called it significant, where it is not?
     randomisation_alone: bool = False
     higher_is_better: bool | None = True
-    _bootstrap: Callable[[], float] = field(default=lambda: math.nan, repr=False, compare=False)
-
-    @property
-    def p_bootstrap(self) -> float:
-        """The p-value of the paired bootstrap, which decides nothing: drawn when it is first asked for."""
-        return self._bootstrap()
 
     def as_dict(self) -> dict[str, Any]:
-        values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
-        return values | {"p_bootstrap": self.p_bootstrap, "better": self.better}
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {"better": self.better}
 
     @property
     def higher(self) -> str:

@@ -32,7 +32,6 @@ class ComparisonDraws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     made: list[list[str]]
     one_more: tuple[str, ...]
     amounts: tuple[str, ...]
-    p_several: dict[str, list[float]]
 
     @classmethod
     def of(cls, comparison: Comparison) -> ComparisonDraws:
@@ -49,7 +48,6 @@ class ComparisonDraws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             made=[[comparison.made[system, name] for name in comparison.measures] for system in comparison.systems],
             one_more=comparison.one_more,
             amounts=comparison.amounts,
-            p_several={name: p.tolist() for name, p in comparison.p_several.items()},
         )
 
     def comparison(self, scores: PairedScores, runs: Mapping[str, Run]) -> Comparison:
@@ -58,8 +56,7 @@ class ComparisonDraws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("drawn for other systems, measures or dialogues")
         made = np.array(self.made, object).reshape(len(self.systems), len(self.measures))
         names = [(system, measure) for system in self.systems for measure in self.measures]
-        unknown = {*self.one_more, *self.amounts, *self.p_several} - set(self.measures)
-        if unknown or self.p_several.keys() != scores.several.keys():
+        if {*self.one_more, *self.amounts} - set(self.measures):
             raise ValueError("drawn for other measures")
         return Comparison(
             scores=scores,
@@ -73,7 +70,6 @@ class ComparisonDraws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             made=dict(zip(names, made.ravel().tolist(), strict=True)),
             one_more=self.one_more,
             amounts=self.amounts,
-            p_several={name: _array(p, (len(self._pairs),)) for name, p in self.p_several.items()},
         )
 
     @property

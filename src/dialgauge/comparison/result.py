@@ -53,6 +53,7 @@ class Comparison(Presented, Mapping[str, SharedScores]):
     #: What decides, with the intervals; and the randomisation by itself, which amounts need more than.
     tested: stats.PairedRandomisation
     randomisation: stats.PairedRandomisation
+    #: Those of the tests.
     resamples: int
     seed: int
     level: float
@@ -62,8 +63,6 @@ class Comparison(Presented, Mapping[str, SharedScores]):
     #: The measures whose differences have intervals with one more unit; those of amounts are decided by it too.
     one_more: tuple[str, ...] = ()
     amounts: tuple[str, ...] = ()
-    #: The bootstrap's p-values of measures of several sums, by pair.
-    p_several: Mapping[str, stats.Floats] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -151,14 +150,6 @@ class Comparison(Presented, Mapping[str, SharedScores]):
         return significant
 
     @cached_property
-    def p_bootstrap(self) -> stats.Floats:
-        """The p-values of the paired bootstrap, (pairs, measures)."""
-        drawn = stats.paired_bootstrap(self.scores.num, self.scores.den, resamples=self.resamples, seed=self.seed)
-        for measure, p in self.p_several.items():
-            drawn.p[:, self.scores.place_of_measure(measure)] = p
-        return drawn.p
-
-    @cached_property
     def floor(self) -> stats.Floats:
         """For each measure the noise floor: no pair of systems that differs by less was told apart.
 
@@ -207,6 +198,11 @@ class Comparison(Presented, Mapping[str, SharedScores]):
     def _widths(self) -> stats.Floats:
         """For each measure how far two values can be apart; infinite where nobody says."""
         return np.array([high - low for low, high in map(self.scores.bounds, self.measures)])
+
+    @property
+    def resampling(self) -> Resampling:
+        """How the intervals of single scores are made: as those of scores that are not compared."""
+        return Resampling(seed=self.seed, level=self.level)
 
     @property
     def basis(self) -> str:
@@ -317,7 +313,6 @@ class Comparison(Presented, Mapping[str, SharedScores]):
             significant=bool(self.significant[row, column]),
             randomisation_alone=bool(alone and not self.significant[row, column]),
             higher_is_better=higher_is_better,
-            _bootstrap=lambda: float(self.p_bootstrap[row, column]),
         )
 
     @cached_property
@@ -355,7 +350,7 @@ class Comparison(Presented, Mapping[str, SharedScores]):
             or any(s.low is not None for s in run.scores.values())
         ):
             return run
-        how, compared, scores = str(Resampling(self.resamples, self.seed, self.level)), self[system], dict(run.scores)
+        how, compared, scores = str(self.resampling), self[system], dict(run.scores)
         for measure, score in compared.items():
             if score.low is None or run.scores[measure].value != score.value:
                 continue

@@ -15,10 +15,10 @@ from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
 from dialgauge.comparison.testing import RESAMPLES, compare_scores
-from dialgauge.comparison.views import ComparisonView, view_of, view_of_runs
+from dialgauge.comparison.views import ComparisonView, view_of_runs
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Signature, measure_of_kind
+from dialgauge.measures import measure_of_kind
 from dialgauge.runs import Run, Store
 from dialgauge.stats import Floats, VectorSums
 from dialgauge.text import Note, counted
@@ -115,15 +115,6 @@ def scores_of_run(run: Run) -> PairedScores:
     return _paired(named, frames, view)
 
 
-def paired_measures(runs: Sequence[Run]) -> set[str]:
-    """The measures that every run has for each dialogue, so that the runs can be tested by them."""
-    named = _named(runs)
-    view = _common_view(named)
-    tables = [SCORE_TABLE, SUMS_TABLE] if all(SUMS_TABLE in run.tables for run in runs) else [SCORE_TABLE]
-    by_run = [{name for table in tables for name in view.unit_table(run, table)["measure"].unique()} for run in runs]
-    return set.intersection(*by_run)
-
-
 def _paired(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: ComparisonView) -> PairedScores:
     """The scores of the runs, those of several sums too where all runs have these."""
     known = {name: run.scores for name, run in runs.items()}
@@ -166,20 +157,6 @@ def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], view: Compa
         for dialogues, named in left_out.items()
     ]
     return replace(scores, notes=(*scores.notes, *notes))
-
-
-#: Parts of a signature that say who was measured and how sure it is, and not what was measured.
-_WHO = frozenset({"model", "seed", "seeds", "interval"})
-
-
-def comparable_signature(run: Run) -> str:
-    """What must be equal for scores of two runs to stand in one ranking: their signature but for who was measured."""
-    try:
-        signature = Signature.parse(run.signature)
-    except DialgaugeError:  # of a run that another version wrote
-        return run.signature
-    parts = view_of(run.kind).ranked_parts(signature)
-    return Signature(**{part: value for part, value in parts.items() if part not in _WHO}).long()
 
 
 def _complete(runs: Mapping[str, Run], lacking: Sequence[LackingSystem]) -> dict[str, Run]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec import structs
 
 from dialgauge.comparison.difference import Difference
 from dialgauge.comparison.missing import missing_sentences
@@ -14,7 +13,7 @@ from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, swapped_pairs
 from dialgauge.comparison.standing import Standing, order, standings
 from dialgauge.measures import Signature
-from dialgauge.rendering import BOLD, INTERVALS, SHARE, Cell, Column, Table, mark_best, percent_note, score_column
+from dialgauge.rendering import BOLD, INTERVALS, SHARE, Cell, Column, Table, percent_note, score_column
 from dialgauge.stats import discriminative_power
 from dialgauge.text import Note, counted, note_kind, some_of, upper_first
 
@@ -91,9 +90,10 @@ def _by_measures(comparison: Comparison, title: str, columns: list[list[Cell]]) 
 
 
 def score_table(comparison: Comparison, measures: Sequence[str] = ()) -> Table:
-    """Systems by measures (all, unless some are chosen), best first: scores, intervals, letters; the best in bold.
+    """Systems by measures (all, unless some are chosen), best first: scores, intervals and letters.
 
-    Where nothing says whether more is better, the highest come first, and nothing is bold.
+    In bold are those that the test does not find worse than the best. Where nothing says whether more is better, the
+    highest come first, and nothing is bold.
     """
     shown = measures or comparison.measures
     cells = [
@@ -148,20 +148,19 @@ def _scored_on(comparison: Comparison) -> str:
 def _score_cells(comparison: Comparison, column: int, marks: list[str]) -> list[Cell]:
     """The scores of one measure, by system."""
     measure = comparison.measures[column]
-    best = bool(_directed(comparison, [measure]))
-    look = score_column(measure, comparison.scores.run_score(measure), best=best)
-    cells = [
-        Cell(float(comparison.corpus_values[row, column]), low, high, marks[row], like=look)
+    look = score_column(measure, comparison.scores.run_score(measure))
+    alike = _like_the_best(comparison, column)
+    return [
+        Cell(float(comparison.corpus_values[row, column]), low, high, marks[row], row in alike, like=look)
         for row, (low, high) in enumerate(comparison.intervals[:, column].tolist())
     ]
-    alike = _like_the_best(comparison, column)
-    return [structs.replace(cell, bold=cell.bold or row in alike) for row, cell in enumerate(mark_best(look, cells))]
 
 
 def _like_the_best(comparison: Comparison, column: int) -> set[int]:
-    """The systems that cannot be told apart from the one with the best value of a measure."""
+    """The systems that the test does not find worse than the best; none where it could find nothing."""
     values = comparison.oriented[:, column]
-    if np.isnan(values).all() or not _directed(comparison, [comparison.measures[column]]):
+    measure = comparison.measures[column]
+    if np.isnan(values).all() or not _directed(comparison, [measure]) or comparison.too_few:
         return set()
     best = int(np.nanargmax(values))
     pairs = zip(comparison.pairs, comparison.significant[:, column], strict=True)
@@ -176,9 +175,9 @@ def _add_score_notes(table: Table, comparison: Comparison, shown: Sequence[str])
     table.notes.append(f"Systems that share a letter cannot be told apart: {_test(comparison)}.")
     table.notes += _each_by_itself(comparison)
     table.notes += amount_notes(comparison)
-    table.explain(f"{comparison.basis}, {counted(comparison.resamples, 'resample')}.", INTERVALS)
-    if directed:
-        table.explain("Bold: best, and what cannot be told apart from it.", BOLD)
+    table.explain(f"{comparison.basis}, {counted(comparison.resampling.resamples, 'resample')}.", INTERVALS)
+    if directed and not comparison.too_few:
+        table.explain("Bold: not worse than the best by this test.", BOLD)
     table.notes += [
         *_scale_note(comparison, shown),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
@@ -292,13 +291,13 @@ def _alike_note(comparison: Comparison) -> list[str]:
 
 def _each_by_itself(comparison: Comparison) -> list[str]:
     """What a reader must know where the verdict takes back what the table says of some measures."""
-    lost = comparison.verdict.lost
+    lost, family = comparison.verdict.lost, comparison.verdict.family
     if not lost:
         return []
-    which = some_of(lost) if len(lost) < len(comparison.verdict.measures) else "all of them"
+    which = some_of(lost) if len(lost) < len(family) else "all of them"
     return [
-        f"Each measure is tested by itself; corrected for {counted(len(comparison.verdict.measures), 'measure')}, the "
-        f"difference could be noise for {which}."
+        f"Each measure is tested by itself; in a family of {counted(len(family), 'measure')}, the difference could be "
+        f"noise for {which}."
     ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from dialgauge import stats
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import RatioRow, Resampling, parse_measure, ratio_row_intervals
+from dialgauge.measures import RatioRow, Resampling, parse_measure, ratio_row_intervals, sums_interval
 from dialgauge.runs import Run
 
 RESAMPLES = 10_000
@@ -25,23 +24,21 @@ def compare_scores(
     level: float = 0.95,
     runs: Mapping[str, Run] | None = None,
 ) -> Comparison:
-    """Compare systems: intervals and paired randomisation over dialogues; the paired bootstrap when asked for."""
+    """Compare systems: intervals and paired randomisation over dialogues."""
     if len(scores.systems) < 2:
         raise DialgaugeError("a comparison needs at least two systems; give two prediction files or runs, or more")
-    how = Resampling(resamples, seed, level)
+    how = Resampling(seed=seed, level=level)  # as scores have them that are not compared
     cells = [(system, measure) for system in scores.systems for measure in scores.measures]
     limits = ratio_row_intervals([_row(scores, *cell) for cell in cells], how)
     intervals = np.array([limit.ends for limit in limits]).reshape(*scores.num.shape[:2], 2)
     made = {cell: limit.made or str(how) for cell, limit in zip(cells, limits, strict=True)}
     randomisation = stats.paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level)
-    p_several: dict[str, stats.Floats] = {}
     for measure, sums in scores.several.items():
-        column = [scores.place_of_measure(measure)]
-        intervals[:, column[0]], p_several[measure] = stats.bootstrap_several(
-            sums, resamples=resamples, seed=seed, level=level
-        )
-        randomisation.take(column, stats.randomise_several(sums, resamples=resamples, seed=seed, level=level))
-        made |= {(system, measure): str(replace(how, method="percentile")) for system in scores.systems}
+        column = scores.place_of_measure(measure)
+        for place, system in enumerate(scores.systems):
+            limit = sums_interval(sums.sums[place], sums.of, how)
+            intervals[place, column], made[system, measure] = limit.ends, limit.made
+        randomisation.take([column], stats.randomise_several(sums, resamples=resamples, seed=seed, level=level))
     tested = randomisation.copy()
     shares = [measure for measure in scores.measures if _of_trials(scores, measure)]
     amounts = [measure for measure in scores.measures if _is_amount(scores, measure)]
@@ -64,7 +61,6 @@ def compare_scores(
         made=made,
         one_more=tuple(shares),
         amounts=tuple(amounts),
-        p_several=p_several,
     )
 
 

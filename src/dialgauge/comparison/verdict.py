@@ -3,9 +3,9 @@
 Scores of which nothing says whether more is better name nobody who is ahead, only who is higher. They come first where
 all else that is compared is what conversations took, such as turns: nobody compares agents for that alone.
 
-A reader of one sentence about all measures takes whatever measure shows a difference. So its p-values are corrected for
-the number of measures (Holm) beyond the pairs of systems, for which the tests are corrected already; tables are about
-one measure at a time, and correct for pairs only.
+The headline measure is tested by itself. A reader of one sentence about all others takes whichever shows a difference:
+these are a family of their own (Holm), beyond the pairs of systems, for which the tests are corrected already. The
+p-values that are told are those of the tables, which are about one measure at a time.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ class MeasureVerdict(Struct, frozen=True):
     """What one measure says: the system with the best value, the next best, and the chance that this is noise.
 
     Where nothing says which direction is better, ``best`` and ``leader`` are those with the highest value. ``lead`` is
-    positive whichever direction is better. ``p`` is the largest p-value of the leader against any other
-    system, corrected for pairs and measures; NaN, and nobody leads, where a system has no value.
+    positive whichever direction is better. ``p`` is the largest p-value of the leader against any other system,
+    corrected for pairs, as tables have it; NaN, and nobody leads, where a system has no value. ``p_family`` is
+    corrected for the measures of the family too, if this is one of them.
     """
 
     measure: str
@@ -48,15 +49,15 @@ class MeasureVerdict(Struct, frozen=True):
     best: tuple[str, ...]
     lead: float
     p: float
+    p_family: float
     clear: bool
     unit: str | None
     higher_is_better: bool | None
     #: The system with the worst value, and how far it is behind the leader; empty where several share that value.
     last: str = ""
     behind: float = 0.0
-    #: The p-value and the answer of this measure by itself, as tables have them: corrected for pairs only.
-    p_alone: float = math.nan
-    clear_alone: bool = False
+    #: Did the correction for the family take the answer that this measure gives by itself?
+    lost: bool = False
 
     @property
     def defined(self) -> bool:
@@ -84,11 +85,6 @@ class MeasureVerdict(Struct, frozen=True):
         """The p-value in brackets, with the direction where that is not the usual one."""
         return f"({_p(self.p)})" if self.higher_is_better else f"(lower is better; {_p(self.p)})"
 
-    @property
-    def lost(self) -> bool:
-        """Whether the correction for the number of measures took the answer that this measure gives by itself."""
-        return self.clear_alone and not self.clear
-
 
 class Verdict(Struct, frozen=True):
     """What each measure says, the headline first; as text, one sentence without its full stop."""
@@ -107,22 +103,27 @@ class Verdict(Struct, frozen=True):
             return f"No verdict: {self.obstacle}"
         if self.undirected_first or not self.measures:
             lead = f"No {'score' if self.measures else 'measure'} says which system is better"
-            ahead = any(measure.clear for measure in self.measures)
-            corrected = self._correction if ahead else []
-            return "; ".join([lead, *self._higher(), *self._others(self.measures), *corrected])
+            return "; ".join([lead, *self._higher(), *self._others(self.measures), *self._correction])
         headline, *others = self.measures
-        correction = [] if headline.lost else self._correction
         last = [headline.last_place] if headline.last_place and not self._two else []
         higher = [] if any(measure.clear for measure in self.measures) else self._higher(unclear=False)
-        return "; ".join([self._headline(headline), *self._others(others, headline), *last, *correction, *higher])
+        parts = self._headline(headline), *self._others(others, headline), *last, *self._correction, *higher
+        return "; ".join(parts)
+
+    @property
+    def family(self) -> tuple[MeasureVerdict, ...]:
+        """The measures that are tested together: all but the headline."""
+        return self.measures[0 if self.undirected_first else 1 :]
 
     @property
     def _correction(self) -> list[str]:
-        return [f"p corrected for {len(self.measures)} measures"] if len(self.measures) > 1 else []
+        if len(self.family) < 2 or not any(verdict.clear for verdict in self.family):
+            return []
+        return [f"the {'' if self.undirected_first else 'other '}{len(self.family)} measures are tested as one family"]
 
     def _higher(self, *, unclear: bool = True) -> Iterator[str]:
         """Differences without a direction and, unless they are left out, the measures that show none."""
-        clear = [verdict for verdict in self.undirected if verdict.clear_alone][:_NAMED]
+        clear = [verdict for verdict in self.undirected if verdict.clear][:_NAMED]
         for verdict in clear:
             than = f" than {plain(verdict.runner_up)}, which is next" if not self._two else ""
             last = "; nothing says whether more is better" if verdict is clear[-1] else ""
@@ -131,12 +132,12 @@ class Verdict(Struct, frozen=True):
                 f"({_p(verdict.p)} by itself{last}{' in any of them' if last and len(clear) > 1 else ''})"
             )
         if unclear:
-            rest = [verdict for verdict in self.undirected if not verdict.clear_alone]
+            rest = [verdict for verdict in self.undirected if not verdict.clear]
             yield from self._unclear(rest, "", "shows no clear difference", "show no clear difference")
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """The measures that tell systems apart by themselves, but not once p is corrected for their number."""
+        """The measures that tell systems apart by themselves, but not as part of their family."""
         return tuple(measure.measure for measure in self.measures if measure.lost)
 
     @property
@@ -152,13 +153,6 @@ class Verdict(Struct, frozen=True):
         if verdict.clear:
             lead = f"of {runner_up} by {verdict.amount} {verdict.certainty}"
             return f"{leader} is ahead of every other system in {measure}, {lead}"
-        if verdict.lost:
-            apart = f"{leader} is ahead of {runner_up if self._two else 'every other system'}"
-            return (
-                f"{apart} in {measure} by itself ({_p(verdict.p_alone)}), but not once p is corrected for "
-                f"{counted(len(self.measures), 'measure')} ({_p(verdict.p)}): "
-                f"a difference of {verdict.amount} could be noise"
-            )
         if not verdict.lead:
             return f"{measure} has the same best value for {listed([plain(name) for name in verdict.best], _NAMED)}"
         if self._two:
@@ -216,21 +210,20 @@ def verdict_of(comparison: Comparison) -> Verdict:
     judging = [name for name in measures if not _is_effort(known[name])]
     measures.sort(key=lambda measure: measure not in (headlines or judging)[:1])
     undirected = [name for name in known if name not in directed]
-    obstacle = _obstacle(comparison, len(measures))
+    undirected_first = bool(undirected) and not judging
+    first = 0 if undirected_first else 1
+    obstacle = _obstacle(comparison, max(1, len(measures) - first))
     alone, others = (
         [_verdict_alone(comparison, measure, obstacle) for measure in names] for names in (measures, undirected)
     )
-    corrected = holm([verdict.p for verdict in alone]).tolist() if alone else []
-    return Verdict(
-        comparison.systems,
-        tuple(
-            structs.replace(verdict, p=p, clear=p < comparison.alpha and not obstacle)
-            for verdict, p in zip(alone, corrected, strict=True)
-        ),
-        obstacle,
-        tuple(others),
-        undirected_first=bool(undirected) and not judging,
-    )
+    corrected = holm([verdict.p for verdict in alone[first:]]).tolist() if alone[first:] else []
+    family = [_in_family(verdict, p, comparison.alpha) for verdict, p in zip(alone[first:], corrected, strict=True)]
+    return Verdict(comparison.systems, (*alone[:first], *family), obstacle, tuple(others), undirected_first)
+
+
+def _in_family(verdict: MeasureVerdict, p: float, alpha: float) -> MeasureVerdict:
+    clear = verdict.clear and p < alpha
+    return structs.replace(verdict, p_family=p, clear=clear, lost=verdict.clear and not clear)
 
 
 def _is_effort(score: Score | None) -> bool:
@@ -242,18 +235,16 @@ def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> Measu
     """What a measure says by itself: its p-value is not corrected for other measures."""
     leader, second, lead, p = _leader(comparison, measure)
     score = comparison.scores.run_score(measure)
-    clear = p < comparison.alpha and not obstacle
     return MeasureVerdict(
         measure,
         comparison.systems[leader],
         comparison.systems[second],
         lead=lead,
         p=p,
-        clear=clear,
+        p_family=p,
+        clear=p < comparison.alpha and not obstacle,
         unit=score.unit if score is not None else None,
         higher_is_better=comparison.scores.higher_is_better(measure),
-        p_alone=p,
-        clear_alone=clear,
         **_ends(comparison, measure, leader),
     )
 
@@ -265,8 +256,8 @@ def _obstacle(comparison: Comparison, measures: int) -> str:
     needed = math.floor(measures / comparison.alpha + 1e-9)
     if comparison.resamples < needed:
         return (
-            f"{counted(comparison.resamples, 'resample')} are too few for one over {counted(measures, 'measure')}, "
-            f"which takes {needed:,}"
+            f"{counted(comparison.resamples, 'resample')} are too few for one with a family of "
+            f"{counted(measures, 'measure')}, which takes {needed:,}"
         )
     return ""
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from dialgauge.comparison.result import Comparison
     from dialgauge.comparison.verdict import Verdict
-    from dialgauge.measures import Signature
     from dialgauge.rendering import Table
     from dialgauge.runs import Run
 
@@ -63,8 +62,6 @@ class ComparisonView:
 
     #: Parts of a signature, beyond the usual ones, in which compared runs may differ without a warning.
     own_parts: frozenset[str] = frozenset()
-    #: Those of them that are no part of who is measured: they may differ in a comparison, but not in a ranking.
-    ranked_apart: frozenset[str] = frozenset()
     #: Parts of a signature in which a difference forbids a ranking, with the reason.
     cautions: ClassVar[Mapping[str, str]] = {}
     #: What is paired and resampled: mostly a dialogue; a task where runs have several trials of each.
@@ -78,11 +75,6 @@ class ComparisonView:
     scores_missing_as_empty = False
     #: Units that all runs have by id and that are not the same in all: never paired.
     unlike: tuple[str, ...] = ()
-
-    def ranked_parts(self, signature: Signature) -> dict[str, str]:
-        """What must be the same for scores to be in one ranking: the signature but for who was measured."""
-        own = self.own_parts - self.ranked_apart
-        return {part: value for part, value in signature.items() if part not in own}
 
     def of_same_units(self, runs: Sequence[Run], *, by_domain: bool = False) -> Self:
         """The view of these runs without units that only share their id; runs on other units are refused.

@@ -6,12 +6,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.data.anonymise import (
-        Anonymiser as Anonymiser,
-        Gazetteer as Gazetteer,
-        check_kind as check_kind,
-        read_gazetteer as read_gazetteer,
-    )
     from dialgauge.data.checking.examine import check as check
     from dialgauge.data.checking.report import (
         Finding as Finding,
@@ -21,6 +15,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.data.checking.show import show as show
     from dialgauge.data.conversion import convert as convert
+    from dialgauge.data.dataset_list import listing as listing, listing_table as listing_table
     from dialgauge.data.datasets import (
         Catalogue as Catalogue,
         Dataset as Dataset,
@@ -45,16 +40,10 @@ if TYPE_CHECKING:
         Watcher as Watcher,
         clear_leftovers as clear_leftovers,
         get as get,
+        is_intact as is_intact,
         offline as offline,
-        remove as remove,
     )
     from dialgauge.data.unpack import unpack_archive as unpack_archive
-    from dialgauge.data.verification import (
-        listing as listing,
-        listing_table as listing_table,
-        verification_table as verification_table,
-        verify as verify,
-    )
 
 
 if not TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """The connection to a Ray cluster: the one at an address, or one of this machine that ends with the connection.
 
 Invariants
-- An address where no cluster is, or where something else listens, is refused in seconds, in a minute at the latest; Ray
-  itself tries for many minutes, blocks signals meanwhile and may end its process. So another process goes first.
+- An address where no cluster is, or where something else listens, is refused in a minute at the latest; Ray itself
+  tries for many minutes, blocks signals meanwhile and may end its process. So another process goes first.
 - Nothing of Ray's own is printed, whatever dies: what matters of it is in the errors raised here.
 - A connection that was there before (of a script that uses Ray itself) is used and left as it is.
 """
@@ -32,8 +32,6 @@ PATIENCE = 5.0
 CONNECTING = 60.0
 #: What travels through the object store is small: per-dialogue sums, not turns.
 _STORE_BYTES = 256 << 20
-#: How a client greets an HTTP/2 server (gRPC is HTTP/2): the preface, and a frame of no settings.
-_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 _HINT = "'ray start' prints the address of the one it starts"
 #: How Ray is asked to keep quiet.
 _QUIET = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
@@ -129,9 +127,7 @@ class RayConnection:
     def _connect(self, ray: Any, workers: int) -> None:
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no network unless asked for
         if self._address is not None:
-            _knock(self._address)
-            if (read := _as_ray_reads(self._address)) != self._address:
-                _knock(read, f"{self._address}, which Ray takes for {read}")
+            _require_listener(self._address)
             self._try_out(self._address)
             where: dict[str, Any] = {"address": self._address}
         else:
@@ -191,50 +187,20 @@ class RayConnection:
             self._undo.append(lambda: setattr(printer, name, before))
 
 
-def _knock(address: str, shown: str = "") -> None:
-    """Whether anybody listens who could be Ray; an error shows the address, or what it is ``shown`` as."""
+def _require_listener(address: str) -> None:
+    """An error where nobody listens at the address."""
     if address == "auto":
         return
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not (host and colon and port.isdecimal()):
         raise DialgaugeError(f"'{address}' is not the address of a Ray cluster; write HOST:PORT or auto")
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), PATIENCE) as line:
-            answers = os.environ.get("RAY_USE_TLS", "0") == "1" or _speaks_http2(line)
+        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise DialgaugeError(
-            f"there is no Ray cluster at {shown or address} ({why}); start one there, or leave --address out"
+            f"there is no Ray cluster at {address} ({why}); start one there, or leave --address out"
         ) from error
-    if not answers:
-        silent = f", or one that hangs: it says nothing for {PATIENCE:g} seconds" if answers is None else ""
-        raise DialgaugeError(f"what listens at {shown or address} is not a Ray cluster{silent}; {_HINT}")
-
-
-def _speaks_http2(line: socket.socket) -> bool | None:
-    """Whether the other end answers the greeting as it must: first of all with a frame of its settings.
-
-    None: it says nothing at all for as long as we wait, as a cluster does that hangs.
-    """
-    heard = b""
-    try:
-        line.settimeout(PATIENCE)
-        line.sendall(_GREETING)
-        while len(heard) < 9 and (more := line.recv(9 - len(heard))):
-            heard += more
-    except TimeoutError:
-        return False if heard else None
-    except OSError:
-        return False
-    return len(heard) == 9 and heard[3] == 4
-
-
-def _as_ray_reads(address: str) -> str:
-    """The address that Ray makes of one: it replaces this machine's loopback address by that in the network."""
-    host, colon, port = address.rpartition(":")
-    if not address.startswith("ray://") and host.strip("[]") in ("localhost", "127.0.0.1", "::1"):
-        return f"{ray_module().util.get_node_ip_address()}{colon}{port}"
-    return address
 
 
 def _token_needed() -> str:

@@ -2,11 +2,7 @@
 
 Invariants
 - A worker may die at any moment, alone or with its node. What it had not answered is done by another worker; a unit
-  that many died of fails. Nothing is counted twice: the first answer to a unit counts, later ones are dropped.
-- A node whose disk is full or broken is sick: its workers are let go, and it gets no other ones. Where no node is
-  well, the work ends.
-- A batch that takes far longer than others is also given to a worker that has nothing to do: a slow node delays the
-  result by no more than that.
+  that many died of fails.
 - Workers run the very source of this process, or the work is refused: other code would give other bytes.
 """
 
@@ -14,7 +10,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import statistics
 import sys
 import time
 from collections import Counter, deque
@@ -24,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dialgauge.engine.ray_cluster import RayConnection, ray_module
-from dialgauge.engine.ray_worker import Opened, RayWorker, Spent, WorkerFailure
+from dialgauge.engine.ray_worker import Opened, RayWorker, Spent
 from dialgauge.engine.units import Batch, Done, Engine, Results, Unit, Work, WorkPlace, cores
 from dialgauge.engine.worker import Crash
 from dialgauge.errors import DialgaugeError
@@ -38,8 +33,6 @@ _STILLBORN = 8
 _NOBODY = 300.0
 #: Seconds between two looks at the cluster, and without its head until it is given up (Ray ends this process at 60).
 _PULSE, _HEADLESS = 2.0, 20.0
-#: A batch may take this long, and so many times what most took, until it is given to a second worker.
-_SLOW, _SLOWER = 10.0, 5.0
 _KEPT = "What is finished is kept: run the same command again"
 
 
@@ -48,17 +41,13 @@ class _Hand:
 
     def __init__(self, actor: Any, work: Any) -> None:
         self.actor = actor
-        self.node = ""
         self.ready = False
         self.alive = actor.node.remote()
         self.answer = actor.open.remote(work, sys.path, str(Path.cwd()))
         self.batch: Batch = []
-        self.since = 0.0
-        #: Whether a second worker has been given the same batch.
-        self.doubled = False
 
-    def give(self, batch: Batch, *, doubled: bool = False) -> None:
-        self.batch, self.since, self.doubled = batch, time.monotonic(), doubled
+    def give(self, batch: Batch) -> None:
+        self.batch = batch
         self.answer = self.actor.do.remote(pickle.dumps(batch))
 
 
@@ -67,7 +56,6 @@ class RayEngine(Engine):
 
     def __init__(self, work: Work[Any, Any], place: WorkPlace) -> None:
         self._packed = pickle.dumps(work)
-        self._may_double = work.idempotent
         self._place = place
         self.workers = place.workers or cores()
         self._connection = RayConnection(place.address)
@@ -77,9 +65,7 @@ class RayEngine(Engine):
         self._waiting: deque[Batch] = deque()
         self._open: dict[int, Unit[Any]] = {}
         self._deaths: Counter[int] = Counter()
-        self._sick: dict[str, str] = {}
         self._stillborn = 0
-        self._took: deque[float] = deque(maxlen=99)
         self._looked = self._heard = self._head_seen = 0.0
 
     def __enter__(self) -> RayEngine:
@@ -130,10 +116,8 @@ class RayEngine(Engine):
         finished: Results = []
         while self._open:
             for hand in self._answered(1.0 if wait else 0.0):
-                if hand in self._hands:  # it may have been let go with its node
-                    finished += self._hear(hand)
+                finished += self._hear(hand)
             self._hand_out()
-            self._help_the_slow()
             self._look_after_the_cluster()
             if finished or not wait:
                 break
@@ -173,30 +157,14 @@ class RayEngine(Engine):
             answer.reraise()
         if isinstance(answer, Spent):
             return self._bury(hand, answer.why)
-        if isinstance(answer, WorkerFailure):
-            self._avoid(hand, answer)
-            return []
         if isinstance(answer, Opened):
             _require_same_source(answer)
-            hand.ready, hand.node, self._stillborn = True, answer.node, 0
+            hand.ready, self._stillborn = True, 0
             return []
-        fresh = [(position, done) for position, done in answer if self._open.pop(position, None) is not None]
-        if fresh:  # the late second answer of a slow node says nothing of the others
-            self._took.append(time.monotonic() - hand.since)
+        for position, _ in answer:
+            del self._open[position]
         hand.batch = []
-        return fresh
-
-    def _let_go(self, hand: _Hand) -> Batch:
-        """End a worker; returned are the units that nobody else works on."""
-        self._hands.remove(hand)
-        ray_module().kill(hand.actor)
-        held = set()
-        for other in self._hands:
-            shared = {position for position, _ in other.batch} & {position for position, _ in hand.batch}
-            if shared:
-                other.doubled = False  # it is alone with them again
-                held |= shared
-        return [(position, unit) for position, unit in hand.batch if position in self._open and position not in held]
+        return list(answer)
 
     def _bury(self, hand: _Hand, how: str) -> Results:
         """A worker is gone. Its units go to others, each alone if there were several: one of them may be the cause."""
@@ -207,8 +175,10 @@ class RayEngine(Engine):
                 raise DialgaugeError(
                     f"{_STILLBORN} workers in a row ended before they could begin, the last {how}{hint}"
                 )
+        self._hands.remove(hand)
+        ray_module().kill(hand.actor)
         failed: Results = []
-        for position, unit in reversed(self._let_go(hand)):
+        for position, unit in reversed(hand.batch):
             self._deaths[position] += len(hand.batch) == 1
             if self._deaths[position] < _DEATHS:
                 self._waiting.appendleft([(position, unit)])
@@ -218,57 +188,17 @@ class RayEngine(Engine):
             failed.append((position, Done(unit.key, None, failure)))
         return failed
 
-    def _avoid(self, hand: _Hand, unwell: WorkerFailure) -> None:
-        """A node is sick: its workers are let go as they become free, and no unit is blamed for it."""
-        self._sick[unwell.node] = unwell.why
-        left = self._let_go(hand)
-        if left:
-            self._waiting.appendleft(left)
-        for other in self._free():
-            if other.node == unwell.node:
-                self._let_go(other)
-        self._require_a_well_node()
-
-    def _require_a_well_node(self) -> None:
-        """Raise an error if no healthy node is left; checked repeatedly, as the death of a node may show late."""
-        nodes = [node for node in ray_module().nodes() if node["Alive"] and node["Resources"].get("CPU")]
-        if self._sick and all(node["NodeID"] in self._sick for node in nodes):
-            why = ", ".join(sorted(set(self._sick.values())))
-            raise DialgaugeError(f"{self._connection.name} has no healthy machine left ({why}). {_KEPT}")
-
     def _hand_out(self) -> None:
         """Give waiting batches to free workers, and start as many workers as batches are left over."""
         for hand in self._free():
-            if hand.node in self._sick:
-                self._let_go(hand)
-            elif self._waiting:
+            if self._waiting:
                 hand.give(self._waiting.popleft())
         while len(self._hands) < min(self.workers, self._busy() + len(self._waiting)):
             self._hire()
 
     def _hire(self) -> None:
-        options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0}
-        if self._sick:
-            from ray.util import scheduling_strategies
-
-            strategies: Any = scheduling_strategies
-            elsewhere = {"ray.io/node-id": strategies.NotIn(*self._sick)}
-            options["scheduling_strategy"] = strategies.NodeLabelSchedulingStrategy(hard=elsewhere)
-        self._hands.append(_Hand(self._actor_class.options(**options).remote(), self._work))
-
-    def _help_the_slow(self) -> None:
-        if self._waiting or not self._may_double:
-            return
-        patience = max(_SLOW, _SLOWER * statistics.median(self._took or [0.0]))
-        busy = [hand for hand in self._hands if hand.batch and not hand.doubled]
-        late = [hand for hand in busy if time.monotonic() - hand.since > patience]
-        free = [hand for hand in self._free() if hand.node not in self._sick]
-        for hand, helper in zip(late, free, strict=False):
-            hand.doubled = True
-            helper.give([row for row in hand.batch if row[0] in self._open], doubled=True)
-        coming = sum(1 for hand in self._hands if not hand.ready)
-        if len(late) > len(free) + coming and len(self._hands) < self.workers:
-            self._hire()
+        actor = self._actor_class.options(num_cpus=1, max_restarts=0, max_task_retries=0).remote()
+        self._hands.append(_Hand(actor, self._work))
 
     # -- the cluster -------------------------------------------------------------------------------------------------
 
@@ -288,7 +218,6 @@ class RayEngine(Engine):
         if self._connection.head_answers():
             self._head_seen = now
             self._count_workers()
-            self._require_a_well_node()
         elif now - self._head_seen > _HEADLESS:
             raise DialgaugeError(f"the head of {self._connection.name} is gone. {_KEPT}")
         if self._somebody_lives():

@@ -69,9 +69,6 @@ class Work(ABC, Generic[State, Payload]):
     What :meth:`do` returns must depend on the work and the unit alone, not on the worker or on the units before.
     """
 
-    #: Whether a slow unit may be done a second time elsewhere, and the first answer counts; not where units cost money.
-    idempotent: bool = True
-
     @abstractmethod
     def open(self) -> State:
         """What a worker needs for all of its units (models, databases, ...); called once per worker."""

@@ -23,8 +23,6 @@ READY = b"ready"
 #: What workers tell polars. Several share the cores, so each takes one thread. Memory that one unit took stays for the
 #: next; by default polars returns it after half a second, only to ask for it again.
 ENVIRONMENT = {"POLARS_MAX_THREADS": "1", "_RJEM_MALLOC_CONF": "dirty_decay_ms:10000"}
-#: As it is now: while agents talk, the session keeps them from ending the process, and a worker ends with its parent.
-_EXIT = os._exit
 
 
 class WorkerTraceback(Exception):
@@ -68,7 +66,7 @@ def serve(connection: Connection) -> None:
         except BaseException as error:
             connection.send_bytes(pickle.dumps(Crash.of(error)))
     except OSError:
-        _EXIT(1)  # nobody is there to tell
+        os._exit(1)  # nobody is there to tell
 
 
 def set_environment() -> None:
@@ -93,4 +91,4 @@ def _listen(connection: Connection, messages: SimpleQueue[Any]) -> None:
         while True:
             messages.put(connection.recv())
     except (EOFError, OSError):
-        _EXIT(1)
+        os._exit(1)

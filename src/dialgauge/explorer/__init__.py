@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from dialgauge.explorer.dialogue_list import DialogueList as DialogueList
     from dialgauge.explorer.dialogue_query import DialogueQuery as DialogueQuery
     from dialgauge.explorer.guard import Guard as Guard, local_hosts as local_hosts
-    from dialgauge.explorer.leaderboard import boards as boards, write_leaderboard as write_leaderboard
     from dialgauge.explorer.library import Library as Library
     from dialgauge.explorer.pages import Explorer as Explorer
     from dialgauge.explorer.reading_list import reading_address as reading_address

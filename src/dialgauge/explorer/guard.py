@@ -6,19 +6,14 @@ that is open in it. So:
 - the ``Host`` must be a name of this server, or a foreign name that was made to point here could read everything
   (DNS rebinding);
 - a request that changes something must come from a page of this very server, and no other page may embed or fetch ours;
-- on another address than loopback every request needs the token that the explorer printed: once in the address, then
-  in a cookie;
 - a browser runs no script and loads nothing that does not come from here, whatever markup the dialogues hold;
 - requests are small.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote_to_bytes, urlsplit
+from urllib.parse import quote, urlsplit
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,7 +35,6 @@ _HEADERS = {
 }
 #: What a page of another server would show ours in.
 _FRAMES = ("iframe", "frame", "embed", "object", "fencedframe")
-_TOKEN = b"token"
 _HTTP_PORT = 80
 
 
@@ -54,38 +48,18 @@ class _Refusal(Exception):
         self.headers = headers
 
 
-def local_hosts(port: int, address: str = "127.0.0.1") -> frozenset[str]:
-    """What the ``Host`` header of a request may be for a server on this port and address.
-
-    On all addresses (``0.0.0.0``, ``::``) it may be any name or address of this machine that can be found out.
-    """
-    names = {"localhost", "127.0.0.1", "::1", address, *(_own_names() if address in ("0.0.0.0", "::", "") else ())}  # noqa: S104
-    written = {f"[{name}]" if ":" in name else name.lower() for name in names if name}
-    return frozenset(f"{name}:{port}" for name in written) | (written if port == _HTTP_PORT else frozenset())
-
-
-def _own_names() -> Iterable[str]:
-    import socket
-
-    yield socket.gethostname()
-    try:
-        yield from (str(address[4][0]) for address in socket.getaddrinfo(socket.gethostname(), None))
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.connect(("192.0.2.1", 9))  # sends nothing: it only chooses the address that would be used
-            yield str(probe.getsockname()[0])
-    except OSError:  # a machine without a network has no more names
-        return
+def local_hosts(port: int) -> frozenset[str]:
+    """What the ``Host`` header of a request may be for a server on this port of the loopback address."""
+    names = {"localhost", "127.0.0.1"}
+    return frozenset(f"{name}:{port}" for name in names) | (names if port == _HTTP_PORT else frozenset())
 
 
 class Guard:
-    """Wraps an application. ``hosts`` as :func:`local_hosts` gives them; ``token`` only where one is needed."""
+    """Wraps an application. ``hosts`` as :func:`local_hosts` gives them."""
 
-    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], token: str | None) -> None:
-        if token is not None and not token:
-            raise ValueError("an empty token would let everybody in")
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str]) -> None:
         self._app = app
         self._hosts = frozenset(host.lower() for host in hosts)
-        self._token = None if token is None else token.encode("utf-8", "surrogatepass")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -103,14 +77,11 @@ class Guard:
                 allowed = (b"allow", ", ".join(METHODS).encode())
                 raise _Refusal(405, "The explorer answers GET, HEAD and POST only.", allowed)
             _check_origin(scope, host)
-            entrance = self._checked_token(scope, host)
             body = await _body(receive)
         except _Refusal as refusal:
             await _refuse(scope, send, refusal)
             return
-        if entrance is not None:
-            await self._let_in(send, entrance)
-        elif body is not None:
+        if body is not None:
             await self._app(scope, _replay(body, receive), send)
 
     def _checked_host(self, scope: Scope) -> str:
@@ -119,43 +90,6 @@ class Guard:
         if host not in self._hosts:
             raise _Refusal(403, "This server does not answer to that name: use the address that dialgauge printed.")
         return host
-
-    def _checked_token(self, scope: Scope, host: str) -> str | None:
-        """None if the request may pass; the address to go on to for a browser that gave the token in its own."""
-        if self._token is None:
-            return None
-        pieces = [piece for piece in scope["query_string"].split(b"&") if piece]
-        given = [piece.partition(b"=")[2] for piece in pieces if piece.partition(b"=")[0] == _TOKEN]
-        if given and scope["method"] in READING:
-            if len(given) == 1 and hmac.compare_digest(unquote_to_bytes(given[0]), self._token):
-                rest = b"&".join(piece for piece in pieces if piece.partition(b"=")[0] != _TOKEN)
-                return _address(scope, host, rest)
-        elif any(hmac.compare_digest(value.encode("latin-1"), self._secret) for value in self._cookies(scope)):
-            return None
-        raise _Refusal(401, "This explorer needs its token: open the address with ?token=... that dialgauge printed.")
-
-    @property
-    def _cookie(self) -> str:
-        """The cookie's name: its own for each token, as cookies do not tell the ports of a host apart."""
-        return f"dialgauge-{hashlib.sha256(b'name' + (self._token or b'')).hexdigest()[:12]}"
-
-    @property
-    def _secret(self) -> bytes:
-        """The cookie's value: it proves that the token was known, and does not tell it."""
-        return hmac.new(self._token or b"", b"dialgauge explorer", hashlib.sha256).hexdigest().encode()
-
-    def _cookies(self, scope: Scope) -> Iterable[str]:
-        for header in _values(scope, b"cookie"):
-            for pair in header.split(";"):
-                name, _, value = pair.strip().partition("=")
-                if name == self._cookie:
-                    yield value
-
-    async def _let_in(self, send: Send, address: str) -> None:
-        cookie = f"{self._cookie}={self._secret.decode()}; Path=/; HttpOnly; SameSite=Strict"
-        headers = [(b"location", address.encode("ascii")), (b"set-cookie", cookie.encode("ascii"))]
-        await send({"type": "http.response.start", "status": 303, "headers": [*headers, (b"content-length", b"0")]})
-        await send({"type": "http.response.body", "body": b""})
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:
@@ -204,17 +138,6 @@ def _origin_of(address: str) -> str:
     except ValueError:
         return ""
     return f"{parts.scheme}://{parts.netloc}".lower()
-
-
-def _address(scope: Scope, host: str, query: bytes) -> str:
-    """The address of a request with another query. It names the host: a path may begin with two slashes."""
-    path = scope.get("raw_path") or scope["path"].encode()
-    address = f"{scope.get('scheme', 'http')}://{host}{quote(path, safe=_SAFE)}"
-    return f"{address}?{quote(query, safe=_SAFE)}" if query else address
-
-
-#: What stands in an address as it is: all that has a meaning there, and what is escaped already.
-_SAFE = "/%:@!$&'()*+,;=-._~?"
 
 
 async def _body(receive: Receive) -> bytes | None:

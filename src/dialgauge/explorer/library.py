@@ -41,15 +41,6 @@ _MOST_THINGS = 64
 _MOST_FACTS = 10_000
 #: Dialogues of a run from which on it is too slow to try whether a comparison is refused.
 _LARGE = 20_000
-#: What is computed under each key, in words for whoever waits.
-_WORK = {
-    "comparison": "comparing the runs, dialogue by dialogue, with tests and intervals",
-    "tables": "making the tables of the run",
-    "bars": "counting dialogues for the charts",
-    "reading": "choosing what to read first",
-    "evidence": "collecting evidence",
-    "dialogue list": "listing the dialogues",
-}
 #: A page is waited for: dialogues times resamples of a comparison, unless that leaves too few of them.
 _DRAWS = 20_000_000
 _LEAST_RESAMPLES = 1_000
@@ -230,12 +221,6 @@ class Library:
         """The same, and where it took long kept in the run's folder too, from where it is read as the type ``form``."""
         return self.of_run(what, run, lambda: kept_beside([run], what, form, make))
 
-    def in_the_making(self) -> list[str]:
-        """What threads are computing at this moment, in words, as far as there are words for it."""
-        tables = [f"reading the table {key[1]}" for key in self._tables.keys_in_the_making() if isinstance(key, tuple)]
-        things = [str(key[0]) for key in self._things.keys_in_the_making() if isinstance(key, tuple)]
-        return list(dict.fromkeys([*(_WORK[thing] for thing in things if thing in _WORK), *tables]))
-
     def is_large(self, run: Run) -> bool:
         """Whether whatever reads all its dialogues takes long."""
         return self.size(run) > _LARGE
@@ -315,10 +300,6 @@ class _Kept:
                 with self._lock:
                     self._making.pop(key, None)
             return made
-
-    def keys_in_the_making(self) -> list[Hashable]:
-        with self._lock:
-            return [key for key in self._making if key not in self._content]
 
     def _keep(self, key: Hashable, made: Any) -> None:
         weight = self._weigh(made)

@@ -9,7 +9,6 @@ from hashlib import sha256
 from importlib.resources import files
 from itertools import islice
 from string import digits
-from threading import BoundedSemaphore
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -27,7 +26,7 @@ from dialgauge.explorer.run_list import SORTS, annotations_of, fits, run_groups
 from dialgauge.explorer.run_overview import run_overview, trial_grid
 from dialgauge.explorer.sentences import run_sentences
 from dialgauge.explorer.sides import MOST_SIDES, dialogues_side_by_side, neighbours, side_by_side, trials_side_by_side
-from dialgauge.explorer.templating import PageLinks, received, render, revision
+from dialgauge.explorer.templating import PageLinks, received, render
 from dialgauge.measures import measure_of_kind
 from dialgauge.presentation import Panel, pages_of, run_charts
 from dialgauge.rendering import Column, Table, chart_specification, run_tables
@@ -37,24 +36,6 @@ T = TypeVar("T")
 
 _SHOWN_SCORES = 12
 _OTHERS = 8
-_SQL_SECONDS, _SQL_ROWS, _SQL_AT_ONCE = 10, 500, 3
-_EXAMPLES = (
-    ("all scores, best first",
-     "SELECT r.name, s.* FROM scores s JOIN runs r ON r.id = s.run ORDER BY measure, value DESC"),
-    ("the hardest dialogues over all tracking runs",
-     "SELECT dialogue, avg(num / den) AS JGA, count(*) AS runs FROM dialogue_scores WHERE measure = 'JGA' "
-     "GROUP BY dialogue ORDER BY JGA, dialogue LIMIT 50"),
-    ("turns that contain a word", "SELECT run, dialogue, turn, text FROM turns WHERE text ILIKE '%museum%' LIMIT 100"),
-    ("what people wrote", "SELECT * FROM annotations"),
-)  # fmt: skip
-
-
-class ChangedMeanwhile(Exception):
-    """A note was saved since the page with its form was made; ``page`` shows both versions."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__(page)
-        self.page = page
 
 
 @cache
@@ -72,26 +53,12 @@ class Explorer:
         self.store = store
         self.library = Library(store)
         self.links = PageLinks()
-        self._asking = BoundedSemaphore(_SQL_AT_ONCE)
 
     def page(self, template: str, here: str = "", **content: Any) -> str:
         return render(
             template, here=here, links=self.links, place=self.store.folder.name, version=__version__, assets=assets(),
             **content,
         )  # fmt: skip
-
-    def sizes(self, ids: Sequence[str]) -> tuple[int, bool]:
-        """How many dialogues the largest of some runs has, and whether that is very many."""
-        runs = []
-        for name in ids:
-            with suppress(DialgaugeError):  # the page itself says what is wrong
-                runs.append(self.library.run(name))
-        return max(map(self.library.size, runs), default=0), any(map(self.library.is_large, runs))
-
-    def waiting(self, seconds: int, dialogues: int) -> str:
-        """What is shown until a page is ready."""
-        steps = self.library.in_the_making()
-        return self.page("waiting.html", "runs", steps=steps, seconds=seconds, dialogues=dialogues)
 
     def runs(self, asked: Mapping[str, str]) -> str:
         """All runs in groups that can be compared: searched, sorted, some of them chosen."""
@@ -242,25 +209,6 @@ class Explorer:
 
         return report_html([self.library.run(name) for name in dict.fromkeys(ids)])
 
-    def sql(self, asked: Mapping[str, str]) -> str:
-        """A SELECT over all runs and its answer, or what is wrong with it."""
-        query, problem, answer = asked.get("q", "").strip(), "", None
-        left_out: list[DialgaugeError] = []
-        if query and not self._asking.acquire(blocking=False):
-            problem = f"{_SQL_AT_ONCE} other queries are still running; try again in a few seconds"
-        elif query:
-            try:
-                answer = self.store.ask(query, seconds=_SQL_SECONDS, rows=_SQL_ROWS, on_problem=left_out.append)
-            except DialgaugeError as error:
-                problem = str(error)
-            finally:
-                self._asking.release()
-        return self.page(
-            "sql.html", "sql", query=query, problem=problem, answer=answer, left_out=left_out, rows=_SQL_ROWS,
-            seconds=_SQL_SECONDS, tables=self.store.columns(), examples=_EXAMPLES,
-            known={run.id for run in self.library.survey().runs},
-        )  # fmt: skip
-
     def trials(self, id: str, asked: Mapping[str, str]) -> str:
         """The trials of a task side by side; without one, all tasks with theirs."""
         run = self.library.run(id)
@@ -287,7 +235,6 @@ class Explorer:
             labels = [label for part in form["labels"].split(",") if (label := part.strip())]
         if "note" in form:
             note = form["note"].replace("\r\n", "\n").strip()
-        self._refuse_stale(run, form, labels, note)
         if "dialogue" in form:
             dialogue = received(form["dialogue"])
             self.store.annotate_dialogue(run.id, dialogue, labels=labels, note=note)
@@ -295,26 +242,6 @@ class Explorer:
             return self.links.dialogue(run.id, dialogue, f"{kept}&saved=1" if kept else "saved=1")
         self.store.annotate(run.id, tags=labels, note=note)
         return f"{self.links.run(run.id)}?saved=1"
-
-    def _refuse_stale(self, run: Run, form: Mapping[str, str], labels: Sequence[str] | None, note: str | None) -> None:
-        """Where others saved since the page was made: both versions, and nothing is overwritten."""
-        if "revision" not in form:
-            return
-        dialogue = received(form["dialogue"]) if "dialogue" in form else None
-        notes = self.store.annotations(run.id)
-        about = notes.dialogues.get(dialogue) if dialogue is not None else None
-        saved_labels = notes.tags if dialogue is None else about.labels if about else ()
-        saved_note = notes.note if dialogue is None else about.note if about else ""
-        if form["revision"] == revision(saved_labels, saved_note) or (list(saved_labels), saved_note) == (labels, note):
-            return
-        kept = _query_of(form.get("back", ""))
-        back = self.links.run(run.id) if dialogue is None else self.links.dialogue(run.id, dialogue, kept)
-        raise ChangedMeanwhile(
-            self.page(
-                "conflict.html", "runs", run=run, dialogue=dialogue, back=back, labels=saved_labels, note=saved_note,
-                own_labels=labels or (), own_note=note or "",
-            )
-        )  # fmt: skip
 
     def _tables(self, run: Run) -> tuple[list[Table], str]:
         """The tables of the family, and why there are none; a table that is damaged does not hide the scores."""

@@ -149,15 +149,15 @@ def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequen
         "report.html",
         title=title or ", ".join(dict.fromkeys(run.name for run in runs)),
         groups=groups,
-        style=style_sheet(),
+        style=_static("explorer.css"),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         links=_FileLinks(groups),
-        without_charts=str(missing_drawer(".svg") or ""),
+        without_charts=str(missing_drawer() or ""),
         version=__version__,
         made=datetime.now(UTC),
     )
-    return _without_folders(compact(text), runs)
+    return _without_folders(_compact(text), runs)
 
 
 def report_markdown(runs: Sequence[Run]) -> str:
@@ -220,11 +220,11 @@ def _run_part(library: Library, run: Run) -> RunPart:
 
 def _pictures(charts: dict[str, Callable[[], Any]]) -> list[Chart]:
     """Charts as pictures; one that has nothing to draw is left out, and all are where none can be drawn here."""
-    if not charts or missing_drawer(".svg") is not None:
+    if not charts or missing_drawer() is not None:
         return []
     with unchecked():
         made = [(name, draw()) for name, draw in charts.items()]
-        contents = [(name, drawn(chart, ".svg")) for name, chart in made if chart is not None]
+        contents = [(name, drawn(chart, "svg")) for name, chart in made if chart is not None]
     return [
         Chart(name, f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}") for name, content in contents
     ]
@@ -358,15 +358,10 @@ def _without_folders(text: str, runs: Sequence[Run]) -> str:
     return text
 
 
-def style_sheet() -> str:
-    """What pages look like, for a file that carries it along."""
-    return _static("explorer.css")
-
-
 def _static(name: str) -> str:
     return files("dialgauge.explorer").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def compact(text: str) -> str:
+def _compact(text: str) -> str:
     """The page without the white space that only lays out its source; texts keep theirs."""
     return re.sub(r">[^\S\n]*\n\s*<", "><", text)

@@ -58,34 +58,23 @@ def headline_of(run: Run) -> str:
 
 def run_groups(library: Library, runs: Sequence[Run], notes: Callable[[Run], Annotations]) -> list[RunGroup]:
     """The runs in groups that can be compared, the largest first."""
-    groups = grouped(runs, lambda first, run: first.kind == run.kind and library.comparable(first, run))
-    groups.sort(key=lambda group: (-len(group), group[0].kind))
-    return [_group(group, notes) for group in groups]
-
-
-def grouped(runs: Sequence[Run], belongs: Callable[[Run, Run], bool]) -> list[list[Run]]:
-    """Runs in groups, each with the first group to whose first run it belongs."""
     groups: list[list[Run]] = []
     for run in runs:
-        group = next((group for group in groups if belongs(group[0], run)), None)
+        group = next((one for one in groups if one[0].kind == run.kind and library.comparable(one[0], run)), None)
         if group is None:
             groups.append([run])
         else:
             group.append(run)
-    return groups
+    groups.sort(key=lambda group: (-len(group), group[0].kind))
+    return [_group(group, notes) for group in groups]
 
 
 def _group(runs: Sequence[Run], notes: Callable[[Run], Annotations]) -> RunGroup:
     names = [run.name for run in runs]
     labels = distinct_names(names)
-    title = group_title(names)
+    title = shared_words(names) if labels != names else ""
     rows = [_row(run, label, notes(run)) for run, label in zip(runs, labels, strict=True)]
     return RunGroup(runs[0].kind, title, next((row.headline for row in rows if row.headline), ""), rows)
-
-
-def group_title(names: Sequence[str]) -> str:
-    """What all names of a group have; empty where they are told apart by their whole names."""
-    return shared_words(names) if distinct_names(names) != list(names) else ""
 
 
 def _row(run: Run, label: str, notes: Annotations) -> RunRow:
@@ -96,7 +85,7 @@ def _row(run: Run, label: str, notes: Annotations) -> RunRow:
     return RunRow(
         run,
         label,
-        scored(run.coverage),
+        _scored(run.coverage),
         headline,
         run.scores.get(headline),
         known[:SCORES_IN_LIST],
@@ -122,7 +111,7 @@ def fits(row: RunRow, asked: Mapping[str, str]) -> bool:
     )
 
 
-def scored(coverage: Coverage) -> str:
+def _scored(coverage: Coverage) -> str:
     """How much of a run has a score, by its first unit."""
     unit = next(iter(coverage.units.items()), None)
     if unit is None:

@@ -1,10 +1,8 @@
-"""Starting the server: where it listens, who may speak to it, and opening the browser."""
+"""Starting the server, on this machine alone."""
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import secrets
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +13,7 @@ from typing import Protocol
 from dialgauge.errors import DialgaugeError, Terminated, missing_extra
 from dialgauge.runs import Store
 
-#: Where it listens unless told otherwise; the next free port above is taken where nobody asked for one.
+#: Where it listens; the next free port above is taken where nobody asked for one.
 HOST, PORT = "127.0.0.1", 8642
 _TRIES = 20
 _PATIENCE = 20.0
@@ -24,35 +22,17 @@ _PATIENCE = 20.0
 def serve(
     store: Store,
     *,
-    host: str = HOST,
     port: int | None = None,
-    allow_remote: bool = False,
     path: str = "/",
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve the pages until the keyboard stops it; ``ready`` gets the address of ``path`` once it answers.
-
-    Any address but this machine's own needs ``allow_remote``, and then a token that is part of the address.
-    """
+    """Serve the pages to this machine until the keyboard stops it; ``ready`` gets the address of ``path``."""
     if store.folder.exists() and not store.folder.is_dir():
         raise DialgaugeError("this is a file, not a run store; name a folder", file=str(store.folder))
-    if not host.strip():
-        raise DialgaugeError("name an address to listen on, such as 127.0.0.1")
-    local = _is_local(host)
-    if not local and not allow_remote:
-        raise DialgaugeError(
-            f"listening on {host} would let other machines read this store; "
-            "add --allow-remote if that is intended (the address then includes a token)"
-        )
-    listening = _listening(host, port)
+    listening = _listening(port)
     at = listening.getsockname()[1]
-    token = None if local else secrets.token_urlsafe(24)
-    server = _server(store, host, at, token)
-    # All addresses of a machine have no name of their own; its own name leads there from elsewhere.
-    written = f"[{host}]" if ":" in host else host
-    name = socket.gethostname() if host in ("0.0.0.0", "::") else written  # noqa: S104 - asked for
-    shown = f"http://{name}:{at}{path}"
-    address = f"{shown}{'&' if '?' in path else '?'}token={token}" if token else shown
+    server = _server(store, at)
+    address = f"http://{HOST}:{at}{path}"
     problems: list[Exception] = []
 
     def tell() -> None:
@@ -74,7 +54,7 @@ def serve(
         raise problem
 
 
-def _server(store: Store, host: str, port: int, token: str | None) -> _Server:
+def _server(store: Store, port: int) -> _Server:
     try:
         import uvicorn
 
@@ -82,7 +62,7 @@ def _server(store: Store, host: str, port: int, token: str | None) -> _Server:
         from dialgauge.explorer.server import create_app
     except ImportError as error:
         raise missing_extra(str(error.name), "explorer", "The explorer") from error
-    app = Guard(create_app(store), hosts=local_hosts(port, host), token=token)
+    app = Guard(create_app(store), hosts=local_hosts(port))
     return uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, server_header=False, lifespan="off"))
 
 
@@ -106,9 +86,9 @@ def _tell(server: _Server, ready: Callable[[], None]) -> None:
 @contextmanager
 def served(store: Store) -> Iterator[str]:
     """The pages in a thread of this process, on a free port of this machine: the address, without a closing slash."""
-    listening = _listening(HOST, 0)
+    listening = _listening(0)
     at = listening.getsockname()[1]
-    server = _server(store, HOST, at, None)
+    server = _server(store, at)
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     _tell(server, lambda: None)
@@ -120,24 +100,15 @@ def served(store: Store) -> Iterator[str]:
         listening.close()
 
 
-def _listening(host: str, port: int | None) -> socket.socket:
+def _listening(port: int | None) -> socket.socket:
     """A socket that listens on the port; without one on the usual port, or the first free one above it."""
     wanted = range(PORT, PORT + _TRIES) if port is None else [port]
     problem: OSError | None = None
     for number in wanted:
         try:
-            return socket.create_server((host, number), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+            return socket.create_server((HOST, number))
         except OSError as error:
             problem = error
     reason = os.strerror(problem.errno) if problem and problem.errno and problem.errno > 0 else problem
     where = f"port {port}" if port is not None else f"a port from {PORT} to {PORT + _TRIES - 1}"
-    raise DialgaugeError(f"the explorer cannot listen on {where} of {host} ({reason}); choose another with --port")
-
-
-def _is_local(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    raise DialgaugeError(f"the explorer cannot listen on {where} ({reason}); choose another with --port")

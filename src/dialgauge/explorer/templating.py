@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache
-from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -100,9 +99,9 @@ def templates() -> Environment:
         "said": markup.said, "marked": markup.marked, "short": short_name, "points": points, "bound": bound,
         "shown": shown, "number": number, "score": score_text, "interval": interval_text, "table": table_html,
         "sign": _SIGNS.__getitem__, "sent": sent, "commas": "{:,}".format, "headed": headed,
-        "signature": signature_html, "asked": asked_for,
+        "asked": asked_for,
     }  # fmt: skip
-    environment.globals |= {"SHARE": SHARE, "revision": revision, "family": pass_context(_family)}
+    environment.globals |= {"SHARE": SHARE, "family": pass_context(_family)}
     environment.filters["macros"] = pass_context(_family)
     return environment
 
@@ -127,11 +126,6 @@ def _of_a_kind(name: str) -> str | None:
 def render(template: str, **content: Any) -> str:
     """A template with its content."""
     return templates().get_template(template).render(**content)
-
-
-def revision(labels: Sequence[str], note: str) -> str:
-    """Which version of a note a page shows, so that a form can say what it changes."""
-    return sha256("\0".join((*labels, note)).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def shown(text: object) -> str:

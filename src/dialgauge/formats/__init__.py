@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED as ORIGINAL_ID_DROPPED
     from dialgauge.formats.corpus import (
         Corpus as Corpus,
-        bulk_load as bulk_load,
         in_memory as in_memory,
         read as read,
         read_ontology as read_ontology,
@@ -68,10 +67,8 @@ if TYPE_CHECKING:
     from dialgauge.formats.json_text import decode as decode
     from dialgauge.formats.large_json import LargeArray as LargeArray, LargeObject as LargeObject
     from dialgauge.formats.located import Keyed as Keyed, Listed as Listed, raw_dialogues as raw_dialogues
-    from dialgauge.formats.logs.advice import log_advice as log_advice, may_be_log as may_be_log
-    from dialgauge.formats.logs.beside import is_judged as is_judged
     from dialgauge.formats.logs.fact_names import names_fault as names_fault
-    from dialgauge.formats.logs.mixed_files import LOGS as LOGS, logs_among as logs_among
+    from dialgauge.formats.logs.log_signs import may_be_log as may_be_log
     from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
     from dialgauge.formats.naming import (
         file_name as file_name,
@@ -96,6 +93,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.registry import (
         BUILT_IN as BUILT_IN,
         LAST_RESORT as LAST_RESORT,
+        LOGS as LOGS,
         BuiltIn as BuiltIn,
         UnknownFormat as UnknownFormat,
         format_example as format_example,
@@ -105,9 +103,8 @@ if TYPE_CHECKING:
         recognise as recognise,
         writer_named as writer_named,
     )
-    from dialgauge.formats.remote import is_url as is_url, open_url as open_url
     from dialgauge.formats.resource_files import SPECIAL as SPECIAL, CanonicalMapFile as CanonicalMapFile
-    from dialgauge.formats.shards import Shard as Shard, list_shards as list_shards, on_this_machine as on_this_machine
+    from dialgauge.formats.shards import Shard as Shard, list_shards as list_shards
     from dialgauge.formats.source import (
         Part as Part,
         expand as expand,

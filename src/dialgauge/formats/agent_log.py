@@ -202,7 +202,7 @@ def read_agent_log(source: str | Path, format: str | None = None) -> AgentLog:
         return _tau2_log(parts[0])
     raise DialgaugeError(
         "it is not a results file of τ-bench or τ²-bench, which alone have all that this needs: the tasks with "
-        "instructions and expected calls, and every call as it was made ('dialgauge data formats tau2' shows the "
+        "instructions and expected calls, and every call as it was made (docs/formats/tau.md shows the "
         "layout). Of other logs, 'expected_actions' (names and arguments) beside the messages lets pages say which "
         "calls were missed, and 'instruction' lets 'dialgauge users faults' check the user",
         file=str(source),

@@ -32,14 +32,12 @@ class DialogueFormat(ABC):
     """A way of writing dialogues or predictions down."""
 
     name: ClassVar[str]
-    #: One line for ``dialgauge data formats`` and error messages.
+    #: One line for the reference and error messages.
     summary: ClassVar[str]
     kind: ClassVar[DialogueKind] = "dialogues"
     #: Attributes of Turn and Dialogue that survive reading (and writing, for writers): what a round trip keeps.
     fields: ClassVar[frozenset[str]]
     writes: ClassVar[bool] = False
-    #: Python that writes a small file, where none can be shown as text.
-    written_by: ClassVar[str] = ""
     #: May a dialogue begin in one file and end in the next? Such a format has a ``read_parts`` of its own.
     goes_on: ClassVar[bool] = False
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module
 from itertools import groupby
@@ -120,29 +117,6 @@ class Corpus(Struct, kw_only=True, dict=True):
         return {dialogue_key(dialogue.id): position for position, dialogue in enumerate(self.dialogues)}
 
 
-#: New objects that the garbage collector goes through in no time.
-_MANY = 10_000
-
-
-@contextmanager
-def bulk_load() -> Iterator[None]:
-    """Pause the garbage collector: creating many records is then 2.5 to 7 times as fast, and none is garbage.
-
-    Afterwards the records count as old. Otherwise the collector would go through all of them at once, for nothing.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            # What somebody else has frozen is to stay so; to ask costs time for every object that is.
-            if gc.get_count()[0] > max(_MANY, gc.get_threshold()[0]) and not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
-
-
 def stream(
     source: str | Path, *, format: str | None = None, limit: int = DEFAULT_LIMIT, notes: Notes | None = None
 ) -> Iterator[tuple[Part, DialogueFormat, Dialogue]]:
@@ -183,8 +157,7 @@ def read(
             _take(dialogue, corpus.source, seen)
         return corpus
     corpus = Corpus(source=os.fspath(source), format="", kind="")
-    with bulk_load():
-        corpus.dialogues = hold(_dialogues(corpus, format, limit))
+    corpus.dialogues = hold(_dialogues(corpus, format, limit))
     if not corpus.dialogues:
         name = Path(source).name
         hint = (
@@ -238,8 +211,7 @@ def _read_frame(source: AnyFrame) -> Corpus:
 
     corpus = Corpus(source=name_of_frame(source), format="table", kind="dialogues")
     try:
-        with bulk_load():
-            corpus.dialogues = list(dialogues_in(source, corpus.notes))
+        corpus.dialogues = list(dialogues_in(source, corpus.notes))
     except DialgaugeError:
         if (log := _read_as_file(frame_rows(source), corpus.source)) is None:
             raise
@@ -358,13 +330,12 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
     """Each part and its format; a named format does not hold for documents (README, ...) beside the data."""
     named = format_named(format) if format else None
     parts = resolve(source, limit=limit)
-    folders = Counter(part.folder for part in parts)
     chosen: list[tuple[Part, AnyFormat]] = []
     unfit: list[tuple[Part, UnknownFormat]] = []
     for part in parts:
         try:
             own = named is not None and not (len(parts) > 1 and is_document(part.stem))
-            chosen.append((part, named if named is not None and own else recognise(part, folders)))
+            chosen.append((part, named if named is not None and own else recognise(part)))
         except UnknownFormat as error:
             unfit.append((part, error))
     dialogues = [found for _, found in chosen if isinstance(found, DialogueFormat)]
@@ -373,24 +344,9 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
         if strange or len(unfit) >= _MOST_UNFIT:
             raise next(iter(strange), unfit[0][1])
         chosen += [(part, format_named("document")) for part, _ in unfit]
-    elif unfit or len({found.name for found in dialogues}) > 1:
-        from dialgauge.formats.logs.mixed_files import logs_among
-
-        of_turns = 2 * len(unfit) > len(parts) and _are_turns(parts)
-        logs = logs_among(parts) if len(parts) > 1 and not of_turns else []
-        if unfit and not logs:
-            raise unfit[0][1]
-        chosen = logs or chosen
+    elif unfit:
+        raise unfit[0][1]
     yield from chosen
-
-
-def _are_turns(parts: Sequence[Part]) -> bool:
-    """Are files named by dialogue and turn? Numbers alone may be those of trials."""
-    from dialgauge.formats.predictions.dialogue_turns import dialogue_turn, share_dialogues
-
-    pairs = [dialogue_turn(part.stem.rpartition(".")[0]) for part in parts if "turn" in part.stem.lower()]
-    named = [pair for pair in pairs if pair is not None]
-    return len(named) == len(parts) > len({name for name, _ in named}) and share_dialogues(named)
 
 
 def _accompanies(part: Part) -> bool:

@@ -85,25 +85,24 @@ def name_of_frame(source: object) -> str:
 
 def dialogues_in(source: AnyFrame, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a frame or dataset."""
-    columns, rows, slots = _table(source)
-    notes.table_slots |= slots
+    columns, rows = _table(source)
     return read_table(columns, rows, name_of_frame(source), notes)
 
 
 def frame_rows(source: AnyFrame) -> list[Row]:
     """All rows of a frame or dataset."""
-    columns, rows, _ = _table(source)
+    columns, rows = _table(source)
     return list(rows(columns))
 
 
-def _table(source: AnyFrame) -> tuple[Sequence[str], Rows, set[tuple[str, str]]]:
-    """The columns, their rows, and the slots of columns made of structs, which give all cells the same fields."""
+def _table(source: AnyFrame) -> tuple[Sequence[str], Rows]:
+    """The columns and their rows."""
     held, name = _one_split(source), name_of_frame(source)
     package = type(held).__module__.partition(".")[0]
     if package == "datasets":
-        return *_of_dataset(held), set()
+        return _of_dataset(held)
     if package == "pandas":
-        return *_pandas_table(held, name), set()
+        return _pandas_table(held, name)
     import polars
 
     if isinstance(held, polars.LazyFrame):

@@ -8,7 +8,6 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.remote import is_url
 
 _ENDINGS = (
     ".gz", ".bz2", ".xz", ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".tar", ".tgz", ".zip", ".txt", ".eval",
@@ -43,7 +42,7 @@ def system_names(sources: Iterable[str | Path]) -> list[str]:
     short = [system_name(text) for text in texts]
     if len(set(short)) == len(short):
         return short
-    places = [text if text == "-" or is_url(text) else os.path.normpath(Path(text).absolute()) for text in texts]
+    places = [text if text == "-" else os.path.normpath(Path(text).absolute()) for text in texts]
     if again := next((text for number, text in enumerate(texts) if places[number] in places[:number]), None):
         raise DialgaugeError("it is given twice; give each file once", file="standard input" if again == "-" else again)
     return [

@@ -44,26 +44,13 @@ class Notes:
         #: its states are predicted, or that they are gold.
         self.understood = ""
         self.says_predicted = self.says_gold = False
-        #: Were the changes of each turn put together?
-        self.adds_changes = False
-        #: Has each slot a row, so that turns may have none?
-        self.row_per_slot = False
         #: What that line counts, over all files of a folder.
         self.predicted_dialogues = 0
         self.predicted_slots: set[tuple[str, str]] = set()
         #: The number of the first turns in a file that numbers them one by one.
         self.numbered_from = 0
-        #: Does nothing number the turns; and in how many dialogues do rows of others stand between them?
-        self.unnumbered = False
-        self.interleaved = 0
-        #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
-        self.said: dict[str, dict[int, str]] = {}
         #: What ConvLab-3's dialogues are called in the dataset that they are from, by their ids.
         self.original_ids: dict[str, str] = {}
-        #: Fields that hold states, too, and were not read.
-        self.other_states: list[str] = []
-        #: The slots of a table that gives them to all states, so that one it has no column or field for is lost.
-        self.table_slots: set[tuple[str, str]] = set()
         self._tolerant = tolerant
 
     @cached_property

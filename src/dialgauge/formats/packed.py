@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -135,11 +136,9 @@ def unzipped(raw: IO[bytes], start: bytes) -> IO[bytes]:
 
 def unzipped_beginning(packed: bytes, size: int) -> bytes:
     """The first bytes of what a gzip file holds, from its own first bytes; none where only a stream can tell."""
-    from isal import isal_zlib
-
     try:
-        content = isal_zlib.decompressobj(wbits=16 + isal_zlib.MAX_WBITS).decompress(packed, size)
-    except Exception:  # isal's own error, which its stubs do not call a class
+        content = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS).decompress(packed, size)
+    except zlib.error:
         return b""
     return content if len(content) == size else b""
 
@@ -149,16 +148,14 @@ def unzipped_at_once(packed: bytes, limit: int) -> bytes | None:
 
     None where only a stream can tell: it is broken, has several members, or grows past the limit.
     """
-    from isal import isal_zlib
-
     # Room for what its last bytes say it holds and no more: memory of that size is used again for the next file.
     size = int.from_bytes(packed[-4:], "little")
     if size > limit:
         return None
-    unpacking = isal_zlib.decompressobj(wbits=16 + isal_zlib.MAX_WBITS)
+    unpacking = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     try:
         content = unpacking.decompress(packed, size + 1)
-    except Exception:  # isal's own error, which its stubs do not call a class
+    except zlib.error:
         return None
     return content if unpacking.eof and not unpacking.unused_data else None
 

@@ -40,12 +40,6 @@ class ParquetDialogues(DialogueFormat):
     fields = ALL_FIELDS
     writes = True
     goes_on = True
-    written_by = """\
-import polars  # or pandas, with to_parquet
-rows = [{"dialogue_id": "d1", "turn": 0, "predicted": '{"hotel-area": "north"}'},
-        {"dialogue_id": "d1", "turn": 1, "predicted": '{"hotel-area": "north", "hotel-stars": "4"}'}]
-polars.DataFrame(rows).write_parquet("predictions.parquet")
-"""
 
     def recognise(self, peek: Peek) -> bool:
         return peek.head.startswith(MAGIC)
@@ -87,23 +81,12 @@ polars.DataFrame(rows).write_parquet("predictions.parquet")
 
 def read_frame(frame: polars.DataFrame, name: str, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a frame of polars; ``name`` is what errors call it."""
-    columns, rows, slots = polars_table(frame)
-    notes.table_slots |= slots
-    return read_table(columns, rows, name, notes)
+    return read_table(*polars_table(frame), name, notes)
 
 
-def polars_table(frame: polars.DataFrame) -> tuple[list[str], Rows, set[tuple[str, str]]]:
-    """The columns of a frame, its rows, and the slots of columns that are made of structs."""
-    import polars
-
-    from dialgauge.formats.predictions.state_texts import split_name
-
-    def slots(name: str, kind: object) -> Iterator[tuple[str, str]]:
-        for field in kind.fields if isinstance(kind, polars.Struct) else ():
-            inside = [*slots(field.name, field.dtype)]
-            yield from inside or [split_name(field.name) or (name, field.name)]
-
-    return frame.columns, _rows(frame), {pair for column in frame.schema.items() for pair in slots(*column)}
+def polars_table(frame: polars.DataFrame) -> tuple[list[str], Rows]:
+    """The columns of a frame, and its rows."""
+    return frame.columns, _rows(frame)
 
 
 def _rows(frame: polars.DataFrame) -> Rows:

@@ -7,7 +7,7 @@ ours fits: a plugin adds files that dialgauge does not know, and cannot claim th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -114,6 +114,8 @@ BUILT_IN = {
     "trade": BuiltIn("dialgauge.formats.predictions.state_files:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
     "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
 }
+#: Formats of agents' logs.
+LOGS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
 #: Asked when no other format recognises a file.
 LAST_RESORT = "predictions"
 _TARGETS = {name: built_in.target for name, built_in in BUILT_IN.items()}
@@ -218,22 +220,20 @@ def _attributes(made: AnyFormat) -> tuple[str, ...]:
 
 
 class UnknownFormat(DialgaugeError):
-    """No format fits a file, in which these names were seen; ``damage`` is what is wrong with the whole."""
+    """No format fits a file; ``damage`` is what is wrong with the whole."""
 
-    def __init__(self, names: Sequence[str], damage: str, message: str, *, file: str, example: str) -> None:
-        self.names, self.damage = tuple(names), damage
+    def __init__(self, damage: str, message: str, *, file: str, example: str) -> None:
+        self.damage = damage
         super().__init__(message, file=file, example=example)
 
 
-def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat:
+def recognise(part: Part) -> AnyFormat:
     """The one format the part is in; none or several is an error that tells how to name it.
 
-    Files that accompany data (README, checksums, ...) are told by their name before any content is looked at. With
-    ``folders``, how many files lie in each, it may also be the outcome of the conversation beside it.
+    Files that accompany data (README, checksums, ...) are told by their name before any content is looked at.
     """
     if is_document(part.stem):
-        alone = folders is not None and sum(folders.values()) == 1
-        return _own("messages" if alone and _is_report(part) else "document")
+        return _own("document")
     peek = Peek(part, _FIRST_LOOK)
     if len(peek.head) > _FIRST_LOOK // 2:  # there is more of it
         sentence = _matching_own(peek)
@@ -254,9 +254,8 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
             f"{part.name} named.jsonl --to native --format {matching[0].name}' writes",
             file=part.name,
         )
-    from dialgauge.formats.logs.advice import text_advice
     from dialgauge.formats.logs.log_signs import holds_results
-    from dialgauge.formats.predictions.advice import advice, names_in
+    from dialgauge.formats.predictions.advice import advice
     from dialgauge.formats.predictions.free_form import json_problem, problem
 
     if holds_results(peek):
@@ -264,22 +263,11 @@ def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat
     obstacle = problem(peek)
     if obstacle is None:
         return _own(LAST_RESORT)
-    if folders is not None:
-        from dialgauge.formats.logs.beside import tells_of_others
-
-        if tells_of_others(part, folders):
-            return _own("messages")
     seen, example = advice(peek, obstacle)
-    if peek.shape == "text" and (of_log := text_advice(part)):
-        lacking, example = of_log
-        seen = (
-            f"; {lacking}; lines such as those below, in a file mine.jsonl, are read: dialgauge tasks score mine.jsonl"
-        )
     damage = json_problem(peek, part)
     raise UnknownFormat(
-        names_in(peek),
         damage or _mistaken(peek),
-        f"no known format fits it{_why(peek)}{damage}{seen}; 'dialgauge data formats' lists them, --help says how to "
+        f"no known format fits it{_why(peek)}{damage}{seen}; docs/formats.md lists them, --help says how to "
         "name one" + "".join(f"; not tried: {reason}" for reason in untried),
         file=part.name,
         example=example,
@@ -293,13 +281,6 @@ def _of_rows(found: AnyFormat, part: Part) -> AnyFormat:
     from dialgauge.formats.logs.log_signs import are_log_rows
 
     return _own("messages") if are_log_rows(part) else found
-
-
-def _is_report(part: Part) -> bool:
-    """Is a document that somebody names a page with a table of results?"""
-    from dialgauge.formats.logs.log_signs import is_written
-
-    return is_written(part.head())
 
 
 def _matching_own(peek: Peek) -> list[AnyFormat]:

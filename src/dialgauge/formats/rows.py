@@ -49,20 +49,15 @@ _LOOK_AT = 200
 
 def read_table(columns: Sequence[str], rows: Rows, file: str, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a table: as the data model has them or, where it has no such columns, predictions in any."""
-    from dialgauge.formats.predictions.columns import Columns
     from dialgauge.formats.predictions.dialogue_turns import NotUnderstood
     from dialgauge.formats.predictions.free_form import refuse_repeated_columns
-    from dialgauge.formats.predictions.state_texts import slots_named
     from dialgauge.formats.predictions.tolerant import read_predictions
 
     try:
         if not _is_free_form(columns, rows):
             return RowsOfDialogues(columns, file, notes).read(rows)
         refuse_repeated_columns(columns)
-        dialogues = read_predictions([pruned(row) for row in rows(columns)], notes, frame=True)
-        if notes.table_slots:  # also of columns without a value
-            notes.table_slots |= slots_named(Columns.of([dict.fromkeys(columns)]).wide.values())
-        return iter(dialogues)
+        return iter(read_predictions([pruned(row) for row in rows(columns)], notes, frame=True))
     except NotUnderstood as error:
         raise DialgaugeError(f"predictions cannot be found in it; missing: {error.missing}", file=file) from error
     except DialgaugeError as error:

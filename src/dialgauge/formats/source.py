@@ -38,7 +38,6 @@ from dialgauge.formats.packed import (
     unzipped_at_once,
     unzipped_beginning,
 )
-from dialgauge.formats.remote import expand_url, is_url, open_url
 from dialgauge.text import encodable
 
 if TYPE_CHECKING:
@@ -75,11 +74,6 @@ class Part:
         """
         last = self.name.rsplit("!", 1)[-1]
         return encodable(PurePosixPath(last.replace(os.sep, "/")).name.removesuffix(".gz"))
-
-    @property
-    def folder(self) -> str:
-        """Where it lies, also in an archive."""
-        return self.name[: max(map(self.name.rfind, ("/", "!", os.sep))) + 1]
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -206,8 +200,6 @@ def expand(source: str | Path) -> list[str]:
         return [text]
     if not text or "\0" in text:
         raise DialgaugeError(f"{text!r} is not the name of a file or folder")
-    if is_url(text) and not Path(text).exists():
-        return expand_url(text)
     with reading_errors(text):
         return _names(text)
 
@@ -254,8 +246,6 @@ def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
             piped = kept(sys.stdin.buffer)
         return _archive_or_file("standard input", piped, limit)
     path = Path(name)
-    if is_url(name) and not path.exists():
-        return _archive_or_file(name, partial(open_url, name), limit)
     opener: Callable[[], IO[bytes]] = partial(_open, path)
     with reading_errors(name):
         if stat.S_ISFIFO(path.stat().st_mode):  # a pipe, such as bash's <(command), gives its bytes only once

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
         world_facts as world_facts,
         write_release as write_release,
     )
-    from dialgauge.lab.cross import (
-        cross_evaluation as cross_evaluation,
-    )
+    from dialgauge.lab.cross import cross_evaluation as cross_evaluation
     from dialgauge.lab.domain_source import (
         LoadedDomain as LoadedDomain,
         goal_named as goal_named,
@@ -68,7 +66,6 @@ if TYPE_CHECKING:
         scored_run as scored_run,
     )
     from dialgauge.lab.measures import score_conversations as score_conversations
-    from dialgauge.lab.model_tracking import track_corpus as track_corpus
     from dialgauge.lab.prediction import (
         auc as auc,
         auc_within as auc_within,

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dialgauge.comparison import ComparisonView
-from dialgauge.lab.lab_config import AgentSpec
-from dialgauge.measures import Signature
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -30,14 +28,7 @@ class LabView(ComparisonView):
 
     # The states that the user's words give depend on the system it talks to.
     own_parts = _WHO | {"gold", "turns"}
-    # A system is measured before one user, and hears through one channel: before others it is another task.
-    ranked_apart = frozenset({"user", "user_code", "user_files"})
     trial_unit = "goal"
-
-    def ranked_parts(self, signature: Signature) -> dict[str, str]:
-        """Also the channel through which the system hears, which is written beside its name."""
-        channel = AgentSpec.parse(signature.get("system", "")).options.get("channel")
-        return super().ranked_parts(signature) | ({} if channel is None else {"channel": channel})
 
     def headlines(self, measures: Sequence[str]) -> Sequence[str]:
         """The measures shown first: of the task, the tracker and the user."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
-from contextlib import nullcontext
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,10 +19,7 @@ from msgspec.structs import replace
 from dialgauge import engine
 from dialgauge.agents import (
     AGENT_ERROR,
-    ALARM,
-    BUILT_IN,
     EXPLANATION,
-    RULE_AGENTS,
     Agent,
     Level,
     Limits,
@@ -35,7 +31,7 @@ from dialgauge.agents import (
 )
 from dialgauge.agents.speech import Vocabulary
 from dialgauge.agents.town import Belief, Channel
-from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome, State
+from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.lab.told_acts import with_told_acts
@@ -71,7 +67,7 @@ class AgentSpec(Struct, frozen=True):
     def parse(cls, text: str) -> AgentSpec:
         """The agent that a text names, with the options that decide what it says.
 
-        >>> AgentSpec.parse("rule-system(channel=drop=0.1,nlu=rules)").options["channel"]
+        >>> AgentSpec.parse("rule-system(channel=drop=0.1,style=plain)").options["channel"]
         'drop=0.1'
         """
         name, _, settings = text.removesuffix(")").partition("(")
@@ -87,8 +83,6 @@ class LabConfig(Struct, frozen=True, kw_only=True):
     seed: int = 0
     trials: int = 1
     limits: Limits = LAB_LIMITS
-    #: Make constraints that are to fail do so, though the database has something.
-    mask: bool = False
 
 
 def make_lab_config(
@@ -98,7 +92,6 @@ def make_lab_config(
     level: str = "act",
     trials: int = 1,
     seed: int = 0,
-    mask: bool = False,
     exchanges: int = LAB_LIMITS.exchanges,
     seconds: float = LAB_LIMITS.seconds,
     loop: int = 0,
@@ -115,7 +108,7 @@ def make_lab_config(
     limits = Limits(
         exchanges=exchanges, characters=LAB_LIMITS.characters, acts=LAB_LIMITS.acts, seconds=seconds, loop=loop
     )
-    return LabConfig(user=user, system=system, level=spoken, seed=seed, trials=trials, mask=mask, limits=limits)
+    return LabConfig(user=user, system=system, level=spoken, seed=seed, trials=trials, limits=limits)
 
 
 def check_setting(config: LabConfig, domain: Domain) -> None:
@@ -154,43 +147,18 @@ def speaks_freely(config: LabConfig) -> bool:
     return config.level == "text" and config.system.name not in _OWN_WORDS
 
 
-#: Agents whose replies come from elsewhere, and may cost money.
-ASKS_OTHERS = frozenset({"llm-user", "llm-system", "http"})
-
-
 class LabWork(engine.Work[_WorkerState, list[_Planned]]):
     """Holding conversations."""
 
     def __init__(self, search: Callable[[], DomainSearch], config: LabConfig) -> None:
         """``search`` is called once in each process."""
         self._search, self._config = search, config
-        agents = {config.user.name, config.system.name}
-        self.idempotent = not agents & ASKS_OTHERS
-        self._keeps = self.idempotent and agents <= BUILT_IN.keys()
-        self._latest: tuple[bytes, list[Dialogue]] = b"", []
 
     def open(self) -> _WorkerState:
         return _WorkerState(self._search(), self._config)
 
-    def held(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> list[Dialogue]:
-        with ALARM.ready() if self._keeps else nullcontext():  # others' agents may take the signal for themselves
-            return [self._hold(state, *planned) for planned in unit.payload]
-
     def do(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> bytes:
-        held = self.held(state, unit)
-        try:
-            content = _ENCODER.encode_lines(held)
-        except (UnicodeError, TypeError, ValueError):
-            return b"".join(_encoded(dialogue) for dialogue in held)
-        if self._keeps:
-            self._latest = content, held
-        return content
-
-    def conversations(self, content: bytes) -> list[Dialogue]:
-        """What a unit's record says. Those that this process has just held between agents of ours are as they were
-        held: turns share what did not change between them, which a record read back does not."""
-        latest, held = self._latest
-        return held if content is latest else [recorded(line) for line in content.splitlines()]
+        return b"".join(_encoded(self._hold(state, *planned)) for planned in unit.payload)
 
     def _hold(self, room: _WorkerState, goal: DomainGoal, trial: int) -> Dialogue:
         scenario = lab_scenario(room.search, goal, self._config, trial)
@@ -200,17 +168,6 @@ class LabWork(engine.Work[_WorkerState, list[_Planned]]):
         return with_states(held, room.search.domain)
 
 
-#: Agents that go by rules hold thousands of conversations a second at the level of acts: so many are over before what
-#: is finished is worth keeping.
-_FEW = 5_000
-
-
-def held_at_once(goals: Sequence[DomainGoal], config: LabConfig) -> bool:
-    """Does it take longer to keep what is finished than to hold the conversations once more?"""
-    instant = config.level == "act" and {config.user.name, config.system.name} <= RULE_AGENTS
-    return instant and len(goals) * config.trials <= _FEW
-
-
 def lab_scenario(
     search: DomainSearch, goal: DomainGoal, config: LabConfig, trial: int = 0, ontology: Ontology | None = None
 ) -> Scenario:
@@ -218,7 +175,7 @@ def lab_scenario(
     streams = RandomStreams(config.seed, goal.id, trial)
     return Scenario(
         dialogue_id=goal.id if config.trials == 1 else f"{goal.id}#{trial + 1}",
-        office=search.backend(streams("backend"), goal, mask=config.mask),
+        office=search.backend(streams("backend"), goal),
         goal=goal.recorded(),
         plan=goal,
         domain=search.domain.public,
@@ -251,19 +208,11 @@ def hold_conversations(
     remote = any(getattr(spec.make(), "remote", False) for spec in (config.user, config.system))
     together = _ALONE if remote else _TOGETHER
     starts = range(0, len(planned), together)
-    work, units = LabWork(search, config), (engine.Unit(f"{at:08d}", planned[at : at + together]) for at in starts)
-    if done is None and held_at_once(goals, config) and engine.place_of(workers).here:  # nothing to send or to keep
-        room = work.open()
-        for unit in units:
-            held = work.held(room, unit)
-            if on_unit is not None:
-                on_unit(len(held))
-            yield from held
-        return
-    for result in engine.run(work, units, workers=workers, done=done):
+    units = (engine.Unit(f"{at:08d}", planned[at : at + together]) for at in starts)
+    for result in engine.run(LabWork(search, config), units, workers=workers, done=done):
         if result.content is None:
             raise DialgaugeError(result.failure or "conversations could not be held")
-        held = work.conversations(result.content)
+        held = [recorded(line) for line in result.content.splitlines()]
         if on_unit is not None:
             on_unit(len(held))
         yield from held
@@ -309,8 +258,6 @@ def with_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
     for index, turn in enumerate(turns):
         if turn.speaker == "user" and turn.acts is not None:
             belief.hear(turn.acts, lambda: named)
-            if turn.predicted is not None and _written_alike(belief.state, turn.predicted):
-                belief.state = turn.predicted
             turns[index] = replace(turn, state=belief.state)
         elif turn.speaker == "system":
             # "The hotel" is the one that was spoken of last.
@@ -318,13 +265,6 @@ def with_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
                 if act.domain in referred and act.slot == domain.services[act.domain].name_slot and act.values:
                     named[f"the {act.domain}"] = act.values[0]
     return replace(dialogue, turns=tuple(turns))
-
-
-def _written_alike(state: State, other: State) -> bool:
-    """Are two states written alike to the byte, so that turns may share one? A system that hears all believes it."""
-    if state != other or list(state) != list(other):
-        return False
-    return all(list(slots) == list(other[domain]) for domain, slots in state.items())
 
 
 def checksum_of(goals: Iterable[DomainGoal]) -> str:

@@ -18,18 +18,15 @@ from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TO
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError, choice
-from dialgauge.formats import bulk_load
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
 from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
 from dialgauge.lab.lab_config import (
-    ASKS_OTHERS,
     LAB_LIMITS,
     AgentSpec,
     LabConfig,
     check_setting,
     checksum_of,
-    held_at_once,
     hold_conversations,
     make_lab_config,
     speaks_freely,
@@ -118,7 +115,6 @@ def converse(
             level=level,
             trials=trials,
             seed=seed,
-            mask=loaded.failures == "masked",
             exchanges=exchanges,
             seconds=seconds,
             loop=loop,
@@ -142,12 +138,10 @@ def run_lab(
     """Hold the conversations and score them. With a store the run is stored, and what is finished outlives the process
     until it is."""
     check_setting(config, loaded.search.domain)
-    # Nothing that our own agents make is garbage before the run is scored; what others make may be.
-    ours = all(spec.name in BUILT_IN and spec.name not in ASKS_OTHERS for spec in (config.user, config.system))
     workbench: AbstractContextManager[Path | None] = nullcontext()
-    if store is not None and not held_at_once(loaded.goals, config):
+    if store is not None:
         workbench = lab_workbench(store, LAB_KIND, loaded, config)
-    with bulk_load() if ours else nullcontext(), workbench as folder:
+    with workbench as folder:
         done = Parts(folder / "conversations") if folder is not None else None
         held = hold_conversations(loaded.again, loaded.goals, config, workers=workers, done=done, on_unit=on_unit)
         run = scored_run(list(held), loaded, config, broken=broken, resamples=resamples)

@@ -38,7 +38,7 @@ from dialgauge.agents import (
 )
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, write_details
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab.lab_config import ASKS_OTHERS, AgentSpec, recorded
+from dialgauge.lab.lab_config import AgentSpec, recorded
 from dialgauge.rankers import code_of
 from dialgauge.runs import Store
 from dialgauge.tasks import TrialRuns, score_attempts
@@ -112,7 +112,6 @@ class _ToolWork(engine.Work[ToolDomain, tuple[ToolTask, int]]):
         self._load: Callable[[], ToolDomain] = lambda: domain
         self._again = again
         self._agents, self._seed, self._limits = agents, seed, limits
-        self.idempotent = not {name for name, _ in agents} & ASKS_OTHERS
 
     def __getstate__(self) -> dict[str, Any]:
         if self._again is None:

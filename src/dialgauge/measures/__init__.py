@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         intervals as intervals,
         ratio_row as ratio_row,
         ratio_row_intervals as ratio_row_intervals,
+        sums_interval as sums_interval,
     )
     from dialgauge.measures.scores import (
         Scores as Scores,

@@ -105,6 +105,9 @@ class Card(Generic[E]):
     mark: Literal["@", "^"] = "@"
     #: Is the cutoff left out of the name where it is the usual one? ``per-dialog`` is ``per-dialog@1``.
     bare: bool = False
+    #: Does it have parts, such as ``I-GCDF1[hotel]``? Then its functions see the part among the settings, and its
+    #: ``obstacle`` refuses one that the evidence lacks.
+    parts: bool = False
     #: What the evidence must offer, in the family's own words; its ``obstacle`` and its views look at it.
     needs: frozenset[str] = frozenset()
     #: ``share`` is a fraction, shown as percent; anything else is a word such as ``turns``.

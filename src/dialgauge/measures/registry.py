@@ -76,6 +76,8 @@ def parse_measure(text: str, family: str | None = None) -> Measure[Any]:
     if not match:
         raise DialgaugeError(f"'{text}' is not a measure; measures are written like JGA, FGA@0.5 or RSA(empty=one)")
     card = card_named(match["name"], family)
+    if match["part"] and not card.parts:
+        raise DialgaugeError(f"'{text}': {card.name} has no parts; leave out [{match['part']}]")
     settings, shorthand = _settings(card, match["settings"], text)
     if match["cutoff"] is not None:
         if card.cutoff is None or card.mark != match["mark"]:

@@ -1,4 +1,4 @@
-"""Confidence intervals of scores: by resampling dialogues, or with one more unit where there are few of them.
+"""Confidence intervals of scores: by resampling dialogues, or with one more unit (single cases, few units, amounts).
 
 Systems scored on the same number of dialogues are resampled together, so that ten systems under four profiles draw
 their random numbers once. Which measures get which interval, and why: docs/explanation/intervals.md.
@@ -7,7 +7,7 @@ their random numbers once. Which measures get which interval, and why: docs/expl
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -143,15 +143,18 @@ def ratio_row_intervals(rows: Sequence[RatioRow], how: Resampling) -> list[Inter
 
 
 def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:
-    """The interval with one more unit, where that is the better one; None where resampling is."""
+    """The interval with one more unit, where that is the better one, as of single cases; None where resampling is."""
     there = row.den != 0
     units = int(there.sum())
     if how.method != "studentised" or not units:
         return None
-    if row.one_more and not _tells_scale(row.bounds) and _equal(row.num[there] / row.den[there]):
+    bounded = all(map(math.isfinite, row.bounds))
+    if row.one_more and not bounded and _equal(row.num[there] / row.den[there]):
         return NO_INTERVAL  # nothing varies, and nothing says how far another unit may lie from these
-    uneven_share = row.bounds == (0.0, 1.0) and 1 < units < FEW_UNITS and _uneven(row.den[there])
-    if uneven_share or (row.one_more and all(map(math.isfinite, row.bounds))):
+    is_share = row.bounds == (0.0, 1.0)
+    cases = is_share and stats.counted_cases(row.num, row.den) is not None
+    uneven_share = is_share and 1 < units < FEW_UNITS and _uneven(row.den[there])
+    if cases or uneven_share or (row.one_more and bounded):
         ends = stats.share_mean_interval(row.num, row.den, how.level, row.bounds)
         return Interval(*ends, f"{how.level:g}-{ONE_MORE_UNIT}")
     lowest, highest = row.bounds
@@ -159,11 +162,6 @@ def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:
         ends = stats.amount_mean_interval(row.num, row.den, how.level, lowest)
         return Interval(*ends, f"{how.level:g}-{ONE_MORE_AMOUNT}")
     return None
-
-
-def _tells_scale(bounds: Bounds) -> bool:
-    """Has a measure bounds that were not guessed? From -1 to 1 is what scores take that are below 0 and say nothing."""
-    return all(map(math.isfinite, bounds)) and bounds != (-1.0, 1.0)
 
 
 def _equal(values: Floats) -> bool:
@@ -186,14 +184,13 @@ def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Int
     card = measure.card
     if card.statistics is None or card.of_sums is None:
         raise TypeError(f"{measure} is not made of several sums")
-    sums = card.statistics(evidence, measure.settings(evidence))
-    if sums.any(axis=0).sum() < 2:  # one dialogue shows no variation, and resampling it would promise certainty
-        return NO_INTERVAL
-    sums = sums[:, np.lexsort(sums)]  # in whatever order the dialogues come
-    blocks = stats.bootstrap_weights(evidence.dialogues, how.resamples, how.seed)
-    drawn = np.concatenate([weights @ sums.T for weights in blocks])
-    low, high = stats.quantiles(card.of_sums(drawn)[:, None], how.level)[0].tolist()
-    return Interval(low, high, str(replace(how, method="percentile")))
+    return sums_interval(card.statistics(evidence, measure.settings(evidence)), card.of_sums, how)
+
+
+def sums_interval(sums: Floats, of: Callable[[Floats], Floats], how: Resampling) -> Interval:
+    """The interval of a value of several sums, (sums, dialogues)."""
+    ends = stats.sums_interval(sums, of, resamples=how.resamples, seed=how.seed, level=how.level)
+    return Interval(*ends, str(replace(how, method="percentile")))
 
 
 class Moments(Struct, frozen=True, array_like=True):
@@ -221,14 +218,17 @@ class Moments(Struct, frozen=True, array_like=True):
         """The ratio of the sums."""
         return self.above / self.below if self.below else math.nan
 
-    def interval(self, dialogues: int, level: float, ends: Bounds) -> Bounds:
-        """The normal interval of the ratio over many dialogues; its error is the spread of their residuals."""
+    def interval(self, dialogues: int, how: Resampling, ends: Bounds) -> Interval:
+        """That of a share of cases, or the normal interval of a ratio; its error is the spread of the residuals."""
         from statistics import NormalDist
 
         if not self.below or dialogues < 2:
-            return math.nan, math.nan
+            return NO_INTERVAL
+        if ends == (0.0, 1.0) and self.above == self.above_squared and self.below == self.below_squared:
+            cases = stats.share_interval(int(self.above), int(self.below), how.level)
+            return Interval(*cases, f"{how.level:g}-{ONE_MORE_UNIT}")
         value = self.value
         squares = self.above_squared - 2 * value * self.product + value * value * self.below_squared
         spread = math.sqrt(max(0.0, squares) * dialogues / (dialogues - 1)) / self.below
-        reach = NormalDist().inv_cdf((1 + level) / 2) * spread
-        return max(value - reach, ends[0]), min(value + reach, ends[1])
+        reach = NormalDist().inv_cdf((1 + how.level) / 2) * spread
+        return Interval(max(value - reach, ends[0]), min(value + reach, ends[1]), str(how))

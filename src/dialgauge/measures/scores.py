@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -66,13 +65,6 @@ class Scores:
             for (name, score), interval in zip(self.scores.items(), made, strict=True)
         }
         return replace(self, scores=limited, resampling=how)
-
-    def best(self, measure: str, values: Iterable[float | None]) -> float | None:
-        """The best of some values of a measure, whichever direction is better; None where none is defined."""
-        defined = [value for value in values if value is not None and math.isfinite(value)]
-        if not defined:
-            return None
-        return min(defined) if self[measure].higher_is_better is False else max(defined)
 
     def joined(self, other: Scores) -> Scores:
         """These scores and other ones of the same system, over the dialogues of either; coverage stays this one's."""

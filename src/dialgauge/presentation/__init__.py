@@ -84,7 +84,6 @@ if TYPE_CHECKING:
     )
     from dialgauge.presentation.trial_wordings import (
         END_REASONS as END_REASONS,
-        steps_sentence as steps_sentence,
         trials_sentence as trials_sentence,
     )
 

@@ -21,7 +21,7 @@ from dialgauge.presentation.expected_calls import (
 )
 from dialgauge.presentation.fault_wordings import fault_words
 from dialgauge.presentation.pages import Badge, DialogueView, Reason, RunPages, RunTables, Trial, TurnView
-from dialgauge.presentation.trial_wordings import END_REASONS, steps_sentence
+from dialgauge.presentation.trial_wordings import END_REASONS
 from dialgauge.rendering import Column, Table
 from dialgauge.text import counted
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 TRIALS, CALLS, FAULTS, CHECKS, BLAME = "trials", "calls", "faults", "fault_checks", "failure_blame"
 _PARTS = "reward_parts"
 ERRED_AND_FAILED, ERRED_AND_PASSED = "failed, and the user erred", "passed although the user erred"
-_USED_BY, _USED_TURN = "steps_used_by", "steps_turn"
 
 
 class ShownCall(Struct, frozen=True):
@@ -68,32 +67,20 @@ class TrialOverview(Struct, frozen=True):
 
 
 def worth_reading(library: RunTables, run: Run) -> polars.DataFrame:
-    """Conversations by what makes them worth reading: verdict and faults of the user together.
-
-    A user that used up the steps of a conversation erred too.
-    """
+    """Conversations by what makes them worth reading: verdict and faults of the user together."""
     import polars as pl
 
     heads = library.table(run, "dialogues").select("dialogue", "outcome")
     success = pl.col("outcome").str.json_path_match("$.success")
     if not library.has_table(run, FAULTS):
         return heads.select("dialogue", pl.lit(None, pl.String).alias("value")).drop_nulls()
-    wrong = {*library.table(run, FAULTS)["dialogue"], *(row["dialogue"] for row in _steps_of(library, run, "user"))}
-    erred = pl.col("dialogue").is_in(sorted(wrong))
+    erred = pl.col("dialogue").is_in(sorted(set(library.table(run, FAULTS)["dialogue"])))
     value = (
         pl.when(erred & (success == "false")).then(pl.lit(ERRED_AND_FAILED))
         .when(erred & (success == "true")).then(pl.lit(ERRED_AND_PASSED))
         .when(success == "false").then(pl.lit("failed, no fault of the user found"))
     )  # fmt: skip
     return heads.select("dialogue", value.alias("value")).drop_nulls()
-
-
-def _steps_of(library: RunTables, run: Run, *sides: str) -> list[dict[str, Any]]:
-    """The trials that failed at a limit whose steps one of these sides used up."""
-    if TRIALS not in run.tables:
-        return []
-    frame = library.table(run, TRIALS)
-    return frame.filter(frame[_USED_BY].is_in(sides)).to_dicts()
 
 
 class ToolPages(RunPages):
@@ -123,7 +110,7 @@ class ToolPages(RunPages):
             str(row.get("task", "")),
             _told(fault for fault in faults if fault.get("turn") is None),
         )
-        reasons = _reasons(dialogue, row, actions, faults)
+        reasons = _reasons(dialogue, actions, faults)
         return DialogueView(self.template, turns, overview, _verdict(row), reasons=reasons)
 
     def trials(self, library: RunTables, run: Run) -> list[Trial]:
@@ -149,8 +136,8 @@ class ToolPages(RunPages):
         return [table]
 
     def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
-        """The first fault of the user, or how it used up the steps."""
-        evidence = {row["dialogue"]: (row[_USED_TURN], steps_sentence(row)) for row in _steps_of(library, run, "user")}
+        """The first fault of the user."""
+        evidence: dict[str, tuple[int | None, str]] = {}
         faults = library.table(run, FAULTS) if library.has_table(run, FAULTS) else None
         for row in () if faults is None else faults.sort("turn", descending=True, maintain_order=True).to_dicts():
             if _is_fault(row):
@@ -239,7 +226,6 @@ def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[t
     facts = [("reward", _number(row.get("reward")))] if row.get("reward") is not None else []
     facts += write_details("reward", {part["part"]: _number(part["reward"]) for part in parts}).items()
     facts += [("end", END_REASONS.get(row["reason"], str(row["reason"])))] if row.get("reason") else []
-    facts += [("steps used up by", f"{row[_USED_BY]}: {steps_sentence(row)}")] if row.get(_USED_BY) else []
     costs = [(name, row.get(f"{name}_cost")) for name in ("agent", "user")]
     return facts + [(f"cost of the {name}", f"{cost:.4f}") for name, cost in costs if cost is not None]
 
@@ -253,7 +239,7 @@ def _turns_of_calls(dialogue: Dialogue) -> list[int]:
 
 
 def _reasons(
-    dialogue: Dialogue, row: Mapping[str, Any], actions: Sequence[ExpectedAction], faults: Iterable[Mapping[str, Any]]
+    dialogue: Dialogue, actions: Sequence[ExpectedAction], faults: Iterable[Mapping[str, Any]]
 ) -> list[Reason]:
     """Why a conversation failed, as far as its record tells; of one that passed, what the user did wrong."""
     failed = dialogue.outcome is not None and dialogue.outcome.success is False
@@ -264,15 +250,12 @@ def _reasons(
     ]
     if not failed:
         return erred
-    steps = []
-    if row.get(_USED_BY):
-        steps = [Reason(f"The {row[_USED_BY]} used up the steps: {steps_sentence(row)}", row.get(_USED_TURN))]
     calls = call_reasons(actions, _turns_of_calls(dialogue))
-    if not calls and not steps and actions:
+    if not calls and actions:
         calls = [Reason("Every expected call was made as expected, and the result is still wrong")]
-    elif not calls and not steps and names_expected_calls(dialogue):
+    elif not calls and names_expected_calls(dialogue):
         calls = [Reason("No call was expected" + (", but some were made" if made_calls(dialogue) else ""))]
-    return [*steps, *calls, *erred]
+    return [*calls, *erred]
 
 
 def _shown_calls(dialogue: Dialogue, actions: Sequence[ExpectedAction]) -> list[list[ShownCall]]:

@@ -1,14 +1,8 @@
-"""Trials of agents in words: their runs keep codes and counts, in ``details`` and in the table ``trials``.
-
-``steps_lost``  a code of ``_LOST`` for each step that the side in ``steps_used_by`` lost, in the order of turns
-``steps_other`` how many steps the other side lost
-"""
+"""Trials of agents in words: their runs keep codes and counts, in ``details`` and in the table ``trials``."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dialgauge.text import counted, some_of
 
@@ -25,25 +19,8 @@ END_REASONS = {
     "user_error": "the user failed",
     "infrastructure_error": "infrastructure failed",
 }
-#: How a step is lost, and several.
-_LOST: Mapping[str, tuple[str, str]] = {
-    "error": ("failed tool call", "failed tool calls"),
-    "again": ("tool call made before", "tool calls made before"),
-    "nothing": ("tool call without an answer", "tool calls without an answer"),
-    "said": ("message said before", "messages said before"),
-}
 #: How many numbers of trials are named.
 _NAMED = 8
-
-
-def steps_sentence(row: Mapping[str, Any]) -> str:
-    """How a trial, a row of the table, used up its steps."""
-    side, lost = row["steps_used_by"], row["steps_lost"]
-    if not lost:
-        return "The agent failed." if side == "agent" else "Neither side lost a step that the record shows."
-    ways = ", ".join(counted(number, *_LOST[way]) for way, number in Counter(lost).most_common())
-    other = f" (the other side {row['steps_other']:,})" if row["steps_other"] else ""
-    return f"The {side} lost {counted(len(lost), 'step')}{other}, from turn {row['steps_turn']} on: {ways}."
 
 
 def trials_sentence(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""Models that choose replies: baselines, learned networks, templates."""
+"""Models that choose replies: baselines and learned networks."""
 
 from __future__ import annotations
 

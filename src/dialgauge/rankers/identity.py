@@ -24,7 +24,7 @@ _ROOMS = (
     *("dialogue.py", "intents.py", "text.py"),
 )
 #: Packages that do the arithmetic.
-_ARITHMETIC = ("numpy", "scipy", "torch")
+_ARITHMETIC = ("numpy", "torch")
 #: What is told apart otherwise, or needs no telling.
 _KNOWN = frozenset({_OURS, "msgspec", *_ARITHMETIC, *sys.stdlib_module_names})
 

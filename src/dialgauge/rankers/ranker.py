@@ -31,8 +31,6 @@ BUILT_IN = {
     "memn2n-type": "dialgauge.rankers.neural.memn2n:MemN2NTypes",
     "nearest": "dialgauge.rankers.nearest:NearestNeighbour",
     "rules": "dialgauge.agents.rules:Rules",
-    "templates": "dialgauge.rankers.templates.ranker:Templates",
-    "templates-transductive": "dialgauge.rankers.templates.ranker:TemplatesTransductive",
     "tfidf": "dialgauge.rankers.tfidf:TfIdf",
     "tfidf-dev": "dialgauge.rankers.tfidf:TfIdfChosen",
     "tfidf-type": "dialgauge.rankers.tfidf:TfIdfTypes",
@@ -85,7 +83,7 @@ class Provenance(msgspec.Struct, frozen=True):
 class ReplyModel(ABC):
     """A bot that is fitted on a task. It answers by ranking candidates (:class:`Ranker`) or by saying a sentence."""
 
-    #: The name in tables and on the command line, and one line for ``dialgauge babi models``.
+    #: The name in tables and on the command line, and one line about it.
     name: ClassVar[str]
     summary: ClassVar[str]
     #: Does fitting draw random numbers? If so, several seeds are worth running.

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dialgauge.rendering.escape import markdown as markdown
     from dialgauge.rendering.figures import (
         DIVERGING as DIVERGING,
-        ENDINGS as ENDINGS,
         INK as INK,
         LINES as LINES,
         PAPER as PAPER,
@@ -25,11 +24,9 @@ if TYPE_CHECKING:
         SHADES as SHADES,
         altair as altair,
         chart_specification as chart_specification,
-        check_ending as check_ending,
         data as data,
         drawn as drawn,
         missing_drawer as missing_drawer,
-        save as save,
         save_all as save_all,
         shades as shades,
         styled as styled,
@@ -75,7 +72,6 @@ if TYPE_CHECKING:
         Table as Table,
         Value as Value,
         format_of as format_of,
-        mark_best as mark_best,
         percent_note as percent_note,
         render_tables as render_tables,
         write_tables as write_tables,

@@ -1,19 +1,17 @@
 """One look for every figure, readable in print, in grey and for colour-blind people; and a chart as a file.
 
 Colour is never the only sign. Shades of one hue differ in lightness, lines differ in dash, and cells and bars carry
-their numbers. Ticks stand at round numbers and at both ends of an axis. SVG and PDF are for papers, PNG for slides,
-Vega-Lite JSON for other tools: no browser, no network.
+their numbers. Ticks stand at round numbers and at both ends of an axis. Files are SVG and PDF, drawn without a browser.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -40,11 +38,6 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 1, 1, 1], [1, 3], [
 
 #: Metric-compatible with Arial and Helvetica, and part of the renderer, so figures look alike on every machine.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-
-#: Sharp in print at the size it is drawn.
-PNG_PPI = 200
-
-ENDINGS = (".svg", ".png", ".pdf", ".json")
 
 
 def altair() -> Any:
@@ -104,35 +97,24 @@ def data(rows: list[dict[str, Any]]) -> Any:
     return altair().Data(values=rows)
 
 
-def save(chart: Any, path: str | Path) -> Path:
-    """Write the chart, atomically, in the format of the file's ending (``.svg``, ``.png``, ``.pdf``, ``.json``)."""
-    return save_all({Path(path): lambda: chart})[0]
+def save_all(folder: Path, charts: Mapping[str, Callable[[], Any]]) -> list[Path]:
+    """Write charts into a folder, each as SVG and as PDF.
 
-
-def save_all(charts: Mapping[Path, Callable[[], Any]]) -> list[Path]:
-    """Write several charts: all are drawn before the first is written, so there are all of them or none."""
-    endings = {path: check_ending(path) for path in charts}
+    All are drawn before the first is written, so there are all of them or none.
+    """
+    files: dict[Path, bytes] = {}
     with unchecked():
-        write_all({path: drawn(draw(), endings[path]) for path, draw in charts.items()})
-    return list(charts)
+        for name, draw in charts.items():
+            chart = draw()
+            files |= {folder / f"{name}.svg": drawn(chart, "svg"), folder / f"{name}.pdf": drawn(chart, "pdf")}
+    write_all(files)
+    return list(files)
 
 
-def check_ending(target: Path) -> str:
-    """The ending of a figure's file, in small letters; an error unless a figure can be written so, here and now."""
-    ending = target.suffix.lower()
-    if ending not in ENDINGS:
-        raise DialgaugeError(
-            f"a figure can be written as {', '.join(ENDINGS)}; use one of these endings", file=str(target)
-        )
-    if (missing := missing_drawer(ending)) is not None:
-        raise missing
-    return ending
-
-
-def missing_drawer(ending: str) -> DialgaugeError | None:
-    """What to say where no figure with this ending can be drawn, for want of a package."""
+def missing_drawer() -> DialgaugeError | None:
+    """What to say where no figure can be drawn, for want of a package."""
     for module, package in (("altair", "altair"), ("vl_convert", "vl-convert-python")):
-        if find_spec(module) is None and (module == "altair" or ending != ".json"):
+        if find_spec(module) is None:
             return missing_extra(package, "figures", "Drawing a figure")
     return None
 
@@ -150,26 +132,21 @@ def chart_specification(draw: Callable[[], Any]) -> dict[str, Any]:
     return specification
 
 
-def drawn(chart: Any, ending: str) -> bytes:
-    """The chart as the content of a file with this ending."""
+def drawn(chart: Any, format: Literal["svg", "pdf"]) -> bytes:
+    """The chart as the content of a file."""
     specification: dict[str, Any] = _inert(chart.to_dict(validate=False))
-    if ending == ".json":
-        return json.dumps(specification, indent=1, ensure_ascii=False).encode() + b"\n"
     try:
         import vl_convert
     except ImportError as error:
         raise missing_extra("vl-convert-python", "figures", "Drawing a figure") from error
-    allowed: dict[str, Any] = {"allowed_base_urls": []}
-    draw: dict[str, Callable[[], bytes | str]] = {
-        ".svg": lambda: vl_convert.vegalite_to_svg(specification, **allowed),
-        ".png": lambda: vl_convert.vegalite_to_png(specification, ppi=PNG_PPI, **allowed),
-        ".pdf": lambda: vl_convert.vegalite_to_pdf(specification, **allowed),
-    }
     try:
-        content = draw[ending]()
+        if format == "pdf":
+            pdf: bytes = vl_convert.vegalite_to_pdf(specification, allowed_base_urls=[])
+            return pdf
+        svg: str = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
     except ValueError as error:
         raise DialgaugeError(f"the figure cannot be drawn ({' '.join(str(error).split())[:200]})") from error
-    return content.encode() if isinstance(content, str) else content
+    return svg.encode()
 
 
 def _inert(value: Any) -> Any:

@@ -24,12 +24,10 @@ _PART = re.compile(r"(.+)\[([^\[\]]+)\]")
 _OWN_SETTINGS = "Settings of each score beyond the run's signature"
 
 
-def score_column(title: str, score: Score | None, *, signed: bool = False, best: bool = False) -> Column:
-    """A column of a measure's numbers: shares in percent, others as they are; ``best`` marks the better end in bold."""
+def score_column(title: str, score: Score | None, *, signed: bool = False) -> Column:
+    """A column of a measure's numbers: shares in percent, others as they are."""
     share = score is not None and score.unit == SHARE
-    falling = score is not None and score.higher_is_better is False
-    better: Any = ("min" if falling else "max") if best else None
-    return Column(title, digits=2 if share else 4, percent=share, signed=signed, best=better)
+    return Column(title, digits=2 if share else 4, percent=share, signed=signed)
 
 
 def measure_and_part(name: str) -> tuple[str, str]:

@@ -312,12 +312,12 @@ def talk_table(run: Run, dialogue: str) -> Table:
     return Table("What was said", [Column("turn", align="right"), "speaker", "text"], rows)
 
 
-def score_cell(score: Score | None, *, bold: bool = False, like: str | None = None) -> Cell:
+def score_cell(score: Score | None, *, like: str | None = None) -> Cell:
     """A score with its interval; ``like``: as a column of its measure would show it."""
     if score is None:
         return Cell(None)
     look = None if like is None else score_column(like, score)
-    return Cell(score.value, score.low, score.high, bold=bold, like=look)
+    return Cell(score.value, score.low, score.high, like=look)
 
 
 def _named(run: Run, dialogue: str) -> str | None:

@@ -94,7 +94,7 @@ class Table:
     @cached_property
     def cells(self) -> list[list[Cell]]:
         """The rows, with the best number of each column in bold."""
-        columns = [mark_best(column, [row[index] for row in self._rows]) for index, column in enumerate(self.columns)]
+        columns = [_mark_best(column, [row[index] for row in self._rows]) for index, column in enumerate(self.columns)]
         return [[column[index] for column in columns] for index in range(len(self._rows))]
 
     def __len__(self) -> int:
@@ -346,7 +346,7 @@ def is_number(value: Value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and not is_undefined(value)
 
 
-def mark_best(column: Column, cells: Sequence[Cell]) -> list[Cell]:
+def _mark_best(column: Column, cells: Sequence[Cell]) -> list[Cell]:
     """The cells of one column with the best number in bold, and every number that prints the same."""
     if column.best is None:
         return list(cells)

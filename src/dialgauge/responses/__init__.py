@@ -61,14 +61,7 @@ if TYPE_CHECKING:
         run_record as run_record,
         statistics_table as statistics_table,
     )
-    from dialgauge.responses.training import (
-        best_of as best_of,
-        combinations as combinations,
-        log_table as log_table,
-        search_settings as search_settings,
-        search_table as search_table,
-        training_run as training_run,
-    )
+    from dialgauge.responses.training import log_table as log_table, training_run as training_run
 
 
 if not TYPE_CHECKING:

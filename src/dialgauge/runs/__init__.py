@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         with_origin as with_origin,
     )
     from dialgauge.runs.ranking import WorstFirst as WorstFirst, worst_first as worst_first
-    from dialgauge.runs.resumable import Parts as Parts, Resumable as Resumable
+    from dialgauge.runs.resumable import Parts as Parts
     from dialgauge.runs.run import (
         Run as Run,
         SharedCorpus as SharedCorpus,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         run_in_memory as run_in_memory,
         unpacked_run as unpacked_run,
     )
-    from dialgauge.runs.sql_process import LimitedAnswer as LimitedAnswer
     from dialgauge.runs.store import Store as Store, Survey as Survey
     from dialgauge.runs.tables import (
         FIXED as FIXED,
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
         frame_of as frame_of,
         is_table_name as is_table_name,
     )
-    from dialgauge.runs.writer import RunWriter as RunWriter
 
 
 if not TYPE_CHECKING:

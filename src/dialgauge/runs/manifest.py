@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Coverage, Score, Signature
+from dialgauge.measures import Coverage, Score
 from dialgauge.runs.tables import TableInfo, is_table_name
 from dialgauge.text import Note
 
@@ -213,9 +213,3 @@ def _refuse_unsafe(raw: dict[str, Any], path: Path) -> None:
 def left_out(scores: Scores) -> dict[str, Any]:
     """Why measures were left out, as a run keeps it."""
     return {"left_out": plain(dict(scores.left_out))} if scores.left_out else {}
-
-
-def shared_signature(scores: Mapping[str, Score]) -> str:
-    """What the signatures of all scores have in common; nothing where there are none."""
-    signed = [Signature.parse(score.signature) for score in scores.values() if score.signature]
-    return Signature.shared(signed).long() if signed else ""

@@ -16,11 +16,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from dialgauge import formats
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import sha256_of
-from dialgauge.formats import is_url
 from dialgauge.plugins import installed_versions
 from dialgauge.runs.manifest import MOST_SEED, Input, Manifest, plain
 from dialgauge.text import without_secrets
@@ -29,7 +27,7 @@ from dialgauge.text import without_secrets
 Source: TypeAlias = str | PathLike[str] | tuple[str, str | PathLike[str]] | Input
 
 #: Packages whose version can change a number; those that are installed go into the manifest.
-KEY_PACKAGES = ("duckdb", "msgspec", "numpy", "polars", "rapidfuzz", "scipy", "torch")
+KEY_PACKAGES = ("duckdb", "msgspec", "numpy", "polars", "rapidfuzz", "torch")
 
 
 def draft(
@@ -101,8 +99,6 @@ def fingerprint(source: str | PathLike[str], role: str = "") -> Input:
     if text == "-":
         return Input(path=plain(text), role=role, files=0, size=0, sha256="")
     path = Path(text)
-    if is_url(text) and not path.exists():
-        return _fingerprint_of_url(text, role)
     try:
         if path.is_file():
             return Input(path=plain(text), role=role, files=1, size=path.stat().st_size, sha256=_input_digest(path))
@@ -119,17 +115,9 @@ def input_of_files(path: str, role: str, files: Mapping[str, tuple[str, int]]) -
     size = sum(size for _, size in files.values())
     if len(files) == 1:
         ((digest, _),) = files.values()
-        return Input(path=plain(without_secrets(path)), role=role, files=1, size=size, sha256=digest)
+        return Input(path=plain(path), role=role, files=1, size=size, sha256=digest)
     lines = "".join(f"{digest}  {name}\n" for name, (digest, _) in sorted(files.items()))
-    return Input(path=plain(without_secrets(path)), role=role, files=len(files), size=size, sha256=_digest(lines))
-
-
-def _fingerprint_of_url(text: str, role: str) -> Input:
-    files: dict[str, tuple[str, int]] = {}
-    for shard in formats.list_shards([text]):
-        with formats.on_this_machine(shard) as (_, digest):
-            files[shard.inside] = digest, shard.size
-    return input_of_files(text, role, files)
+    return Input(path=plain(path), role=role, files=len(files), size=size, sha256=_digest(lines))
 
 
 def _digest(lines: str) -> str:

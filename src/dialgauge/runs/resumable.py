@@ -1,18 +1,10 @@
-"""Long work that survives its process: finished units are kept, only the missing ones are done again.
-
-    with store.resumable(kind="lab", name="rules", config=config, seed=0) as work:
-        episodes = work.parts("episodes")
-        for unit in units:
-            if unit not in episodes:
-                episodes[unit] = run_one(unit)          # bytes; durable when the assignment returns
-        work.table("episodes", frame_of(episodes))
+"""Long work that survives its process: finished units are kept, and only the missing ones are done again.
 
 Invariants
-- The working folder's name is a digest of everything that determines the result (kind, name, configuration, input
-  bytes, seeds, signature, version and source of dialgauge): the same call finds the same folder, another never does.
+- The working folder's name is a digest of everything that determines the result: the same call finds the same folder,
+  another never does.
 - A unit is done if and only if its file is there: files appear whole, and nothing else records progress.
 - One process at a time works in the folder; the next one is refused, not queued.
-- Leaving the block normally turns the folder into an ordinary run by one rename; leaving it by an error keeps it.
 """
 
 from __future__ import annotations
@@ -27,14 +19,8 @@ import msgspec
 
 from dialgauge._version import __version__
 from dialgauge.files import atomic
-from dialgauge.runs.corpora import Corpora
-from dialgauge.runs.manifest import Manifest, slug
-from dialgauge.runs.tables import check_table_name
-from dialgauge.runs.workspace import RESUMABLE, delete_tree, sync_folder, writing
-from dialgauge.runs.writer import RunWriter
-from dialgauge.source import own_source
-
-PARTS = "parts"
+from dialgauge.runs.manifest import slug
+from dialgauge.runs.workspace import RESUMABLE, sync_folder, writing
 
 _UNIT, _DONE = "unit-", ".done"
 
@@ -79,33 +65,8 @@ class Parts(MutableMapping[str, bytes]):
         return self._folder / f"{_UNIT}{quote(unit, safe='')}{_DONE}"
 
 
-class Resumable(RunWriter):
-    """A run in the making whose finished units outlive the process."""
-
-    def __init__(self, draft: Manifest, folder: Path, corpora: Corpora) -> None:
-        super().__init__(draft, folder, corpora)
-        corpora.release(folder)  # that of an attempt which came as far as that
-        for leftover in folder.iterdir():
-            if leftover.name != PARTS:
-                delete_tree(leftover)
-
-    def parts(self, name: str) -> Parts:
-        """The finished units of one kind."""
-        return Parts(self._folder / PARTS / check_table_name(name))
-
-
-def folder_name(draft: Manifest) -> str:
-    """The name of the working folder: readable, and unique to what determines the result."""
-    inputs = [(item.files, item.size, item.sha256) for item in draft.inputs]
-    code = (draft.versions["dialgauge"], own_source())
-    return _name(draft.kind, draft.name, draft.config, inputs, draft.seeds, draft.signature, code)
-
-
 def workbench_name(kind: str, name: str, config: Mapping[str, Any]) -> str:
-    """The name of the folder for half-done work that is no run of its own; its configuration names the code."""
-    return _name(kind, name, config, __version__)
-
-
-def _name(kind: str, name: str, *facts: object) -> str:
-    digest = hashlib.sha256(msgspec.json.encode([kind, name, *facts], order="deterministic")).hexdigest()[:16]
+    """The name of the folder for half-done work, whose configuration names the code."""
+    facts = [kind, name, config, __version__]
+    digest = hashlib.sha256(msgspec.json.encode(facts, order="deterministic")).hexdigest()[:16]
     return f"{RESUMABLE}{slug(f'{kind}-{name}')}-{digest}"

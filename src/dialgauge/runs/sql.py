@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError, missing_extra, nearest
 from dialgauge.runs.run import Run
@@ -30,7 +30,6 @@ _PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 #: What polars writes before an error of the database that comes after the first rows.
 _FOREIGN = "got external error: "
 _NAP = 0.05  # seconds
-THREADS = 2  # of a query whose memory is limited
 
 #: What takes all reach beyond memory from a connection. The last one keeps the others as they are.
 _CONFINEMENT = (
@@ -45,14 +44,10 @@ def select(
     runs: Sequence[Run],
     tell: Tell,
     problems: Sequence[DialgaugeError] = (),
-    *,
-    rows: int | None = None,
-    memory: int | None = None,
 ) -> polars.DataFrame:
-    """The answer to one SELECT, of ``rows`` rows at most. A table that turns out to be damaged is left out and told.
+    """The answer to one SELECT. A table that turns out to be damaged is left out and told.
 
-    ``problems`` are those of runs that were left out before. ``memory`` limits the bytes that DuckDB counts; it does
-    not count all (see ``runs.sql_process``).
+    ``problems`` are those of runs that were left out before.
     """
     try:
         import duckdb
@@ -68,41 +63,35 @@ def select(
     if encodable(query) != query:
         raise DialgaugeError("the query is not UTF-8 text")
     holders = holders_of(runs)
-    limits: dict[str, Any] = {"memory_limit": f"{memory}B", "threads": THREADS} if memory else {}
     # Without a place to put them, tables that do not fit into memory are an error and not files in the current folder.
-    with duckdb.connect(":memory:", config={"temp_directory": "", **limits}) as connection:
+    with duckdb.connect(":memory:", config={"temp_directory": ""}) as connection:
         try:
             load_tables(connection, query, runs, holders, leave_out)
             for setting in _CONFINEMENT:
                 connection.execute(setting)
-            return _answer(connection, query, rows)
+            return _answer(connection, query)
         except duckdb.OutOfMemoryException as error:
-            raise too_large(memory) from error
+            message = "the query needs more memory than there is; ask for fewer rows or columns"
+            raise DialgaugeError(message) from error
         except duckdb.Error as error:
             raise DialgaugeError(f"the query failed: {sentence_of(error)}{_hint(error, holders, left_out)}") from error
 
 
-def too_large(memory: int | None) -> DialgaugeError:
-    """The error for a query that needs more memory than it may take, or than there is."""
-    most = f"it may take ({memory / 2**30:.1f} GiB)" if memory else "there is"
-    return DialgaugeError(f"the query needs more memory than {most}; ask for fewer rows or columns")
-
-
-def _answer(connection: duckdb.DuckDBPyConnection, query: str, rows: int | None) -> polars.DataFrame:
+def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> polars.DataFrame:
     import duckdb
 
     statements = connection.extract_statements(query)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise DialgaugeError("the store is read-only: give exactly one SELECT")
     connection.execute("BEGIN TRANSACTION READ ONLY")
-    frame = _interruptible(connection, lambda: _fetched(connection.sql(query), rows))
+    frame = _interruptible(connection, lambda: _fetched(connection.sql(query)))
     for column in frame:
         if _has_odd_dates(column):
             raise _unfit(f"a date beyond the years 1 to 9999 in the column '{column.name}'")
     return frame
 
 
-def _fetched(answer: duckdb.DuckDBPyRelation, rows: int | None) -> polars.DataFrame:
+def _fetched(answer: duckdb.DuckDBPyRelation) -> polars.DataFrame:
     import duckdb
     import polars as pl
     from polars.exceptions import PanicException, PolarsError
@@ -110,7 +99,7 @@ def _fetched(answer: duckdb.DuckDBPyRelation, rows: int | None) -> polars.DataFr
     for column, kind in zip(answer.columns, answer.types, strict=True):
         if odd := _MANGLED.search(str(kind)):
             raise _unfit(f"the type {odd[0]} in the column '{column}'")
-    wanted = answer if rows is None else answer.limit(rows)
+    wanted = answer
     names = _distinct(wanted.columns)
     if names != wanted.columns:
         listed = ", ".join('"' + name.replace('"', '""') + '"' for name in names)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,12 +62,14 @@ Tell = Callable[[DialgaugeError], None]
 
 #: Where the tables of corpora lie that the views ``dialogues`` and ``turns`` show.
 _SHARED = "shared_corpora"
+#: What SQL calls the types of the fixed columns.
 _TYPES = {
-    "String": "VARCHAR", "Boolean": "BOOLEAN", "Float32": "FLOAT", "Float64": "DOUBLE", "Int8": "TINYINT",
-    "Int16": "SMALLINT", "Int32": "INTEGER", "Int64": "BIGINT", "UInt8": "UTINYINT", "UInt16": "USMALLINT",
-    "UInt32": "UINTEGER", "UInt64": "UBIGINT", "Date": "DATE", "Binary": "BLOB",
-}  # fmt: skip
-_NUMBERS = frozenset(kind for kind in _TYPES.values() if kind.endswith("INT") or kind in ("INTEGER", "FLOAT", "DOUBLE"))
+    "String": "VARCHAR",
+    "Boolean": "BOOLEAN",
+    "Float64": "DOUBLE",
+    "Int64": "BIGINT",
+    "List(String)": "VARCHAR[]",
+}
 _FILE = "__file_of_the_run__"
 
 
@@ -78,42 +80,6 @@ def holders_of(runs: Iterable[Run]) -> dict[str, list[Run]]:
         for table in run.files:
             holders.setdefault(table, []).append(run)
     return holders
-
-
-def columns_of(runs: Iterable[Run]) -> dict[str, dict[str, str]]:
-    """Every table with its columns and their types in SQL, by what the manifests say; no table is read."""
-    tables: dict[str, dict[str, str]] = {
-        RUNS: dict(RUN_COLUMNS),
-        SCORES: {"run": "VARCHAR", "measure": "VARCHAR", **SCORE_COLUMNS},
-        ANNOTATIONS: dict(ANNOTATION_COLUMNS),
-        **{table: {"run": "VARCHAR", **_typed(columns)} for table, columns in FIXED.items()},
-    }
-    for run in runs:
-        for table in run.files:
-            known = tables.setdefault(table, {"run": "VARCHAR"})
-            for column, kind in _typed(run.tables[table].columns).items():
-                known[column] = _common(known.get(column, kind), kind)
-    return dict(sorted(tables.items()))
-
-
-def _typed(columns: Mapping[str, str]) -> dict[str, str]:
-    return {column: _sql_type(kind) for column, kind in columns.items()}
-
-
-def _sql_type(kind: str) -> str:
-    """What SQL calls a type of polars; one that has no short name there keeps its own."""
-    if inner := re.fullmatch(r"List\((.*)\)", kind, re.DOTALL):
-        return f"{_sql_type(inner[1])}[]"
-    return "TIMESTAMP" if kind.startswith("Datetime") else _TYPES.get(kind, kind)
-
-
-def _common(first: str, other: str) -> str:
-    """The type of a column that two runs have."""
-    if first == other:
-        return first
-    if {first, other} <= _NUMBERS:
-        return "DOUBLE" if {"FLOAT", "DOUBLE"} & {first, other} else "BIGINT"
-    return "VARCHAR"
 
 
 def load_tables(
@@ -232,7 +198,7 @@ def _create_shared(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequ
 
 
 def _create_empty(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    columns = ", ".join(f"{column} {kind}" for column, kind in _typed(FIXED[table]).items())
+    columns = ", ".join(f"{column} {_TYPES[kind]}" for column, kind in FIXED[table].items())
     connection.execute(f"CREATE TABLE {table} (run VARCHAR, {columns})")
 
 

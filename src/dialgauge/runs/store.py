@@ -13,7 +13,6 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import exists, probe
-from dialgauge.measures import Signature
 from dialgauge.runs.annotations import (
     Annotations,
     check_dialogue,
@@ -25,11 +24,10 @@ from dialgauge.runs.annotations import (
 from dialgauge.runs.corpora import Corpora
 from dialgauge.runs.kept import until_the_end
 from dialgauge.runs.manifest import MANIFEST, Manifest, is_run_id, new_id
-from dialgauge.runs.provenance import Source, draft, with_origin
-from dialgauge.runs.resumable import PARTS, Parts, Resumable, folder_name, workbench_name
+from dialgauge.runs.resumable import Parts, workbench_name
 from dialgauge.runs.run import Run
 from dialgauge.runs.tables import RESERVED
-from dialgauge.runs.workspace import WORK, Claim, Workspace, delete_tree, empty, writing
+from dialgauge.runs.workspace import WORK, Claim, Workspace, empty, writing
 from dialgauge.runs.writer import RunWriter
 from dialgauge.source import own_source
 from dialgauge.text import some_of
@@ -37,7 +35,6 @@ from dialgauge.text import some_of
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.runs.sql_process import LimitedAnswer
 
 ENVIRONMENT = "DIALGAUGE_RUNS"
 #: In place of an id: the newest run, of a kind where that is named after a colon.
@@ -88,52 +85,6 @@ class Store:
 
     def __repr__(self) -> str:
         return f"<Store {str(self.folder)!r}>"
-
-    @contextmanager
-    def create(
-        self,
-        *,
-        kind: str,
-        name: str,
-        config: Mapping[str, Any] | None = None,
-        inputs: Iterable[Source] = (),
-        seed: int | Sequence[int] | None = None,
-        signature: str | Signature = "",
-    ) -> Iterator[RunWriter]:
-        """Build a run. It appears whole when the block ends, and not at all when the block or the process fails."""
-        facts = draft(kind=kind, name=name, config=config, seeds=seed, signature=signature)
-        with self._building(with_origin(facts, inputs)) as writer:
-            yield writer
-
-    @contextmanager
-    def resumable(
-        self,
-        *,
-        kind: str,
-        name: str,
-        config: Mapping[str, Any] | None = None,
-        inputs: Iterable[Source] = (),
-        seed: int | Sequence[int] | None = None,
-        signature: str | Signature = "",
-    ) -> Iterator[Resumable]:
-        """Build a run whose finished units are kept when the block or the process fails; see ``runs.resumable``."""
-        facts = draft(kind=kind, name=name, config=config, seeds=seed, signature=signature)
-        facts = with_origin(facts, inputs)
-        claim = self._workspace.resume(folder_name(facts))
-        try:
-            reserved = self._reserve(facts)
-            try:
-                writer = Resumable(msgspec.structs.replace(facts, id=reserved.name), claim.folder, self._corpora)
-                yield writer
-                writer.write_manifest()
-                with writing(self.folder):
-                    claim.publish(self.folder / writer.id)
-                    delete_tree(self.folder / writer.id / PARTS)
-            finally:
-                reserved.discard()
-        except BaseException:
-            claim.leave()
-            raise
 
     @contextmanager
     def workbench(
@@ -300,29 +251,6 @@ class Store:
         for problem in problems:
             tell(problem)
         return select(query, runs, tell, problems)
-
-    def ask(
-        self,
-        query: str,
-        *,
-        seconds: float = 10.0,
-        rows: int = 1000,
-        memory: int | None = None,
-        on_problem: Callable[[DialgaugeError], None] | None = None,
-    ) -> LimitedAnswer:
-        """The same for a query that nobody vouches for: at most so many seconds, rows and bytes of memory.
-
-        It runs in a process of its own (see ``runs.sql_process``); a query past its time or memory is an error.
-        """
-        from dialgauge.runs.sql_process import ask
-
-        return ask(self.folder, query, on_problem or _raise, seconds=seconds, rows=rows, memory=memory)
-
-    def columns(self) -> dict[str, dict[str, str]]:
-        """Every table that SQL knows, with its columns and their types; quick, as no table is read."""
-        from dialgauge.runs.sql_tables import columns_of
-
-        return columns_of(self.survey().runs)
 
     @contextmanager
     def _building(self, facts: Manifest) -> Iterator[RunWriter]:

@@ -121,12 +121,6 @@ def writing(path: Path) -> AbstractContextManager[None]:
     return files.writing(path, "the run store", advice)
 
 
-def drop_lock(lock: FileLock) -> None:
-    """Give up a lock and its file. The file goes first: whoever waits on it notices that its name is gone."""
-    lock.path.unlink(missing_ok=True)
-    lock.release()
-
-
 class Claim:
     """A folder in ``.work`` that is ours alone while we live."""
 
@@ -145,13 +139,13 @@ class Claim:
         sync_folder(self.folder)
         self.folder.rename(target)
         sync_folder(target.parent)
-        drop_lock(self._lock)
+        self._lock.release()
 
     def discard(self) -> None:
         """Delete the folder and give up the claim."""
         self._on_discard(self.folder)
         delete_tree(self.folder)
-        drop_lock(self._lock)
+        self._lock.release()
 
     def leave(self) -> None:
         """Give up the claim and keep the folder for whoever comes next."""
@@ -217,7 +211,7 @@ class Workspace:
         try:
             yield
         finally:
-            drop_lock(lock)
+            lock.release()
 
     def sweep(self) -> None:
         """Delete what dead processes left; of resumable work, only a lock whose folder is gone."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from dialgauge.dialogue import Dialogue
-from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.annotations import Annotations, write_annotations
-from dialgauge.runs.corpora import PIN, Corpora, EncodedCorpus, encode_corpus
-from dialgauge.runs.manifest import MANIFEST, Manifest, encode, left_out, notes_of, plain, shared_signature
+from dialgauge.runs.corpora import PIN, Corpora, EncodedCorpus
+from dialgauge.runs.manifest import MANIFEST, Manifest, encode
 from dialgauge.runs.tables import (
     DIALOGUE_SCORES,
     FIXED,
@@ -25,25 +22,17 @@ from dialgauge.runs.tables import (
     empty_table,
 )
 from dialgauge.runs.workspace import write_durably, write_parts, write_table, writing
-from dialgauge.text import note_kind
 
 if TYPE_CHECKING:
     from dialgauge.columns import GivenTable
-    from dialgauge.measures import Scores
 
 _SCRATCH = f"{MANIFEST}.new"
 
 
 class RunWriter:
-    """What ``Store.create`` gives: add tables, scores and dialogues; leaving the block stores the run."""
+    """Writes the tables and dialogues of a run into a folder that nobody else sees yet, and the manifest last."""
 
     def __init__(self, draft: Manifest, folder: Path, corpora: Corpora) -> None:
-        self.signature: str | Signature = draft.signature
-        self.coverage: Coverage = draft.coverage
-        self.details: dict[str, Any] = dict(draft.details)
-        self.notes: list[str] = [*notes_of(draft)]
-        self._scores: dict[str, Score] = dict(draft.scores)
-        self._shared = ""
         self._draft = draft
         self._folder = folder
         self._corpora = corpora
@@ -59,8 +48,7 @@ class RunWriter:
 
     def table(self, name: str, frame: GivenTable) -> None:
         """Write a table as Parquet, durably."""
-        if check_table_name(name) in self._tables:
-            raise ValueError(f"the run already has a table {name!r}")
+        check_table_name(name)
         check_columns(name, frame.columns)
         check_fixed(name, frame)
         if name == DIALOGUE_SCORES:
@@ -71,8 +59,7 @@ class RunWriter:
 
     def table_parts(self, name: str, content: TableParts) -> None:
         """Write a table as the pieces it comes in, durably."""
-        if check_table_name(name) in self._tables:
-            raise ValueError(f"the run already has a table {name!r}")
+        check_table_name(name)
         with writing(self._folder):
             info = write_parts(name, content.parts, self._folder)
         if name in FIXED and info.columns != FIXED[name]:
@@ -81,22 +68,8 @@ class RunWriter:
             self._scored = frozenset(content()["dialogue"].unique())
         self._tables[name] = info
 
-    def add_scores(self, scores: Scores) -> None:
-        """The scores with their coverage, and the table ``dialogue_scores``."""
-        self._scores = dict(scores.scores)
-        self._shared = scores.signature.long() if scores.scores else ""
-        self.coverage = scores.coverage
-        self.details |= left_out(scores)
-        self.table(DIALOGUE_SCORES, scores.table())
-
-    def add_corpus(self, dialogues: Iterable[Dialogue]) -> None:
-        """The dialogues of the run: the tables ``dialogues`` and ``turns``, shared with other runs of the same ones."""
-        self.add_encoded(encode_corpus(dialogues))
-
     def add_encoded(self, corpus: EncodedCorpus) -> None:
-        """The same for dialogues that are encoded already."""
-        if self._stored is not None:
-            raise ValueError("the run already has a corpus")
+        """The dialogues of the run: the tables ``dialogues`` and ``turns``, shared with other runs of the same ones."""
         self._stored = corpus.ids
         if corpus.ids:
             self._corpora.add(corpus, self._folder)
@@ -115,17 +88,7 @@ class RunWriter:
             strangers = self._scored - self._stored
             if strangers:
                 raise ValueError(f"the scores include dialogues missing from the corpus: {sorted(strangers)[:3]}")
-        manifest = msgspec.structs.replace(
-            self._draft,
-            corpus=self._corpus,
-            signature=plain(str(self.signature)) or self._shared or shared_signature(self._scores),
-            scores=self._scores,
-            coverage=self.coverage,
-            details=plain(self.details),
-            notes=plain(self.notes),
-            note_kinds=[note_kind(note) for note in self.notes],
-            tables=self._tables,
-        )
+        manifest = msgspec.structs.replace(self._draft, corpus=self._corpus, tables=self._tables)
         with writing(self._folder):
             write_durably(self._folder / _SCRATCH, encode(manifest))
             (self._folder / _SCRATCH).rename(self._folder / MANIFEST)  # whoever looks for corpora in use reads it whole

@@ -38,13 +38,14 @@ if TYPE_CHECKING:
         IntervalMethod as IntervalMethod,
         group_mean_interval as group_mean_interval,
         ratio_intervals as ratio_intervals,
-        share_interval as share_interval,
     )
     from dialgauge.stats.one_more_unit import (
         amount_difference_interval as amount_difference_interval,
         amount_difference_p as amount_difference_p,
         amount_mean_interval as amount_mean_interval,
+        counted_cases as counted_cases,
         share_difference_interval as share_difference_interval,
+        share_interval as share_interval,
         share_mean_interval as share_mean_interval,
     )
     from dialgauge.stats.paired_units import (
@@ -65,17 +66,15 @@ if TYPE_CHECKING:
         varied as varied,
     )
     from dialgauge.stats.significance import (
-        PairedBootstrap as PairedBootstrap,
         detectable as detectable,
         discriminative_power as discriminative_power,
         holm as holm,
-        paired_bootstrap as paired_bootstrap,
         win_tie_loss as win_tie_loss,
     )
     from dialgauge.stats.vector_sums import (
         VectorSums as VectorSums,
-        bootstrap_several as bootstrap_several,
         randomise_several as randomise_several,
+        sums_interval as sums_interval,
     )
 
 

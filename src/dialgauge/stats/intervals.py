@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.stats.one_more_unit import counted_cases, share_interval
 from dialgauge.stats.resampling import (
     Floats,
     block_sums,
@@ -77,13 +78,19 @@ def ratio_intervals(
 
     ``num`` and ``den`` are (measures, dialogues). What is drawn with replacement is the *dialogue*: the turns of one
     dialogue are not independent. A dialogue without a score for a measure is 0 / 0 or NaN there. ``bounds`` are the
-    lowest and highest value of the measures, one pair or a pair for each. NaN where fewer than two dialogues have a
-    score: one says nothing about how dialogues vary. The order of the dialogues does not matter.
+    lowest and highest value of the measures, one pair or a pair for each. Where every dialogue is one case, right or
+    wrong, nothing is drawn: the interval is that of :func:`~dialgauge.stats.share_interval`. NaN where fewer than two
+    dialogues have a score: one says nothing about how dialogues vary. The order of the dialogues does not matter.
     """
     numerators, denominators = _in_order(*checked(num, den, axes=2))
     if interval_method(method) == "studentised":
         draws = bootstrap_draws(numerators, denominators, resamples=resamples, seed=seed)
-        return studentised_intervals(draws, level, bounds)
+        intervals = studentised_intervals(draws, level, bounds)
+        limits = np.broadcast_to(np.asarray(bounds, dtype=np.float64), intervals.shape).tolist()
+        for index, row in enumerate(zip(numerators, denominators, strict=True)):
+            if limits[index] == [0.0, 1.0] and (cases := counted_cases(*row)) is not None:
+                intervals[index] = share_interval(*cases, level)
+        return intervals
     sums = weighted_sums(bootstrap_weights(numerators.shape[1], resamples, seed), numerators, denominators)
     intervals = quantiles(divide(*sums), level)
     intervals[~varied(denominators)] = np.nan
@@ -167,20 +174,6 @@ def _wilson(share: Floats, error: Floats, effective: Floats, critical: Floats) -
     middle = (share + extra / 2) / (1.0 + extra)
     half = np.sqrt(np.maximum(extra * share * (1.0 - share) + extra**2 / 4, 0.0)) / (1.0 + extra)
     return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
-
-
-def share_interval(count: int, cases: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of a share of independent cases; without cases, all of 0 to 1.
-
-    >>> [round(end, 4) for end in share_interval(9, 10)]
-    [0.5958, 0.9821]
-    """
-    if not cases:
-        return 0.0, 1.0
-    critical = NormalDist().inv_cdf((1 + level) / 2)
-    middle = (count + critical**2 / 2) / (cases + critical**2)
-    half = critical / (cases + critical**2) * (count * (cases - count) / cases + critical**2 / 4) ** 0.5
-    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def _upper_quantile(distances: Floats, level: float) -> Floats:

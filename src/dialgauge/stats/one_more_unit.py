@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from math import exp, isqrt, lgamma, log, log1p
 from statistics import NormalDist
 from typing import TypeAlias
 
@@ -37,14 +38,63 @@ _MANY, _OUTERMOST = 1_000, 100
 _NOWHERE: Ends = (np.nan, np.nan)
 
 
+def share_interval(count: int, cases: int, level: float = 0.95) -> Ends:
+    """The interval of a share of independent cases, each right or wrong; without cases, all of 0 to 1.
+
+    The weighted mean of such cases has a beta distribution, and its chances are tails of a binomial. So the low end is
+    the share at which ``count`` right cases or more have a chance of 2.5%, exactly ``count`` counted ¾: Clopper and
+    Pearson's interval, which counts them in full, but for that.
+
+    >>> [round(end, 4) for end in share_interval(9, 10)]
+    [0.5726, 0.9966]
+    """
+    check_level(level)
+    if not cases:
+        return 0.0, 1.0
+    tail = (1 - level) / 2
+    return _low_end(count, cases, tail), 1.0 - _low_end(cases - count, cases, tail)
+
+
+def _low_end(count: int, cases: int, tail: float) -> float:
+    if not count:
+        return 0.0
+    ways = lgamma(cases + 1) - lgamma(count + 1) - lgamma(cases - count + 1)
+    # Each number of right cases is so many times, over the odds, as likely as the one before; ten standard deviations
+    # farther nothing is left.
+    more = np.arange(count, min(cases, count + 60 + 10 * isqrt(cases)), dtype=np.float64)
+    steps = (cases - more) / (more + 1.0)
+    low, high = 0.0, count / cases
+    for _ in range(60):
+        share = (low + high) / 2
+        exactly = exp(ways + count * log(share) + (cases - count) * log1p(-share))
+        chance = exactly * (_OUTWARD + float(np.cumprod(steps * (share / (1.0 - share))).sum()))
+        low, high = (share, high) if chance < tail else (low, share)
+    return (low + high) / 2
+
+
+def counted_cases(num: ArrayLike, den: ArrayLike) -> tuple[int, int] | None:
+    """How many of how many units are right, where each is one case: of one length, and wholly right or wholly wrong.
+
+    None where some are not, or where fewer than two units have a score.
+    """
+    above, below = checked(num, den, axes=1)
+    lengths = below[below != 0]
+    if len(lengths) < 2 or (lengths != lengths[0]).any() or ((above != 0) & (above != below)).any():
+        return None
+    return int(np.count_nonzero(above)), len(lengths)
+
+
 def share_mean_interval(num: ArrayLike, den: ArrayLike, level: float = 0.95, bounds: Ends = (0.0, 1.0)) -> Ends:
     """The interval of ``sum(num) / sum(den)`` between two bounds; the units are those with a denominator.
 
-    The extra unit is as long as the longest, and at either bound: wholly wrong or wholly right.
+    The extra unit is as long as the longest, and at either bound: wholly wrong or wholly right. Units that are single
+    cases have :func:`share_interval`.
 
     >>> [round(end, 4) for end in share_mean_interval([1.0] * 10, [1.0] * 10)]
     [0.7117, 1.0]
     """
+    if bounds == (0.0, 1.0) and (cases := counted_cases(num, den)) is not None:
+        return share_interval(*cases, level)
     units = _Units.of(num, den)
     return units.ends(*bounds, level) if units else _NOWHERE
 

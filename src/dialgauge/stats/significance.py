@@ -1,4 +1,4 @@
-"""Is B better than A, or is it noise? The paired bootstrap, Holm's correction, and what a test set can tell apart.
+"""Is B better than A, or is it noise? Holm's correction, and what a test set can tell apart.
 
 Every measure is a ratio of sums, ``sum(num) / sum(den)`` over dialogues, and the statistic is the difference of two
 systems' ratios, first minus second. The test that decides is in :mod:`dialgauge.stats.randomisation`.
@@ -6,60 +6,13 @@ systems' ratios, first minus second. The test that decides is in :mod:`dialgauge
 
 from __future__ import annotations
 
-from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from dialgauge.stats.randomisation import NOTHING, TIE, checked_systems
-from dialgauge.stats.resampling import Floats, bootstrap_weights, distinct_rows, divide, varied, weighted_sums
-
-
-class PairedBootstrap(Struct, frozen=True):
-    """For each pair of systems (rows) and measure (columns): difference and two-sided p."""
-
-    pairs: tuple[tuple[int, int], ...]
-    difference: Floats
-    p: Floats
-
-
-def paired_bootstrap(num: ArrayLike, den: ArrayLike, *, resamples: int = 10_000, seed: int = 0) -> PairedBootstrap:
-    """Paired bootstrap of all pairs of systems; ``num`` and ``den`` are (systems, measures, dialogues).
-
-    Dialogues are drawn with replacement, the same ones for both systems. The two-sided p-value asks how often a
-    difference as far from the observed d as d is from 0 arises by resampling: ``p = (1 + #{|d* - d| >= |d|}) / (1 +
-    resamples)``. (Efron and Tibshirani, 1993, chapter 16; Koehn, *Statistical significance tests for machine
-    translation evaluation*, 2004.) It is NaN where a system has a score on fewer than two dialogues, and too small on
-    a few dozen: on 20 dialogues it calls 6 to 8% of equal systems different at 5%.
-    """
-    numerators, denominators = checked_systems(num, den)
-    systems, measures, dialogues = numerators.shape
-    # Most measures of most systems are over the same turns, which need to be summed only once.
-    distinct, which = distinct_rows(denominators.reshape(-1, dialogues))
-    weights = bootstrap_weights(dialogues, resamples, seed)
-    drawn, drawn_sizes = weighted_sums(weights, numerators.reshape(-1, dialogues), distinct)
-    scores = divide(numerators.sum(axis=2), denominators.sum(axis=2))
-    # Around the observed values, so that a pair is one subtraction and one comparison.
-    ratios = (divide(drawn, drawn_sizes[:, which]) - scores.reshape(-1)).T.reshape(systems, measures, -1)
-    pairs = tuple(combinations(range(systems), 2))
-    enough = varied(denominators)
-    rows = []
-    for a, b in pairs:
-        p = extreme_share(ratios[a] - ratios[b], scores[a], scores[b])
-        p[~(enough[a] & enough[b])] = np.nan
-        rows.append(p)
-    return PairedBootstrap(pairs, np.array([scores[a] - scores[b] for a, b in pairs]), np.array(rows))
-
-
-def extreme_share(distances: Floats, a: Floats, b: Floats) -> Floats:
-    """The add-one share of resamples at least as extreme as what was observed; NaN where nothing was."""
-    observed = np.abs(a - b)
-    extreme = np.abs(distances) >= (observed - TIE * (np.abs(a) + np.abs(b)))[:, None]
-    p: Floats = (1.0 + extreme.sum(axis=1)) / (1.0 + (~np.isnan(distances)).sum(axis=1))
-    p[np.isnan(observed)] = np.nan
-    return p
+from dialgauge.stats.randomisation import NOTHING
+from dialgauge.stats.resampling import Floats
 
 
 def holm(p: ArrayLike) -> Floats:

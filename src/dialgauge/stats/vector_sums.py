@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from dialgauge.stats.randomisation import CELLS, PairedRandomisation, PairSwaps, tested_pairs
 from dialgauge.stats.resampling import Floats, bootstrap_weights, check_level, quantiles, swap_masks, weighted_sums
-from dialgauge.stats.significance import extreme_share
 
 
 @dataclass(frozen=True)
@@ -55,28 +54,18 @@ class VectorSums:
         return replace(self, sums=self.sums[:, :, list(dialogues)])
 
 
-def bootstrap_several(several: VectorSums, *, resamples: int, seed: int, level: float) -> tuple[Floats, Floats]:
-    """Percentile intervals of the systems, (systems, 2), and the paired bootstrap's p of all pairs.
+def sums_interval(
+    sums: Floats, of: Callable[[Floats], Floats], *, resamples: int, seed: int, level: float
+) -> tuple[float, float]:
+    """The percentile interval of a system's value; ``sums`` are (sums, dialogues), in whatever order these come.
 
-    NaN where fewer than two dialogues have sums. The dialogues drawn are those that a ratio's bootstrap draws.
+    NaN where fewer than two dialogues have sums: one shows no variation, and resampling it would promise certainty.
     """
-    check_level(level)
-    systems, size, dialogues = several.sums.shape
-    weights = bootstrap_weights(dialogues, resamples, seed)
-    (drawn,) = weighted_sums(weights, several.sums.reshape(-1, dialogues))
-    values = several.of(drawn.reshape(-1, systems, size))
-    intervals = quantiles(values, level)
-    alone = several.sums.any(axis=1).sum(axis=1) < 2
-    intervals[alone] = np.nan
-    observed = several.values
-    p = [_bootstrap_p(values - observed, observed, a, b) for a, b in combinations(range(systems), 2)]
-    unknown = [bool(alone[a] or alone[b]) for a, b in combinations(range(systems), 2)]
-    return intervals, np.where(unknown, np.nan, np.array(p))
-
-
-def _bootstrap_p(distances: Floats, observed: Floats, a: int, b: int) -> float:
-    apart = (distances[:, a] - distances[:, b])[None]
-    return float(extreme_share(apart, observed[[a]], observed[[b]])[0])
+    if sums.any(axis=0).sum() < 2:
+        return np.nan, np.nan
+    (drawn,) = weighted_sums(bootstrap_weights(sums.shape[1], resamples, seed), sums[:, np.lexsort(sums)])
+    low, high = quantiles(of(drawn)[:, None], level)[0].tolist()
+    return low, high
 
 
 def randomise_several(several: VectorSums, *, resamples: int, seed: int, level: float) -> PairedRandomisation:

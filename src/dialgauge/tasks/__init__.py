@@ -163,7 +163,6 @@ if TYPE_CHECKING:
     )
     from dialgauge.tasks.trials.recognition import (
         are_results as are_results,
-        led_on as led_on,
         refuse_unknown as refuse_unknown,
         refuse_unreadable as refuse_unreadable,
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dialgauge.columns import ColumnTable
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import SpooledByKey, bulk_load
+from dialgauge.formats import SpooledByKey
 from dialgauge.measures import (
     Count,
     Coverage,
@@ -106,9 +106,8 @@ class TaskEvaluation:
     ) -> None:
         self.options = options or TaskOptions()
         self.measures = task_measures(self.options.measures)  # a misspelt one is an error before the work
-        with bulk_load():
-            self.gold = gold if isinstance(gold, GoldTasks) else read_gold(gold)
-            self.town = _town(database, self.gold)
+        self.gold = gold if isinstance(gold, GoldTasks) else read_gold(gold)
+        self.town = _town(database, self.gold)
         self.references = _references(references, references_are, self.gold)
         self._inputs = [("gold", self.gold.source)] if self.gold.source else []
         self._inputs += [("database", file) for file in self.town.files]
@@ -195,11 +194,10 @@ class TaskEvaluation:
 
     def _judge(self, system: TaskPredictions, mode: DomainMode) -> Sequence[JudgedDialogue]:
         """All dialogues; of what lies in a file only the verdicts are kept."""
-        with bulk_load():
-            judged = (self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items())
-            if not any(isinstance(each, SpooledByKey) for each in (self.gold.dialogues, system.dialogues)):
-                return list(judged)
-            verdicts = [each.verdicts for each in judged]
+        judged = (self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items())
+        if not any(isinstance(each, SpooledByKey) for each in (self.gold.dialogues, system.dialogues)):
+            return list(judged)
+        verdicts = [each.verdicts for each in judged]
         return _JudgedAgain(
             verdicts, lambda key, known: self._judged(key, self.gold.dialogues[key], system, mode, known), self.gold
         )

@@ -100,11 +100,6 @@ def _no_domain(evidence: TaskEvidence, settings: Settings) -> str | None:
     return None if not domain or domain in evidence.domains else f"no goal has the domain '{domain}'"
 
 
-def _whole(evidence: TaskEvidence, settings: Settings) -> str | None:
-    """Why a measure has no value for a domain."""
-    return f"it is not measured by domain; leave out [{settings['part']}]" if settings.get("part") else None
-
-
 def _counts(above: str, below: str, evidence: TaskEvidence, settings: Settings) -> Rows:
     return evidence.counts(above, below)
 
@@ -135,7 +130,7 @@ def _combined(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _no_references(evidence: TaskEvidence, settings: Settings) -> str | None:
-    return _whole(evidence, settings) or (evidence.bleu if isinstance(evidence.bleu, str) else None)
+    return evidence.bleu if isinstance(evidence.bleu, str) else None
 
 
 def _richness(name: str, evidence: TaskEvidence, settings: Settings) -> float:
@@ -177,12 +172,12 @@ CARDS: tuple[Card[Any], ...] = (
     _share(
         INFORM, "Inform", "Share of the dialogues in which something that fits the goal was offered in every domain.",
         "dialogues with a fitting offer in each goal domain / dialogues", partial(_flags, "inform"),
-        source=_BUDZIANOWSKI, parameters=(_RULES,), obstacle=_no_domain,
+        source=_BUDZIANOWSKI, parameters=(_RULES,), parts=True, obstacle=_no_domain,
     ),
     _share(
         SUCCESS, "Success", "Share of the dialogues that are informed and in which every request was answered.",
         "informed dialogues with every request met / dialogues", partial(_flags, "success"),
-        source=_BUDZIANOWSKI, parameters=(_RULES,), obstacle=_no_domain,
+        source=_BUDZIANOWSKI, parameters=(_RULES,), parts=True, obstacle=_no_domain,
     ),
     Card(
         name=BLEU, family="tasks", title="BLEU", unit="points", upper=100.0, source="Papineni et al. 2002; sacreBLEU",
@@ -201,28 +196,27 @@ CARDS: tuple[Card[Any], ...] = (
     _share(
         OFFER_PRECISION, "precision of offers", "Share of the offers made while the state matched only fitting rows.",
         "valid offers / offers", partial(_counts, "valid_offers", "offers"), source=_OURS,
-        obstacle=_whole,
     ),
     _share(
         REQUEST_PRECISION, "precision of what is told",
         "Share of what was told (phone, address, ...) that was asked for.",
-        "told and asked for / told", partial(_counts, "hits", "told"), source=_OURS, obstacle=_whole,
+        "told and asked for / told", partial(_counts, "hits", "told"), source=_OURS,
     ),
     _share(
         REQUEST_RECALL, "recall of requests", "Share of what was asked for (phone, address, ...) that was told at all.",
-        "told and asked for / asked for", partial(_counts, "hits", "wanted"), source=_OURS, obstacle=_whole,
+        "told and asked for / asked for", partial(_counts, "hits", "wanted"), source=_OURS,
     ),
     _share(
         STUFFED, "stuffed responses", "Share of the responses that say so much that they answer nothing.",
         "responses with four of five request classes, or a venue and a train / responses", _stuffed, source=_OURS,
-        higher_is_better=False, obstacle=_whole,
+        higher_is_better=False,
     ),
     *(
         Card(
             name=name, family="tasks", title=title, summary=f"Richness: {title}.", formula=formula, unit=unit,
             upper=1.0 if unit == "share" else float("inf"), source=_STANDARD, rows=_nothing,
             symbols={letter: _SYMBOLS[letter] for letter in _LETTERS.get(name, ())}, value=partial(_richness, name),
-            higher_is_better=None, obstacle=_whole,
+            higher_is_better=None,
         )
         for name, (unit, title, formula) in _UNITS.items()
     ),

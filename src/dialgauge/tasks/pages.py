@@ -343,7 +343,7 @@ def _human_table(run: Run) -> list[Table]:
 
 
 def _domain_chart(verdicts: polars.DataFrame) -> Any:
-    """Shares of dialogues; a domain has one verdict in each of its dialogues, so Wilson's interval fits."""
+    """Shares of dialogues: a domain has one verdict in each of its dialogues."""
     import polars as pl
 
     judged = verdicts.unpivot(["inform", "success"], index=["domain", "rules"], variable_name="aspect").drop_nulls()

@@ -13,7 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import Keyed, Notes, Part, bulk_load, hold_by_key, resolve, system_name
+from dialgauge.formats import Keyed, Notes, Part, hold_by_key, resolve, system_name
 from dialgauge.tasks.delexical import DOMAINS, placeholders, unknown_placeholders
 from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState, format_name
 from dialgauge.text import Note, counted, some_of
@@ -182,8 +182,7 @@ def predictions_in(parts: Iterable[Part], name: str, source: str = "") -> TaskPr
                 seen.add(key)
                 yield key, turns
 
-    with bulk_load():
-        predictions = TaskPredictions(name, hold_by_key(keyed(), list[TaskTurn]), source)
+    predictions = TaskPredictions(name, hold_by_key(keyed(), list[TaskTurn]), source)
     if not predictions.turns:
         raise DialgaugeError("it holds no responses", file=source or name)
     return predictions

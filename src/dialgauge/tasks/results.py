@@ -114,21 +114,11 @@ _STANDARD = (INFORM, SUCCESS, BLEU, COMBINED)
 def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
     table = Table(title, [Column("system"), *(_column(runs, name) for name in names)])
     for run in runs:
-        rivals = [other for other in runs if other.details["states"] == run.details["states"]]
-        table.add(_marked(run), *(score_cell(run.scores.get(name), bold=_is_best(run, name, rivals)) for name in names))
+        table.add(_marked(run), *(score_cell(run.scores.get(name)) for name in names))
     human = _human(runs)
     if any(name in human for name in names):
         table.add(HUMAN, *(human.get(name) for name in names))
     return table
-
-
-def _is_best(run: Run, name: str, rivals: Sequence[Run]) -> bool:
-    """Is the score the best of several that may be ranked? Those with gold states and those without may not."""
-    known = [other.scores[name] for other in rivals if name in other.scores]
-    values = [score.value for score in known if score.value is not None]
-    if name not in run.scores or len(values) < 2 or known[0].higher_is_better is None:
-        return False
-    return run.scores[name].value == (max(values) if known[0].higher_is_better else min(values))
 
 
 def _column(runs: Sequence[Run], name: str) -> Column:

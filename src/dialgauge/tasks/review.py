@@ -38,7 +38,7 @@ _LONG = 24
 _UNSAID = {
     "audit": "whether tasks fit and were fair, and whose fault the failures were ({why}).",
     "format": "whether tasks fit and were fair, and whose fault the failures were: only results of τ-bench and "
-    "τ²-bench hold tasks and every call ('dialgauge data formats tau2'). 'expected_actions' and 'instruction' beside "
+    "τ²-bench hold tasks and every call (docs/formats/tau.md). 'expected_actions' and 'instruction' beside "
     "the messages tell more.",
     "replay": "whether verdicts replay: the domain's records and tools are missing; name them with --domain FOLDER "
     "(airline or retail: DIALGAUGE_DATA=CLONE, a clone of tau-bench or tau2-bench).",

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from dialgauge.engine import SILENT, Progress, Workers, place_of
-from dialgauge.formats import file_name, named_files, named_sources
-from dialgauge.runs import Store
+from dialgauge.engine import SILENT, Progress
+from dialgauge.formats import named_sources
 from dialgauge.tasks.evaluation import Missing, TaskEvaluation, TaskOptions
 from dialgauge.tasks.gold import GoldTasks
 from dialgauge.tasks.predictions import DomainMode, TaskPredictions, read_predictions
@@ -43,8 +42,6 @@ def score_tasks(
     resamples: int = 1000,
     seed: int = 0,
     human: bool = True,
-    workers: Workers = None,
-    store: Store | None = None,
     progress: Progress = SILENT,
 ) -> TaskRuns:
     """Inform, Success, BLEU, Combined and what they hide, for each system: files, or what ``predictions_from`` takes.
@@ -52,14 +49,14 @@ def score_tasks(
     ``database`` is the folder ``db`` of MultiWOZ, looked for beside the gold file unless given. ``references`` is a
     file of your own (dialogue to list of texts), and then ``references_are`` says whether its texts have bracketed
     placeholders (``raw``) or are to be used as they are (``clean``). With ``human`` the corpus's own responses are
-    scored too and stand beside every system. With ``workers`` every system is a file; ``store`` keeps what is finished.
+    scored too and stand beside every system.
 
     With the example files of ``dialgauge init``:
 
     >>> import dialgauge
     >>> tasks = dialgauge.score_tasks("town/gold.json", ["town/terse.json"], measures="Inform,Success")
     >>> tasks["terse"]["Inform"], tasks["terse"]["Success"]
-    (<Score 1 [0.02077, 1], n=2>, <Score 0.5 [0.00522, 0.9948], n=2>)
+    (<Score 1 [0.1826, 1], n=2>, <Score 0.5 [0.01676, 0.9832], n=2>)
     """
     options = TaskOptions(
         mode=cast("DomainMode | None", mode),  # checked there
@@ -70,12 +67,6 @@ def score_tasks(
         seed=seed,
     )
     kind = cast("ReferenceKind | None", references_are)
-    if place_of(workers).asked:
-        from dialgauge.tasks.distributed import ResponseWork, score_distributed
-
-        given = [None if each is None else file_name(each) for each in (gold, database, references)]
-        work = ResponseWork(given[0] or "", given[1], given[2], kind, options, human=human)
-        return TaskRuns(score_distributed(work, named_files(systems), store=store, workers=workers, progress=progress))
     listed = _listed(systems)  # a file given twice is told before the work
     with progress.reading():
         evaluation = TaskEvaluation(gold, database, references, kind, options)

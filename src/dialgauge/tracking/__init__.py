@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.tracking.accumulate import Accumulator as Accumulator, compute as compute
     from dialgauge.tracking.align import Policy as Policy
-    from dialgauge.tracking.code_tables import CodeTable as CodeTable, write_codes as write_codes
+    from dialgauge.tracking.checks import STOPS as STOPS
     from dialgauge.tracking.comparison_view import (
         LAMBDAS as LAMBDAS,
         Swap as Swap,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         turns_since_error as turns_since_error,
     )
     from dialgauge.tracking.figures import scored_figures as scored_figures, sweep_intervals as sweep_intervals
-    from dialgauge.tracking.guard_findings import GUARDS as GUARDS
     from dialgauge.tracking.inputs import (
         LooseState as LooseState,
         Source as Source,

@@ -188,7 +188,7 @@ def turn_counts_of(runs: Mapping[str, Run], turns: Mapping[str, polars.DataFrame
 def sweep_table(sweep: Sweep) -> Table:
     """FGA at some lambdas, and where systems swap places."""
     places = [index for index, at in enumerate(sweep.lambdas) if at in _SHOWN]
-    columns = [Column(f"λ = {sweep.lambdas[index]:g}", digits=2, percent=True, best="max") for index in places]
+    columns = [Column(f"λ = {sweep.lambdas[index]:g}", digits=2, percent=True) for index in places]
     table = Table("Flexible goal accuracy by strictness", ["system", *columns])
     for name, values in sweep.scores.items():
         table.add(name, *(float(values[index]) for index in places))

@@ -11,6 +11,7 @@ from dialgauge.measures import Measure
 from dialgauge.runs import Run
 from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.checks import below_empty
 from dialgauge.tracking.inputs import Remark
 
 
@@ -100,6 +101,7 @@ def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], measures: It
     return [
         details["coverage"].note(),
         *of_input,
+        *below_empty(details["counts"]),
         *inventory_notes(details["counts"]["off_ontology"], details["evidence"].slots_not_in_inventory),
         *([ceiling_sentence(details["profile"], ceiling, shares)] if ceiling else ()),
     ]

@@ -61,9 +61,8 @@ class DrawnTurns:
 
 def tracking_figures(comparison: Comparison) -> dict[str, Callable[[], Any]]:
     """File name without ending to the function that draws the figure."""
-    how = Resampling(min(comparison.resamples, _DRAWN_RESAMPLES), comparison.seed, comparison.level)
-    frames = comparison.turn_scores
-    return _figures(DrawnTurns(comparison.runs, frames, comparison.measures, comparison.basis, how))
+    measures, basis, how = comparison.measures, comparison.basis, comparison.resampling
+    return _figures(DrawnTurns(comparison.runs, comparison.turn_scores, measures, basis, how))
 
 
 def scored_figures(systems: Mapping[str, Run]) -> dict[str, Callable[[], Any]]:

@@ -92,21 +92,8 @@ class FileReading(Struct, frozen=True, kw_only=True):
     understood: str = ""
     says_predicted: bool = False
     says_gold: bool = False
-    #: Were the changes of each turn put together?
-    adds_changes: bool = False
-    #: Has each slot a row, so that turns may have none?
-    row_per_slot: bool = False
-    #: Fields that hold states, too, and were not read.
-    other_states: tuple[str, ...] = ()
-    #: The slots of a table that gives them to all states.
-    table_slots: frozenset[tuple[str, str]] = frozenset()
     #: The number that the file gives to what was read as its first turns.
     numbered_from: int = 0
-    #: Does nothing number the turns; and in how many dialogues do rows of others stand between them?
-    unnumbered: bool = False
-    interleaved: int = 0
-    #: What the user says, where predictions have it beside them, by dialogue and number of the user's turn.
-    said: dict[str, dict[int, str]] = {}
     #: What ConvLab-3's dialogues are called in the dataset that they are from, by their ids.
     original_ids: dict[str, str] = {}
 
@@ -117,14 +104,7 @@ class FileReading(Struct, frozen=True, kw_only=True):
             understood=notes.understood,
             says_predicted=notes.says_predicted,
             says_gold=notes.says_gold,
-            adds_changes=notes.adds_changes,
-            row_per_slot=notes.row_per_slot,
-            other_states=tuple(dict.fromkeys(notes.other_states)),
-            table_slots=frozenset(notes.table_slots),
             numbered_from=notes.numbered_from,
-            unnumbered=notes.unnumbered,
-            interleaved=notes.interleaved,
-            said=notes.said,
             original_ids=notes.original_ids,
         )
 
@@ -138,10 +118,9 @@ class FileReading(Struct, frozen=True, kw_only=True):
         understood = [part.understood for part in parts if part.understood]
         others = f" (the first of {counted(len(parts), 'file')})" if len(parts) > 1 else ""
         return replace(
-            joined([replace(part, remarks=(), other_states=()) for part in parts]),
+            joined([replace(part, remarks=()) for part in parts]),
             remarks=tuple(remarks.values()),
             understood=f"{understood[0]}{others}" if understood else "",
-            other_states=tuple(dict.fromkeys(name for part in parts for name in part.other_states)),
             numbered_from=max(part.numbered_from for part in parts),
         )
 

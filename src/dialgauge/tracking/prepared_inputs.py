@@ -16,6 +16,7 @@ from dialgauge.measures import Measure
 from dialgauge.runs import SharedCorpus
 from dialgauge.text import Note
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
+from dialgauge.tracking.checks import ROLES
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import (
     Remark,
@@ -36,9 +37,11 @@ def prepare_inputs(
     coverage: str = "intersection",
     exclude: Collection[str] = (),
     ontology: Ontology | None = None,
+    accept: Collection[str] = (),
 ) -> PreparedInputs:
-    """Inputs that were read, ready to be scored together; one that cannot be what its place says is refused."""
-    require_roles(gold, systems)
+    """Inputs that were read, ready to be scored together; swapped roles are refused unless accepted."""
+    if ROLES not in accept:
+        require_roles(gold, systems)
     reference = [("gold", gold.path)] if gold and gold.path else []
     return PreparedInputs(
         gold.dialogues if gold else None,

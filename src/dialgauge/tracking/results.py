@@ -13,11 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
+from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Signature, parse_measure
+from dialgauge.presentation import sentence
 from dialgauge.rendering import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
 from dialgauge.text import Note, counted, note_kind, some_of, upper_first
+from dialgauge.tracking.checks import SHOWN
 from dialgauge.tracking.details import ceiling_sentence, inventory_notes, tracking_details
-from dialgauge.tracking.guard_findings import SHOWN
 from dialgauge.tracking.tracked_system import KIND, TrackedSystem
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class TrackingRuns(RunSet):
         columns = []
         for name, share in self._shares.items():
             score = self._score(name)
-            columns.append(score_column(name if share else f"{name} ({score.unit})", score, best=self._ranked))
+            columns.append(score_column(name if share else f"{name} ({score.unit})", score))
         table = self._noted(self._scores_table([*lead, *columns], self._captioned()))
         for system in self.systems:
             profile = [system.profile] if self.several_profiles else []
@@ -234,11 +235,7 @@ class TrackingRuns(RunSet):
         caption = most if len(sizes) == 1 else f"{sizes[0]:,} to {most}"
         table = self._noted(self._scores_table(columns, self._captioned(caption)))
         for name in self._shares:
-            scores = [system.scores.get(name) for system in self.systems]
-            known = Scores(dialogues=(), sums={}, scores={name: self._score(name)})
-            best = known.best(name, (score.value for score in scores if score)) if self._ranked else None
-            bold = [best is not None and score is not None and score.value == best for score in scores]
-            table.add(name, *(score_cell(score, bold=best) for score, best in zip(scores, bold, strict=True)))
+            table.add(name, *(score_cell(system.scores.get(name)) for system in self.systems))
         return table
 
     def _scores_table(self, columns: list[Column], caption: str) -> Table:
@@ -256,10 +253,6 @@ class TrackingRuns(RunSet):
             table.explain(note, INTERVALS)
         table.notes += self._limits()
         return table
-
-    @property
-    def _ranked(self) -> bool:
-        return len(self) > 1 and not self.several_profiles
 
     @cached_property
     def _shares(self) -> dict[str, bool]:
@@ -285,19 +278,14 @@ class TrackingRuns(RunSet):
         return [f"{INTERVALS_MADE} {how}, seed {self.resampling.seed}.", *few]
 
     def _with_one_more(self) -> list[str]:
-        """The measures whose intervals do not come from resamples, as there are few dialogues of uneven length."""
+        """The measures whose intervals do not come from resamples."""
         named = dict.fromkeys(
             name
             for system in self.systems
             for name, score in system.run.scores.items()
             if Signature.parse(score.signature).get("interval", "").endswith(ONE_MORE_UNIT)
         )
-        if not named:
-            return []
-        sentence = (
-            "few dialogues of uneven length, so the intervals ask what one more, as long as the longest, would change"
-        )
-        return [f"{', '.join(named)}: {sentence}."]
+        return [f"{', '.join(named)}: intervals ask what one more dialogue would change."] if named else []
 
     def _limits(self) -> list[str]:
         notes = []
@@ -308,7 +296,7 @@ class TrackingRuns(RunSet):
                 "predictions as empty."
             )
         notes += self.ceilings()
-        notes += [f"{note}." for note in self.reading_notes()]
+        notes += map(sentence, self.reading_notes())
         for system in self.systems:
             for measure, why in system.left_out.items():
                 notes.append(f"{system.name}: no {measure}: {why}.")

@@ -106,7 +106,8 @@ def _refused(
     culprit: SystemInput, what: str, role: str, gold: SystemInput, systems: Sequence[SystemInput]
 ) -> DialgaugeError:
     message = f"{what}, so it cannot be {role}; {_ORDER}"
-    return DialgaugeError(f"{message}{_suggestion(gold, systems)}", file=_name(culprit))
+    advice = "--accept roles scores them as they are"
+    return DialgaugeError(f"{message}{_suggestion(gold, systems)}", file=_name(culprit), advice=advice)
 
 
 def _suggestion(gold: SystemInput, systems: Sequence[SystemInput]) -> str:

@@ -18,15 +18,8 @@ from dialgauge.formats import file_name, named_files, read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
+from dialgauge.tracking.checks import CheckCounts, accepted_kinds, check_notes
 from dialgauge.tracking.details import run_notes
-from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
-from dialgauge.tracking.guards import (
-    accepted_kinds,
-    input_findings,
-    notes_of,
-    profile_findings,
-    unified_findings,
-)
 from dialgauge.tracking.inputs import (
     SELF,
     Source,
@@ -49,13 +42,7 @@ from dialgauge.tracking.results import SENSITIVITY, TrackingRuns
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.tracking.tracked_system import KIND
-from dialgauge.tracking.turn_numbers import (
-    WordFit,
-    counted_turns,
-    counting_named,
-    require_turn_numbers,
-    turn_findings,
-)
+from dialgauge.tracking.turn_numbers import counted_as_asked, counting_named
 from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
 
 if TYPE_CHECKING:
@@ -109,9 +96,9 @@ def score(
     resampling dialogues.
 
     Predictions may be in any layout that has dialogues, turns and states, in files, frames, dictionaries or lists.
-    ``turns`` says how they count turns (``"shift=1"``: from 1, ``"step=2"``: the system's too, ``"auto"``: as fits
-    gold), ``rename`` what gold calls their slots, domains and dialogues. What would make the score nonsense is an error
-    unless its kind is in ``accept``.
+    ``turns`` says how they count turns (``"shift=1"``: from 1, ``"step=2"``: the system's too), ``rename``
+    what gold calls their slots, domains and dialogues. Shifted turns, swapped roles and ids that do not meet are errors
+    unless ``accept`` has ``turns``, ``roles`` or ``ids``.
 
     ``sgd`` adds SGD's official scores, ``sensitivity`` what other profiles would do to the first measure. With
     ``workers`` every system may be a folder or a pattern of many files, which are scored one by one (``store`` keeps
@@ -141,10 +128,6 @@ def score(
     required = required_measures(measures)
     accepted = accepted_kinds(accept)
     if place_of(workers).asked:
-        if turns == "auto":
-            raise DialgaugeError(
-                "--turns auto takes all files at once; with workers say how turns are counted, such as --turns shift=1"
-            )
         if sgd or sensitivity or len(rules) > 1 or not isinstance(profiles[0], str):
             raise DialgaugeError(
                 "with workers only sums come back, so that there is one profile, by name, and no sgd or sensitivity"
@@ -163,6 +146,7 @@ def score(
             format=pred_format,
             turns=turns and str(counting_named(turns)),
             renaming=None if rename is None else read_renaming(rename),
+            accept=sorted(accepted),
         )
         runs: list[Run] = []
         for name, source in named_files(predictions).items():
@@ -193,17 +177,10 @@ def score(
             if system.brings_gold:
                 progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
         inventory = slots or (sgd.schema if sgd else None)
-        try:
-            inputs = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
-        except DialgaugeError:
-            if reference is not None and turns is None:
-                for system in systems:
-                    require_turn_numbers(reference, system, accepted)  # why they share no turn with gold
-            raise
-        look_at_turns = reference is not None and turns is None
-        inputs.notes = _guarded(
-            inputs, systems, rules, notes, accepted, own_gold=reference is None, look_at_turns=look_at_turns
+        inputs = prepare_inputs(
+            reference, systems, coverage=coverage, exclude=exclude, ontology=inventory, accept=accepted
         )
+        inputs.notes = _checked(inputs, systems, rules, notes, accepted)
         usual = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
         others = [*usual, *(profile for profile in rules if profile not in usual)] if sensitivity else []
         steps = len(inputs.systems) * sum(1 + len(profile.values) for profile in others)
@@ -243,38 +220,36 @@ def _as_asked(
         notes[system.name] = [*system.notes(), *names, *as_gold]
         asked = replace(system, dialogues=dialogues)
         if turns is not None:
-            asked, numbers = counted_turns(gold, asked, turns)
-            notes[system.name] += numbers
+            recounted, note = counted_as_asked(asked.dialogues, turns, system.numbered_from)
+            asked = replace(asked, dialogues=recounted)
+            notes[system.name].append(note)
         made.append(asked)
     return made, notes
 
 
-def _guarded(
+def _checked(
     inputs: PreparedInputs,
     systems: Sequence[SystemInput],
     profiles: Sequence[Profile],
     input_notes: Mapping[str, Sequence[Note]],
     accept: Collection[str],
-    *,
-    own_gold: bool,
-    look_at_turns: bool,
 ) -> dict[tuple[str, str], list[Note]]:
-    """What to say of each system under each profile; what makes its scores nonsense is an error."""
+    """Notes on each system under each profile; shifted turns and ids that do not meet are errors unless accepted."""
     notes: dict[tuple[str, str], list[Note]] = {}
     for system in systems:
         prepared = inputs.systems[system.name]
-        own = inputs.items if system.brings_gold and not own_gold else None
-        evidence = GuardEvidence.of(prepared, inputs.coder(profiles[0]), own)
-        of_turns = []
-        if look_at_turns and prepared.gold is not None:
-            of_turns = turn_findings(prepared.gold, prepared.predicted, system.numbered_from)
-            of_turns += WordFit.of(prepared.gold_corpus.dialogues, system.said).findings()
-        of_input = input_findings(evidence, prepared.aligned.coverage, system, own_gold=own_gold)
+        counts = CheckCounts.of(prepared, inputs.coder(profiles[0]))
         for profile in profiles:
-            of_names = unified_findings(UnifiedSlots.of(prepared.predicted, inputs.coder(profile)))
-            of_values = profile_findings(evidence, system, profile, inputs.inventory(profile))
-            findings = [*of_turns, *of_input, *of_names, *of_values]
-            notes[system.name, profile.label] = [*input_notes[system.name], *notes_of(findings, system.name, accept)]
+            found = check_notes(
+                counts,
+                prepared.aligned.coverage,
+                profile,
+                inputs.inventory(profile),
+                system=system.name,
+                numbered_from=system.numbered_from,
+                accept=accept,
+            )
+            notes[system.name, profile.label] = [*input_notes[system.name], *found]
     return notes
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from dialgauge.rendering import Table
     from dialgauge.runs import Run
     from dialgauge.tracking.prepared_inputs import PreparedInputs
-
-_MAX: Literal["max"] = "max"
-_MIN: Literal["min"] = "min"
 
 
 class RuleEffect(Struct, frozen=True):
@@ -161,10 +158,10 @@ def _number(value: float | None) -> float:
 
 def sensitivity_tables(result: Sensitivity) -> list[Table]:
     """One measure under all profiles, and what each rule does."""
-    percent, best = result.share, _MAX if result.higher_is_better else _MIN
+    percent = result.share
     values = Table(
         f"{result.measure} under each profile",
-        ["system", *(Column(profile, digits=2, percent=percent, best=best) for profile in result.profiles)],
+        ["system", *(Column(profile, digits=2, percent=percent) for profile in result.profiles)],
         notes=[*_ceiling_notes(result), *_swap_notes(result)],
         unit="percent" if percent else "",
     )

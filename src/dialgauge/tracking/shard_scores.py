@@ -18,10 +18,9 @@ from dialgauge.files import parquet_bytes
 from dialgauge.measures import Moments, Rows
 from dialgauge.tracking.additive import joined
 from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.checks import CheckCounts
 from dialgauge.tracking.details import CountBasis
-from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
 from dialgauge.tracking.inputs import FileReading, state_domains
-from dialgauge.tracking.turn_numbers import TurnFit, WordFit
 
 #: Bytes of a dialogue's key that are hashed.
 _HASHED = 64
@@ -29,13 +28,10 @@ _HASHED = 64
 _QUICK = {"compression_level": 1, "statistics": False, "row_group_size": 1 << 19}
 
 
-class ShardGuards(Struct, frozen=True, kw_only=True):
-    """What the guards look at, of some dialogues of one system."""
+class ShardChecks(Struct, frozen=True, kw_only=True):
+    """What the checks look at, of some dialogues of one system."""
 
-    evidence: GuardEvidence = GuardEvidence()
-    unified: UnifiedSlots = UnifiedSlots()
-    turns: TurnFit = TurnFit()
-    words: WordFit = WordFit()
+    counts: CheckCounts = CheckCounts()
     #: How often each name that was to be renamed was met, and what is said of names changed to gold's.
     renamed: dict[str, int] = {}
     named_as_gold: list[str] = []
@@ -58,8 +54,6 @@ class ShardScores(Struct, frozen=True, kw_only=True):
     left_out: dict[str, str] = {}
     gold_sum: str = "0"
     roles: str = ""
-    #: Of a table of codes.
-    slots: list[str] = []
     basis: CountBasis = CountBasis(slots=0, slots_by_domain={}, gold=True, flags=False)
     off_ontology: int = 0
     renamed: list[str] = []
@@ -69,7 +63,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
     #: Of predictions that are compared with gold from elsewhere.
     declared: DeclaredDomains | None = None
     reading: FileReading = FileReading()
-    guards: ShardGuards = ShardGuards()
+    checks: ShardChecks = ShardChecks()
     dialogues: int = 0
     #: The piece as Parquet, the dialogues that have no row in it (no measure has a score there), and a 64-bit hash of
     #: each dialogue's key.
@@ -93,7 +87,6 @@ class ShardScores(Struct, frozen=True, kw_only=True):
             left_out={name: why for part in parts for name, why in part.left_out.items()},
             gold_sum=str(sum(int(part.gold_sum) for part in parts)),
             roles=parts[0].roles,
-            slots=parts[0].slots,
             basis=CountBasis.joined([part.basis for part in parts]),
             off_ontology=sum(part.off_ontology for part in parts),
             renamed=sorted({name for part in parts for name in part.renamed}),
@@ -101,7 +94,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
             gold_differs=sum(part.gold_differs for part in parts),
             declared=DeclaredDomains.joined(declared) if declared else None,
             reading=FileReading.joined([part.reading for part in parts]),
-            guards=joined([part.guards for part in parts]),
+            checks=joined([part.checks for part in parts]),
             dialogues=sum(part.dialogues for part in parts),
         )
 
@@ -129,13 +122,6 @@ class ShardScores(Struct, frozen=True, kw_only=True):
             raise DialgaugeError(
                 f"it holds {other.roles or 'something else'}, but {self.shard} holds {self.roles}: score such files "
                 "separately",
-                file=other.shard,
-            )
-        if (self.slots, self.slots and self.basis.slots) != (other.slots, other.slots and other.basis.slots):
-            differing = sorted(set(self.slots) ^ set(other.slots))[:3]
-            raise DialgaugeError(
-                f"its slots differ from those of {self.shard} ({', '.join(differing) or 'in another order'}), and the "
-                "total number of slots affects the scores: give all tables the same columns",
                 file=other.shard,
             )
 

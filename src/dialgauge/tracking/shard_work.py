@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -20,25 +21,21 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
 from dialgauge.engine import Unit, Work
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DialogueFormat, Notes, Part, Shard, bulk_load, hold, on_this_machine, stream
+from dialgauge.formats import DialogueFormat, Notes, Part, Shard, hold, stream
 from dialgauge.measures import Measure, Moments, Rows, parse_measures
 from dialgauge.text import Note
-from dialgauge.tracking.align import Policy, TurnCoverage
-from dialgauge.tracking.code_tables import CodeTable, is_code_table
+from dialgauge.tracking.align import Policy
+from dialgauge.tracking.checks import ROLES, CheckCounts
 from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.encode import Floats, carries_gold
-from dialgauge.tracking.guard_evidence import GuardEvidence, UnifiedSlots
+from dialgauge.tracking.encode import Floats
 from dialgauge.tracking.inputs import FileReading, SystemInput, blank_remarks, load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import PreparedInputs
 from dialgauge.tracking.renaming import Renaming, named_as_gold, renamed
 from dialgauge.tracking.roles import require_roles
-from dialgauge.tracking.shard_scores import DeclaredDomains, ShardGuards, ShardScores
-from dialgauge.tracking.turn_numbers import TurnFit, TurnRows, WordFit, counted_as_asked
+from dialgauge.tracking.shard_scores import DeclaredDomains, ShardChecks, ShardScores
+from dialgauge.tracking.turn_numbers import counted_as_asked
 from dialgauge.values import Profile, profile_named
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Dialogues that are scored at a time.
 _BLOCK = 2048
@@ -59,6 +56,8 @@ class ShardSettings(Struct, frozen=True):
     #: How turns are counted, and names that gold has otherwise, as in any other scoring.
     turns: str | None = None
     renaming: Renaming | None = None
+    #: Findings that do not stop the score.
+    accept: list[str] = []
 
 
 class ShardTask(Struct, frozen=True):
@@ -114,29 +113,13 @@ class ShardWork(Work[_WorkerState, ShardTask]):
 
     def do(self, state: _WorkerState, unit: Unit[ShardTask]) -> bytes:
         task = unit.payload
+        path = Path(task.shard.name)
         try:
-            with on_this_machine(task.shard) as (path, digest), bulk_load():
-                scored = self._of_codes(state, task, path) if is_code_table(path) else self._scored(state, task, path)
+            digest = task.shard.sha256()
+            scored = self._scored(state, task, path)
         except DialgaugeError as error:
             raise error.at(file=task.shard.name) from error
         return msgspec.msgpack.encode(replace(scored, shard=task.shard.inside, sha256=digest, size=task.shard.size))
-
-    def _of_codes(self, state: _WorkerState, task: ShardTask, path: Path) -> ShardScores:
-        if state.gold is not None or task.gold is not None:
-            raise DialgaugeError("a table of codes holds gold and predictions, so leave GOLD out")
-        if self._settings.coverage == "empty":
-            raise DialgaugeError("a table of codes has both sides of every turn, so leave --coverage empty out")
-        table = CodeTable(path)
-        sums = _Sums(state.measures)
-        for ids, counts in table.counts(exclude=self._settings.exclude):
-            sums.add(ids, counts)
-        dialogues, turns = sum(map(len, sums.ids)), sums.counts["turns"]
-        coverage = TurnCoverage(
-            policy="intersection", gold_dialogues=dialogues, gold_turns=turns, predicted_dialogues=dialogues,
-            predicted_turns=turns, dialogues=dialogues, turns=turns, excluded=table.excluded,
-        )  # fmt: skip
-        known = ShardScores(coverage=coverage, roles="codes", slots=table.slots, basis=table.basis)
-        return sums.scores(known) if dialogues else known
 
     def _scored(self, state: _WorkerState, task: ShardTask, path: Path) -> ShardScores:
         """The scores of a file, some thousand dialogues at a time; all at once if it has a gold file of its own."""
@@ -147,23 +130,24 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         predictions = _Predictions(stream(path, format=settings.format, notes=notes), task.shard.name)
         known: list[ShardScores] = []
         if task.gold is not None:
-            with on_this_machine(task.gold) as (gold_path, _):
-                gold = GoldByKey(load(gold_path, "gold", settings.gold_format))
-            whole, guards = self._as_asked(predictions.rest(notes), gold)
-            require_roles(gold.source, [whole])
-            known.append(self._of_block(state, task.shard, whole, gold, sums, itself, guards))
+            gold = GoldByKey(load(Path(task.gold.name), "gold", settings.gold_format))
+            whole, checks = self._as_asked(predictions.rest(notes), gold)
+            if ROLES not in settings.accept:
+                require_roles(gold.source, [whole])
+            known.append(self._of_block(state, task.shard, whole, gold, sums, itself, checks))
         else:
             while read := predictions.next_block(notes):
-                block, guards = self._as_asked(read, state.gold)
+                block, checks = self._as_asked(read, state.gold)
                 some = None if state.gold is None else state.gold.of(block.dialogues)
-                if not known and (some is None or some.dialogues):  # the first dialogues tell
+                first = not known and (some is None or some.dialogues)  # the first dialogues tell
+                if first and ROLES not in settings.accept:
                     require_roles(None if some is None else some.source, [block])
-                known.append(self._of_block(state, task.shard, block, some, sums, itself, guards))
+                known.append(self._of_block(state, task.shard, block, some, sums, itself, checks))
         known.sort(key=lambda part: not part.roles)  # those with scores first
         for part in known[1:]:
             if part.roles:
                 known[0].require_alike(part)
-        reading = replace(FileReading.of(notes), said={}, original_ids={})  # which are large
+        reading = replace(FileReading.of(notes), original_ids={})  # which are large
         facts = ShardScores.joined(known)
         facts = replace(
             facts,
@@ -181,7 +165,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         gold: GoldByKey | None,
         sums: _Sums,
         itself: _Sums,
-        guards: ShardGuards,
+        checks: ShardChecks,
     ) -> ShardScores:
         """Score a block of dialogues, and add their sums and those of gold against itself."""
         settings, name = self._settings, block.name
@@ -199,23 +183,15 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         )
         system = inputs.systems[name]
         aligned = system.aligned
-        if gold is not None and system.gold is not None and settings.turns is None:
-            fit = TurnFit.of(TurnRows.encoded(system.gold), TurnRows.encoded(system.predicted))
-            guards = replace(guards, turns=fit, words=WordFit.of(gold.dialogues, block.said))
         scored = {dialogue_key(identifier) for identifier in aligned.ids}
         unscored = [identifier for key, identifier in ids.items() if key not in scored]
         coder = inputs.coder(state.profile)
-        own = inputs.items if gold is not None and carries_gold(block.dialogues) else None
         known = ShardScores(
             shard=shard.inside,
             coverage=aligned.coverage,
             unscored=unscored,
             reading=FileReading(remarks=tuple(blank_remarks(block.dialogues))),
-            guards=replace(
-                guards,
-                evidence=GuardEvidence.of(system, coder, own),
-                unified=UnifiedSlots.of(system.predicted, coder),
-            ),
+            checks=replace(checks, counts=CheckCounts.of(system, coder)),
         )
         if not scored:
             return known
@@ -235,7 +211,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
             declared=None if gold is None else DeclaredDomains.of(block.dialogues, gold.get),
         )
 
-    def _as_asked(self, block: SystemInput, gold: GoldByKey | None) -> tuple[SystemInput, ShardGuards]:
+    def _as_asked(self, block: SystemInput, gold: GoldByKey | None) -> tuple[SystemInput, ShardChecks]:
         """Dialogues with names and turns as asked, and what of them was changed."""
         settings, dialogues, used, note = self._settings, block.dialogues, dict[str, int](), ""
         as_gold: list[Note] = []
@@ -245,8 +221,8 @@ class ShardWork(Work[_WorkerState, ShardTask]):
             dialogues, as_gold = named_as_gold(gold.dialogues, dialogues, block.original_ids)
         if settings.turns is not None:
             dialogues, note = counted_as_asked(dialogues, settings.turns, block.numbered_from)
-        guards = ShardGuards(renamed=used, named_as_gold=[*map(str, as_gold)], recounted=str(note))
-        return replace(block, dialogues=dialogues), guards
+        checks = ShardChecks(renamed=used, named_as_gold=[*map(str, as_gold)], recounted=str(note))
+        return replace(block, dialogues=dialogues), checks
 
 
 class _Predictions:
@@ -274,7 +250,7 @@ class _Predictions:
         about = (kind.name, self._name, kind.kind) if kind else ("", self._name, "")
         return SystemInput(
             self._name, dialogues, *about,
-            numbered_from=notes.numbered_from, said=notes.said, original_ids=notes.original_ids,
+            numbered_from=notes.numbered_from, original_ids=notes.original_ids,
         )  # fmt: skip
 
 

@@ -1,9 +1,8 @@
 """One system in many files: each is scored where a worker is free, and only the sums of its dialogues come back.
 
-A file holds dialogues with predictions (their gold states inside, or in GOLD), or is a table of codes
-(:mod:`dialgauge.tracking.code_tables`). What comes out depends on the files alone: not on the engine, the number of
-workers, the order in which the files are named or how often the work was broken off. Finished files are kept in the
-store until all are done, so that the same call does only what is left, or has changed.
+A file holds dialogues with predictions, their gold states inside or in GOLD. What comes out depends on the files alone:
+not on the engine, the number of workers, the order in which the files are named or how often the work was broken off.
+Finished files are kept in the store until all are done, so that the same call does only what is left, or has changed.
 
 Up to :data:`RESAMPLED` dialogues the intervals are those of any other run. Beyond that, resampling would take long and
 change nothing: the intervals are linearised (the residuals of the ratio over the dialogues), and the signature says so.
@@ -26,7 +25,6 @@ from dialgauge.engine import Unit, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import list_shards, system_name
 from dialgauge.measures import (
-    Interval,
     Moments,
     Resampling,
     Rows,
@@ -41,15 +39,15 @@ from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_
 from dialgauge.text import Note, counted
 from dialgauge.tracking.additive import joined
 from dialgauge.tracking.align import align, nothing_shared
+from dialgauge.tracking.checks import check_notes
 from dialgauge.tracking.details import run_notes
 from dialgauge.tracking.encode import Items, encode
-from dialgauge.tracking.guards import input_findings, notes_of, profile_findings, unified_findings
 from dialgauge.tracking.inputs import load, remarks_on
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import slots_of
 from dialgauge.tracking.renaming import renaming_notes
 from dialgauge.tracking.results import INTERVALS_MADE, TrackingRuns
-from dialgauge.tracking.shard_scores import ShardGuards, ShardScores
+from dialgauge.tracking.shard_scores import ShardChecks, ShardScores
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 from dialgauge.tracking.states import tracking_signature
 from dialgauge.tracking.tracked_system import KIND
@@ -61,7 +59,6 @@ _NAMED = 5
 RESAMPLED = 50_000
 #: The name of the other way, as signatures print it.
 LINEARISED = "linearised"
-_CODES_NOTE = Note("no_profile", "A table of codes is compared code by code: no profile applies.")
 
 
 def score_shards(
@@ -106,11 +103,11 @@ def score_shards(
                 "have to be restricted to it, which takes all files at once: score them without --engine",
                 file=label,
             )
-        guarded = _guarded(facts, settings, None if source is None else source.ontology, label, accept)
+        checked = _checked(facts, settings, None if source is None else source.ontology, label, accept)
         signature = _signature(facts, settings)
         profile = profile_named(settings.profile)
         details = {
-            "profile": "codes" if facts.slots else profile.name,
+            "profile": profile.name,
             "coverage": facts.coverage,
             "counts": facts.counts | {"off_ontology": facts.off_ontology},
             "evidence": replace(facts.basis, slots_renamed=len(facts.renamed)),
@@ -135,9 +132,8 @@ def score_shards(
             signature=signature.with_(interval=made),
             details=details,
             notes=[
-                *run_notes(details, guarded, parse_measures(settings.measures, FAMILY)),
+                *run_notes(details, checked, parse_measures(settings.measures, FAMILY)),
                 *_interval_note(made),
-                *([_CODES_NOTE] if facts.slots else []),
             ],
         )
         return TrackingRuns([run])
@@ -188,11 +184,11 @@ class _Gathered:
 
     def __init__(self, scored: Iterable[ShardScores]) -> None:
         every: list[ShardScores] = []
-        #: What the guards look at, put together as it comes: that of thousands of files would fill the memory.
-        self.guards = ShardGuards()
+        #: What the checks look at, put together as it comes: that of thousands of files would fill the memory.
+        self.checks = ShardChecks()
         for part in scored:
-            self.guards = joined([self.guards, part.guards])
-            every.append(replace(part, guards=ShardGuards()))
+            self.checks = joined([self.checks, part.checks])
+            every.append(replace(part, checks=ShardChecks()))
         self.parts = [part for part in every if part.dialogues]
         #: Files of which no turn could be scored.
         self.empty = [part for part in every if not part.dialogues]
@@ -248,7 +244,7 @@ class _Gathered:
 
 def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue] | None) -> ShardScores:
     """What is known of all files; gold dialogues that no file has are missing ones."""
-    facts = replace(ShardScores.joined(whole.every), guards=whole.guards)
+    facts = replace(ShardScores.joined(whole.every), checks=whole.checks)
     coverage = facts.coverage
     rest = None
     if gold is not None:
@@ -273,25 +269,26 @@ def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue]
     return replace(facts, coverage=replace(coverage, not_found=not_found))
 
 
-def _guarded(
+def _checked(
     facts: ShardScores, settings: ShardSettings, ontology: Ontology | None, name: str, accept: Collection[str]
 ) -> list[Note]:
     """What to say of the predictions, as of those in one file; what makes their scores nonsense is an error."""
-    guards, reading, profile = facts.guards, facts.reading, profile_named(settings.profile)
+    checks, reading, profile = facts.checks, facts.reading, profile_named(settings.profile)
     inventory = frozenset(profile.inventory or ()) | (slots_of(settings.ontology or ontology, profile) or frozenset())
-    findings = [
-        *guards.turns.findings(reading.numbered_from),
-        *guards.words.findings(),
-        *input_findings(guards.evidence, facts.coverage, reading, own_gold=not settings.gold),
-        *unified_findings(guards.unified),
-        *profile_findings(guards.evidence, reading, profile, inventory),
-    ]
     return [
         *reading.notes(),
-        *(renaming_notes(settings.renaming, guards.renamed) if settings.renaming else ()),
-        *(Note("renamed", said) for said in dict.fromkeys(guards.named_as_gold)),
-        *([Note("renumbered", guards.recounted)] if guards.recounted else ()),
-        *notes_of(findings, name, accept),
+        *(renaming_notes(settings.renaming, checks.renamed) if settings.renaming else ()),
+        *(Note("renamed", said) for said in dict.fromkeys(checks.named_as_gold)),
+        *([Note("renumbered", checks.recounted)] if checks.recounted else ()),
+        *check_notes(
+            checks.counts,
+            facts.coverage,
+            profile,
+            inventory,
+            system=name,
+            numbered_from=reading.numbered_from,
+            accept=accept,
+        ),
     ]
 
 
@@ -303,8 +300,6 @@ def _inputs(whole: _Gathered, sources: Sequence[str], gold: str) -> list[tuple[s
 
 def _signature(facts: ShardScores, settings: ShardSettings) -> Signature:
     slots, coverage = str(facts.basis.slots), facts.coverage
-    if facts.slots:
-        return Signature(slots=slots, roles="codes", dialogues=str(coverage.dialogues), turns=str(coverage.turns))
     profile = profile_named(settings.profile)
     known = settings.ontology is not None or profile.inventory is not None
     return tracking_signature(coverage, profile, slots if known else "", int(facts.gold_sum), facts.roles)
@@ -341,8 +336,8 @@ def _scores(
         rows = zip(measures.values(), *whole.rows(list(measures), gold), strict=True)
         return scores.with_intervals(ratio_row_intervals([ratio_row(*row) for row in rows], how), how), str(how)
     made = [
-        Interval(*moments[name].interval(facts.dialogues, how.level, (card.lower, card.upper)), str(how))
-        for name, card in ((name, measure.card) for name, measure in measures.items())
+        moments[name].interval(facts.dialogues, how, (measure.card.lower, measure.card.upper))
+        for name, measure in measures.items()
     ]
     return scores.with_intervals(made, how), f"{how.level:g}-{LINEARISED}"
 

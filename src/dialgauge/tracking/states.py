@@ -31,7 +31,7 @@ from dialgauge.tracking.counts import (
 )
 from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Items, Part
-from dialgauge.values import Pair, Profile, Side
+from dialgauge.values import Pair, Profile, Side, profile_named
 
 #: Turn, slot number and value code of filled slots.
 Cells: TypeAlias = tuple[Codes, Codes, Codes]
@@ -80,11 +80,13 @@ class StateComparison:
         roles: str = "",
     ) -> None:
         self.aligned, self.coder, self._roles = aligned, coder, roles
+        self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
         self._sides = {
             "gold": self._gold_cells(gold, items) if gold else _NO_CELLS,
             "predicted": _cells(predicted, aligned.predicted_row, items, coder, _part("predicted", predicted)),
         }
-        self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
+        if self.flags_only:
+            self._sides["predicted"] = self._of_gold_slots(self._sides["predicted"])
         self._given_inventory = inventory
         self._items = items
         self._encoded: dict[Side, EncodedDialogues | None] = {"gold": gold, "predicted": predicted}
@@ -94,6 +96,16 @@ class StateComparison:
         return self.coder.once(
             "cells", gold, self.aligned.gold_row, lambda: _cells(gold, self.aligned.gold_row, items, self.coder, "gold")
         )
+
+    def _of_gold_slots(self, flags: Cells) -> Cells:
+        """The flags with gold's slots: they have no names of their own, only places."""
+        unify = profile_named("plain").pair
+        occurring = set(_distinct(self._sides["gold"][1]).tolist())
+        known = {unify(*pair): number for number, pair in enumerate(self.slots) if number in occurring}
+        number_of = [
+            number if number in occurring else known.get(unify(*pair), number) for number, pair in enumerate(self.slots)
+        ]
+        return flags[0], np.array(number_of, np.int32)[flags[1]], flags[2]
 
     @property
     def slots(self) -> list[Pair]:
@@ -124,7 +136,7 @@ class StateComparison:
     def _not_in_inventory(self) -> dict[Pair, int]:
         """Such slots, the most frequent first, with the number of turns that have each predicted."""
         known = self.coder.profile.inventory or self._given_inventory
-        if known is None:
+        if known is None or self.flags_only:
             return {}
         turns = np.bincount(self._sides["predicted"][1], minlength=len(self.slots)).tolist()
         unknown = {pair: turns[number] for pair, number in self.coder.slots.items() if pair not in known}

@@ -335,14 +335,5 @@ class _ViewLayout:
         for group in self.groups:
             rows = zip(*(self._cells(view.get(group, {})) for view in self.views.values()), strict=True)
             for look, values in zip(self._columns(), rows, strict=True):
-                best = self._best(look.title, values) if look.title in self.shares else None
-                cells = [Cell(value, like=look, bold=best is not None and value == best) for value in values]
-                table.add(group, look.title, *cells)
+                table.add(group, look.title, *(Cell(value, like=look) for value in values))
         return table
-
-    def _best(self, measure: str, values: Sequence[float | None]) -> float | None:
-        known = [value for value in values if value is not None and not math.isnan(value)]
-        scores = [system.scores[measure] for system in self.systems if measure in system.scores]
-        lower = bool(scores) and scores[0].higher_is_better is False
-        ranked = known and len({system.profile for system in self.systems}) == 1
-        return (min(known) if lower else max(known)) if ranked else None

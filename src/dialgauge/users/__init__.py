@@ -6,10 +6,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.users.behaviour_features import (
-        FEATURES as FEATURES,
-        user_talk as user_talk,
-    )
     from dialgauge.users.beside_people import (
         likeness as likeness,
         likeness_document as likeness_document,
@@ -22,15 +18,6 @@ if TYPE_CHECKING:
         explanation as explanation,
         explanation_record as explanation_record,
         transcript as transcript,
-    )
-    from dialgauge.users.corpus_profiles import (
-        FeatureValues as FeatureValues,
-        behaviour_profile as behaviour_profile,
-        feature_distances as feature_distances,
-        feature_values as feature_values,
-        profile_document as profile_document,
-        profile_tables as profile_tables,
-        split_in_halves as split_in_halves,
     )
     from dialgauge.users.figures import (
         BAR_WORDS as BAR_WORDS,
@@ -46,15 +33,8 @@ if TYPE_CHECKING:
         slot_table as slot_table,
         verdict_table as verdict_table,
     )
-    from dialgauge.users.goals import (
-        VenueDatabase as VenueDatabase,
-        derived_goal as derived_goal,
-        derived_map as derived_map,
-        load_database as load_database,
-    )
     from dialgauge.users.labels import LABELS as LABELS, REASONS as REASONS
     from dialgauge.users.loops import CAUSES as CAUSES, Loop as Loop, main_confusion as main_confusion
-    from dialgauge.users.map_builder import build_map as build_map
     from dialgauge.users.measures import FAULTS as FAULTS, UserEvidence as UserEvidence, score_name as score_name
     from dialgauge.users.mishearing import Confusion as Confusion, misheard as misheard
     from dialgauge.users.patterns import expression_pattern as expression_pattern
@@ -91,7 +71,6 @@ if TYPE_CHECKING:
         users_run as users_run,
         users_scored as users_scored,
     )
-    from dialgauge.users.schemas import load_schema as load_schema
     from dialgauge.users.scorer import Failure as Failure, Scorer as Scorer
     from dialgauge.users.scorer_settings import (
         ScorerSettings as ScorerSettings,

@@ -16,7 +16,6 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.yaml_file import as_record, merged, parse_yaml, read_yaml
 
 Mode: TypeAlias = Literal["reference", "recommended"]
-Failures: TypeAlias = Literal["auto", "paper", "live"]
 
 #: A number of turns or mentions.
 Number: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
@@ -26,7 +25,6 @@ Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 MODES: tuple[str, ...] = get_args(Mode)
 #: Where the evaluator's defaults name domains and slots of MultiWOZ.
 _MULTIWOZ: dict[str, Any] = msgspec.json.decode(Path(__file__).with_name("reference_defaults.json").read_bytes())
-_CHOICES: dict[str, tuple[str, ...]] = {"mode": MODES, "failures": get_args(Failures)}
 
 
 class SystemRequestBehaviour(Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,29 +165,21 @@ class ConstraintOptions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GcdfConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """All options. ``mode``, ``failures`` and ``max_turns`` are dialgauge's own, the others the reference's.
+    """All options. ``mode`` and ``max_turns`` are dialgauge's own, the others the reference's.
 
     ``mode``: ``reference`` follows the authors' evaluator to the bit; ``recommended`` repairs what it gets wrong.
-    ``failures``: ``paper`` takes every ``fail_info`` of a goal for real, ``live`` only those a database confirms, and
-    ``auto`` is ``live`` in recommended mode when there is a database, and ``paper`` otherwise.
     """
 
     use_lowercase: bool = True
     igcd_f1: ConstraintOptions = ConstraintOptions()
     rgcd_f1: RequestOptions = RequestOptions()
     mode: Mode = "reference"
-    failures: Failures = "auto"
     max_turns: Number = 100_000
 
     @property
     def strict(self) -> bool:
         """Does a dialogue the reference aborts on fail?"""
         return self.mode == "reference"
-
-    @property
-    def prunes_failures(self) -> bool:
-        """Are only those failures of a goal expected that a database confirms, where there is one?"""
-        return self.failures == "live" or (self.failures == "auto" and not self.strict)
 
 
 def load_config(
@@ -204,10 +194,9 @@ def load_config(
 
 def config_from(tree: dict[str, Any], *, file: str | None = None) -> GcdfConfig:
     """A nested mapping as configuration; everything wrong with it is one sentence."""
-    for option, known in _CHOICES.items():
-        chosen = tree.get(option, known[0])
-        if chosen not in known:
-            raise DialgaugeError(f"{option} cannot be '{chosen}'.{nearest(str(chosen), known)}", file=file)
+    mode = tree.get("mode", MODES[0])
+    if mode not in MODES:
+        raise DialgaugeError(f"mode cannot be '{mode}'.{nearest(str(mode), MODES)}", file=file)
     config = as_record(tree, GcdfConfig, "a configuration", file=file)
     if not config.use_lowercase:
         raise DialgaugeError("use_lowercase can only be true: goals and acts are compared in lower case", file=file)

@@ -13,7 +13,7 @@ from dialgauge.users.config import GcdfConfig
 from dialgauge.users.normalise import Attempt, Normaliser
 from dialgauge.users.point_causes import Blame
 from dialgauge.users.profile import DatasetDomain, DatasetProfile
-from dialgauge.users.records import Behaviour, GoalSource, Ledger, MeasureName
+from dialgauge.users.records import Behaviour, Ledger, MeasureName
 from dialgauge.users.turns import (
     BETWEEN,
     BOOK,
@@ -53,11 +53,9 @@ class DialogueContext:
         profile: DatasetProfile,
         normaliser: Normaliser,
         blame: Blame,
-        goal_source: GoalSource,
     ) -> None:
         self.turns = turns
         self.blame = blame
-        self.goal_source = goal_source
         self.tasks = tasks
         self.config = config
         self.profile = profile

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import AnyFormat, DialogueFormat, Notes, Part, format_named, list_shards, recognise, resolve
+from dialgauge.formats import AnyFormat, DialogueFormat, Notes, Part, format_named, recognise, resolve
 from dialgauge.users.scorer_settings import DEFAULT_PROFILE, PROFILES, UserOptions
 
 _DIGITS = re.compile(r"\d+")
@@ -104,14 +103,3 @@ def conversation_named(
 def nearest_id(dialogue: str, ids: Iterable[str]) -> str:
     """The ids most like a wrong one; a corpus has too many to list."""
     return nearest(dialogue, ids, listed=False)
-
-
-def file_states(source: str | None) -> dict[str, str]:
-    """What changes with each file, by its name; nothing where the conversations come from no file."""
-    return {} if source is None or source == "-" else {shard.name: shard.key for shard in list_shards([source])}
-
-
-def file_key(name: str, states: Mapping[str, str]) -> str:
-    """A text that changes with the file. A member of an archive changes with the archive."""
-    state = states.get(name) or states.get(name.partition("!")[0], "")
-    return hashlib.sha256(f"{name}\0{state}".encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -46,7 +46,6 @@ def explanation_record(run: Run, dialogue: str, *, talk: bool = False) -> dict[s
         "dialogue": identifier,
         "signature": run.signature,
         "goal": msgspec.json.decode(facts["goal"]),
-        "goal_source": facts.get("goal_source"),
         "requests_removed": facts["requests_removed"],
         "warnings": msgspec.json.decode(facts["warnings"] or "[]"),
         "scores": _unnamed(_rows(run, "domain_scores", identifier)),
@@ -99,8 +98,7 @@ def _rows(run: Run, table: str, dialogue: str) -> list[dict[str, Any]]:
 
 def _goal(run: Run, dialogue: str) -> Table:
     (facts,) = _rows(run, "conversation_facts", dialogue)
-    derived = ", derived from its own states" if facts.get("goal_source") == "derived" else ""
-    table = Table(f"{dialogue}: the goal{derived}", ["domain", "part", "wanted"])
+    table = Table(f"{dialogue}: the goal", ["domain", "part", "wanted"])
     for domain, task in msgspec.json.decode(facts["goal"], type=Goal).tasks.items():
         for part in ("info", "fail_info", "book", "fail_book"):
             if constraints := getattr(task, part):

@@ -246,8 +246,6 @@ def _scores(rows: Iterable[Row]) -> Iterator[ScoreRow]:
 
 
 def _notes(facts: Row) -> Iterator[str]:
-    if facts.get("goal_source") == "derived":
-        yield "the goal is derived from the conversation's own states"
     if removed := ", ".join(facts.get("requests_removed") or ()):
         yield f"the search failed, so {removed} requests are not scored"
     try:

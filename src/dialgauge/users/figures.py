@@ -320,7 +320,7 @@ def draw(figure: PaperFigure) -> Any:
     """A figure as a chart, in one hue: domains stand beside each other, behaviours below each other.
 
     A figure with a single bar for each domain needs no panels: there the domains stand below each other. Percentages
-    have Wilson's 95% intervals, and their axis ends at 100. A bar of height 0 has its label and its interval too.
+    have 95% intervals, and their axis ends at 100. A bar of height 0 has its label and its interval too.
     """
     alt = altair()
     shown = [bar for bar, heights in figure.bars.items() if any(heights.values())] or list(figure.bars)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from dialgauge.dialogue import Dialogue, Task
@@ -54,7 +53,7 @@ def refuse_misfits(scored: ScoredConversations) -> None:
     """Refuse conversations and a profile that cannot be meant for each other."""
     profile = scored.settings.profile
     if not scored.results:
-        _refuse_domains(scored, Counter(domain for goal in _goals(scored.dialogues()) for domain in goal))
+        _refuse_domains(scored, Counter(domain for goal in _goals(scored.dialogues) for domain in goal))
         return
     fit = fit_of(scored.results)
     if not any(result.acting for result in scored.results) and any(result.worded for result in scored.results):
@@ -63,7 +62,7 @@ def refuse_misfits(scored: ScoredConversations) -> None:
             file=scored.source,
         )
     wordy = any(result.worded for result in scored.results)
-    if wordy and not any(turn.acts for dialogue in scored.dialogues() for turn in dialogue.user_turns()):
+    if wordy and not any(turn.acts for dialogue in scored.dialogues for turn in dialogue.user_turns()):
         raise DialgaugeError(
             "no user turn of any conversation has a dialogue act, so there is nothing to measure the user by; annotate "
             "what the user says",
@@ -172,7 +171,7 @@ def _uttered_slots(scored: ScoredConversations) -> dict[str, set[str]]:
     """The slots that either side speaks of, by service, as goals would call them."""
     lexicon = ActLexicon(scored.settings.profile, merge_values=False, strict=False)
     uttered: dict[str, set[str]] = {}
-    for dialogue in scored.dialogues():
+    for dialogue in scored.dialogues:
         for turn in dialogue.turns:
             for service, slot in lexicon.utterance(turn.acts or ()).slots:
                 if slot:
@@ -194,7 +193,7 @@ def _unknown_acts(results: Iterable[DialogueScore]) -> Counter[str]:
 
 def _better(scored: ScoredConversations, profile: DatasetProfile) -> str:
     """Which shipped profile knows domains of the goals and most of the acts, if one does."""
-    looked_at = list(islice(scored.dialogues(), _LOOKED_AT))
+    looked_at = scored.dialogues[:_LOOKED_AT]
     domains = {domain for goal in _goals(looked_at) for domain in goal}
     turns = (turn for dialogue in looked_at for turn in dialogue.turns)
     acts = Counter(act.name for turn in turns for act in turn.acts or ())

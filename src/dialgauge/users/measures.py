@@ -20,16 +20,12 @@ from dialgauge.users.loops import Cause
 from dialgauge.users.records import COMBINED, MEASURES, DialogueScore, MeasureName, PrfScore
 
 ASPECTS = ("f1", "precision", "recall")
-#: What a goal that was derived from the dialogue itself cannot measure.
-NEED_A_RECORDED_GOAL = ("f1", "recall")
 #: Whose fault lost points are, and the causes behind it.
 FAULTS: dict[str, tuple[Cause, ...]] = {
     "user NLU": ("user NLU",),
     "user policy": ("user policy",),
     "system": ("system NLU", "system policy"),
 }
-
-_CIRCULAR = "the goals are derived from the dialogues themselves, so they cannot show what was left unsaid"
 
 _SOURCE = "Coca, Tseng, Byrne: GCDF1, a goal- and context-driven F-score for evaluating user models (EANCS 2021)"
 POINT_KINDS = {"I-GCDF1": "constraints", "R-GCDF1": "requests"}
@@ -97,14 +93,9 @@ class UserEvidence:
         scored = {domain for name, domain in self._columns if name == measure}
         return [COMBINED, *sorted(scored - {COMBINED})]
 
-    def count(self, measure: MeasureName, domain: str, aspect: str = "precision") -> int:
-        """How many dialogues have a score; F1 and recall need a recorded goal."""
-        if (measure, domain) not in self._columns:
-            return 0
-        places = self._columns[measure, domain].places
-        if aspect in NEED_A_RECORDED_GOAL and self._derived.any():
-            return int((~self._derived[places]).sum())
-        return len(places)
+    def count(self, measure: MeasureName, domain: str) -> int:
+        """How many dialogues have a score."""
+        return len(self._columns[measure, domain].places) if (measure, domain) in self._columns else 0
 
     def values(self, measure: MeasureName, aspect: str, domain: str) -> NDArray[np.float64]:
         """The score of every dialogue, NaN where it has none."""
@@ -114,8 +105,6 @@ class UserEvidence:
             if (measure, domain) in self._columns:
                 column = self._columns[measure, domain]
                 values[column.places] = [getattr(score, aspect) for score in column.scores]
-            if aspect in NEED_A_RECORDED_GOAL:
-                values[self._derived] = np.nan
             values.flags.writeable = False
         return self._values[key]
 
@@ -125,18 +114,13 @@ class UserEvidence:
         if (measure, domain) in self._columns:
             column = self._columns[measure, domain]
             values[column.places] = np.array(lost_to(fault, column.lost)) / column.points
-        values[self._derived] = np.nan
         return values
 
     def split(self, measure: MeasureName, domain: str) -> dict[str, float]:
-        """The mean that each fault takes from F1; with F1 they sum to 1. Empty where no dialogue has an F1."""
-        if not self.count(measure, domain, "f1"):
+        """The mean that each fault takes from F1; with F1 they sum to 1. Empty where no dialogue has a score."""
+        if not self.count(measure, domain):
             return {}
         return {fault: float(np.nanmean(self.lost(measure, fault, domain))) for fault in FAULTS}
-
-    @cached_property
-    def _derived(self) -> NDArray[np.bool_]:
-        return np.array([result.goal_source == "derived" for result in self.results], dtype=np.bool_)
 
     @cached_property
     def _columns(self) -> dict[tuple[MeasureName, str], _Column]:
@@ -174,13 +158,11 @@ def _mean(measure: MeasureName, aspect: str, evidence: UserEvidence, settings: S
     return float(np.mean(scored)) if len(scored) else math.nan
 
 
-def _obstacle(measure: MeasureName, aspect: str, evidence: UserEvidence, settings: Settings) -> str | None:
+def _obstacle(measure: MeasureName, evidence: UserEvidence, settings: Settings) -> str | None:
     domain = str(settings.get("part", COMBINED))
-    if evidence.count(measure, domain, aspect):
+    if domain == COMBINED or evidence.count(measure, domain):
         return None
-    if evidence.count(measure, domain):
-        return _CIRCULAR
-    return None if domain == COMBINED else f"no conversation has a score in the domain '{domain}'"
+    return f"no conversation has a score in the domain '{domain}'"
 
 
 def _symbols(*used: str) -> dict[str, str]:
@@ -196,9 +178,10 @@ def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
         formula=f"mean over dialogues of {_FORMULAS[aspect]}",
         symbols=_symbols(*_USED[aspect]),
         source=_SOURCE,
+        parts=True,
         rows=partial(_rows, measure, aspect),
         value=partial(_mean, measure, aspect),
-        obstacle=partial(_obstacle, measure, aspect),
+        obstacle=partial(_obstacle, measure),
     )
 
 
@@ -211,8 +194,9 @@ def _loss_card(measure: MeasureName, fault: str) -> Card[UserEvidence]:
         formula="mean over dialogues of lost points of that fault / (2 TP + FP + FN)",
         symbols=_symbols("TP", "FP", "FN"),
         source="dialgauge; 1 - F1 = (FP + FN) / (2 TP + FP + FN) is a sum over lost points",
+        parts=True,
         rows=partial(_lost_rows, measure, fault),
-        obstacle=partial(_obstacle, measure, "f1"),
+        obstacle=partial(_obstacle, measure),
         higher_is_better=False,
     )
 

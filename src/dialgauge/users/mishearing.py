@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
@@ -27,7 +26,6 @@ from dialgauge.users.turns import (
     Folded,
     PreparedTurn,
     Said,
-    TurnActs,
     folded,
 )
 
@@ -70,12 +68,10 @@ class Misheard:
     There are none where it was not recorded what the other side understood.
     """
 
-    def __init__(self, turns: Sequence[PreparedTurn], hearing: Hearing) -> None:
-        self._turns, self._hearing = turns, hearing
-        self.confusions = [
-            () if turn.heard is None or turn.heard is turn.said else hearing.compared(turn.acts).confusions
-            for turn in turns
-        ]
+    def __init__(self, turns: Sequence[PreparedTurn], lexicon: ActLexicon) -> None:
+        self._turns, self._lexicon = turns, lexicon
+        self._heard = [_compared(turn) for turn in turns]
+        self.confusions = [heard.confusions for heard in self._heard]
 
     def bearing_on(self, position: int, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
         """The confusions of a turn that bear on the slots of the services.
@@ -85,47 +81,7 @@ class Misheard:
         """
         if not self.confusions[position]:
             return ()
-        return self._hearing.bearing_on(self._turns[position].acts, services, slots)
-
-    def occurrences(self) -> list[Occurrence]:
-        """All confusions of the dialogue; turns whose acts or whose understanding were not recorded do not count."""
-        return [
-            (turn.position, confusion, sentence)
-            for turn, confused in zip(self._turns, self.confusions, strict=True)
-            if confused and turn.said is not SILENCE
-            for confusion, sentence in self._hearing.sentences(turn.text, turn.acts)
-        ]
-
-
-class Hearing:
-    """Compares what was said with what was heard; turns that say and hear the same are compared once."""
-
-    _KEPT = 1 << 14
-
-    def __init__(self, lexicon: ActLexicon) -> None:
-        self._lexicon = lexicon
-        self.compared = lru_cache(self._KEPT)(self._compare)
-        self.bearing_on = lru_cache(self._KEPT)(self._bearing)
-        self.sentences = lru_cache(self._KEPT)(self._sentences)
-
-    def _compare(self, turn: TurnActs) -> UtteranceHearing:
-        said, heard = turn.said, turn.heard or SILENCE
-        errors: list[Confusion] = []
-        acts: list[tuple[Said | None, Said | None]] = []
-        for fault, index, other in _errors([act.folded for act in said.acts], [act.folded for act in heard.acts]):
-            pair = None if index is None else said.acts[index], None if other is None else heard.acts[other]
-            texts = [NOTHING if each is None else describe(each.act, fault == "value") for each in pair]
-            errors.append(Confusion(turn.speaker, fault, *texts))
-            acts.append(pair)
-        return UtteranceHearing(tuple(errors), tuple(acts))
-
-    def _sentences(self, text: str, turn: TurnActs) -> tuple[tuple[Confusion, str], ...]:
-        """The confusions of a turn, each with the sentence that was misheard, its values replaced."""
-        words, heard = template(text, turn.said.acts), self.compared(turn)
-        sentences = [sentence_of(words, act) for act, _ in heard.acts]
-        return tuple(zip(heard.confusions, sentences, strict=True))
-
-    def _bearing(self, turn: TurnActs, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
+        turn = self._turns[position]
         sides = (turn.heard or SILENCE, turn.said)
         in_heard, in_said = ({self._outcome(act) for act in side.acts} for side in sides)
 
@@ -136,10 +92,10 @@ class Hearing:
             about = outcome != "refused" and act.slot in slots
             return about or (outcome != "asked" and (service, outcome) not in other)
 
-        heard_acts = self.compared(turn)
+        heard = self._heard[position]
         return tuple(
             confusion
-            for confusion, (own, other) in zip(heard_acts.confusions, heard_acts.acts, strict=True)
+            for confusion, (own, other) in zip(heard.confusions, heard.acts, strict=True)
             if bears(own, in_heard) or bears(other, in_said)
         )
 
@@ -147,6 +103,29 @@ class Hearing:
         """What an act comes to, and in which service."""
         families = self._lexicon.families(spoken.act.name)
         return spoken.act.domain, next((kind for kind, members in _OUTCOMES if families & members), "told")
+
+    def occurrences(self) -> Iterator[Occurrence]:
+        """All confusions, each with the sentence that was misheard, its values replaced; turns whose acts or whose
+        understanding were not recorded do not count."""
+        for turn, heard in zip(self._turns, self._heard, strict=True):
+            if heard.confusions and turn.said is not SILENCE:
+                words = template(turn.text, turn.said.acts)
+                for confusion, (act, _) in zip(heard.confusions, heard.acts, strict=True):
+                    yield turn.position, confusion, sentence_of(words, act)
+
+
+def _compared(turn: PreparedTurn) -> UtteranceHearing:
+    """What was said in a turn against what was heard."""
+    errors: list[Confusion] = []
+    acts: list[tuple[Said | None, Said | None]] = []
+    if turn.heard is not None and turn.heard is not turn.said:
+        said, heard = turn.said.acts, turn.heard.acts
+        for fault, index, other in _errors([act.folded for act in said], [act.folded for act in heard]):
+            pair = None if index is None else said[index], None if other is None else heard[other]
+            texts = [NOTHING if each is None else describe(each.act, fault == "value") for each in pair]
+            errors.append(Confusion(turn.speaker, fault, *texts))
+            acts.append(pair)
+    return UtteranceHearing(tuple(errors), tuple(acts))
 
 
 SENTENCE_ENDS = re.compile(r"(?<=[.?!]) +")

@@ -54,43 +54,24 @@ def goal_values(task: Task) -> dict[str, tuple[str, ...]]:
     return {slot: tuple(dict.fromkeys(texts)) for slot, texts in values.items()}
 
 
-class SharedMemory:
-    """What normalisation has learnt that holds for every dialogue of a corpus."""
-
-    def __init__(self) -> None:
-        self.plain: dict[tuple[str, tuple[ActParameter, ...]], list[str]] = {}
-        #: Domain, slot and value of what needs nothing, whatever the goal.
-        self.fine: set[tuple[str, str, str]] = set()
-        self.attempts: dict[tuple[str, str, str, tuple[str, ...]], Attempt | None] = {}
-        self.paraphrases: dict[tuple[str, str, tuple[str, ...]], Candidates] = {}
-
-
 class Normaliser:
     """Normalises the parameters of a dialogue's turns; one for each dialogue, because the goal's values come first."""
 
-    def __init__(self, settings: Matching, tasks: dict[str, Task], shared: SharedMemory) -> None:
+    def __init__(self, settings: Matching, tasks: dict[str, Task]) -> None:
         self._settings = settings
         self._tasks = tasks
         self._goal_values: dict[str, dict[str, tuple[str, ...]]] = {}
-        self._shared = shared
 
     def texts(self, domain: str, parameters: Sequence[ActParameter]) -> tuple[Sequence[str], Sequence[Attempt]]:
         """The parameters' texts with canonical values, and what was tried."""
         task = self._tasks.get(domain)
         if task is None or not self._settings.enabled:
             return [parameter.text for parameter in parameters], ()
-        key = (domain, tuple(parameters))
-        plain = self._shared.plain.get(key)
-        if plain is not None:
-            return plain, ()
         if domain not in self._goal_values:
             self._goal_values[domain] = goal_values(task)
         if not self._settings.strict:
             return self._each(domain, parameters)
-        texts, attempts = self._together(domain, parameters)
-        if not attempts and self._settings.canonical_map is not None:
-            self._shared.plain[key] = texts
-        return texts, attempts
+        return self._together(domain, parameters)
 
     def _together(self, domain: str, parameters: Sequence[ActParameter]) -> tuple[list[str], list[Attempt]]:
         """The reference's way: places of the turn's parameters by text, values moved, lone places written back."""
@@ -138,7 +119,7 @@ class Normaliser:
     def _attempt(self, domain: str, slot: str, value: str) -> Attempt | None:
         """What becomes of one value; None when it needs nothing or nothing can be done."""
         settings = self._settings
-        if (domain, slot, value) in self._shared.fine or value in settings.coreference.get(domain, ()):
+        if value in settings.coreference.get(domain, ()):
             return None
         if settings.canonical_map is None:
             wanted = self._wanted(domain, slot)
@@ -149,15 +130,11 @@ class Normaliser:
             )
         table = self._table(settings.canonical_map, slot, domain)
         if table is None or value in table.known:
-            self._shared.fine.add((domain, slot, value))
             return None
         wanted = self._wanted(domain, slot)
         if not settings.strict and value in wanted:
             return None
-        key = (domain, slot, value, wanted)
-        if key not in self._shared.attempts:
-            self._shared.attempts[key] = self._look_up(domain, slot, value, wanted, table)
-        return self._shared.attempts[key]
+        return self._look_up(domain, slot, value, wanted, table)
 
     def _look_up(
         self, domain: str, slot: str, value: str, wanted: tuple[str, ...], table: ValueTable
@@ -195,9 +172,6 @@ class Normaliser:
             return None
 
     def _paraphrases(self, domain: str, slot: str, table: ValueTable, wanted: tuple[str, ...]) -> Candidates:
-        known = self._shared.paraphrases.get((domain, slot, wanted))
-        if known is not None:
-            return known
         texts: list[str] = []
         for value in wanted:
             listed = table.paraphrases(value)
@@ -207,8 +181,7 @@ class Normaliser:
                     f"'{domain}' asks for; add it to the map"
                 )
             texts += [value] if listed is None else listed
-        candidates = self._shared.paraphrases[domain, slot, wanted] = Candidates(texts)
-        return candidates
+        return Candidates(texts)
 
     def _search(
         self,

@@ -13,7 +13,6 @@ from dialgauge.runs import Run
 from dialgauge.users.fit import fit_line
 from dialgauge.users.measures import ASPECTS, DEFAULT, FAULTS, score_name
 from dialgauge.users.records import COMBINED, MEASURES, MeasureName, ProfileFit
-from dialgauge.users.scoring import MIXED
 
 #: Where a run keeps over how many dialogues a mean was taken: measure to domain to dialogues.
 SCORED = "scored_dialogues"
@@ -25,8 +24,6 @@ LOST = "lost"
 FIT = "fit"
 #: Where a run keeps in how many dialogues it was recorded what a side understood.
 HEARD = "heard"
-#: Where a run keeps whether goals were recorded, derived, or either.
-GOALS = "goals"
 
 
 def score_tables(run: Run) -> list[Table]:
@@ -41,9 +38,7 @@ def score_tables(run: Run) -> list[Table]:
     for measure in MEASURES:
         columns += [_column(of, aspect, shown) for of, aspect in shown if of == measure]
         columns.append(Column("dialogues", drop=1, group=measure))
-    source = run.details.get(GOALS, "recorded")
-    which = "" if source == "recorded" else f" ({source} goals)"
-    title = f"{run.name}: how the user expresses its goals{which}"
+    title = f"{run.name}: how the user expresses its goals"
     table = Table(title, columns, signature=run.signature, unit="percent")
     for domain in domains:
         cells: list[Cell | float | int | None] = []
@@ -87,8 +82,6 @@ def _notes(run: Run) -> list[str]:
         if "[" not in name:
             by_reason.setdefault(why, []).append(name)
     notes = [f"left out: {', '.join(names)}: {why}" for why, names in by_reason.items()]
-    if run.details.get(GOALS, "recorded") == MIXED and not left_out:
-        notes.append("F1 and recall cover only the dialogues with recorded goals")
     if FIT in run.details:
         notes.append(fit_line(ProfileFit(**run.details[FIT]), run.details["profile"]))
     return list(filter(None, notes))
@@ -132,7 +125,6 @@ def as_system(run: Run, *, per_dialogue: bool = False) -> dict[str, Any]:
         },
         "by": {"domain": _by_domain(run, scored)},
         "left_out": run.details.get("left_out", {}),
-        "goals": run.details.get(GOALS, "recorded"),
         "lost": run.details.get(LOST, {}),
         "fit": run.details.get(FIT, {}),
         "coverage": coverage,

@@ -1,30 +1,28 @@
 """Dataset profiles: what GCDF1 must know of a dataset, as data.
 
 A profile is a YAML file: which act names mean what, which domains exist and how they name and book their entities,
-which slots are reference numbers or counts, which values stay as they are, and where goals come from. Profiles shipped
-with dialgauge are found by name; anyone else's by the path of its file. ``docs/users.md`` shows how to write one.
+which slots are reference numbers or counts, and which values stay as they are. Profiles shipped with
+dialgauge are found by name; anyone else's by the path of its file. ``docs/users.md`` shows how to write one.
 
 ``multiwoz21``         MultiWOZ 2.1 as ConvLab-2's agents speak it: the constants of the GCDF1 evaluator
 ``multiwoz21-people``  the people of MultiWOZ 2.1: the same, and the slot names of the dataset's annotation, which
                        differ from those of the goals
-``sgd``                Schema-Guided Dialogue (Rastogi et al., 2020): services book under their own name, requests are
-                       bare slot names, and goals are derived from a dialogue's own final states and requests
 
-These three are written as JSON, which is YAML too and takes a fiftieth of the time to read.
+These two are written as JSON, which is YAML too and takes a fiftieth of the time to read.
 """
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.expressions import compiled
 from dialgauge.worlds import domain as domains
 from dialgauge.yaml_file import YamlDocument, read_yaml
 
@@ -94,12 +92,8 @@ class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     coreference: dict[str, tuple[str, ...]] = {}
     #: Are requested slots written ``service-slot``? If not, the service is put before them.
     requests_carry_service: bool = True
-    #: Misspelt goal values and what they should be; used in recommended mode only.
-    goal_typos: dict[str, str] = {}
     #: Options that differ from the reference's defaults for this dataset; a configuration goes over them.
     defaults: dict[str, Any] = {}
-    #: Where the user's goal comes from: recorded with the dialogue, or derived from its own states and requests.
-    goal: Literal["recorded", "derived"] = "recorded"
 
     @property
     def of_reference(self) -> bool:
@@ -187,9 +181,12 @@ def _checked(document: YamlDocument) -> DatasetProfile:
                 raise DialgaugeError(f"there is no act family '{family}'.{nearest(family, FAMILIES)}", **location)
             for expression in expressions:
                 try:
-                    compiled(expression, f"the act family '{family}'")
-                except DialgaugeError as error:
-                    raise error.at(**location) from error
+                    re.compile(expression)
+                except (re.error, RecursionError, OverflowError) as error:
+                    raise DialgaugeError(
+                        f"the act family '{family}': '{expression[:80]}' is not a valid regular expression ({error})",
+                        **location,
+                    ) from error
     for family in _NEEDED:
         if not profile.acts.get(family):
             raise DialgaugeError(

@@ -19,8 +19,6 @@ COMBINED = "combined"
 MeasureName: TypeAlias = Literal["I-GCDF1", "R-GCDF1"]
 #: Domain (``combined`` too) to cause to how many points were lost by it.
 LostPoints: TypeAlias = dict[str, dict[Cause, int]]
-#: Recorded with the dialogue, or derived from its own states and requests.
-GoalSource: TypeAlias = Literal["recorded", "derived"]
 MEASURES: tuple[MeasureName, ...] = ("I-GCDF1", "R-GCDF1")
 
 VerdictName: TypeAlias = Literal[
@@ -129,8 +127,6 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     verdicts: tuple[MentionVerdict, ...] = ()
     #: The points that were lost, by measure.
     lost: dict[MeasureName, LostPoints] = {}
-    #: Where the goal comes from.
-    goal_source: GoalSource = "recorded"
     #: What the profile could make of the conversation, and the names of acts that it does not know.
     fit: ProfileFit = ProfileFit()
     unknown_acts: tuple[str, ...] = ()

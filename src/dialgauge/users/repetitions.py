@@ -26,65 +26,26 @@ Repeated: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Repetitions:
-    """The reasons for repetitions in one domain of one dialogue.
-
-    Constraints are often repeated together; what does not depend on the constraint is looked at once for each span.
-    """
+    """The reasons for repetitions in one domain of one dialogue."""
 
     def __init__(self, context: DialogueContext, signals: Signals, domain: str) -> None:
         self._context, self._signals, self._domain = context, signals, domain
         self._own = context.with_booking(domain)
-        self._taxi = context.profile.taxi_domain
         self._checks = context.config.igcd_f1.repetitions.sys_behaviours
-        #: By what a short exchange is made of, and by the turn that ends it: the reasons by constraint.
-        self._exchanges: dict[tuple[int, int, int, bool, bool], dict[str, Repeated]] = {}
-        self._ending: dict[int, dict[str, Repeated]] = {}
-        self._failures: dict[tuple[int, int], tuple[list[str], list[str]]] = {}
-        self._user: dict[tuple[int, int], list[str]] = {}
 
     def why(self, text: str, slot: str, first: int, second: int) -> Repeated:
         """Why ``text`` is said in turn ``second`` again after ``first``.
 
-        Users that loop repeat the same exchange: one that is made of the same acts and leaves no other trace than its
-        answer is looked at once.
+        The system's behaviours come first; the user's own are only looked at when the system gave no cause.
         """
-        if second - first > 2:
-            return self._why(text, slot, first, second)
-        known = self._ending.get(second)
-        if known is None:
-            known = self._ending[second] = self._exchanges.setdefault(self._exchange(first), {})
-        reason = known.get(text)
-        if reason is None:
-            traces = self._traces()
-            reason = self._why(text, slot, first, second)
-            if self._traces() == traces:
-                known[text] = reason
-        return reason
-
-    def _exchange(self, first: int) -> tuple[int, int, int, bool, bool]:
-        """What decides about a repetition in the user's very next turn."""
-        utterance, answer, again = self._context.turns[first : first + 3]
-        return id(utterance.heard), id(answer.said), id(again.said), self._taxi in answer.text, self._taxi in again.text
-
-    def _traces(self) -> tuple[int, int]:
-        return len(self._context.warnings), len(self._context.attempts)
-
-    def _why(self, text: str, slot: str, first: int, second: int) -> Repeated:
-        """The system's behaviours come first; the user's own are only looked at when the system gave no cause."""
-        span = (first, second)
-        failures = self._failures.get(span)
-        if failures is None:
-            failures = self._failures[span] = self._failures_in(first, second)
-        excuses, failed_checks = failures
+        excuses, failed_checks = self._failures_in(first, second)
         causes = excuses
         if self._checks.requests and self._signals.requests_slot(self._context.turns[second - 1], slot):
             causes = [_QUESTION, *excuses]
         if self._checks.nlu and not self._heard(text, first, second):
             causes = [*causes, _NLU]
         if not causes:
-            if span not in self._user:
-                self._user[span] = self._user_causes_in(first, second)
-            causes = self._user[span]
+            causes = self._user_causes_in(first, second)
         return (*failed_checks, *(causes or (UNEXCUSED,))), tuple(causes)
 
     def _heard(self, text: str, first: int, second: int) -> bool:

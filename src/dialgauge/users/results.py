@@ -7,8 +7,7 @@ print(users.explain("MUL0003"))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,9 +17,9 @@ import msgspec
 
 from dialgauge import comparison
 from dialgauge.dialogue import Dialogue
-from dialgauge.engine import SILENT, Progress, Workers
+from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import list_shards, named_sources, system_name
+from dialgauge.formats import named_sources
 from dialgauge.measures import (
     Count,
     Coverage,
@@ -35,11 +34,11 @@ from dialgauge.measures import (
     score_systems,
 )
 from dialgauge.rendering import RunSet, Table
-from dialgauge.runs import Parts, Run, Store, new_run
+from dialgauge.runs import Run, new_run
 from dialgauge.text import Note
 from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
 from dialgauge.users.measures import ASPECTS, DEFAULT, UserEvidence, gcdf1
-from dialgauge.users.presentation import FIT, GOALS, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
+from dialgauge.users.presentation import FIT, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
 from dialgauge.users.profile import DatasetProfile
 from dialgauge.users.records import MEASURES
 from dialgauge.users.scorer import Failure
@@ -58,22 +57,18 @@ def score_users(
     overrides: Mapping[str, object] | None = None,
     mode: str | None = None,
     profile: str | DatasetProfile | None = None,
-    database: str | Path | None = None,
-    schema: str | Path | None = None,
     options: UserOptions | None = None,
     measures: str | Iterable[str] = ("default",),
-    workers: Workers = None,
     resamples: int = 1000,
     seed: int = 0,
     name: str | None = None,
-    store: Store | None = None,
     progress: Progress = SILENT,
 ) -> UserRuns:
     """I-GCDF1 and R-GCDF1 of the user in conversations: files, a run, dialogues, or a frame or dataset of them.
 
     Several user models are a list of files or folders, or a mapping of names to any of these. ``overrides`` maps dotted
     option paths to values; ``measures`` may name those of other packages. ``options`` are all settings in one record,
-    in place of those before it. With a ``store``, what is finished outlives the process until all is.
+    in place of those before it.
 
     >>> from dialgauge import Act, Dialogue, Goal, Task, Turn, score_users
     >>> goal = Goal(tasks={"hotel": Task(info={"area": "north"})})
@@ -89,8 +84,6 @@ def score_users(
             config=config,
             overrides=(*changed, *([f"mode={mode}"] if mode else ())),
             profile=profile,
-            database=database,
-            schema=schema,
         )
     named = named_sources(conversations, conversations.name if isinstance(conversations, Run) else "conversations")
     if name is not None and len(named) == 1 and not isinstance(conversations, Mapping):
@@ -103,12 +96,10 @@ def score_users(
                 source,
                 options,
                 measures=chosen,
-                workers=workers,
                 resamples=resamples,
                 seed=seed,
                 name=label,
-                store=store,
-                on_unit=advance,
+                on_file=advance,
             )
         for note in run.notes:
             progress.say(f"{run.name}: {note}")
@@ -121,49 +112,27 @@ def users_scored(
     options: UserOptions,
     *,
     measures: str | Iterable[str] = ("default",),
-    workers: Workers = None,
     resamples: int = 1000,
     seed: int = 0,
     name: str | None = None,
-    store: Store | None = None,
-    on_unit: Callable[[int], None] | None = None,
+    on_file: Callable[[int], None] | None = None,
 ) -> Run:
     """One user model as a run in memory."""
     names = measure_names(measures)
     _parsed(names)  # a misspelt measure is an error before the work
-    with _kept(conversations, options, store) as done:
-        scored = score_conversations(conversations, options, name=name, workers=workers, done=done, on_unit=on_unit)
+    scored = score_conversations(conversations, options, name=name, on_file=on_file)
     roles = {
         "conversations": conversations if isinstance(conversations, str | Path) else None,
         "canonical map": options.canonical_map,
         "config": options.config,
-        "database": options.database,
-        "schema": options.schema,
     }
     inputs = [(role, path) for role, path in roles.items() if path is not None and str(path) != "-"]
     return users_run(scored, names, resamples=resamples, seed=seed, inputs=inputs)
 
 
-@contextmanager
-def _kept(conversations: Conversations, options: UserOptions, store: Store | None) -> Iterator[Parts | None]:
-    """What is finished, found again by everything that decides it; None where nothing is to be kept."""
-    if store is None or not isinstance(conversations, str | Path):
-        yield None
-        return
-    named = (options.canonical_map, options.config, options.database, options.schema, options.profile)
-    rules = [str(rule) for rule in named if isinstance(rule, str | Path) and Path(rule).exists()]
-    config = {
-        "source": str(conversations),  # what is finished of it changes with each of its files
-        "options": msgspec.to_builtins(options, enc_hook=str),
-        "files": [shard.key for shard in list_shards(rules)] if rules else [],
-    }
-    with store.kept_units(kind="conversations", name=system_name(conversations), config=config) as done:
-        yield done
-
-
 def user_scores(conversations: Sequence[Dialogue], options: UserOptions, *, resamples: int, seed: int) -> Scores:
     """The scores of one user model, for who needs no run of it."""
-    scored = ScoredConversations("conversations", "", ScorerSettings.load(options), held=list(conversations))
+    scored = ScoredConversations("conversations", "", ScorerSettings.load(options), dialogues=list(conversations))
     for result in scored.settings.scorer().score_all(conversations, brief=True):
         if isinstance(result, Failure):
             scored.failures.append(result)
@@ -209,7 +178,6 @@ def users_run(
                 for measure in MEASURES
             },
             FIT: msgspec.structs.asdict(fit),
-            GOALS: scored.goals(),
             HEARD: {side: sum(side in result.heard_by for result in scored.results) for side in ("user", "system")},
             WARNINGS: sum(len(result.warnings) for result in scored.results),
         },
@@ -234,7 +202,7 @@ def _scores(
         evidence=evidence,
         measures=(),
         dialogues=evidence.ids,
-        signature=scored.signature().with_(dialogues=str(evidence.dialogues), turns=turns),
+        signature=scored.settings.signature().with_(dialogues=str(evidence.dialogues), turns=turns),
         coverage=coverage,
     )
     chosen = {str(measure): measure for measure in _parsed(names)}
@@ -289,7 +257,7 @@ def _lists(names: Sequence[str]) -> dict[str, Sequence[str]]:
 def _coverage(scored: ScoredConversations) -> Coverage:
     done, failed = len(scored.results), len(scored.failures)
     turns = sum(result.turns for result in scored.results)
-    read = scored.turns
+    read = sum(len(dialogue.turns) for dialogue in scored.dialogues)
     return Coverage(
         {
             "dialogues": Count(expected=done + failed, read=done + failed - scored.unread, scored=done, failed=failed),

@@ -12,21 +12,14 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.constraints import score_constraints
 from dialgauge.users.context import DialogueContext, refusal
-from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, live_goal, spelling_map
 from dialgauge.users.loops import conversation_end, loops
-from dialgauge.users.mishearing import Hearing, Misheard
-from dialgauge.users.normalise import Matching, Normaliser, SharedMemory
+from dialgauge.users.mishearing import Misheard
+from dialgauge.users.normalise import Matching, Normaliser
 from dialgauge.users.patterns import patterns
 from dialgauge.users.point_causes import Blame
 from dialgauge.users.profile import DatasetProfile, load_profile
-from dialgauge.users.records import (
-    DialogueScore,
-    GoalSource,
-    ProfileFit,
-    close,
-)
+from dialgauge.users.records import DialogueScore, ProfileFit, close
 from dialgauge.users.requests import score_requests
-from dialgauge.users.schemas import DatasetSchema
 from dialgauge.users.turns import ActLexicon, Preparation
 from dialgauge.values import CanonicalMap
 
@@ -55,15 +48,9 @@ class Scorer:
         config: GcdfConfig | None = None,
         profile: DatasetProfile | None = None,
         canonical_map: CanonicalMap | None = None,
-        database: VenueDatabase | None = None,
-        schema: DatasetSchema | None = None,
     ) -> None:
         self.config = config or GcdfConfig()
         self.profile = profile or load_profile("multiwoz21")
-        self._schema = schema
-        self._database = database if self.config.prunes_failures else None
-        if self.config.failures == "live" and database is None:
-            raise DialgaugeError("failures=live asks a database which failures are real; name it with --database")
         merge = self.config.igcd_f1.multiple_values_for_slot_in_turn.merge
         self._preparation = Preparation(
             ActLexicon(self.profile, merge_values=merge, strict=self.config.strict),
@@ -71,9 +58,8 @@ class Scorer:
             max_turns=self.config.max_turns,
         )
         # The reference gives no causes, so its misspelt families need not be kept for them.
-        self._hearing = Hearing(ActLexicon(self.profile, merge_values=merge, strict=False))
+        self._hearing = ActLexicon(self.profile, merge_values=merge, strict=False)
         self._settings = self._normalisation(canonical_map)
-        self._shared = SharedMemory()
 
     def _normalisation(self, canonical_map: CanonicalMap | None) -> Matching:
         matching = self.config.igcd_f1.value_matching
@@ -87,49 +73,20 @@ class Scorer:
             refusal=refusal(self.profile),
         )
 
-    def goal(self, dialogue: Dialogue) -> tuple[Goal, GoalSource]:
-        """The goal the user is measured against. A recorded one wins; only a dialogue without one gets a derived one,
-        and only where the profile says so."""
-        if dialogue.goal is None and self.profile.goal == "derived":
-            return derived_goal(dialogue), "derived"
-        if dialogue.goal is None:
-            raise DialgaugeError(
-                "it has no goal to measure the user against (a profile can derive goals from states, as sgd does)"
-            )
-        if self._database is None:
-            return dialogue.goal, "recorded"
-        return live_goal(dialogue.goal, self._database, self.profile.goal_typos), "recorded"
-
-    def _normaliser(self, dialogue: Dialogue, goal: Goal, source: GoalSource) -> Normaliser:
-        given = self._settings.canonical_map is not None
-        if source == "derived":
-            if given:
-                raise DialgaugeError(
-                    "its goal is derived from its states, and so are the ways to write the values: a canonical map "
-                    "does not apply; leave it out"
-                )
-            values = derived_map(dialogue)
-        elif self.profile.goal == "derived" and not given:
-            values = spelling_map(dialogue, goal)
-        else:
-            return Normaliser(self._settings, goal.tasks, self._shared)
-        return Normaliser(self._normalisation(values), goal.tasks, SharedMemory())
-
     def context(self, dialogue: Dialogue) -> DialogueContext:
         turns = self._preparation.turns(dialogue)
-        goal, source = self.goal(dialogue)
-        if self._schema is not None:
-            self._schema.check(goal)
+        if dialogue.goal is None:
+            raise DialgaugeError("it has no goal to measure the user against")
+        tasks = dialogue.goal.tasks
         misheard = Misheard(turns, self._hearing)
         repeats = tuple(loops(turns, misheard, self.profile.booking_service))
         return DialogueContext(
             turns,
-            goal.tasks,
+            tasks,
             self.config,
             self.profile,
-            self._normaliser(dialogue, goal, source),
+            Normaliser(self._settings, tasks),
             Blame(turns, repeats, conversation_end(turns, repeats), misheard),
-            source,
         )
 
     def score(self, dialogue: Dialogue, *, brief: bool = False) -> DialogueScore:
@@ -155,7 +112,6 @@ class Scorer:
             goal=Goal(tasks=context.tasks),
             scores={"I-GCDF1": informing.scores, "R-GCDF1": requesting.scores},
             lost={"I-GCDF1": informing.lost, "R-GCDF1": requesting.lost},
-            goal_source=context.goal_source,
         )
         if brief:
             return scores

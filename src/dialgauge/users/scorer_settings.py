@@ -14,14 +14,12 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, CanonicalMapFile, Notes, resolve
 from dialgauge.measures import Signature
 from dialgauge.users.config import GcdfConfig, load_config
-from dialgauge.users.goals import VenueDatabase, VenueRows, load_database
 from dialgauge.users.profile import DatasetProfile, load_profile
-from dialgauge.users.schemas import DatasetSchema, load_schema
 from dialgauge.users.scorer import Scorer
 from dialgauge.values import CanonicalMap
 
 #: Which profile goes with dialogues of a format, unless one is named.
-PROFILES = {"sgd": "sgd", "multiwoz": "multiwoz21-people"}
+PROFILES = {"multiwoz": "multiwoz21-people"}
 DEFAULT_PROFILE = "multiwoz21"
 
 
@@ -33,10 +31,8 @@ class UserOptions(Struct, frozen=True):
     overrides: tuple[str, ...] = ()
     #: A shipped one by name, one of your own by its file or the folder of a domain, or the profile itself.
     profile: str | DatasetProfile | None = None
-    database: str | Path | None = None
     format: str | None = None
     limit: int = DEFAULT_LIMIT
-    schema: str | Path | None = None
 
 
 class ScorerSettings(Struct, frozen=True):
@@ -45,40 +41,29 @@ class ScorerSettings(Struct, frozen=True):
     config: GcdfConfig
     profile: DatasetProfile
     canonical_map: dict[str, Any]
-    database: VenueRows | None
-    schema: DatasetSchema | None = None
 
     @classmethod
     def load(cls, options: UserOptions, format: str = "") -> ScorerSettings:
         """The settings that the options name, for dialogues of a format."""
         chosen = options.profile or PROFILES.get(format, DEFAULT_PROFILE)
         profile = load_profile(chosen) if isinstance(chosen, str) else chosen
-        schema = None if options.schema is None else load_schema(options.schema)
-        if schema is not None:
-            profile = schema.described(profile)
         return cls(
             config=load_config(options.config, options.overrides, defaults=profile.defaults),
             profile=profile,
             canonical_map={} if options.canonical_map is None else load_map(options.canonical_map, options.limit),
-            database=None if options.database is None else load_database(options.database),
-            schema=schema,
         )
 
     def scorer(self) -> Scorer:
         values = CanonicalMap(self.canonical_map) if self.canonical_map else None
-        database = VenueDatabase(self.database) if self.database is not None else None
-        return Scorer(self.config, self.profile, values, database, self.schema)
+        return Scorer(self.config, self.profile, values)
 
     def signature(self) -> Signature:
         """Everything here that could change a score."""
-        live = self.database is not None and self.config.prunes_failures
         return Signature(
             mode=self.config.mode,
             profile=f"{self.profile.name}-{_digest(self.profile)}",
             map=_digest(self.canonical_map) if self.canonical_map else "none",
-            failures="live" if live else "paper",
             config=_digest(self.config, order="deterministic"),
-            schema="" if self.schema is None else _digest(self.schema, order="deterministic"),
         )
 
 

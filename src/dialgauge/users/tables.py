@@ -19,7 +19,7 @@ import numpy as np
 from dialgauge.columns import ColumnKind, ColumnTable, TableColumn, chosen_texts, column, numbered
 from dialgauge.text import encodable
 from dialgauge.users.labels import PAPER_KEYS
-from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL, lost_to
+from dialgauge.users.measures import ASPECTS, FAULTS, lost_to
 from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
 from dialgauge.users.scorer import Failure
 from dialgauge.users.turns import EQUALS
@@ -113,12 +113,6 @@ def _domain_scores(results: Results) -> Columns:
         "domain": domains,
         **_attributes(scores, *ASPECTS, *_COUNTS),
     }
-    derived = {result.id for result in results if result.goal_source == "derived"}
-    if derived:
-        for aspect in NEED_A_RECORDED_GOAL:
-            columns[aspect] = [
-                None if dialogue in derived else value for dialogue, value in zip(names, columns[aspect], strict=True)
-            ]
     lost = [
         result.lost[measure].get(domain, {})
         for result in results
@@ -188,7 +182,6 @@ def _conversation_facts(results: Results) -> Columns:
         "requests_removed": [result.requests_removed for result in results],
         "warnings": [_json(result.warnings) if result.warnings else None for result in results],
         "goal": [_json(result.goal) for result in results],
-        "goal_source": [result.goal_source for result in results],
         **_attributes([result.fit for result in results], "acts_in_domains", "acts_known"),
         **_attributes([result.fit for result in results], "slots_wanted", "slots_uttered"),
     }

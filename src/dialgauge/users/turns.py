@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.expressions import LONGEST
 from dialgauge.text import counted
 from dialgauge.users.profile import FAMILIES, DatasetProfile
 
@@ -110,7 +109,7 @@ class ActLexicon:
         if known is None:
             known = 0
             for index, expressions in enumerate(self._expressions):
-                if any(expression.search(name, 0, LONGEST) for expression in expressions):
+                if any(expression.search(name) for expression in expressions):
                     known |= 1 << index
             self._families[name] = known
         return known
@@ -179,7 +178,7 @@ class ActLexicon:
         matchable = (
             bool(value)
             and not (self._general and self._general in whole)
-            and not any(expression.search(whole, 0, LONGEST) for expression in self._request)
+            and not any(expression.search(whole) for expression in self._request)
         )
         return ActParameter(text, slot, value, matchable)
 
@@ -187,22 +186,12 @@ class ActLexicon:
 # A dialogue prepared for scoring: its turns' acts by service, what was heard of them, and what was requested.
 
 
-class TurnActs(Struct, frozen=True, eq=False, gc=False):
-    """What was said in a turn, what the *other* side understood of it (None when that was not recorded), and what was
-    requested. Turns that agree in all of it share one."""
-
-    speaker: Speaker
-    said: Utterance
-    heard: Utterance | None
-    requested: dict[str, tuple[str, ...]]
-
-
 class PreparedTurn(Struct, gc=False):
-    """One turn, with all that its acts come to at hand."""
+    """One turn: what was said, what the *other* side understood (None when not recorded), what was requested."""
 
     position: int
+    speaker: Speaker
     text: str
-    acts: TurnActs
     said: Utterance
     services: dict[str, list[Said]]
     #: The families of all acts together, so that most questions are answered without looking at them.
@@ -237,19 +226,11 @@ class PreparedTurn(Struct, gc=False):
 
 
 class Preparation:
-    """Prepares the dialogues of a corpus for one dataset profile.
-
-    Readers let turns share their acts, and simulated users say the same over and over. So what a turn's acts come to is
-    known by the identity of what was read; to compare acts would cost much more.
-    """
-
-    KEPT = 1 << 14
+    """Prepares the dialogues of a corpus for one dataset profile."""
 
     def __init__(self, lexicon: ActLexicon, *, requests_carry_service: bool, max_turns: int) -> None:
         self._lexicon = lexicon
         self._carry_service, self._max_turns = requests_carry_service, max_turns
-        #: With the turn that it was first made of, so that nothing else can take the identity of what was read.
-        self._known: dict[tuple[str, int, int, int], tuple[Turn, TurnActs]] = {}
 
     def turns(self, dialogue: Dialogue) -> list[PreparedTurn]:
         """The turns prepared, or the reason why the dialogue cannot be scored."""
@@ -267,20 +248,10 @@ class Preparation:
                     "begin",
                     turn=position,
                 )
-            key = (expected, id(turn.acts), id(turn.heard), id(turn.requested))
-            known = self._known.get(key)
-            if known is None:
-                if len(self._known) >= self.KEPT:
-                    self._known.clear()
-                known = self._known[key] = turn, self._acts(turn, position)
-            acts = known[1]
-            said = acts.said
-            turns.append(
-                PreparedTurn(position, turn.text, acts, said, said.services, said.families, acts.heard, acts.requested)
-            )
+            turns.append(self._turn(turn, position))
         return turns
 
-    def _acts(self, turn: Turn, position: int) -> TurnActs:
+    def _turn(self, turn: Turn, position: int) -> PreparedTurn:
         said = SILENCE if turn.acts is None else self._lexicon.utterance(turn.acts)
         if "" in said.services:
             raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
@@ -290,7 +261,7 @@ class Preparation:
         heard = None
         if turn.heard is not None:
             heard = said if turn.heard is turn.acts else self._lexicon.utterance(turn.heard)
-        return TurnActs(turn.speaker, said, heard, requested)
+        return PreparedTurn(position, turn.speaker, turn.text, said, said.services, said.families, heard, requested)
 
     def _as_requests(self, requested: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
         return {

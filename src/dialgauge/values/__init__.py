@@ -7,7 +7,6 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.values.canonical_map import (
-        NOT_IN_GOAL as NOT_IN_GOAL,
         SPECIAL as SPECIAL,
         Candidates as Candidates,
         CanonicalMap as CanonicalMap,

@@ -30,7 +30,6 @@ import msgspec
 from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.expressions import compiled
 from dialgauge.values.profile import Choice, Profile, profile_named
 from dialgauge.values.rules import Drop, NameRule, RenameSlots, Replace, Sides, Split, Substitute, ValueRule, Variants
 from dialgauge.yaml_file import read_yaml
@@ -124,9 +123,13 @@ def _rule(written: _Rule, number: int, path: Path) -> ValueRule:
 def _patterns(written: list[tuple[str, str]], number: int, path: Path) -> tuple[tuple[str, str], ...]:
     for pattern, replacement in written:
         try:
-            compiled(pattern, f"rule {number}").sub(replacement, "")
-        except DialgaugeError as error:
-            raise error.at(file=str(path)) from error
+            expression = re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise DialgaugeError(
+                f"rule {number}: '{pattern[:80]}' is not a valid regular expression ({error})", file=str(path)
+            ) from error
+        try:
+            expression.sub(replacement, "")
         except (re.error, IndexError) as error:
             raise DialgaugeError(
                 f"rule {number}: '{replacement}' cannot replace '{pattern}' ({error})", file=str(path)

@@ -13,8 +13,6 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.expressions import LONGEST
-
 Pair: TypeAlias = tuple[str, str]
 Side: TypeAlias = Literal["gold", "predicted"]
 Sides: TypeAlias = Literal["both", "gold", "predicted"]
@@ -225,18 +223,14 @@ class Replace(ValueRule, frozen=True, kw_only=True):
 
 
 class Substitute(ValueRule, frozen=True, kw_only=True):
-    """Regular expressions replaced one after the other, then white space collapsed.
-
-    A value too long for expressions from a file (``dialgauge.expressions``) is left as it is.
-    """
+    """Regular expressions replaced one after the other, then white space collapsed."""
 
     patterns: tuple[tuple[str, str], ...]
     collapse: bool = True
 
     def apply(self, value: str) -> tuple[str, ...]:
         for pattern, replacement in self.patterns:
-            if len(value) <= LONGEST:
-                value = re.sub(pattern, replacement, value)
+            value = re.sub(pattern, replacement, value)
         return (" ".join(value.split()) if self.collapse else value,)
 
     def describe(self) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,7 @@ from dialgauge.agents.llm import (
     ChatError,
     ChatSettings,
     Completion,
-    Cost,
     DialogueBudget,
-    RunBudget,
     TapeEntry,
     request_key,
 )
@@ -38,24 +34,6 @@ def ask(tape: Path, mode: str, endpoint: str = "", seed: int = 1, **settings: An
     one = ChatClient(ChatSettings(endpoint=endpoint, model="m", cassette=str(tape), mode=mode, retries=0, **settings))
     messages = [{"role": "user", "content": "where is the station"}]
     return one.ask(messages, seed=seed, purse=DialogueBudget(one.settings)).text
-
-
-def test_what_is_reserved_survives_a_write_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever reads half of the file would take the calls of others for none, and spend their money again."""
-    budget = RunBudget(Cassette(tmp_path / "tape.jsonl"), ChatSettings(model="m", budget_tokens=100))
-    real = Path.write_bytes
-
-    def half(self: Path, content: bytes) -> int:
-        real(self, content[: len(content) // 2])
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with budget.reserved(Cost(tokens=10)):
-        kept = (tmp_path / ".tape.jsonl.under-way").read_bytes()
-        with monkeypatch.context() as patched:
-            patched.setattr(Path, "write_bytes", half)
-            with pytest.raises(DialgaugeError, match=r"it cannot be written \(the disk is full\)"):
-                budget.reserved(Cost(tokens=10)).__enter__()
-        assert (tmp_path / ".tape.jsonl.under-way").read_bytes() == kept
 
 
 def test_recorded_once_and_replayed_without_an_endpoint(server: ModelServer, tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -277,32 +275,3 @@ def test_budget_of_a_run(server: ModelServer, tmp_path: Path, budget: dict[str, 
     with pytest.raises(BudgetSpent):
         ask(another, seed=4)
     assert len(server.received) == 3
-
-
-def test_no_more_than_so_many_at_once(server: ModelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def slowly(question: dict[str, Any]) -> dict[str, Any]:
-        time.sleep(0.05)
-        return said("x")
-
-    server.reply = slowly
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    threads = [
-        threading.Thread(target=lambda seed=seed: ask(client(server, concurrency=2), seed=seed)) for seed in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(server.received) == 8
-    assert server.most_at_once <= 2
-
-
-def test_rate_spaces_requests(server: ModelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    waited: list[float] = []
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("dialgauge.agents.llm.chat.time.time", lambda: 1000.0)
-    monkeypatch.setattr("dialgauge.agents.llm.chat.time.sleep", waited.append)
-    one = client(server, rate=30)
-    for seed in range(4):
-        ask(one, seed=seed)
-    assert waited == [0.0, 2.0, 4.0, 6.0]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dialgauge.agents.speech import PRACTICE_ONTOLOGY, RetrievalNlg, TemplateNlg
+from dialgauge.agents.speech import RetrievalNlg, TemplateNlg
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.draws import Draws
 from dialgauge.worlds.town import act
+from support.nlu_sessions import SMALL_TOWN
 
 FOOD, AREA = act("Restaurant-Inform", "food", "indian"), act("Restaurant-Inform", "area", "north")
 
 
 def nlg(text: str, *acts: Act) -> RetrievalNlg:
     turn = Turn(speaker="user", text=text, acts=acts)
-    return RetrievalNlg([Dialogue(id="1", turns=(turn,))], PRACTICE_ONTOLOGY, fallback=TemplateNlg("plain"))
+    return RetrievalNlg([Dialogue(id="1", turns=(turn,))], SMALL_TOWN, fallback=TemplateNlg("plain"))
 
 
 def said(generator: RetrievalNlg, *acts: Act) -> str:

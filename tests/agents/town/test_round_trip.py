@@ -6,23 +6,10 @@ Sessions of our own agents on goals that nothing was trained on, rendered with o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import resources
-from pathlib import Path
 
 import pytest
 
-from dialgauge.agents.speech import (
-    PRACTICE_ONTOLOGY,
-    LinearNlu,
-    NluModel,
-    NluSample,
-    default_model,
-    default_nlu,
-    practice_samples,
-    recipe_checksum,
-    train_default,
-    understanding,
-)
+from dialgauge.agents.speech import default_nlu
 from dialgauge.dialogue import Ontology, Speaker
 from dialgauge.formats import read
 from dialgauge.worlds.town import (
@@ -34,7 +21,7 @@ from dialgauge.worlds.town import (
     spoken_ontology,
     town_goal,
 )
-from support.nlu_sessions import confusions, recalls, session_samples
+from support.nlu_sessions import NluSample, confusions, recalls, session_samples, understanding
 from support.shared import shared_folder
 from support.soak import examples
 
@@ -44,7 +31,7 @@ ENOUGH = 20
 
 
 def check(samples: Iterable[NluSample], ontology: Ontology) -> None:
-    nlu, turns = LinearNlu(default_model(), ontology), list(samples)
+    nlu, turns = default_nlu(ontology), list(samples)
     for speaker in SPEAKERS:
         scores = understanding(nlu, turns, speaker)
         assert scores.f1 >= 0.98, (speaker, scores.f1)
@@ -70,27 +57,3 @@ def test_sessions_in_a_synthetic_town() -> None:
     made = generate_goals(town, examples(400), 5, emergencies=0.1)
     goals = [town_goal(name, goal_record(goal), search) for name, goal in made.items()]
     check(session_samples(goals, search, seed=8), spoken_ontology(town))
-
-
-@pytest.mark.soak
-def test_practice_turns_over_the_whole_vocabulary() -> None:
-    """Any act with any slots, in any order: more than our agents say."""
-    nlu = default_nlu(PRACTICE_ONTOLOGY)
-    turns = list(practice_samples(6000, seed=2))
-    for speaker in SPEAKERS:
-        assert understanding(nlu, turns, speaker).f1 >= 0.98
-
-
-@pytest.fixture(scope="module")
-def shipped() -> NluModel:
-    return NluModel.load(Path(str(resources.files("dialgauge.agents.speech") / "phrases" / "nlu.npz")))
-
-
-def test_the_package_brings_the_model_of_its_recipe(shipped: NluModel) -> None:
-    """Rebuild it with ``python tools/build_nlu.py`` after templates, vocabulary or recipe change."""
-    assert shipped.recipe == recipe_checksum()
-
-
-@pytest.mark.soak
-def test_the_recipe_gives_the_model_that_the_package_brings(shipped: NluModel) -> None:
-    assert shipped.checksum == train_default().checksum

@@ -101,7 +101,6 @@ def scored(name: str, text: str, folder: Path) -> Any:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("counts.md", "# Runs\n\n| task | passed |\n|---|---|\n| buy | 1/2 |\n| sell | 2/2 |\n| swap | 0/2 |\n"),
         ("rate.csv", "task,trials,success_rate\nbuy,2,0.5\nsell,2,100%\nswap,2,0\n"),
         ("pct.csv", "task,trial,score\nbuy,0,100\nbuy,1,0\nsell,0,100\nsell,1,100\nswap,0,0\nswap,1,0\n"),
         ("neg.csv", "task,trial,reward\nbuy,0,1\nbuy,1,-1\nsell,0,1\nsell,1,1\nswap,0,-1\nswap,1,-1\n"),
@@ -115,7 +114,6 @@ def test_counts_rates_and_other_pairs_of_numbers(name: str, text: str, tmp_path:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("checks.md", "| task | passed |\n|---|---|\n| buy | 1/2 |\n| sell | 3/5 |\n"),
         ("rate.csv", "task,trials,success_rate\nbuy,3,0.5\nsell,3,1\n"),
     ],
 )

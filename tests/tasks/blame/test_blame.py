@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 from importlib import import_module
@@ -11,7 +10,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tools.blame_sheets import label_sheets
 
 from dialgauge import api
 from dialgauge.errors import DialgaugeError
@@ -150,18 +148,6 @@ def test_the_evidence_on_a_failure_of_gpt_4o(shared_data: Path) -> None:
     assert told.records()[0]["what"].startswith('update_reservation_flights {"reservation_id": ')
     with pytest.raises(DialgaugeError, match="there is no failure '22#9'"):
         evidence_tables(log, "22#9")
-
-
-def test_sheets_hold_no_word_of_the_rules(shared_data: Path) -> None:
-    source = shared_data / "tau" / "tau2_airline_grok-3.json.gz"
-    files = label_sheets(source, root=shared_data)
-    rows = list(csv.DictReader(files["labels.csv"].decode().splitlines()))
-    assert {row["sheet"] for row in rows} == {*files} - {"GUIDE.txt", "POLICY.txt", "labels.csv"}
-    assert not any(row["blame"] for row in rows)
-    fewer = label_sheets(source, root=shared_data, known={(rows[0]["task"], int(rows[0]["trial"]))})
-    assert len(fewer) == len(files) - 1
-    sheet = files[rows[0]["sheet"]].decode()
-    assert "WHAT THE USER WAS TOLD" in sheet and "leans" not in sheet
 
 
 def test_a_log_that_is_not_what_it_says_is_not_blamed(tmp_path: Path, shared_data: Path) -> None:

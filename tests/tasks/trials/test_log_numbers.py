@@ -21,7 +21,6 @@ TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hel
         ("task;success;cost\na;1;0,5\nb;0;1,5\n", "Cost", 1.0, "decimal comma"),
         ("task,success,cost\na,1,€3\nb,0,$1\n", "Cost", None, "cost is left out: in 1 conversation of 2"),
         ("task,success,cost\na,1,2\nb,0,n/a\n", "Cost", 2.0, ""),
-        ("task=a trial=0 result=PASS cost=3\ntask=a trial=1 result=FAIL cost=5\n", "Cost", 4.0, ""),
     ],
 )
 def test_amounts_as_they_are_written(

@@ -13,7 +13,6 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import write_leaderboard
 from dialgauge.presentation import trials_sentence
 from dialgauge.runs import Store
 from dialgauge.tasks import coverage_sentences, score_attempts, score_results
@@ -43,7 +42,6 @@ def test_what_the_tables_hold(tmp_path: Path) -> None:
     assert row == {
         "dialogue": "slow[data]#0", "task": "slow[data]", "trial": 0, "end": "finished", "reason": "user_stop",
         "scored": True, "success": False, "reward": 0.0, "agent_cost": 0.25, "user_cost": 0.5, "turns": 3, "calls": 1,
-        "steps_used_by": None, "steps_turn": None, "steps_lost": None, "steps_other": None,
     }  # fmt: skip
     assert run.table("reward_parts").rows() == [("slow[data]#0", "ENV_ASSERTION", 0.0)]
     assert run.table("calls").select("turn", "name", "outcome").rows() == [(2, "speed", "done")]
@@ -569,12 +567,6 @@ def test_mixed_up_ids_are_read_and_told_with_their_evidence(
     done = dialgauge(capsys, "data", "check", tmp_path / "r.json")
     assert done.code == 1 and f"{2 * swapped} conversations are filed under another task" in done.out
     assert "sound" not in done.out
-
-
-def test_the_leaderboard_says_what_the_command_says(tmp_path: Path) -> None:
-    path = tau2_file(tmp_path / "r.json", {str(task): ("airline", [1.0, None]) for task in range(3)}, 2)
-    write_leaderboard(tmp_path / "board.html", score_results([path], resamples=0).runs)
-    assert "3 of 6 conversations scored; 3 of 3 tasks scored" in (tmp_path / "board.html").read_text()
 
 
 def test_amounts_have_their_median_and_number_beside_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

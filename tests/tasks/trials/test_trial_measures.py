@@ -199,7 +199,7 @@ def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:
         "pass^1(rules=strict)": "the file is judged by its rewards",
         "Reward[DB]": "no reward has the part 'DB'",
         "Cost(of=agent)": "does not say what the agent cost",
-        "Turns[x]": "it has no parts",
+        "Turns[x]": "Turns has no parts",
         "Success": "Success is not a measure of agent results",
     }.items():
         with pytest.raises(DialgaugeError, match=why):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.comparison import comparable_signature, compare_runs
+from dialgauge.comparison import compare_runs
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import Library
 from dialgauge.measures import Signature
@@ -66,7 +66,7 @@ def simulations(user: str, domain: str, agent: str, wish: str = "fly") -> dict[s
 
 def signed(path: Path, **told: str) -> str:
     path.write_text(json.dumps(simulations(**told)))
-    return comparable_signature(user_faults(path, resamples=0)[0])
+    return user_faults(path, resamples=0)[0].signature
 
 
 def test_signatures_tell_data_apart_and_not_agents(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_other_tasks_under_the_same_ids_are_other_data(tmp_path: Path) -> None:
         checked(tmp_path / f"{name}.json", conversation("x", 0, told=told, answer=answer))
         for name, told, answer in (("one", "Ask.", "Why?"), ("same", "Ask.", "How?"), ("other", "Beg.", "Why?"))
     )
-    assert comparable_signature(one) == comparable_signature(same) != comparable_signature(other)
+    assert one.signature == same.signature != other.signature
     with pytest.raises(DialgaugeError, match=r"one and other cannot be compared: 1 of the 1 .* different goals"):
         compare_runs([one, other], resamples=10)
     assert not any("different settings" in note for note in compare_runs([one, same], resamples=10).notes)
@@ -221,7 +221,7 @@ def test_airline_and_telecom_are_not_measured_alike() -> None:
     assert DATA is not None
     files = ("tau2_airline_grok-3", "tau2_telecom-workflow_grok-3")
     runs = [user_faults(DATA / "tau" / f"{name}.json.gz", resamples=0)[0] for name in files]
-    assert len({comparable_signature(run) for run in runs}) == 2
+    assert len({run.signature for run in runs}) == 2
 
 
 @pytest.mark.soak

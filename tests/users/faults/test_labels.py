@@ -64,12 +64,12 @@ def test_kappa_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 5), (3, 7), (19, 19), (30, 120)])
-def test_wilson_bounds_are_where_the_score_test_is_just_significant(count: int, n: int) -> None:
+def test_a_share_ends_where_what_was_counted_is_just_unlikely(count: int, n: int) -> None:
+    """The very count has three quarters of its chance, and everything beyond all of it."""
     found = share(count, n)
-    for bound in (found.low, found.high):
-        if 0 < bound < 1:
-            z = (count / n - bound) / math.sqrt(bound * (1 - bound) / n)
-            assert abs(z) == pytest.approx(1.96, abs=0.02)
+    for low, right in ((found.low, count), (1 - found.high, n - count)):
+        chances = [math.comb(n, k) * low**k * (1 - low) ** (n - k) for k in range(right, n + 1)]
+        assert low == 0 if not right else 0.75 * chances[0] + sum(chances[1:]) == pytest.approx(0.025, rel=0.01)
 
 
 def test_no_check_reports_below_the_precision_that_is_asked_for() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.schemas import schema_text
 from dialgauge.worlds.domain import Domain, DomainSearch, SlotType, draw_goals, load_domain
-from dialgauge.yaml_file import read_yaml
 from support.commands import dialgauge
 from support.domains import CARS, CLINIC, LIBRARY, PETS, changed, domain_folder
 
@@ -216,18 +213,6 @@ def test_the_town_is_a_domain() -> None:
     assert list(domain.services) == ["restaurant", "hotel", "attraction", "train", "taxi", "hospital", "police"]
     assert domain.services["train"].book is not None
     assert domain.services["taxi"].rows is None
-
-
-@pytest.mark.parametrize("name", FOLDERS)
-def test_the_schema_of_editors_takes_what_the_loader_takes(name: str, tmp_path: Path) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
-    folder = domain_folder(tmp_path, FOLDERS[name])
-    schema = json.loads(schema_text("domain"))
-    content = read_yaml(folder / "domain.yaml").content
-    jsonschema.validate(content, schema)
-    content["services"][next(iter(content["services"]))]["serch"] = {}
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(content, schema)
 
 
 def test_data_check_says_what_there_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

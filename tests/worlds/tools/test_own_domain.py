@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,8 @@ import pytest
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.tools import (
     AgentText,
-    CallLimits,
     Conduct,
     ToolDomain,
-    World,
     check_tool_domain,
     is_told,
     judge,
@@ -26,7 +23,7 @@ from dialgauge.worlds.tools import (
 TOOLS = '''
 from __future__ import annotations
 
-import os, sys, time
+import sys
 from typing import Literal, NotRequired, TypedDict
 
 from dialgauge.worlds import ToolError, ends, for_user, writes
@@ -66,32 +63,8 @@ def leave(data: dict, why: str) -> str:
 def peek(data: dict) -> int:
     return len(data["things"])
 
-def forever(data: dict) -> None:
-    while True:
-        try:
-            time.sleep(60)
-        except BaseException:
-            pass
-
-def digits(data: dict) -> int:
-    return len(bin(9**9**9))
-
-def hoard(data: dict) -> int:
-    return len([0] * 10**10)
-
-def vanish(data: dict) -> None:
-    os._exit(0)
-
 def stop(data: dict) -> None:
     sys.exit(3)
-
-@writes
-def odd(data: dict) -> None:
-    data["things"]["odd"] = {1, 2}
-
-def shout(data: dict) -> str:
-    print("noise")
-    return "quiet"
 
 def check_two(data: dict) -> bool:
     return len(data["things"]) == 2
@@ -127,10 +100,6 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def domain(folder: Path) -> ToolDomain:
     return load_tool_domain(folder)
-
-
-def fast(domain: ToolDomain) -> World:
-    return domain.world(limits=CallLimits(seconds=0.5, megabytes=200))
 
 
 def test_schemas_come_from_signatures_and_docstrings(domain: ToolDomain) -> None:
@@ -224,16 +193,10 @@ def test_sides_and_ends(domain: ToolDomain) -> None:
     assert world.ended, "an ill-formed call ends the conversation, too"
 
 
-@pytest.mark.parametrize("tool", ["forever", "digits", "hoard", "vanish", "stop", "odd"])
-def test_no_tool_hangs_floods_or_ends_us(domain: ToolDomain, tool: str, capfd: pytest.CaptureFixture[str]) -> None:
-    world = fast(domain)
-    begun = time.monotonic()
-    outcome = world.call(tool, {})
-    assert (outcome.status, world.changes()) == ("error", {}), outcome
-    assert outcome.reason
-    assert time.monotonic() - begun < 5
-    assert world.call("shout", {}).result == "quiet"
-    assert capfd.readouterr().out == ""
+def test_a_tool_that_exits_is_an_error_like_any_other(domain: ToolDomain) -> None:
+    world = domain.world()
+    outcome = world.call("stop", {})
+    assert (outcome.status, outcome.reason, world.changes()) == ("error", "SystemExit: 3", {})
 
 
 class TestVerdicts:
@@ -294,23 +257,27 @@ def test_values_are_told_in_any_usual_spelling(output: str, text: str, told: boo
     assert is_told(output, [text]) == told
 
 
-class TestSoundness:
-    """``data check`` parses ``tools.py`` and never runs it."""
+class TestChecking:
+    """``data check`` imports ``tools.py`` only where that is asked for."""
 
-    def test_a_sound_folder_gives_the_schemas_of_the_running_code(self, folder: Path) -> None:
+    def test_a_sound_folder(self, folder: Path) -> None:
         report = check_tool_domain(folder)
-        assert report.problems == []
-        assert report.sound
-        assert report.tools.keys() == load_tool_domain(folder).tools.keys()
-        assert report.tables == {"things": 1}
+        assert report.sound and report.problems == []
+        assert (report.tools, report.tables, report.tasks) == ({}, {"things": 1}, 4)
         assert "your own rights" in report.code
+        loaded = check_tool_domain(folder, load_tools=True)
+        assert loaded.sound and loaded.problems == []
+        assert loaded.tools.keys() == load_tool_domain(folder).tools.keys()
+        assert loaded.code == ""
 
-    def test_nothing_runs(self, folder: Path) -> None:
+    def test_nothing_runs_unless_asked(self, folder: Path) -> None:
         (folder / "tools.py").write_text(
-            f"open({str(folder / 'ran')!r}, 'w')\n" + TOOLS.replace("from __future__ import annotations", "")
+            f"open({str(folder / 'ran')!r}, 'w').close()\n" + TOOLS.replace("from __future__ import annotations", "")
         )
         assert check_tool_domain(folder).sound
         assert not (folder / "ran").exists()
+        assert check_tool_domain(folder, load_tools=True).sound
+        assert (folder / "ran").exists()
 
     @pytest.mark.parametrize(
         ("old", "new", "told"),
@@ -319,19 +286,16 @@ class TestSoundness:
             ("key: str, deep: bool", "key, deep: bool", "needs a name and a type"),
             ("key: str, deep: bool", "key: set, deep: bool", "set"),
             ("def peek(data: dict)", "def peek(data: dict, *more: int)", "needs a name"),
-            ("def peek(data: dict)", "def peek(data: dict", "not valid Python"),
-            ("def peek", "async def peek", "async"),
+            ("def peek(data: dict)", "def peek(data: dict", "SyntaxError"),
         ],
     )
     def test_faults_in_the_code_have_their_line(self, folder: Path, old: str, new: str, told: str) -> None:
         assert old in TOOLS
         (folder / "tools.py").write_text(TOOLS.replace(old, new))
-        found = [problem for problem in check_tool_domain(folder).problems if told in problem.message]
-        assert found
-        assert found[0].line
-        if "set" not in new or "async" in new:
-            return
-        with pytest.raises(DialgaugeError, match="set"):
+        [problem] = check_tool_domain(folder, load_tools=True).problems
+        assert told in problem.message
+        assert problem.line
+        with pytest.raises(DialgaugeError, match=told):
             load_tool_domain(folder)
 
     @pytest.mark.parametrize(
@@ -348,7 +312,7 @@ class TestSoundness:
     def test_faults_in_tasks(self, folder: Path, task: dict[str, Any], told: str) -> None:
         with (folder / "tasks.jsonl").open("a") as file:
             file.write(json.dumps(task) + "\n")
-        report = check_tool_domain(folder)
+        report = check_tool_domain(folder, load_tools=True)
         assert not report.sound
         assert any(told in problem.message for problem in report.problems), report.problems
 
@@ -361,6 +325,7 @@ class TestSoundness:
                 "no file 'data/none.json'. Did you mean 'data/things.json'?",
             ),
             (YAML.replace("data/things.json", "../secret.json"), "outside"),
+            (YAML.replace("tools.py", "tool.py"), "no file 'tool.py'. Did you mean 'tools.py'?"),
             (YAML + "compare: roughly\n", "compare"),
         ],
     )
@@ -389,7 +354,7 @@ def test_records_that_do_not_ship_say_how_to_get_them(tmp_path: Path) -> None:
 
 def test_the_depot_can_be_solved_and_nothing_else_passes() -> None:
     domain = load_tool_domain("depot")
-    assert check_tool_domain(domain.folder).sound
+    assert check_tool_domain(domain.folder, load_tools=True).sound
     assert len(domain.tasks) == 12
     passed_by_nothing = []
     for task in domain.tasks:

@@ -1,4 +1,4 @@
-"""The backend: bookings and refusals by value, taxis, references, masked failures, and the record of it all."""
+"""The backend: bookings and refusals by value, taxis, references, and the record of it all."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CURRY, YU, _ = SEARCH.rows("restaurant")
 BOOK = {"people": "2", "day": "monday", "time": "12:00"}
 
 
-def backend(task: Task | None = None, *, mask: bool = False) -> Backend:
+def backend(task: Task | None = None) -> Backend:
     goal = None
     if task is not None:
-        goal = town_goal("g", Goal(tasks={"restaurant": task}), SEARCH, "masked" if mask else "live")
-    return Backend(SEARCH, Draws(0, "backend"), goal, mask=mask)
+        goal = town_goal("g", Goal(tasks={"restaurant": task}), SEARCH)
+    return Backend(SEARCH, Draws(0, "backend"), goal)
 
 
 def test_a_booking_gives_a_reference_of_the_human_shape() -> None:
@@ -69,14 +69,6 @@ def test_a_taxi_has_a_car_and_a_number() -> None:
     sent = backend().book("taxi", {"departure": "a", "destination": "b", "arriveBy": "12:00"}).gives
     assert sent["car type"] == "red ford"
     assert re.fullmatch(r"07\d{9}", sent["phone"])
-
-
-def test_masked_rows_are_hidden_until_something_else_is_asked_for() -> None:
-    task = Task(info={"food": "indian", "pricerange": "expensive"}, fail_info={"food": "chinese"})
-    office = backend(task, mask=True)
-    assert not office.search("restaurant", {"food": "chinese"}).rows
-    assert [row.name for row in office.search("restaurant", {"food": "indian"}).rows] == ["curry garden"]
-    assert [row.name for row in backend(task).search("restaurant", {"food": "chinese"}).rows] == ["yu garden"]
 
 
 def test_every_call_is_on_the_record() -> None:

@@ -1,4 +1,4 @@
-"""Language models as users, systems and trackers: a thin client, cassettes, budgets, and a small model of our own."""
+"""Language models as users and systems: a thin client, cassettes, budgets, and a small model of our own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.llm.budget import (
         BudgetSpent as BudgetSpent,
-        Cost as Cost,
         DialogueBudget as DialogueBudget,
-        RunBudget as RunBudget,
     )
     from dialgauge.agents.llm.cassette import (
         Cassette as Cassette,
@@ -20,21 +18,16 @@ if TYPE_CHECKING:
     )
     from dialgauge.agents.llm.chat import (
         ChatClient as ChatClient,
+        chat_settings as chat_settings,
         clean_text as clean_text,
         completion_of as completion_of,
     )
     from dialgauge.agents.llm.desk import Desk as Desk
-    from dialgauge.agents.llm.in_flight import awaited as awaited
     from dialgauge.agents.llm.language_system import json_instructions as json_instructions, llm_system as llm_system
     from dialgauge.agents.llm.language_user import goal_prompt as goal_prompt
     from dialgauge.agents.llm.local_model import LocalModel as LocalModel
     from dialgauge.agents.llm.settings import ChatSettings as ChatSettings
     from dialgauge.agents.llm.speaker import reported_acts as reported_acts
-    from dialgauge.agents.llm.state_tracker import (
-        LlmTracker as LlmTracker,
-        chat_settings as chat_settings,
-        slots_to_track as slots_to_track,
-    )
     from dialgauge.agents.llm.tool_agents import tool_agent as tool_agent
     from dialgauge.agents.llm.transport import ChatError as ChatError, Transport as Transport
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +72,6 @@ class Cassette:
         self.tokens = 0
         self.money = 0.0
 
-    def lock(self) -> AbstractContextManager[None]:
-        """Held while the file or what is reserved beside it changes."""
-        return locked(self.path.with_name(f".{self.path.name}.lock"))
-
     def find(self, key: str) -> Completion | None:
         """The answer that was kept, by this process or another."""
         if key not in self._answers:
@@ -86,7 +81,7 @@ class Cassette:
     def keep(self, entry: TapeEntry) -> None:
         """Write an answer down; it is on the disk when this returns."""
         line = msgspec.json.encode(entry) + b"\n"
-        with self.lock():
+        with locked(self.path.with_name(f".{self.path.name}.lock")):
             try:
                 with self.path.open("ab+") as file:
                     self._cut_torn_line(file.fileno())

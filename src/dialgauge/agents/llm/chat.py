@@ -1,27 +1,20 @@
-"""A thin client of the OpenAI-compatible protocol: a cassette, a budget, a gate, and then one request."""
+"""A thin client of the OpenAI-compatible protocol: a cassette, a budget, and then one request."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-import os
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from functools import cached_property
-from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.agents.llm.budget import Cost, DialogueBudget, RunBudget
 from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, WantedCall, request_key
-from dialgauge.agents.llm.in_flight import awaited
 from dialgauge.agents.llm.settings import LOCAL, ChatSettings
+from dialgauge.agents.registry import converted_options
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import reason
-from dialgauge.locks import FileLock, locked, try_lock
 
 if TYPE_CHECKING:
     from dialgauge.agents.llm.transport import Transport
@@ -35,6 +28,13 @@ _SHOWN = 80
 _THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"))
 _QUOTED = 300
 Messages = list[dict[str, Any]]
+
+
+def chat_settings(given: Mapping[str, str]) -> ChatSettings:
+    """Settings as the command line has them."""
+    settings = ChatSettings(**converted_options("language models", ChatSettings, given))
+    settings.check()
+    return settings
 
 
 class ChatClient:
@@ -75,10 +75,9 @@ class ChatClient:
 
         if not self.settings.calls:
             raise ChatError(f"{self._why_not()}: the request {key[:12]} that ends with “{_last(request)}”")
-        if self._budget is None:
-            return self._fetched(request, key)
-        with self._budget.reserved(self._most(request)):
-            return self._fetched(request, key)
+        if self._budget is not None:
+            self._budget.check()
+        return self._fetched(request, key)
 
     def _why_not(self) -> str:
         if self.settings.how == "replay":
@@ -90,25 +89,13 @@ class ChatClient:
         if self.settings.endpoint == LOCAL:
             # With parts of other prompts in memory the last digits differ, and with them now and then a word.
             sent["cache_prompt"] = False
-        begun, transport = time.monotonic(), self._transport
-        if self._cassette is None:
-            with self._gate.passed():
-                return completion_of(transport.post(sent), request)
-        with self._gate.passed(), awaited():
-            answer = completion_of(transport.post(sent), request)
+        begun = time.monotonic()
+        answer = completion_of(self._transport.post(sent), request)
+        if self._cassette is not None:
             cost = self.settings.cost(answer.tokens_in, answer.tokens_out)
             seconds = round(time.monotonic() - begun, 3)
             self._cassette.keep(TapeEntry(key=key, request=request, answer=answer, cost=cost, seconds=seconds))
         return answer
-
-    def _most(self, request: dict[str, Any]) -> Cost:
-        """The most that a call can cost: a text has at most as many tokens as bytes."""
-        tokens_in, tokens_out = len(json.dumps(request).encode()), self.settings.max_tokens
-        return Cost(tokens_in + tokens_out, self.settings.cost(tokens_in, tokens_out))
-
-    @cached_property
-    def _gate(self) -> Gate:
-        return Gate(self.settings.endpoint, concurrency=self.settings.concurrency, rate=self.settings.rate)
 
     @cached_property
     def _transport(self) -> Transport:
@@ -209,53 +196,3 @@ def _count(reported: object, text: str) -> int:
 def _last(request: dict[str, Any]) -> str:
     words = " ".join(str(request["messages"][-1].get("content") or "").split())
     return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
-
-
-#: Seconds between two tries to get a place.
-_PAUSE = 0.02
-
-
-class Gate:
-    """How many requests go to one host at a time, and how fast: for all processes of this user on this machine."""
-
-    def __init__(self, endpoint: str, *, concurrency: int, rate: float) -> None:
-        name = hashlib.sha256(endpoint.encode()).hexdigest()[:16]
-        user = os.getuid() if hasattr(os, "getuid") else 0
-        self._folder = Path(tempfile.gettempdir()) / f"dialgauge-{user}" / name
-        self._concurrency, self._rate = concurrency, rate
-
-    @contextmanager
-    def passed(self) -> Iterator[None]:
-        """Wait for a place and a moment, and hold the place."""
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = self._place()
-            self._wait_for_turn()
-        except OSError as error:
-            raise DialgaugeError(f"requests cannot be counted ({reason(error)})", file=str(self._folder)) from error
-        try:
-            yield
-        finally:
-            lock.release()
-
-    def _place(self) -> FileLock:
-        for number in cycle(range(self._concurrency)):
-            if lock := try_lock(self._folder / f"place-{number}"):
-                return lock
-            if number == self._concurrency - 1:
-                time.sleep(_PAUSE)
-        raise AssertionError("cycles do not end")
-
-    def _wait_for_turn(self) -> None:
-        if not self._rate:
-            return
-        file = self._folder / "next"
-        with locked(self._folder / "turn"):
-            now = time.time()
-            allowed = now
-            with suppress(OSError, ValueError):
-                # No more than the places can wait: a time further ahead is of a slower rate, or of another clock.
-                allowed = min(float(file.read_text()), now + self._concurrency * 60 / self._rate)
-            start = max(now, allowed)
-            file.write_text(repr(start + 60 / self._rate))
-        time.sleep(max(0.0, start - now))

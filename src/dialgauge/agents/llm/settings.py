@@ -17,9 +17,7 @@ LOCAL = "local"
 #: ``off``: call every time and keep nothing.
 Mode: TypeAlias = Literal["record", "replay", "refuse", "off"]
 #: Settings that change how answers are fetched, never what they are: no part of a run's signature.
-FETCHING = frozenset(
-    {"endpoint", "key_env", "headers", "timeout", "retries", "backoff", "concurrency", "rate", "cassette", "mode"}
-)
+FETCHING = frozenset({"endpoint", "key_env", "headers", "timeout", "retries", "backoff", "cassette", "mode"})
 _TOKEN_FIELDS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens")
 #: A part of an address's query that holds a key.
@@ -48,9 +46,6 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     timeout: float = 60.0
     retries: int = 5
     backoff: float = 0.5
-    concurrency: int = 8
-    #: Requests a minute.
-    rate: float = 0.0
     price_in: float = 0.0
     price_out: float = 0.0
     budget_tokens: int = 0
@@ -171,7 +166,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
             raise DialgaugeError(f"the mode {self.how} needs a cassette: cassette=FILE")
 
     def _check_numbers(self) -> None:
-        least = {"max_tokens": 1, "concurrency": 1}
+        least = {"max_tokens": 1}
         for name in type(self).__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, int | float) and value < least.get(name, 0):

@@ -22,23 +22,6 @@ if TYPE_CHECKING:
         ParseContext as ParseContext,
         default_nlu as default_nlu,
     )
-    from dialgauge.agents.speech.nlu_default import (
-        default_model as default_model,
-        recipe_checksum as recipe_checksum,
-        train_default as train_default,
-    )
-    from dialgauge.agents.speech.nlu_model import NluModel as NluModel
-    from dialgauge.agents.speech.nlu_samples import (
-        PRACTICE_ONTOLOGY as PRACTICE_ONTOLOGY,
-        human_samples as human_samples,
-        practice_samples as practice_samples,
-    )
-    from dialgauge.agents.speech.nlu_training import (
-        NluSample as NluSample,
-        UnderstoodCounts as UnderstoodCounts,
-        train_nlu as train_nlu,
-        understanding as understanding,
-    )
     from dialgauge.agents.speech.phrase_book import PhraseBook as PhraseBook
     from dialgauge.agents.speech.retrieval_nlg import RetrievalNlg as RetrievalNlg
     from dialgauge.agents.speech.vocabulary import ServiceVocabulary as ServiceVocabulary, Vocabulary as Vocabulary

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from dialgauge.agents.speech.mentions import SLOT_KINDS, Delexicalised, MentionFinder
 from dialgauge.agents.speech.nlu_features import context_features, mention_features, utterance_features
-from dialgauge.agents.speech.nlu_model import SCALE, LinearScorer, NluModel
+from dialgauge.agents.speech.nlu_model import SCALE, LinearScorer, NluModel, default_model
 from dialgauge.dialogue import Act, Ontology, Span, Speaker
 from dialgauge.worlds.town import act
 
@@ -100,33 +100,20 @@ class LinearNlu:
         return Parse(tuple(sure), tuple(sure.values()), tuple(unsure), tuple(spans))
 
 
-#: The NLU of each world and model that was asked for, with the world's ontology: its identity must not be reused.
-_made: dict[tuple[int, str], tuple[Ontology, LinearNlu]] = {}
+#: The NLU of each world that was asked for, with the world's ontology: its identity must not be reused.
+_made: dict[int, tuple[Ontology, LinearNlu]] = {}
 _MOST_WORLDS = 8
 
 
 def default_nlu(ontology: Ontology) -> LinearNlu:
     """The NLU that needs no data, for a world; one serves a whole process."""
-    return nlu_from("", ontology)
-
-
-def nlu_from(file: str, ontology: Ontology) -> LinearNlu:
-    """The NLU of a model in a file, or without a name the default one; one serves a whole process."""
-    known = _made.get((id(ontology), file))
+    known = _made.get(id(ontology))
     if known is None:
-        model = next((nlu.model for (_, name), (_, nlu) in _made.items() if name == file), None)
+        model = next((nlu.model for _, nlu in _made.values()), None)
         if len(_made) >= _MOST_WORLDS:
             _made.pop(next(iter(_made)))
-        known = _made[id(ontology), file] = (ontology, LinearNlu(model or _loaded(file), ontology))
+        known = _made[id(ontology)] = (ontology, LinearNlu(model or default_model(), ontology))
     return known[1]
-
-
-def _loaded(file: str) -> NluModel:
-    if file:
-        return NluModel.load(file)
-    from dialgauge.agents.speech.nlu_default import default_model
-
-    return default_model()
 
 
 def judge(

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from dialgauge.agents.speech.mentions import SLOT_KINDS, MentionFinder
+from msgspec.structs import replace
+
+from dialgauge.agents.speech.mentions import SLOT_KINDS, Delexicalised, MentionFinder
 from dialgauge.agents.speech.nlg import TemplateNlg, Wording
-from dialgauge.agents.speech.nlu_samples import human_samples
-from dialgauge.agents.speech.nlu_training import UNSPOKEN, NluSample, aligned
 from dialgauge.dialogue import Act, Dialogue, Ontology, Span, Speaker
 from dialgauge.draws import Draws
+from dialgauge.worlds.town import goal_act
 
 #: Act, slot, and the value where it is none that stands in the text.
 _Item: TypeAlias = tuple[str, str, str]
@@ -22,6 +23,9 @@ _Item: TypeAlias = tuple[str, str, str]
 _Key: TypeAlias = tuple[Speaker, tuple[_Item, ...]]
 #: Utterances with more acts are too special to be said again.
 _MOST_ITEMS = 8
+#: Values that are no words of the text.
+_UNSPOKEN = ("", "?", "dontcare", "unknown", "yes", "no", "none")
+_YES_NO = ("parking", "internet")
 
 
 class _Said(NamedTuple):
@@ -40,8 +44,10 @@ class RetrievalNlg:
         self._fallback = fallback or TemplateNlg()
         self._finder = MentionFinder(ontology)
         self._said: dict[_Key, list[_Said]] = {}
-        for number, sample in enumerate(human_samples(dialogues)):
-            entry = self._with_holes(sample, f"human/{number}")
+        turns = (turn for dialogue in dialogues for turn in dialogue.turns)
+        for number, turn in enumerate(turns):
+            acts = tuple(_town_act(act) for act in turn.acts or ())
+            entry = self._with_holes(turn.text, turn.speaker, acts, f"human/{number}")
             if entry is not None:
                 key, template = entry
                 self._said.setdefault(key, []).append(template)
@@ -65,14 +71,14 @@ class RetrievalNlg:
                 text += values[part]
         return Wording(text, tuple(spans), (template.name,))
 
-    def _with_holes(self, sample: NluSample, name: str) -> tuple[_Key, _Said] | None:
+    def _with_holes(self, said: str, speaker: Speaker, acts: tuple[Act, ...], name: str) -> tuple[_Key, _Said] | None:
         """The utterance with holes; None where a value is not in it, or something is in it that no act tells of."""
-        items, values, _ = _items(sample.acts)
-        text = " ".join(sample.text.split())
+        items, values, _ = _items(acts)
+        text = " ".join(said.split())
         if not items or not text or len(items) > _MOST_ITEMS:
             return None
         delexicalised = self._finder.find(text)
-        labels, _ = aligned(NluSample(text=text, speaker=sample.speaker, acts=sample.acts), delexicalised, self._finder)
+        labels = self._aligned(acts, delexicalised)
         open_items = [index for index, item in enumerate(items) if item[1] and not item[2]]
         if len(labels) != len(open_items) or any(
             index not in labels and mention.kind in _VALUES for index, mention in enumerate(delexicalised.mentions)
@@ -81,7 +87,7 @@ class RetrievalNlg:
         parts: list[str | int] = []
         end = 0
         for label in sorted(labels):
-            mention, (act_name, slot, _) = delexicalised.mentions[label], labels[label]
+            mention, (act_name, slot) = delexicalised.mentions[label], labels[label]
             wanted = mention.value.lower()
             fitting = [open_item for open_item in open_items if items[open_item][:2] == (act_name, slot)]
             item = next((number for number in fitting if self._finder.value(values[number]) == wanted), None)
@@ -90,7 +96,28 @@ class RetrievalNlg:
             open_items.remove(item)
             parts += [text[end : mention.start], item]
             end = mention.end
-        return (sample.speaker, tuple(items)), _Said(name, (*parts, text[end:]))
+        return (speaker, tuple(items)), _Said(name, (*parts, text[end:]))
+
+    def _aligned(self, acts: tuple[Act, ...], delexicalised: Delexicalised) -> dict[int, tuple[str, str]]:
+        """The act and slot of each mention that has one: the first free mention of the act's value."""
+        labels: dict[int, tuple[str, str]] = {}
+        for act in acts:
+            kinds = SLOT_KINDS.get(act.slot, ())
+            for value in act.values:
+                if value in _UNSPOKEN:
+                    continue
+                wanted = self._finder.value(value)
+                for index, mention in enumerate(delexicalised.mentions):
+                    if index not in labels and mention.kind in kinds and mention.value.lower() == wanted:
+                        labels[index] = act.name, act.slot
+                        break
+        return labels
+
+
+def _town_act(annotated: Act) -> Act:
+    """An annotated act in the town's spelling; a facility that is told without a value is there."""
+    act = goal_act(annotated)
+    return replace(act, values=("yes",)) if act.slot in _YES_NO and not act.values else act
 
 
 #: Kinds of values that say something by themselves.
@@ -100,7 +127,7 @@ _VALUES = frozenset(kind for kinds in SLOT_KINDS.values() for kind in kinds) - {
 def _items(acts: Sequence[Act]) -> tuple[list[_Item], list[str], list[str]]:
     """What is said, in an order of its own, with the values and domains."""
     triples = [
-        ((act.name, act.slot, value if value in UNSPOKEN else ""), value, act.domain)
+        ((act.name, act.slot, value if value in _UNSPOKEN else ""), value, act.domain)
         for act in acts
         for value in act.values or ("",)
     ]

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from dialgauge.agents.protocol import RandomStreams, Reply, SystemContext, UserContext
 from dialgauge.agents.speech import DomainSpeech, Nlg
 from dialgauge.agents.speech.nlg import template_nlg
-from dialgauge.agents.speech.nlu import ParseContext, nlu_from
-from dialgauge.agents.speech.nlu_model import NluModel
+from dialgauge.agents.speech.nlu import ParseContext, default_nlu
 from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser, PersistentUser
 from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.agents.town.channel import Channel
@@ -64,11 +63,9 @@ class Receiver:
         ontology: Ontology | None,
         streams: RandomStreams,
         channel: Channel,
-        nlu: str = "",
         understanding: Understanding | None = None,
     ) -> None:
-        """``speaker`` is the one who is listened to; ``nlu`` the file of a model that understands text, unless there is
-        an understanding of free English."""
+        """``speaker`` is the one who is listened to; ``understanding`` reads free English in place of the NLU."""
         self._speaker, self._ontology = speaker, ontology
         self._channel, self._streams = channel, streams
         self._draws: Draws | None = None
@@ -79,7 +76,7 @@ class Receiver:
         if level == "text" and understanding is None:
             if ontology is None:
                 raise DialgaugeError("an agent that understands text needs the values of its world (an ontology)")
-            self._nlu = nlu_from(nlu, ontology)
+            self._nlu = default_nlu(ontology)
 
     def hear(self, turn: Turn, own: tuple[Act, ...], core: UserCore | RuleSystem) -> tuple[Act, ...]:
         """What is understood of a turn; ``core`` knows what its side spoke of last."""
@@ -116,25 +113,15 @@ class Renderer:
         return text
 
 
-def _model_file(name: str) -> str:
-    """The name of a model's file, checked by loading it now, not in every conversation."""
-    if name:
-        NluModel.load(name)
-    return name
-
-
 class _Pipeline:
     """What both sides share: how they hear and speak, whatever they decide."""
 
     side: Speaker
     _partner: Speaker
 
-    def __init__(
-        self, name: str, *, channel: Channel, style: str = "varied", render: bool = False, nlu: str = ""
-    ) -> None:
+    def __init__(self, name: str, *, channel: Channel, style: str = "varied", render: bool = False) -> None:
         self.name = name
         self._channel, self._style, self._render = channel, style, render
-        self._nlu = _model_file(nlu)
 
     def _begin(self, context: UserContext | SystemContext, domain: Domain, streams: RandomStreams) -> None:
         channel = self._channel.within(domain)
@@ -147,9 +134,7 @@ class _Pipeline:
         words = context.level == "text" or self._render
         if words and not domain.multiwoz:
             nlg = speech.nlg(self._style)
-        self._ears = Receiver(
-            self._partner, context.level, context.ontology, streams, channel, self._nlu, understanding
-        )
+        self._ears = Receiver(self._partner, context.level, context.ontology, streams, channel, understanding)
         self._mouth = Renderer(self.side, streams, self._style, nlg) if words else None
         self._own: tuple[Act, ...] = ()
 
@@ -248,9 +233,9 @@ def _shares(**settings: float) -> None:
             raise DialgaugeError(f"the setting {name} must be from 0 to 1 (got {value:g})")
 
 
-def _speech(channel: str, style: str, render: bool, nlu: str) -> dict[str, Any]:
+def _speech(channel: str, style: str, render: bool) -> dict[str, Any]:
     """How an agent hears and speaks, as :class:`_Pipeline` takes it."""
-    return {"channel": Channel.named(channel), "style": style, "render": render, "nlu": nlu}
+    return {"channel": Channel.named(channel), "style": style, "render": render}
 
 
 def agenda(
@@ -258,7 +243,6 @@ def agenda(
     channel: str = "clean",
     style: str = "varied",
     render: bool = False,
-    nlu: str = "",
     initiative: int = 0,
     patience: int = 4,
     request_tries: int = 3,
@@ -272,7 +256,7 @@ def agenda(
     }  # fmt: skip
     _at_least_zero(**numbers)
     options = AgendaOptions(**numbers)
-    speech = _speech(channel, style, render, nlu)
+    speech = _speech(channel, style, render)
     return TownUser("agenda", lambda goal, domain, draws: AgendaUser(goal, domain, draws, options), **speech)
 
 
@@ -281,7 +265,6 @@ def agenda_baseline(
     channel: str = "clean",
     style: str = "varied",
     render: bool = False,
-    nlu: str = "",
     anaphors: float = 0.3,
     at_once: int = 4,
     limit: int = 40,
@@ -291,7 +274,7 @@ def agenda_baseline(
     _at_least_zero(at_once=at_once - 1, limit=limit)
     _shares(anaphors=anaphors)
     options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=insist)
-    speech = _speech(channel, style, render, nlu)
+    speech = _speech(channel, style, render)
     return TownUser("agenda-baseline", lambda goal, domain, draws: BaselineUser(goal, domain, draws, options), **speech)
 
 
@@ -300,7 +283,6 @@ def rule_system(
     channel: str = "clean",
     style: str = "varied",
     render: bool = False,
-    nlu: str = "",
     ask_above: int = 10,
     attributes: int = 2,
     select: float = 0.1,
@@ -315,11 +297,11 @@ def rule_system(
         lambda backend, draws: RuleSystem(
             backend, draws, ask_above=ask_above, attributes=attributes, select=select, exact=exact, more=more
         ),
-        **_speech(channel, style, render, nlu),
+        **_speech(channel, style, render),
     )
 
 
-def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool = False, nlu: str = "") -> TownSystem:
+def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool = False) -> TownSystem:
     """The rule system with the habits of the one in the GCDF1 paper: it neither asks back nor lets the user choose,
     and confirms bookings of all kinds with nothing but the reference."""
     return TownSystem(
@@ -327,5 +309,5 @@ def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool
         lambda backend, draws: RuleSystem(
             backend, draws, ask_above=_NEVER, select=0.0, exact=0.0, more=0.0, terse=True
         ),
-        **_speech(channel, style, render, nlu),
+        **_speech(channel, style, render),
     )

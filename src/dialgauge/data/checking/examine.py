@@ -6,7 +6,6 @@ Dialogues stream: none is kept. A file that cannot be read is listed with its re
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -96,15 +95,9 @@ class _Examination:
                     self._not_read(error.file or part.name if together else part.name, error)
 
     def _chosen(self, parts: Iterable[formats.Part]) -> Iterator[tuple[formats.Part, formats.AnyFormat]]:
-        held = list(parts)
-        folders = Counter(part.folder for part in held)
-        for part in held:
+        for part in parts:
             try:
-                chosen = (
-                    self.named
-                    if self.named and not formats.is_document(part.stem)
-                    else formats.recognise(part, folders)
-                )
+                chosen = self.named if self.named and not formats.is_document(part.stem) else formats.recognise(part)
             except DialgaugeError as error:
                 self._not_read(part.name, error)
             else:

@@ -9,47 +9,30 @@ stands beside the messages is read by ``facts``.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
-
-from msgspec.structs import replace
+from collections.abc import Iterable, Iterator, Sequence
 
 from dialgauge.dialogue import Dialogue, read_details, write_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.logs.beside import (
-    labels_beside,
-    named_conversation,
-    outcomes_beside,
-    stem_of,
-    trials_of_files,
-    without_trial,
-)
-from dialgauge.formats.logs.conversations import (
-    NO_MESSAGES,
-    FoundConversation,
-)
-from dialgauge.formats.logs.fact_names import TRIAL_NAME, may_be_calls
+from dialgauge.formats.logs.conversations import FoundConversation
+from dialgauge.formats.logs.fact_names import AGENT_NAME, TRIAL_NAME, TRIAL_WORDS, may_be_calls
 from dialgauge.formats.logs.fact_values import message_costs, message_tokens
-from dialgauge.formats.logs.facts import CONTINUES, GROUP, RECORD, RECORD_ID, UNREAD_CALLS, facts_of
+from dialgauge.formats.logs.facts import CONTINUES, UNREAD_CALLS, facts_of
 from dialgauge.formats.logs.file_conversations import conversations_of
-from dialgauge.formats.logs.folder_trials import agents_of_folders, is_trial
-from dialgauge.formats.logs.log_signs import (
-    holds_conversations,
-)
+from dialgauge.formats.logs.log_signs import holds_conversations
 from dialgauge.formats.logs.logged import Numbering, logged_dialogue
 from dialgauge.formats.logs.message_fields import unread_fields
 from dialgauge.formats.logs.messages import LogMessages, read_messages, unwrapped
-from dialgauge.formats.logs.record_fields import task_and_trial
-from dialgauge.formats.logs.run_folders import run_folders
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
-from dialgauge.formats.tau_messages import as_text, checksum
+from dialgauge.formats.tau_messages import as_text
 
 #: What hardly two conversations have alike, and what is noted where they do.
 _MEASURED = frozenset({"cost", "agent_cost", "duration", "tokens"})
+#: The trial in the name of a file or its folder, and numbers that may be one: no version is.
+_TRIAL_IN_NAME = re.compile(rf"[-_ .]?(?<![a-z])(?:{TRIAL_WORDS})[-_ =]?[0-9]{{1,6}}(?![0-9])", re.IGNORECASE)
+_MERE_NUMBER = re.compile(r"(?<![0-9v])[0-9]{1,20}(?![0-9])", re.IGNORECASE)
 AGAIN = (
     "a conversation is another one of its task in all that is said of it, and counts as a further trial (is the log "
     "there twice? number the trials in 'trial')"
@@ -71,69 +54,38 @@ class ChatMessages(DialogueFormat):
         return _dialogues(part, notes, Numbering())
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
-        """The conversations of several files; where these share a name, their folders say which is which."""
-        alone, labels = labels_beside(parts, notes)
-        talks, outcomes = (alone, {}) if labels else outcomes_beside(parts, notes)
-        numbering, trials = Numbering(), trials_of_files(talks)
-        stems = Counter(map(stem_of, talks))
-        agents = agents_of_folders([f"{part.folder}{stem_of(part)}" for part in talks], notes)
-        for part in talks:
-            folders = trials.get(part.name)
-            beside = outcomes.get(part.name)
-            place = f"{_folder_of(part)}/" if stems[stem_of(part)] > 1 and not is_trial(_folder_of(part)) else ""
-            read = _dialogues(part, notes, numbering, folders, beside, labels, several=len(talks) > 1, place=place)
-            agent = agents.get(f"{part.folder}{stem_of(part)}")
-            yield from ((part, _made_by(agent, dialogue) if agent else dialogue) for dialogue in read)
+        """The conversations of several files, whose tasks and trials are counted together.
 
-
-class RunFolders(ChatMessages):
-    """Conversations of which each has a folder of several files."""
-
-    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
-        """The conversations of these folders, by what their files say together."""
+        A file of verdicts alone beside one of conversations without any is an error.
+        """
         numbering = Numbering()
-        for folder in run_folders(parts, notes):
-            part, place, said = folder.talk or folder.first, folder.place, folder.messages
-            alone = FoundConversation(folder.record, (), said, "" if place else folder.name)
-            found = None if folder.talk else [alone]
-            notes.add("what several files of a folder say taken together, as of one conversation", folder.files > 1)
-            unclear = folder.talks and not folder.talk and not said
-            notes.add("messages in several files of a folder not read, as nothing says which are meant", bool(unclear))
-            notes.add(NO_MESSAGES, not folder.talks)
-            named: dict[str, Any] = {}
-            if not task_and_trial(folder.record):
-                named = {"task_id": place[0], "trial": place[1]} if place else {"task_id": folder.name}
-                notes.add("task and trial taken from the names of folders", bool(place))
-            read = _dialogues(part, notes, numbering, None, {**named, **folder.record}, found=found, several=True)
-            yield from ((part, dialogue) for dialogue in read)
+        verdicts_alone = unjudged = ""
+        for part in parts:
+            spoken = judged = False
+            for dialogue in _dialogues(part, notes, numbering, several=len(parts) > 1):
+                spoken |= bool(dialogue.turns)
+                judged |= _is_judged(dialogue)
+                yield part, dialogue
+            verdicts_alone = verdicts_alone or (part.name if judged and not spoken else "")
+            unjudged = unjudged or (part.name if spoken and not judged else "")
+        if verdicts_alone and unjudged:
+            raise DialgaugeError(
+                f"it has verdicts and no messages, and conversations of {unjudged} have no verdict: put what it says "
+                "of a conversation beside its messages, or take it away",
+                file=verdicts_alone,
+            )
 
 
-def _dialogues(
-    part: Part,
-    notes: Notes,
-    numbering: Numbering,
-    folders: tuple[str, int] | None = None,
-    beside: Mapping[str, Any] | None = None,
-    labels: Mapping[str, Mapping[str, Any]] | None = None,
-    *,
-    found: Iterable[FoundConversation] | None = None,
-    several: bool = False,
-    place: str = "",
-) -> Iterator[Dialogue]:
-    """The conversations of a file; ``place`` is its folder where another one has the same name, and no trial is."""
-    stem, file = stem_of(part), "/".join(filter(None, (_folder_of(part), re.split(r"[/\\!]", part.name)[-1])))
+def _dialogues(part: Part, notes: Notes, numbering: Numbering, *, several: bool = False) -> Iterator[Dialogue]:
+    """The conversations of a file, which may be one of several."""
+    stem = part.stem.removesuffix(".jsonl").removesuffix(".json").removesuffix(".ndjson")
+    file = "/".join(re.split(r"[/\\!]", part.name)[-2:]).lstrip("/")
     said_before: set[tuple[str, int]] = set()
     beginnings = _Beginnings()
-    for number, (conversation, alone) in enumerate(_with_last(found or conversations_of(part, notes)), start=1):
-        fallback = conversation.key or (stem if alone else f"{place}{stem}-{number:04d}")
-        if beside and not alone:
-            reason = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
-            raise DialgaugeError(reason, file=part.name)
+    for number, (conversation, alone) in enumerate(_with_last(conversations_of(part, notes)), start=1):
+        fallback = conversation.key or (stem if alone else f"{stem}-{number:04d}")
         try:
-            said = labels.get(named_conversation(conversation.record) or conversation.key) if labels else beside
-            facts = facts_of({**(said or {}), **conversation.record}, notes, conversation.used)
-            if place and GROUP in facts.details:
-                facts.details[GROUP] = f"{place}{facts.details[GROUP]}"
+            facts = facts_of(conversation.record, notes, conversation.used)
             messages = read_messages(conversation.messages, notes)
             for field in unread_fields(conversation.messages, conversation.record):
                 notes.add_unread(field[:60], of_messages=True)
@@ -150,15 +102,9 @@ def _dialogues(
             if not known_costs and (costs := message_costs(conversation.messages)):
                 notes.add("cost taken to be the sum of what messages say that they cost")
                 facts.details["cost"] = costs
-            if facts.id and facts.task and facts.trial is None:
-                content = as_text([conversation.record, conversation.messages])
-                facts.details |= {RECORD_ID: facts.id, RECORD: checksum(content)}
             if conversation.grouped and not facts.id and not facts.task:
                 facts.task = conversation.key
                 notes.add("the name of a list of conversations taken for the task that they are trials of")
-            if folders and alone and not (facts.id or facts.task or conversation.key) and facts.trial is None:
-                notes.add("task and trial taken from the names of folders")
-                facts.task, facts.trial = folders
             if conversation.grouped and facts.task and not TRIAL_NAME.fullmatch(conversation.key):
                 facts.details |= write_details("variant", {"name of the list": conversation.key})
             if conversation.key and not facts.id:
@@ -166,8 +112,8 @@ def _dialogues(
             if several and not conversation.messages and conversation.key and not facts.task:
                 facts.task = conversation.key  # other files may have other trials of it
             if several and facts.trial is None:
-                files = {} if folders else {"file": file}
-                facts.details |= write_details("variant", {**files, "name of the file": without_trial(file)})
+                names = {"file": file, "name of the file": _without_trial(file)}
+                facts.details |= write_details("variant", names)
             named = numbering.take(facts, fallback, part.name)
             if facts.task and (begun := beginnings.of(facts.task, named[0], messages)):
                 facts.details[CONTINUES] = begun
@@ -185,16 +131,16 @@ def _dialogues(
             notes.refuse(error.at(file=part.name, dialogue=fallback))
 
 
-def _made_by(agent: str, dialogue: Dialogue) -> Dialogue:
-    """A conversation of the agent that the folder of its file names, where nothing in it names another one."""
+def _is_judged(dialogue: Dialogue) -> bool:
+    """Does a conversation say how it went, in a verdict or a score?"""
     outcome = dialogue.outcome
-    if outcome is None or "agent" in dialogue.details:
-        return dialogue
-    return replace(dialogue, outcome=replace(outcome, details={**outcome.details, "agent": agent}))
+    return outcome is not None and (outcome.success is not None or bool(read_details("score", outcome.details)))
 
 
-def _folder_of(part: Part) -> str:
-    return re.split(r"[/\\!]", part.folder.rstrip("/\\!"))[-1]
+def _without_trial(name: str) -> str:
+    """The name of a file without the number of its trial; numbers of a model stay."""
+    named = _TRIAL_IN_NAME.sub("*", name)
+    return named if AGENT_NAME.search(named) else _MERE_NUMBER.sub("*", named)
 
 
 class _Beginnings:

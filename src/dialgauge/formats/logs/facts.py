@@ -52,8 +52,6 @@ from dialgauge.formats.tau_messages import as_text
 
 #: The detail that names an earlier conversation of the same task whose messages are the beginning of this one's.
 CONTINUES = "continues"
-#: The details that keep the id and a checksum of a record that names its task and numbers no trial.
-RECORD_ID, RECORD = "record_id", "record"
 #: The detail that names the group of a conversation that names no task.
 GROUP = "group"
 #: The detail that names a member that is not read, and may hold the calls of tools.

@@ -1,4 +1,4 @@
-"""The conversations of one file, whatever it is: JSON lines, one JSON value, a table, lines of verdicts, a text."""
+"""The conversations of one file, whatever it is: JSON lines, one JSON value, a table."""
 
 from __future__ import annotations
 
@@ -31,13 +31,9 @@ from dialgauge.formats.logs.json_objects import large_by_name, opened_object
 from dialgauge.formats.logs.log_signs import (
     LOOKED_AT,
     event_name,
-    first_row,
     is_event,
     is_heading,
-    is_row,
-    is_table,
     is_text,
-    is_written,
 )
 from dialgauge.formats.logs.messages import (
     content_of,
@@ -46,11 +42,8 @@ from dialgauge.formats.logs.messages import (
 )
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, task_and_trial
 from dialgauge.formats.logs.record_verdicts import lacks_verdict, unclear_verdicts
-from dialgauge.formats.logs.report_lines import in_lines
 from dialgauge.formats.logs.results import NAME, TAKEN, is_flat_result, results_in, sums_up
 from dialgauge.formats.logs.sample_events import put_together
-from dialgauge.formats.logs.wide_tables import is_wide, of_row
-from dialgauge.formats.logs.written_values import value_in
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.parquet import MAGIC, rows_in
 from dialgauge.formats.peek import Peek, first_object
@@ -88,37 +81,14 @@ def _found(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     for number, line in part.lines(_LONGEST_LINE):
         if not line.strip() or number <= above:
             continue
-        if part.stem.endswith(".ipynb") and (written := value_in(part.text())):
-            yield from _of_written(*written, part, notes)
-        elif line.lstrip()[:1] == b"{" and _is_whole(line):
+        if line.lstrip()[:1] == b"{" and _is_whole(line):
             first = map(first_object, Peek(part).lines[:LOOKED_AT])
             yield from _of_records(put_together(_json_lines(part, notes), first, notes), part, notes)
-        elif is_text(line) and (lines := _verdict_lines(part)):
-            yield from _of_results(lines, notes)
-        elif written := _written(part):
-            yield from _of_written(*written, part, notes)
-        elif line.lstrip()[:1] not in (b"{", b"[") and any(mark in line for mark in (b",", b";", b"\t")):
+        elif is_text(line) and any(mark in line for mark in (b",", b";", b"\t")):
             yield from _of_records(table_rows(part, notes), part, notes)
         else:
             yield from _of_document(part, notes)
         return
-
-
-def _written(part: Part) -> tuple[str, Any] | None:
-    """What a text holds that is neither JSON nor CSV; None where it is one of these."""
-    peek = Peek(part)
-    alike = peek.json is not None or is_row(first_row(peek.head))
-    return None if alike or not is_written(peek.head) else value_in(part.text())
-
-
-def _of_written(kind: str, value: Any, part: Part, notes: Notes) -> Iterator[FoundConversation]:
-    notes.add(f"read as {kind}")
-    if isinstance(value, list):
-        yield from _of_records(enumerate(value, start=1), part, notes)
-    elif shape := kind_of(value):
-        yield from of_value(value, shape, notes)
-    else:
-        yield from _of_results(results_in(value), notes)
 
 
 def _is_whole(line: bytes) -> bool:
@@ -135,32 +105,16 @@ def _json_lines(part: Part, notes: Notes) -> Iterator[tuple[int, Any]]:
             yield number, decode(_ANY, line, part, line=number, notes=notes)
 
 
-def _verdict_lines(part: Part) -> list[dict[str, Any]]:
-    """The verdicts of a text that is no table."""
-    head = part.head()
-    if is_table(first_row(head)) or not in_lines(head.decode("utf-8", "replace").splitlines()[:LOOKED_AT]):
-        return []
-    return in_lines(part.text().splitlines())
-
-
 def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) -> Iterator[FoundConversation]:
     rows: list[dict[str, Any]] = []
     begun: set[str] = set()
     only_rows = True
     heading: Any = None
     before: Any = None
-    header: list[str] = []
     counted: float | None = None
-    lines, wide, bare = 0, False, True
-    is_whole = part.head(len(MAGIC)) == MAGIC or not is_text(part.head())
+    lines, bare = 0, True
     for number, value in _without_summary(records, notes):
         lines += 1
-        if wide := wide or (lines == 1 and is_wide(value)):
-            header = header or list(value if is_whole else first_row(part.head()))
-            trials = of_row(value, header)
-            notes.add("rows of totals, or without a verdict, left out", not trials)
-            yield from _of_results(trials, notes)
-            continue
         kind = kind_of(value)
         bare = bare and not kind
         if heading is not None:
@@ -317,9 +271,6 @@ def _of_document(part: Part, notes: Notes) -> Iterator[FoundConversation]:
     bare = isinstance(first, list) and not kind_of(first)
     if bare and (runs := results_in([value for _, value in _numbered(entries, part, notes)])):
         yield from _of_results(runs, notes)
-        return
-    if is_wide(first):
-        yield from _of_records(_numbered(entries, part, notes), part, notes)
         return
     for number, value in put_together(_numbered(entries, part, notes), [first], notes):
         yield from _entry(value, number, part, notes)

@@ -12,15 +12,11 @@ from dialgauge.formats.logs.conversations import FoundConversation, group_of, ki
 from dialgauge.formats.logs.csv_tables import first_rows
 from dialgauge.formats.logs.fact_names import plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken
-from dialgauge.formats.logs.record_fields import PROMPTFOO, has_trial, is_inner_run, names_conversation, task_and_trial
+from dialgauge.formats.logs.record_fields import PROMPTFOO, is_inner_run, names_conversation, task_and_trial
 from dialgauge.formats.logs.record_messages import has_role
 from dialgauge.formats.logs.record_verdicts import lacks_verdict
-from dialgauge.formats.logs.report_lines import in_lines
-from dialgauge.formats.logs.results import are_results, is_flat_result, is_result, sums_up
+from dialgauge.formats.logs.results import are_results, is_flat_result, is_result
 from dialgauge.formats.logs.sample_events import is_part
-from dialgauge.formats.logs.transcripts import is_judged_transcript
-from dialgauge.formats.logs.wide_tables import has_verdict_columns, is_wide
-from dialgauge.formats.logs.written_values import TRANSCRIPTS, value_in
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.parquet import rows_in
 from dialgauge.formats.peek import Peek, first_object
@@ -30,12 +26,13 @@ from dialgauge.formats.source import Part
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
 #: Lines before the first message that are looked at.
 LOOKED_AT = 10
-#: How a line of text begins that looks like JSON.
-_STAMPED = re.compile(rb"\s{0,9}\[(?:PASS|FAIL|gw[0-9]|[0-9]{2,4}[-:])")
 #: The keys of JSON, and what they are called in predictions and not in results.
 _KEYS = re.compile(rb'"([^"\\]{1,60})"\s{0,9}:')
 #: Columns of dialogue data.
 _OF_DATA = frozenset({"record", "turns", "turn", "state", "predicted", "speaker"})
+#: Names that agents' logs have and predictions do not, and those that predictions have.
+_OF_LOGS = re.compile(rb'"(?:role|messages|success|passed|reward|trial|trials|task_id|instance_id|scores)"\s{0,9}:')
+_OF_STATES = re.compile(rb"state|pred|belief|slot|turn", re.IGNORECASE)
 _TURN = re.compile(r"(?<![\w-])turn(?:_?(?:id|idx|index|number|num))?(?![\w-])", re.IGNORECASE)
 _PREDICTED = re.compile(r"state|pred|belief|slot|frame|turn(?!s\b)|dial(?:og|ogue)?_?id|output|generat", re.IGNORECASE)
 
@@ -76,20 +73,20 @@ def holds_conversations(peek: Peek) -> bool:
 
 def holds_results(peek: Peek) -> bool:
     """Is it results without messages, in a file that no format recognises, and no predictions, which may look alike?"""
-    if peek.json is None and (peek.shape == "text" or _STAMPED.match(peek.head)):
-        first = first_row(peek.head)
-        if is_wide(first) or (not is_table(first) and in_lines(peek.lines)):
-            return True
-        if are_results([first]):
-            spans = any(plain_key(key).endswith("spanid") for key in first)
-            return not spans and _is_no_prediction(" ".join(first), peek)
-        return is_written(peek.head) and not _are_predictions(peek)
+    if peek.shape == "text":
+        first = _first_row(peek.head)
+        spans = any(plain_key(key).endswith("spanid") for key in first)
+        return are_results([first]) and not spans and _is_no_prediction(" ".join(first), peek)
     given = peek.json if peek.json is not None else _first_message(peek)
-    if isinstance(given, list) and given and is_wide(given[0]):
-        return True
     if not are_results([given] if peek.json is None or is_result(given) else given):
-        return peek.json is None and is_written(peek.head) and not _are_predictions(peek)
+        return False
     return _is_no_prediction(" ".join(key.decode("utf-8", "replace") for key in _KEYS.findall(peek.head)), peek)
+
+
+def may_be_log(part: Part) -> bool:
+    """Does a file that could be predictions look more like a log of an agent, or have no name of a state?"""
+    head = part.head()
+    return _OF_LOGS.search(head) is not None or _OF_STATES.search(head) is None
 
 
 def are_log_rows(part: Part) -> bool:
@@ -103,21 +100,7 @@ def are_log_rows(part: Part) -> bool:
         return False
     if is_message(first):
         return bool(group_of(first))
-    return kind_of(first) == "conversation" or is_result(first) or is_wide(first)
-
-
-def is_written(head: bytes) -> bool:
-    """Are there results, or conversations, in a text that is neither JSON nor CSV?"""
-    text = head.decode("utf-8", "replace")
-    written = value_in(text) or value_in(text.rpartition("\n---\n")[0])
-    if written is None or (written[0] == TRANSCRIPTS and not all(map(is_judged_transcript, written[1]))):
-        return False
-    value = written[1]
-    if isinstance(value, list) and len(value) > 1:
-        value = value[:-1] if sums_up(value[-1], numbered=has_trial(value[0])) else value
-        if is_wide(value[0]):
-            return True
-    return bool(kind_of(value)) or are_results(value)
+    return kind_of(first) == "conversation" or is_result(first)
 
 
 def _is_no_prediction(keys: str, peek: Peek) -> bool:
@@ -161,16 +144,17 @@ def event_name(value: Mapping[str, Any]) -> str:
 
 def is_text(line: bytes) -> bool:
     """Does a line begin as no JSON does?"""
-    return line.lstrip()[:1] not in (b"{", b"[") or _STAMPED.match(line) is not None
+    return line.lstrip()[:1] not in (b"{", b"[")
 
 
 def _is_table(peek: Peek) -> bool:
-    """Is it a table of messages that say whose they are, or of conversations, or lines of verdicts?"""
-    first = first_row(peek.head)
+    """Is it a table of messages that say whose they are, or of conversations?"""
+    first = _first_row(peek.head)
     columns = dict.fromkeys(first, "user")
     if is_message(columns) or is_message(first):
         return bool(group_of(columns)) and (says_outcome(first) or not _are_predictions(peek))
-    return is_row(first) and not is_wide(first) and (_is_judged_task(first) or not _are_predictions(peek))
+    read = kind_of(first) == "conversation" or is_result(first)
+    return read and (_is_judged_task(first) or not _are_predictions(peek))
 
 
 def _is_judged_task(row: Mapping[str, str]) -> bool:
@@ -179,22 +163,10 @@ def _is_judged_task(row: Mapping[str, str]) -> bool:
     return bool(task_and_trial(row)) and is_result(row) and not data
 
 
-def first_row(head: bytes) -> dict[str, str]:
+def _first_row(head: bytes) -> dict[str, str]:
     """The first row of a table, by its heading, or the first with a verdict; empty where it is none."""
     rows = first_rows(head.decode("utf-8", "replace"))
     return _judged(rows[0], rows) if rows else {}
-
-
-def is_row(first: Mapping[str, str]) -> bool:
-    """Is it a row of a table that can be read?"""
-    if is_message(first) or is_message(dict.fromkeys(first, "user")) or is_wide(first):
-        return True
-    return kind_of(first) == "conversation" or is_result(first)
-
-
-def is_table(first: Mapping[str, str]) -> bool:
-    """Is it a row of a table, also of one whose columns do not say what their verdicts are of?"""
-    return is_row(first) or has_verdict_columns(first)
 
 
 def _is_unusual(given: Any) -> bool:

@@ -46,10 +46,7 @@ class Numbering:
             where, other, first_task = self._places[dialogue_key(name)]
             how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
             if where != file:
-                how += (
-                    "; files of one conversation each may lie in folders trial_0, trial_1, ... instead. Files of "
-                    "several agents are scored one by one"
-                )
+                how += ". Files of several agents are scored one by one"
             elif facts.task and facts.trial is not None:
                 how = (
                     f"There are two conversations of the task '{task}' with the number {trial} of a trial: if it was "

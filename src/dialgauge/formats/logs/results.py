@@ -13,7 +13,7 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.json_text import rows_by_columns
-from dialgauge.formats.logs.fact_names import COUNTED_AGENT, MODELS, SUCCESS, TASK, TRIAL_WORDS, is_fact, plain_key
+from dialgauge.formats.logs.fact_names import COUNTED_AGENT, MODELS, TASK, TRIAL_WORDS, is_fact, plain_key
 from dialgauge.formats.logs.fact_values import is_unjudged, number_in, said_success, score_in, truth
 from dialgauge.formats.logs.record_fields import has_trial, names_conversation, plan_in, task_and_trial
 from dialgauge.formats.logs.record_messages import SPOKEN, is_other
@@ -29,17 +29,15 @@ TAKEN = "\0taken"
 _PASSED = ("passed", "passes", "successes", "numpassed", "npassed", "successcount", "passcount", "numsuccess")
 _ALL = ("trials", "numtrials", "ntrials", "totaltrials", "attempts", "runs", "nruns", "totalruns")
 _RATES = ("successrate", "passrate", "rate")
-#: How many of how many, and how far off a number of trials may be that a rate in hundredths says.
-_COUNT, _ROUNDED = re.compile(r"([0-9]{1,3})\s?(?:/|of)\s?([0-9]{1,3})"), 0.05
+#: How far off a number of trials may be that a rate in hundredths says.
+_ROUNDED = 0.05
 #: What may count trials, or anything else.
 _ANY = "total"
 _MOST_TRIALS = 1000
 #: A mere number, as the name of a trial.
-NUMBER = re.compile("([0-9]{1,3})")
+_NUMBER = re.compile("([0-9]{1,3})")
 #: How a member is called that holds one trial of all tasks, or a trial of one.
-TRIAL_KEY = re.compile(rf"(?:{TRIAL_WORDS}|round|try)[-_ #=]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
-#: What a trial is called where a column, or a word, can be nothing else: ``1``, ``t1``, ``#1``.
-TRIAL_SHORT = re.compile(r"[trk#]?\s?([0-9]{1,3})", re.IGNORECASE)
+_TRIAL_KEY = re.compile(rf"(?:{TRIAL_WORDS}|round|try)[-_ #=]{{0,2}}([0-9]{{1,6}})", re.IGNORECASE)
 #: How agents are called: families of models, which a maker's name may stand before, or agents that are counted.
 _AGENT_KEY = re.compile(
     rf"(?:[\w.-]{{1,40}}[/:]){{0,3}}(?:o[134](?:-mini|-preview)?\Z|{MODELS})(?![a-z])[\w.:@-]{{0,60}}"
@@ -59,7 +57,7 @@ _NO_TRIALS = re.compile(
     re.IGNORECASE,
 )
 #: How a row is called that sums up the others.
-TOTAL = re.compile(r"(?:grand )?total|mean|average|avg|sum|overall|all|pass rate", re.IGNORECASE)
+_TOTAL = re.compile(r"(?:grand )?total|mean|average|avg|sum|overall|all|pass rate", re.IGNORECASE)
 #: What a line says that sums up the others.
 _SUMS_UP = re.compile(r"summar|total|rate|accuracy|final|report|overall|aggregate|mean|average|avg|metrics|count", re.I)
 #: Lists of tasks that say neither: what their harness broke at, what came to nothing, what was not run, and all.
@@ -179,7 +177,7 @@ def _of_jest(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
     called = [test.get("fullName") or test["title"] for test in tests]
     name = NAME if len({*called}) == len(called) else "test_name"  # one that comes again is another trial
-    return [{name: each, **outcome_of(test.get("status"))} for each, test in zip(called, tests, strict=True)]
+    return [{name: each, **_outcome_of(test.get("status"))} for each, test in zip(called, tests, strict=True)]
 
 
 def _trials(value: Any, *, alone: bool = True) -> list[dict[str, Any]]:
@@ -248,23 +246,6 @@ def _by_rate(value: Mapping[str, Any], total: tuple[str, int] | None) -> tuple[s
     return None
 
 
-def with_counts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows in whose only column of counts all have as many trials, 2/3, with these as numbers; others as they are."""
-    keys = list(rows[0]) if rows else []
-    counts = [(key, [_COUNT.fullmatch(str(row.get(key, "")).strip()) for row in rows]) for key in keys]
-    found = [(key, cells) for key, cells in counts if all(cells)]
-    if len(found) != 1 or len(rows) < 2 or plain_key(found[0][0]) not in (*_PASSED, *SUCCESS, *_RATES):
-        return rows
-    key, cells = found[0]
-    if len({cell[2] for cell in cells if cell}) > 1 or "trials" in rows[0]:
-        return rows
-    numbers = [{"passed": cell[1], "trials": cell[2]} for cell in cells if cell]
-    return [
-        {**{name: held for name, held in row.items() if name != key}, **number}
-        for row, number in zip(rows, numbers, strict=True)
-    ]
-
-
 def _whole(value: Any) -> float | None:
     number = number_in(value) if not isinstance(value, bool) else None
     return number if number is not None and number >= 0 and number.is_integer() else None
@@ -283,7 +264,7 @@ def _outcomes(held: Any, depth: int = 0) -> list[dict[str, Any]]:
         return (
             [{"trial": n, **each[0]} for n, each in enumerate(listed)] if all(len(each) == 1 for each in listed) else []
         )
-    numbers = [match for key in held if (match := TRIAL_KEY.fullmatch(key) or NUMBER.fullmatch(key))]
+    numbers = [match for key in held if (match := _TRIAL_KEY.fullmatch(key) or _NUMBER.fullmatch(key))]
     if len(numbers) == len(held):
         listed = [_outcome_or_none(member, depth) for member in held.values()]
         named = zip(numbers, listed, strict=True)
@@ -295,7 +276,7 @@ def _outcomes(held: Any, depth: int = 0) -> list[dict[str, Any]]:
 def _outcome_or_none(member: Any, depth: int) -> list[dict[str, Any]]:
     """What is said of a trial among others; also null, or a word that is neither yes nor no."""
     unjudged = member is None or (isinstance(member, str) and member.strip().lower() in _ENDS)
-    return _outcomes(member, depth + 1) or ([outcome_of(member)] if unjudged else [])
+    return _outcomes(member, depth + 1) or ([_outcome_of(member)] if unjudged else [])
 
 
 def _is_verdict(value: Any) -> bool:
@@ -357,7 +338,7 @@ def _by_name(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     members = {name: _outcomes(held) for name, held in value.items()}
     counted = all(isinstance(held, int | float) and not isinstance(held, bool) for held in value.values())
     unsaid = all(row.get("success", True) is None for rows in members.values() for row in rows)
-    if not all(members.values()) or counted or unsaid or len(value) < 2 or all(map(TRIAL_KEY.fullmatch, value)):
+    if not all(members.values()) or counted or unsaid or len(value) < 2 or all(map(_TRIAL_KEY.fullmatch, value)):
         return []
     if 2 * len(agents := [name for name in value if _AGENT_KEY.fullmatch(name)]) >= max(len(value), 3):
         raise DialgaugeError(
@@ -372,7 +353,7 @@ def _by_name(value: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _by_trial(value: Mapping[str, Any], depth: int) -> list[dict[str, Any]]:
     """What became of all tasks in each trial: ``{"run_1": {"a": true, "b": false}, "run_2": ...}``, or by place."""
-    numbers = [int(match[1]) for key in value if (match := TRIAL_KEY.fullmatch(key))]
+    numbers = [int(match[1]) for key in value if (match := _TRIAL_KEY.fullmatch(key))]
     if len(numbers) < max(len(value), 2) or len(set(numbers)) < len(numbers):
         return []
     members = list(value.values())
@@ -435,24 +416,24 @@ def sums_up(value: Any, *, numbered: bool) -> bool:
     if not names_conversation(value):
         return any(map(_SUMS_UP.search, value))
     task = _task(value)
-    judged = any(said_success(held) is not None for key, held in value.items() if not TOTAL.fullmatch(str(held)))
-    return TOTAL.fullmatch(task) is not None and ((numbered and not has_trial(value)) or not judged)
+    judged = any(said_success(held) is not None for key, held in value.items() if not _TOTAL.fullmatch(str(held)))
+    return _TOTAL.fullmatch(task) is not None and ((numbered and not has_trial(value)) or not judged)
 
 
-def ended_as(word: str) -> str:
+def _ended_as(word: str) -> str:
     """How a conversation ended of which a report says this instead of a verdict."""
     ends = {"err": "error", "errored": "error", "crash": "error", "crashed": "error", "timed out": "timeout"}
     return ends.get(word.lower(), word.lower())
 
 
-def is_other_word(cell: Any) -> bool:
+def _is_other_word(cell: Any) -> bool:
     """Does a cell say that nobody judged, or have a short word that is neither yes nor no?"""
     return is_unjudged(cell) or (isinstance(cell, str) and _SHORT_WORD.fullmatch(cell.strip()) is not None)
 
 
-def outcome_of(cell: Any) -> dict[str, Any]:
+def _outcome_of(cell: Any) -> dict[str, Any]:
     """What a cell says of a trial: a verdict, or how it ended without one."""
-    broke = isinstance(cell, str) and ended_as(cell.strip()) in ("error", "timeout")
-    if broke or (said_success(cell) is None and not is_unjudged(cell) and is_other_word(cell)):
-        return {"success": None, REASON: ended_as(cell.strip())}
+    broke = isinstance(cell, str) and _ended_as(cell.strip()) in ("error", "timeout")
+    if broke or (said_success(cell) is None and not is_unjudged(cell) and _is_other_word(cell)):
+        return {"success": None, REASON: _ended_as(cell.strip())}
     return {"success": cell}

@@ -83,10 +83,7 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
     names = [plain(name)[:40] for name in error.names or keys][:_SHOWN]
     seen = f"; keys seen: {', '.join(names)}{_records(peek)}" if names else ""
     near = _nearest_format(set(keys))
-    sentence = (
-        f"{seen}; missing: {error.missing[:400]}; nearest format: {near} ('dialgauge data formats {near}' shows it)"
-        f"{_COMMAND}"
-    )
+    sentence = f"{seen}; missing: {error.missing[:400]}; nearest format: {near} (docs/formats/predictions.md){_COMMAND}"
     return sentence, _example(*_own_words(written, peek.stem))
 
 
@@ -108,11 +105,6 @@ def _first_line(lines: list[str]) -> str:
 def example_from(written: Any) -> str:
     """A file that would do, with the first id and state of predictions in Python."""
     return _example(*_own_words(written, ""))
-
-
-def names_in(peek: Peek) -> list[str]:
-    """The names in the beginning of a file, outer ones first."""
-    return [plain(name)[:40] for name in _keys_in(sample(peek))][:_SHOWN]
 
 
 def _keys_in(written: Any, depth: int = 4) -> list[str]:

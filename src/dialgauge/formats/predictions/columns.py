@@ -42,12 +42,11 @@ _PREDICTED = _names(
 )
 _NEUTRAL = _names(
     "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots frames "
-    "newstate currentstate updatedstate goallabels"
+    "newstate currentstate updatedstate"
 )
 _RAW = _names(
     "output outputs out modeloutput rawoutput llmoutput generated generatedtext generation completion decoded answer "
-    "result response modelresponse rawresponse llmresponse beams beam nbest hypotheses candidates "
-    "generations"
+    "result response modelresponse rawresponse llmresponse candidates generations"
 )
 _CALLS = _names("toolcalls functioncalls functioncall")
 _GOLD = _names(
@@ -73,7 +72,7 @@ _TELLING = {
     "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference|expected|oracle"),
     "neutral": re.compile(r"belief|dialogu?estate|bspan|dststate|^dst"),
     "dialogue": re.compile(r"(dial|conv|session).*(id|name|idx|key|no|num|file)$"),
-    "changes": re.compile(r"delta|(?<!ex)changes?($|d?(state|values?)$)|updates?$|^(?:operations|ops|patch|edits)$"),
+    "changes": re.compile(r"delta|(?<!ex)changes?($|d?(state|values?)$)|updates?$"),
     "turn": re.compile(r"turn.*(id|idx|index|no|num|number)$|^(id|idx|index|no|num|number).*turn"),
 }
 #: Names of the slots that a turn empties, and of those that it fills, where these stand apart.

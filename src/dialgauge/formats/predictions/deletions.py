@@ -55,8 +55,6 @@ def _changes(row: Mapping[Any, Any], named: Sequence[str], columns: Columns) -> 
             emptied += _slots(changed[name]) or _refuse(f"{columns.state}.{name}", columns.state)
         parts = [held for key, held in changed.items() if not is_emptied(key) and _is_filled(held)]
         changed = parts[0] if len(parts) == 1 else [item for part in parts for item in _items(part)]
-    if isinstance(changed, list):
-        changed = [_of_patch(item) for item in changed]
     slots = [slot for slot in emptied if slot]
     if not slots:
         return changed
@@ -67,15 +65,6 @@ def _changes(row: Mapping[Any, Any], named: Sequence[str], columns: Columns) -> 
 
 def _items(changed: Any) -> Sequence[Any]:
     return changed if isinstance(changed, list | tuple) else [changed]
-
-
-def _of_patch(item: Any) -> Any:
-    """An operation of a JSON patch with the slot that its path names: ``/hotel/area``."""
-    path = item.get("path") if isinstance(item, Mapping) and "slot" not in item else None
-    if not isinstance(path, str) or not path.startswith("/"):
-        return item
-    rest = {key: held for key, held in item.items() if key != "path"}
-    return {"slot": path.strip("/").replace("/", "-"), "value": None, **rest}
 
 
 def _slots(written: Any) -> list[str]:

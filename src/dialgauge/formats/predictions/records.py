@@ -8,7 +8,6 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.predictions.beside import is_flag
 from dialgauge.formats.predictions.columns import (
     Columns,
     is_emptied,
@@ -17,6 +16,7 @@ from dialgauge.formats.predictions.columns import (
     plain_name,
     refuse_two_states,
 )
+from dialgauge.formats.predictions.common import refuse_gates
 from dialgauge.formats.predictions.deletions import with_deletions
 from dialgauge.formats.predictions.dialogue_turns import (
     NotUnderstood,
@@ -32,7 +32,6 @@ from dialgauge.formats.predictions.dialogue_turns import (
     with_gold,
     without_folders,
 )
-from dialgauge.formats.predictions.indexed import with_named_slots
 from dialgauge.text import encodable
 
 #: The beginning of an object in what a model answers.
@@ -82,7 +81,6 @@ def entries_of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
     rows = with_deletions(rows, columns)
     if sides := _sides(rows, columns):
         return with_gold(entries_of_rows(sides[0]), entries_of_rows(sides[1]))
-    rows = with_named_slots(rows, columns) if columns.state else rows
     spoken = _rows_of_states(rows, columns) if columns.speaker else rows
     refuse_two_states(spoken, columns)
     named = [(_identifier(row, rows, columns), row) for row in spoken]
@@ -397,10 +395,11 @@ def _state_of_domains(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> di
 
 
 def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[StateEntry]:
-    """Rows of a slot each, gathered by turn; an error where they are of two models."""
+    """Rows of a slot each, gathered by turn; an error where they are of two models, or a gate stands beside values."""
     gathered: dict[tuple[str, int], tuple[list[Any], list[Any]]] = {}
     given: dict[tuple[str, int, str, str], list[int]] = {}
-    flags = _flag_columns([row for _, _, row in numbered], columns)
+    used = {columns.dialogue, columns.turn, columns.slot, columns.value, columns.domain, columns.gold, columns.speaker}
+    refuse_gates(name for name in columns.names if name not in used)
     for index, (name, number, row) in enumerate(numbered):
         predicted, gold = gathered.setdefault((name, number), ([], []))
         slot = row.get(columns.slot)
@@ -408,7 +407,7 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
             continue
         domain = row.get(columns.domain) if columns.domain else None
         pair = {"slot": slot, **({"domain": domain} if isinstance(domain, str) and domain else {})}
-        predicted.append({**pair, "value": row.get(columns.value), **{name: row.get(name) for name in flags}})
+        predicted.append({**pair, "value": row.get(columns.value)})
         given.setdefault((name, number, str(domain), str(slot)), []).append(index)
         if columns.gold:
             gold.append({**pair, "value": row.get(columns.gold)})
@@ -416,13 +415,6 @@ def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: 
     _refuse_repeated_slots(numbered, given, columns)
     for (name, number), (predicted, gold) in gathered.items():
         yield StateEntry(name, number, predicted, gold if columns.gold else None)
-
-
-def _flag_columns(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> list[str]:
-    """The columns that say whether a slot's value is meant."""
-    used = {columns.dialogue, columns.turn, columns.slot, columns.value, columns.domain, columns.gold, columns.speaker}
-    others = [name for name in columns.names if name not in used]
-    return [name for name in others if is_flag(name, (row.get(name) for row in rows))]
 
 
 def _refuse_runs(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> None:

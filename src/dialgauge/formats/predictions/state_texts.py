@@ -20,7 +20,6 @@ from dialgauge.formats.json_text import literal
 from dialgauge.formats.predictions.belief_spans import DOMAIN_TAG, SPAN_SLOTS, of_spans
 from dialgauge.formats.predictions.loose import MOST_TEXT, answer_before, answer_in, is_next_turn
 from dialgauge.formats.predictions.written_calls import written_calls
-from dialgauge.formats.predictions.written_queries import written_query
 
 Triple: TypeAlias = tuple[str, str, Any]
 
@@ -207,10 +206,6 @@ class TextReader:
         if self._texts == self._stopped > 1:
             text = text.removesuffix(".")
         text = _HEADING.sub(r"\1:", text)
-        if query := written_query(text):
-            text, domain = query
-            if not text:
-                return TextReading()
         if DOMAIN_TAG.match(text) and _TAGGED_PAIR.match(text):
             text = DOMAIN_TAG.sub(r";\1:", _TAGGED_PAIR.sub(r"\1=", text))
         if DOMAIN_TAG.match(text):
@@ -313,6 +308,7 @@ def _is_sound(domain: str, slot: str, value: str) -> bool:
     return bool(
         _DOMAIN.fullmatch(domain)
         and _SLOT.fullmatch(slot)
+        and not slot.isdigit()
         and not _NO_VALUE.search(value)
         and value.count(" ") < _MOST_WORDS
     )
@@ -389,11 +385,6 @@ def split_name(name: str) -> tuple[str, str] | None:
         domain, slot = domain.strip(), slot.lstrip(">").strip()
         return (domain, slot_name(slot)) if domain and slot else None
     return None
-
-
-def slots_named(names: Iterable[str]) -> set[tuple[str, str]]:
-    """Domain and slot of the names that have both."""
-    return {pair for name in names if (pair := split_name(name))}
 
 
 def is_domain(name: object) -> bool:

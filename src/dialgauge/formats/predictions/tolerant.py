@@ -9,9 +9,7 @@ numbers of a file together tell.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from dialgauge.dialogue import Dialogue, State, Turn
@@ -20,7 +18,7 @@ from dialgauge.formats.notes import INVALID, NO_ROWS, PARTLY, UNREAD_GOLD, Notes
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS, example_rows
 from dialgauge.formats.predictions.dialogue_turns import NotUnderstood, StateEntry
 from dialgauge.formats.predictions.entries import state_entries
-from dialgauge.formats.predictions.state_texts import TextReader, slots_named
+from dialgauge.formats.predictions.state_texts import TextReader
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.text import counted, plain
 
@@ -64,6 +62,8 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     if states.invalid_states * 2 > states.read_states and states.sound_states < max(_FEW, _SOUND * states.read_states):
         sample = states.first_invalid
         raise NotUnderstood(f"states that can be read, such as {{'hotel-area': 'north'}}; here is {sample!r:.60}")
+    if states.valueless_states * 2 > states.read_states:
+        raise NotUnderstood("a text for each value, as in {'hotel-area': 'north'}", matches.keys)
     if states.nameless_states * 2 > states.read_states:
         raise NotUnderstood("the domain of each slot, as in 'hotel-area'", matches.keys)
     keys = f", keys {'/'.join(matches.keys)}" if matches.keys else ""
@@ -73,12 +73,6 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     read, slots = counted(notes.predicted_dialogues, "dialogue"), counted(len(notes.predicted_slots), "slot")
     notes.understood = f"{read}, {numbering.sentence()}{changes}, {slots}{keys}"
     notes.says_predicted |= matches.says_predicted
-    notes.adds_changes |= matches.changes
-    notes.row_per_slot |= matches.long
-    notes.table_slots |= slots_named(matches.wide)
-    notes.other_states += matches.unread
-    notes.unnumbered |= not numbering.labelled
-    notes.interleaved += _interleaved(matches.entries) if not numbering.labelled else 0
     notes.numbered_from = max(notes.numbered_from, numbering.first if numbering.step == 1 else 0)
     return dialogues
 
@@ -111,19 +105,6 @@ def _by_dialogue(entries: Sequence[StateEntry]) -> dict[str, list[StateEntry]]:
     for entry in entries:
         groups.setdefault(entry.dialogue, []).append(entry)
     return groups
-
-
-def _interleaved(entries: Sequence[StateEntry]) -> int:
-    """Dialogues with rows of others between their own, unless the first turns of all come before the second ones."""
-    counts: Counter[str] = Counter()
-    turns: list[int] = []
-    for entry in entries:
-        turns.append(counts[entry.dialogue])
-        counts[entry.dialogue] += 1
-    if turns == sorted(turns):
-        return 0
-    stretches = Counter(name for name, _ in groupby(entry.dialogue for entry in entries))
-    return sum(times > 1 for times in stretches.values())
 
 
 def _numbered_by_dialogue(entries: list[StateEntry]) -> list[StateEntry]:
@@ -197,8 +178,6 @@ def _dialogue(
         except DialgaugeError as error:
             raise error.at(dialogue=name, turn=number) from error
         notes.add(_NULLS, predicted is None)
-        if entry.said:
-            notes.said.setdefault(name, {})[number] = entry.said
         gold = None if entry.gold is None else golds.read_or_none(entry.gold, name, number)
         turns[number] = Turn(speaker="user", predicted=predicted, state=gold)
         before = predicted if changes and predicted is not None else before

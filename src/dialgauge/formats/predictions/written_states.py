@@ -17,8 +17,7 @@ from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.json_text import rows_by_columns
 from dialgauge.formats.notes import INVALID, PARTLY, Notes
-from dialgauge.formats.predictions.beside import is_flag, meant_value
-from dialgauge.formats.predictions.common import TWO_VALUES, example_rows
+from dialgauge.formats.predictions.common import TWO_VALUES, example_rows, refuse_gates
 from dialgauge.formats.predictions.loose import (
     NO_NAME,
     NO_SLOT,
@@ -30,26 +29,13 @@ from dialgauge.formats.predictions.loose import (
     loose_value,
 )
 from dialgauge.formats.predictions.model_answers import call_of, calls_in, domain_of_tool, is_answer, texts_in
-from dialgauge.formats.predictions.state_texts import TextReader, Triple, is_domain, slot_name, split_name
+from dialgauge.formats.predictions.state_texts import TextReader, Triple, is_domain, names_domain, slot_name, split_name
 from dialgauge.formats.state_values import present_text
 from dialgauge.text import plain
 
 FIRST = "answers with several texts, of which the first was read"
-LIKELIEST = "values with probabilities, of which the likeliest was read"
-BEST = "lists of states with scores, of which the best was read"
-#: Names of how good a state is, the highest being the best.
-_SCORES = ("score", "logprob", "log_prob", "prob", "probability", "confidence")
-#: Names of what a model put out, beside its score.
-_OUTPUTS = frozenset(
-    """
-    text output prediction predicted pred generated generation generatedtext sequence hypothesis completion answer
-    decoded state beliefstate
-    """.split()  # noqa: SIM905
-)
-#: The same, of what a turn changes.
-_CHANGES = frozenset(("update", "updates", "change", "changes", "delta", "deltas", "diff"))
-#: What probabilities sum up to, rounded.
-_WHOLE, _HALF = 1.01, 0.5
+#: Names of how good an output is.
+_SCORES = frozenset(("score", "logprob", "log_prob", "prob", "probability", "confidence", "rank"))
 
 #: Letters of a text that are shown.
 _QUOTED = 80
@@ -95,14 +81,14 @@ class StateReader:
         #: What of the last state was not understood.
         self._unread = ""
         self.slots: set[tuple[str, str]] = set()
-        self.read_states = self.sound_states = self.invalid_states = self.nameless_states = 0
+        self.read_states = self.sound_states = self.invalid_states = 0
+        self.nameless_states = self.valueless_states = 0
         self.first_invalid: Any = None
 
     def learn(self, written: Any) -> None:
         """Take a look at a state before the first is read."""
         written = _unnested(written)
-        for item in written if isinstance(written, list | tuple) else (written,):
-            text = _scored(item)[0]
+        for text in written if isinstance(written, list | tuple) else (written,):
             if isinstance(text, Mapping):
                 names = [text["domain"]] if isinstance(text.get("domain"), str) else [str(name) for name in text]
                 self.texts.learn_domains((split_name(name) or (name,))[0] for name in names)
@@ -124,13 +110,7 @@ class StateReader:
         """The state that was meant; where it holds changes only, they are made to the state ``before``."""
         seen: Seen = Counter()
         self._unread = ""
-        if before is None and (name := _changes_among(written)):
-            raise DialgaugeError(
-                f"'{name}' holds what a turn changes, in a list of several outputs: keep the best of them, in a field "
-                "'changes' of its own, and the changes are added up",
-                example=example_rows(dialogue, name="changes"),
-            )
-        written = self._single(_unnested(written), seen)
+        written = self._single(_unnested(written))
         state: State = {domain: dict(slots) for domain, slots in (before or {}).items()}
         given: dict[tuple[str, str], Values] = {}
         for domain, slot, value in self._triples(written, seen):
@@ -155,19 +135,16 @@ class StateReader:
             self.first_invalid = self.first_invalid or written
             self.invalid_states += 1
         self.nameless_states += bool(seen[NO_SLOT])
+        self.valueless_states += bool(seen[NO_VALUE])
         return {domain: slots for domain, slots in state.items() if slots}
 
-    def _single(self, written: Any, seen: Seen) -> Any:
-        """The best of a list of whole states, as of a beam: they share slots, or one is empty; else what is written.
-
-        It is an error where no scores say which is the best.
-        """
+    def _single(self, written: Any) -> Any:
+        """What is written; an error where it is a list of whole states: they share slots, or one is empty."""
         if not isinstance(written, list | tuple) or not written:
             return written
         if all(map(call_of, written)):
             return {"tool_calls": written}
-        outputs = [_scored(item) for item in written]
-        several = any(output is not item for (output, _), item in zip(outputs, written, strict=True))
+        several = any(map(_is_scored, written))
         several |= len(written) > 1 and any(isinstance(item, str) and item.count("=") > 1 for item in written)
         if (
             not several
@@ -178,13 +155,8 @@ class StateReader:
             several = not all(filled) or sum(map(len, filled)) > len(set().union(*filled))
         if not several:
             return written
-        scores = [score for _, score in outputs if score is not None]
-        if len(scores) == len(written) and scores.count(max(scores)) == 1:
-            seen[BEST] += len(written) > 1
-            return outputs[scores.index(max(scores))][0]
         raise DialgaugeError(
-            f"this is a list of {len(written)} states for one turn, as of the best few outputs; keep one of them, or "
-            "give each a 'score', as in {'text': 'hotel-area=north', 'score': 0.9}, and that with the highest is read",
+            "this is a list of outputs for one turn, as of the best few; write one of them, without a list or a score",
             example=example_rows(),
         )
 
@@ -193,16 +165,8 @@ class StateReader:
             return present_text(_unquoted(value.strip()))
         while isinstance(value, Mapping) and ("value" in value or "values" in value):
             named = "value" if "value" in value else "values"
-            beside = _flags_in(value, {named}) if len(value) > 1 else {}
-            value = meant_value(value[named], beside, seen) if beside else value[named]
-        best = _best_value(value)
-        seen[LIKELIEST] += best is not value
-        value = best
-        if _are_pairs(value):  # [["north", 0.9], ["south", 0.1]]
-            value = dict(value)
-        if _are_probabilities(value):
-            seen[LIKELIEST] += 1
-            value = max(value, key=value.__getitem__)
+            _note_beside(value, {named}, seen)
+            value = value[named]
         if isinstance(value, float) and value != value:  # a gap of pandas
             return ()
         if self._cells and isinstance(value, str):
@@ -252,8 +216,8 @@ class StateReader:
                 return
         for key, content in named.items() if written.keys() - {"response", "text"} else written.items():
             name = "-".join(map(str, key)) if isinstance(key, tuple) else str(key)
-            likely = split_name(name) is not None and _are_probabilities(content)
-            if isinstance(content, Mapping) and not likely and not content.keys() & {"value", "values"}:
+            shares = split_name(name) is not None and _are_shares(content)
+            if isinstance(content, Mapping) and not shares and not content.keys() & {"value", "values"}:
                 yield from _of_domain(name, content)
             elif isinstance(content, list | tuple) and split_name(name) is None:
                 yield from self._of_entries(name, content, seen)
@@ -312,9 +276,11 @@ class StateReader:
             domain = str(item.get("domain") or item.get("service") or "")
             frame = _listed_slots(item.get("state", item.get("slots")))
             rest = {key: value for key, value in item.items() if key not in _DOMAIN_NAMES and not _is_beside(key)}
+            if "slot" in item:
+                refuse_gates(item)
             if given := _pair(item):
-                slot, value, beside = given
-                value = {"value": value, **beside} if beside else value
+                slot, value, used = given
+                _note_beside(item, used, seen)
                 pair = split_name(slot) if domain and slot.lower().startswith(domain.lower() + "-") else None
                 yield self._named(pair[1] if pair else slot, value, seen, domain)
             elif domain and isinstance(frame, Mapping) and isinstance(frame.get("slot_values", frame), Mapping):
@@ -374,56 +340,35 @@ def _unnested(written: Any) -> Any:
     return only if _only_text(only) else written
 
 
-def _scored(item: Any) -> tuple[Any, float | None]:
-    """An output and its score: ``{"text": "hotel-area=north", "score": 0.9}``, ``["hotel-area=north", 0.9]``.
-
-    Without a score it is the item itself; slots beside a score are a state.
-    """
+def _is_scored(item: Any) -> bool:
+    """Is it an output with its score: ``{"text": "hotel-area=north", "score": 0.9}``, ``["hotel-area=north", 0.9]``?"""
     if isinstance(item, Mapping):
-        score = next((item[name] for name in _SCORES if _is_number(item.get(name))), None)
-        score = -item["rank"] if _is_number(item.get("rank")) else score  # which says more than a score, or a cost
-        others = [key for key in item if key not in _SCORES and key != "rank"]
-        is_output = len(others) == 1 and re.sub("[^a-z]", "", str(others[0]).lower()) in _OUTPUTS | _CHANGES
-        return (item[others[0]] if is_output and score is not None else item), score
-    if isinstance(item, list | tuple) and len(item) == 2 and _is_number(item[1]):
-        output, score = item
-        is_output = isinstance(output, Mapping) or (isinstance(output, str) and ("=" in output or not output.strip()))
-        return (output, score) if is_output else (item, None)
-    return item, None
-
-
-def _changes_among(written: Any) -> str:
-    """The name of what turns change in a list of outputs with scores; empty where they hold states."""
-    first = written[0] if isinstance(written, list) and written and isinstance(written[0], Mapping) else {}
-    named = next((str(key) for key in first if str(key).lower() in _CHANGES), "")
-    return named if named and _scored(first)[1] is not None else ""
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+        others = [key for key in item if key not in _SCORES]
+        return len(item) > len(others) == 1 and not (is_domain(others[0]) or names_domain(str(others[0])))
+    if not isinstance(item, list | tuple) or len(item) != 2 or not isinstance(item[1], int | float):
+        return False
+    return isinstance(item[0], Mapping) or (isinstance(item[0], str) and "=" in item[0])
 
 
 def _is_beside(name: object) -> bool:
     return isinstance(name, str) and _BESIDE.fullmatch(name.lower()) is not None
 
 
-def _pair(item: Mapping[Any, Any]) -> tuple[str, Any, dict[str, Any]] | None:
-    """Slot and value of an object that names them: ``{"slot": "hotel-area", "value": "north"}``, and what is beside."""
+def _pair(item: Mapping[Any, Any]) -> tuple[str, Any, frozenset[str]] | None:
+    """Slot and value of an object that names them, ``{"slot": "hotel-area", "value": "north"}``, and the keys read."""
     named = {re.sub("[^a-z]", "", key.lower()): key for key in item if isinstance(key, str)}
     slot = next((named[name] for name in _SLOT_NAMES if name in named), None)
     value = next((named[name] for name in _VALUE_NAMES if name in named), None)
-    if slot is None or item[slot] is None:
+    if slot is None or value is None or item[slot] is None:
         return None
-    beside = _flags_in(item, {slot, value, *_DOMAIN_NAMES}) if len(item) > 2 or value is None else {}
-    if value is None and not any(map(is_deletion, beside.values())):
-        return None
-    return str(item[slot]), item[value] if value else "", beside
+    return str(item[slot]), item[value], _DOMAIN_NAMES | {slot, value}
 
 
-def _flags_in(item: Mapping[Any, Any], used: Container[object]) -> dict[str, Any]:
-    """What stands beside a value and may say whether it is meant."""
-    others = ((name, held) for name, held in item.items() if name not in used and name not in _SCORES)
-    return {name: held for name, held in others if not _is_beside(name) or is_flag(name, [held])}
+def _note_beside(item: Mapping[Any, Any], used: Container[object], seen: Seen) -> None:
+    """Count what stands beside a value and is not read; an error where it may say whether the value is meant."""
+    others = [name for name in item if name not in used and not _is_beside(name)]
+    refuse_gates(others)
+    seen.update(f"fields '{str(name)[:40]}' beside values, not read" for name in others)
 
 
 def _unquoted(value: str) -> str:
@@ -432,45 +377,16 @@ def _unquoted(value: str) -> str:
     return (quoted[2] or quoted[3] or "").strip() if quoted else value
 
 
-def _best_value(value: Any) -> Any:
-    """The value with the highest score: ``[{"value": "north", "score": 0.9}, ...]``; where none is, what is written."""
-    if not isinstance(value, list | tuple) or not value or not all(isinstance(item, Mapping) for item in value):
-        return value
-    scores = [item[key] for item in value for key in _SCORES if _is_number(item.get(key))]
-    words = [item["value"] for item in value if "value" in item]
-    if not len(scores) == len(words) == len(value) or scores.count(max(scores)) > 1:
-        return value
-    return words[scores.index(max(scores))]
-
-
-def _are_pairs(value: Any) -> bool:
-    """Is it a list of values, each with how likely it is?"""
-    return (
-        isinstance(value, list | tuple)
-        and bool(value)
-        and all(
-            isinstance(pair, list | tuple)
-            and len(pair) == 2
-            and isinstance(pair[0], str)
-            and isinstance(pair[1], float)
-            for pair in value
-        )
-    )
-
-
-def _are_probabilities(value: Any) -> bool:
+def _are_shares(content: Any) -> bool:
     """Is it an object of values with how likely each is?"""
-    if not isinstance(value, Mapping) or not any(isinstance(share, float) for share in value.values()):
-        return False
-    shares = [share for share in value.values() if isinstance(share, int | float) and 0 <= share <= 1]
-    likely = sum(share > _HALF for share in shares)  # each value may have been asked for by itself
-    return len(shares) == len(value) and (sum(shares) <= _WHOLE or likely == 1)
+    shares = content.values() if isinstance(content, Mapping) else ()
+    return bool(shares) and all(isinstance(share, float) and 0 <= share <= 1 for share in shares)
 
 
 def _of_domain(domain: str, slots: Mapping[Any, Any]) -> Iterator[Triple]:
     for name, value in slots.items():
         slot = str(name)
-        if slot in _PARTS and isinstance(value, Mapping) and not _are_probabilities(value):
+        if slot in _PARTS and isinstance(value, Mapping):
             inside = ((str(key).removeprefix(f"{domain}-"), given) for key, given in value.items() if key != "booked")
             yield from ((domain, f"{_PARTS[slot]}{key}", given) for key, given in inside)
         elif value != {}:

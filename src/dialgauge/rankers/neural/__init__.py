@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         device_named as device_named,
         within_memory as within_memory,
     )
-    from dialgauge.rankers.neural.typed import MarkedMemory as MarkedMemory, Spelling as Spelling, Typed as Typed
+    from dialgauge.rankers.neural.typed import MarkedMemory as MarkedMemory, Typed as Typed
 
 
 if not TYPE_CHECKING:

@@ -38,8 +38,6 @@ class Hyperparameters(msgspec.Struct, frozen=True, kw_only=True):
     #: Embeddings only: the whole history as input or the last utterance; one matrix for both sides.
     history: bool = True
     shared: bool = False
-    #: Typed entities only: an unknown word is read as the nearest known one that is at least so alike; 1: never.
-    spelling: float = 0.75
     #: ``auto`` takes a GPU when there is one.
     device: str = "auto"
 
@@ -72,8 +70,6 @@ def updated(config: Hyperparameters, options: dict[str, str]) -> Hyperparameters
         raise DialgaugeError(f"the setting entity_dropout must be at least 0 and below 1, not {new.entity_dropout}")
     if not 0 <= new.said_negatives <= 1:
         raise DialgaugeError(f"the setting said_negatives must be from 0 to 1, not {new.said_negatives}")
-    if not 0 < new.spelling <= 1:
-        raise DialgaugeError(f"the setting spelling must be above 0 and at most 1, not {new.spelling}")
     return new
 
 
@@ -96,14 +92,14 @@ ONE_MATRIX = frozenset({1})
 
 #: Where leaving entities out helped on dev dialogs with unknown entities (simulated) and cost little on dev.
 ENTITY_DROPOUT = {1: 0.3, 3: 0.3, 5: 0.3}
-PRESETS = ("default", "paper", "margin")
+PRESETS = ("default", "paper")
 
 
 def memory_preset(task: int, preset: str = "default") -> Hyperparameters:
     """Sizes are the paper's.
 
     ``default`` is ours (Adam 0.003, entity dropout); ``paper`` learns as the paper does (SGD 0.01, one dialog line at a
-    time); ``margin`` is ours with the margin loss.
+    time).
     """
     dim, hops = MEMORY_SIZES.get(task, (32, 3))
     # With match types task 2 stays on a plateau (92 on dev) for a dozen epochs before it learns to follow updates.
@@ -112,16 +108,14 @@ def memory_preset(task: int, preset: str = "default") -> Hyperparameters:
         # Twelve epochs are enough but on task 5, where dev still rises then.
         epochs = 40 if task == 5 else 12
         return msgspec.structs.replace(config, optimiser="sgd", learning_rate=0.01, batch=1, epochs=epochs)
-    ours = msgspec.structs.replace(config, entity_dropout=ENTITY_DROPOUT.get(task, 0.0))
-    return msgspec.structs.replace(ours, loss="margin") if preset == "margin" else ours
+    return msgspec.structs.replace(config, entity_dropout=ENTITY_DROPOUT.get(task, 0.0))
 
 
 def embedding_preset(task: int, preset: str = "default") -> Hyperparameters:
     """Sizes and inputs are the paper's.
 
     ``default`` is ours (softmax, Adam 0.003); ``paper`` learns as the paper does (margin loss, its rates, SGD with one
-    dialog line at a time, one matrix for both sides where dev prefers it); ``margin`` takes its loss with an optimiser,
-    rate and patience chosen on dev.
+    dialog line at a time, one matrix for both sides where dev prefers it).
     """
     rate, margin, dim, negatives, history = EMBEDDING_SIZES.get(task, EMBEDDING_SIZES[5])
     config = Hyperparameters(dim=dim, history=history, margin=margin, negatives=negatives)
@@ -139,8 +133,6 @@ def embedding_preset(task: int, preset: str = "default") -> Hyperparameters:
             said_negatives=0.5 if history else 0.0,
             shared=task in ONE_MATRIX,
         )
-    if preset == "margin":
-        return msgspec.structs.replace(config, loss="margin", learning_rate=1e-3, epochs=60, patience=12)
     return config
 
 

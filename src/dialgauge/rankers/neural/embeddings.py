@@ -27,7 +27,7 @@ class Embeddings(LearnedRanker):
 
     name = "embeddings"
     summary = "supervised embeddings"
-    settable = all_settings_but("hops", "entity_dropout", "spelling")
+    settable = all_settings_but("hops", "entity_dropout")
 
     def preset_config(self, task: int) -> Hyperparameters:
         return embedding_preset(task, self.preset)

@@ -28,7 +28,7 @@ class MemN2N(LearnedRanker):
 
     name = "memn2n"
     summary = "end-to-end memory network"
-    settable = all_settings_but("history", "shared", "spelling")
+    settable = all_settings_but("history", "shared")
 
     def preset_config(self, task: int) -> Hyperparameters:
         return memory_preset(task, self.preset)

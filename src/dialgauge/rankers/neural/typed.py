@@ -5,16 +5,13 @@ candidates, so nothing can be learned about a particular restaurant or town. Wha
 the dialog comes in as marks (see ``entities``): mentioned, mentioned last, proposed before, best rated of
 those still open, and so on, each with a weight of its own per kind and mark. All weights are learned from dialogs.
 
-Unknown words that users say are read as the nearest known one (:class:`Spelling`) when the model answers; it learns
-from words as they are.
-
 What facts say is in the marks, so a list of facts is one memory, however long it is: the network cannot come to depend
 on how many results a query usually has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -29,7 +26,6 @@ from dialgauge.rankers.neural.entities import Entities
 from dialgauge.rankers.neural.learned import Batch, all_settings_but
 from dialgauge.rankers.neural.memn2n import MemN2N
 from dialgauge.rankers.neural.scoring import Extra
-from dialgauge.rankers.ranker import Attention, ScoreMatrix
 
 #: What a list of facts reads as.
 SOME_FACTS = Line("fact", "<facts>")
@@ -62,34 +58,6 @@ class Typed(MemN2N):
             for kind, entity in same_word:
                 first[entity] = kind * len(self.entities.marks)
         self._first_row = first
-
-    def _build(self, of_lines: Sequence[str], of_candidates: Sequence[str]) -> None:
-        super()._build(of_lines, of_candidates)
-        self._learn_spelling()
-
-    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
-        super().move(candidates, facts)
-        self._learn_spelling()
-
-    def _learn_spelling(self) -> None:
-        self._spelling = Spelling([*self._words, *self.entities.of_word], likeness=self.config.spelling)
-
-    def _corrected(self, point: Point) -> Point:
-        """The point with the user's words as the model knows them."""
-        history = tuple(
-            line._replace(text=self._spelling.corrected(line.text)) if line.kind == "user" else line
-            for line in point.history
-        )
-        return msgspec.structs.replace(point, history=history, utterance=self._spelling.corrected(point.utterance))
-
-    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
-        return super().scores([self._corrected(point) for point in points])
-
-    def attention(self, point: Point) -> Attention:
-        return super().attention(self._corrected(point))
-
-    def understands(self, utterance: str) -> bool:
-        return super().understands(self._spelling.corrected(utterance))
 
     def split_line(self, text: str) -> list[str]:
         return self.entities.typed(text)
@@ -136,50 +104,3 @@ class MarkedMemory:
         worth = scores.new_zeros(len(scores), self._count)
         worth = worth.index_put((self._point, self._entity), by_row[self._point, self._row], accumulate=True)
         return scores.index_add(1, self._candidate, worth[:, self._named])
-
-
-#: Shorter words have too many neighbours.
-_SHORTEST = 4
-
-
-class Spelling:
-    """Known words, and the nearest of them to any other.
-
-    Likeness is one less the share of letters to be added, dropped, changed or swapped (optimal string alignment over
-    the longer word). Words with digits or underscores are names and stay what they are, as do very short words.
-
-    >>> Spelling(["cuisine", "reservation"], likeness=0.75).corrected("a cusine and two reservations please")
-    'a cuisine and two reservation please'
-    """
-
-    def __init__(self, known: Iterable[str], *, likeness: float) -> None:
-        self._known = frozenset(known)
-        self._choices = sorted(word for word in self._known if _is_plain(word))
-        self._likeness = likeness
-        self._nearest: dict[str, str] = {}
-
-    def corrected(self, text: str) -> str:
-        """The text with every unknown word replaced by the nearest known one, if one is near enough."""
-        words = text.split(" ")
-        return " ".join(map(self._read, words)) if any(word.lower() not in self._known for word in words) else text
-
-    def _read(self, word: str) -> str:
-        low = word.lower()
-        if low in self._known or not _is_plain(low):
-            return word
-        if low not in self._nearest:
-            self._nearest[low] = self._find(low)
-        return self._nearest[low]
-
-    def _find(self, word: str) -> str:
-        from rapidfuzz import process
-        from rapidfuzz.distance import OSA
-
-        near = process.extractOne(
-            word, self._choices, scorer=OSA.normalized_similarity, score_cutoff=self._likeness, processor=None
-        )
-        return str(near[0]) if near is not None else word
-
-
-def _is_plain(word: str) -> bool:
-    return len(word) >= _SHORTEST and all(letter.isalpha() or letter in "'’-" for letter in word)

@@ -362,7 +362,7 @@ def _hops(record: Reproduction, kept: Kept | None) -> None:
     part, what = "Section 5", "on T3 a second hop lifts the memory network from 64.8% to 74.7%"
     cells = {hops: kept.of("memn2n", 3, "tst", f"hops={hops}") if kept else [] for hops in (1, 2)}
     if not all(cells.values()):
-        command = "dialgauge babi search --data FOLDER --model memn2n --task 3 --preset paper --set hops=1,2"
+        command = "dialgauge babi evaluate --data FOLDER --model memn2n --task 3 --preset paper --set hops=1"
         record.impossible(part, what, "claimed", f"no kept result; {command}")
         return
     single, two = (cells[hops][0].per_response for hops in (1, 2))

@@ -67,8 +67,8 @@ _TABLE_9 = {
 _CONCIERGE_8, _CONCIERGE_9 = "0.001, 0.1, 64, 100, False", "0.001, 0.1, 128, 100, 2"
 _NAMES = "learning rate, margin, dimension, negatives"
 _MARGIN_NOTE = (
-    "Margin and negatives of Table 9 are read by the margin loss only (--preset margin): appendix A trains memory "
-    "networks with cross entropy over all candidates, as --preset paper does."
+    "Margin and negatives of Table 9 are read by the margin loss only (the setting loss=margin): appendix A trains "
+    "memory networks with cross entropy over all candidates, as --preset paper does."
 )
 
 

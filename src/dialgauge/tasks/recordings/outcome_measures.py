@@ -134,6 +134,12 @@ def _no_rules(evidence: Any, settings: Settings) -> str | None:
     return _no_conversations(evidence, settings) if rules == COMPAT else _no_calls(evidence, settings)
 
 
+def _no_bookings(evidence: Any, settings: Settings) -> str | None:
+    if settings["rules"] == COMPAT and settings.get("part"):
+        return f"{COMPAT} judges the bookings of all domains together; leave out [{settings['part']}]"
+    return _no_rules(evidence, settings)
+
+
 def _no_calls(evidence: Any, settings: Settings) -> str | None:
     """Why a strict measure cannot be computed."""
     if why := _no_conversations(evidence, settings):
@@ -248,9 +254,8 @@ def _card(name: str, title: str, summary: str, formula: str, count: _Count, **mo
 
 
 def _by_rules(*arguments: Any, **more: Any) -> Card[Any]:
-    return _card(
-        *arguments, source=f"{_CONVLAB} (compat); {_OURS} (strict)", parameters=(RULE_SET,), obstacle=_no_rules, **more
-    )
+    settled = {"source": f"{_CONVLAB} (compat); {_OURS} (strict)", "obstacle": _no_rules, **more}
+    return _card(*arguments, parameters=(RULE_SET,), **settled)
 
 
 def _number(*arguments: Any, unit: str, better: bool | None = False, **more: Any) -> Card[Any]:
@@ -307,26 +312,29 @@ CARDS: tuple[Card[Any], ...] = (
         "Share of the booking tasks whose booking is what was wanted, slot by slot (strict); mean share of the "
         "constraints that the booked rows satisfy (compat).",
         "strict: exact bookings / booking tasks; compat: mean of satisfied / constraints", _book,
+        parts=True, obstacle=_no_bookings,
     ),
     _card(
         "EntityMatch", "what the user ended up with fits",
         "Share of the tasks in which what the user ended up with satisfies every constraint.",
-        "matched tasks / tasks", partial(_of_tasks, lambda task: _share(task.matched)),
+        "matched tasks / tasks", partial(_of_tasks, lambda task: _share(task.matched)), parts=True,
     ),
     _card(
         "RefusedThenFixed", "refused, then booked",
         "Share of the tasks with a scripted refusal in which the system was refused and then booked what was wanted.",
         "refused and fixed / tasks with a booking to be refused", partial(_of_tasks, lambda task: _share(task.fixed)),
+        parts=True,
     ),
     _card(
         "FailPath", "detours taken",
         "Share of the constraints and bookings to try first that were stated, met a refusal, and were revised.",
         "taken / scripted", partial(_of_tasks, lambda task: (task.walked, task.detours) if task.detours else None),
+        parts=True,
     ),
     _number(
         "BookAttempts", "attempts to book", "Attempts per booking task.", "attempts / booking tasks",
         partial(_of_tasks, lambda task: None if task.booked is None else (task.attempts, 1.0)), unit="attempts",
-        obstacle=_no_calls,
+        parts=True, obstacle=_no_calls,
     ),
     _card(
         "Complete", "the user believes it is done", "Share of the conversations after which the user thinks it has "

@@ -7,7 +7,6 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.tasks.trials.trial_measures import flip_chance as flip_chance, pass_chance as pass_chance
-    from dialgauge.tasks.trials.used_steps import UsedSteps as UsedSteps
 
 
 if not TYPE_CHECKING:

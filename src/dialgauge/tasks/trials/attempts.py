@@ -13,7 +13,6 @@ from msgspec import structs
 from dialgauge.dialogue import Dialogue, read_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
-from dialgauge.tasks.trials.doubled_records import doubled_records
 from dialgauge.tasks.trials.own_tasks import OwnTasks
 from dialgauge.tasks.trials.paired_tasks import PairedTasks, by_pairs, paired_tasks
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS, ENDS, TaskAttempt, is_count, task_attempt
@@ -40,11 +39,7 @@ class Attempts:
     """All attempts of one file; ``plan`` is what a file says of itself in which no conversation is."""
 
     def __init__(self, dialogues: Iterable[Dialogue], plan: Mapping[str, str] | None = None) -> None:
-        everything = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
-        #: Records that the log has twice, of which the first counts.
-        self.doubled = doubled_records(everything)
-        again = self.doubled.again
-        self.dialogues = [each for n, each in enumerate(everything) if n not in again] if again else everything
+        self.dialogues = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
         #: What conversations say of their file, each different text once.
         self._told: dict[str, dict[str, None]] = {}
         self._details: set[str] = set()
@@ -160,9 +155,8 @@ class Attempts:
         if self.verdict_score in numbers:
             success = numbers[self.verdict_score] > 0
         is_judged = success is not None or (self._by_scores and bool(numbers or labels))
-        steps = attempt.steps if not success else None
         scored = is_judged and attempt.end != "infrastructure"
-        return structs.replace(attempt, success=success, numbers=numbers, labels=labels, scored=scored, steps=steps)
+        return structs.replace(attempt, success=success, numbers=numbers, labels=labels, scored=scored)
 
     @cached_property
     def is_log(self) -> bool:

@@ -166,7 +166,7 @@ def _no_part(evidence: Any, settings: Settings) -> str | None:
 
 
 def _no_cost(evidence: Any, settings: Settings) -> str | None:
-    if why := _no_results(evidence, settings) or _whole(settings):
+    if why := _no_results(evidence, settings):
         return why
     side = str(settings["of"])
     known = any(_cost(attempt, settings) is not None for attempt in evidence.attempts if evidence.counts(attempt))
@@ -174,7 +174,7 @@ def _no_cost(evidence: Any, settings: Settings) -> str | None:
 
 
 def _no_tokens(evidence: Any, settings: Settings) -> str | None:
-    if why := _no_results(evidence, settings) or _whole(settings):
+    if why := _no_results(evidence, settings):
         return why
     known = any(attempt.tokens is not None for attempt in evidence.attempts if evidence.counts(attempt))
     return None if known else "the file does not say how many tokens were used"
@@ -198,7 +198,7 @@ def _no_label(evidence: Any, settings: Settings) -> str | None:
 
 
 def _no_count(evidence: Any, settings: Settings) -> str | None:
-    if why := _no_results(evidence, settings) or _whole(settings):
+    if why := _no_results(evidence, settings):
         return why
     said = any(any(attempt.turns.values()) for attempt in evidence.attempts if evidence.counts(attempt))
     return None if said or not evidence.attempts else "no conversation that counts has messages"
@@ -209,10 +209,6 @@ def _no_calls(evidence: Any, settings: Settings) -> str | None:
         return why
     said = any(attempt.calls for attempt in evidence.attempts if evidence.counts(attempt))
     return None if said or not evidence.attempts else "no conversation that counts records the calls of its tools"
-
-
-def _whole(settings: Settings) -> str | None:
-    return f"it has no parts; leave out [{_part(settings)}]" if _part(settings) else None
 
 
 def _card(name: str, title: str, summary: str, formula: str, value: _Value, **more: Any) -> Card[Any]:
@@ -230,7 +226,7 @@ def _amount(*arguments: Any, unit: str, **more: Any) -> Card[Any]:
 CARDS: tuple[Card[Any], ...] = (
     _card(
         MEAN_REWARD, "mean reward", "Mean reward of the conversations, or of those that have a part, such as [DB].",
-        "sum of rewards / conversations", _reward, obstacle=_no_part, one_more=True,
+        "sum of rewards / conversations", _reward, parts=True, obstacle=_no_part, one_more=True,
     ),
     _amount(
         COST, "cost", "What a conversation cost, in dollars as the file has it, agent and user together or each.",
@@ -254,13 +250,13 @@ CARDS: tuple[Card[Any], ...] = (
         summary="Mean of a score that the log gives its conversations, such as [helpfulness]: over tasks, of the means "
         "over their trials.",
         formula="mean over tasks of (sum of scores / trials that have one)", higher_is_better=None,
-        rows=partial(_task_rows, _score), obstacle=_no_score, one_more=True, shorthand=pop_scale,
+        rows=partial(_task_rows, _score), parts=True, obstacle=_no_score, one_more=True, shorthand=pop_scale,
     ),
     Card(
         name=LABEL, family=FAMILY, title="share of a label", source=_OURS,
         summary="How often a score that is a label has this one, such as [tone=polite]: over tasks, of the shares of "
         "their trials.",
         formula="mean over tasks of (trials with the label / trials that have one)", higher_is_better=None,
-        rows=partial(_task_rows, _label), obstacle=_no_label,
+        rows=partial(_task_rows, _label), parts=True, obstacle=_no_label,
     ),
 )  # fmt: skip

@@ -10,10 +10,9 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Turn, read_details
 from dialgauge.errors import DialgaugeError
-from dialgauge.tasks.trials.used_steps import UsedSteps, used_steps
 
-#: How a conversation ended: by itself, at a limit, which counts as a failure whoever used up the steps, or by a failure
-#: that says nothing of the agent.
+#: How a conversation ended: by itself, at a limit, which counts as a failure, or by a failure that says nothing of the
+#: agent.
 End: TypeAlias = Literal["finished", "limit", "infrastructure"]
 #: The ends that are known. Of any other the verdict decides: without one, something else than the agent failed.
 ENDS: dict[str, End] = {
@@ -65,8 +64,6 @@ class TaskAttempt(Struct, frozen=True, kw_only=True):
     turns: dict[str, int]
     #: Empty where there are results of tools and no calls.
     calls: dict[str, int]
-    #: Of one that failed at a limit: who used up the steps.
-    steps: UsedSteps | None = None
     tokens: float | None = None
     #: Scores of a log that are numbers, and those that are labels.
     numbers: dict[str, float] = {}
@@ -112,7 +109,6 @@ def task_attempt(dialogue: Dialogue) -> TaskAttempt:
         tokens=_number(dialogue.id, "tokens", details.get("tokens")),
         turns=_by_side(dialogue, lambda turn: 1),
         calls={} if "results_alone" in details else _by_side(dialogue, lambda turn: len(turn.calls or ())),
-        steps=used_steps(dialogue) if end == "limit" and not outcome.success else None,
     )
 
 

@@ -161,14 +161,14 @@ CARDS: tuple[Card[Any], ...] = (
         name=PASS, family=FAMILY, title="pass^k", source=_TAU,
         summary="The chance that k trials of one task (goal), drawn without replacement, all succeed; mean over tasks.",
         formula="mean over tasks of C(successes, k) / C(trials, k)", symbols=_CHOICES,
-        rows=_pass, parameters=(TRIAL_RULES,), mark="^", one_more=True,
+        rows=_pass, parameters=(TRIAL_RULES,), parts=True, mark="^", one_more=True,
         cutoff=Parameter("k", 1, summary="how many trials must all succeed", whole=True), obstacle=_too_few,
     ),
     Card(
         name=FLIPS, family=FAMILY, title="flip rate", source=_OURS, higher_is_better=False,
         summary="The chance that a second trial of the same task changes the verdict; mean over tasks.",
         formula="mean over tasks of 2c(n - c) / (n(n - 1))", symbols=_TRIED,
-        rows=_flips, parameters=(TRIAL_RULES,), obstacle=_too_few, one_more=True,
+        rows=_flips, parameters=(TRIAL_RULES,), parts=True, obstacle=_too_few, one_more=True,
     ),
     Card(
         name=NOISE, family=FAMILY, title="noise floor over trials", source=_OURS, higher_is_better=False,
@@ -176,7 +176,7 @@ CARDS: tuple[Card[Any], ...] = (
         "below 95% of the time: anything smaller may be chance.",
         formula="1.96 sqrt(2 (sum of c(n - c) / (n^2 (n - 1)) + 1 / N^2)) / tasks, at most 1",
         symbols=_TRIED | {"N": "mean of n over the tasks"},
-        rows=_no_rows, parameters=(TRIAL_RULES,),
+        rows=_no_rows, parameters=(TRIAL_RULES,), parts=True,
         statistics=noise_sums, of_sums=_noise, obstacle=_too_few,
     ),
 )  # fmt: skip

@@ -37,11 +37,6 @@ def trial_notes(
         verdicts = counted(graded.elsewhere, "verdict")
         told = f"{verdicts} of graders about conversations that are not in this log: left out"
         notes.append(Note("left_out", told))
-    if again := attempts.doubled.again:
-        records = counted(len(again), "record")
-        notes.append(
-            Note("left_out", f"{records} left out: each has the id and the content of another one of its task")
-        )
     notes += [Note("left_out", f"{name} is left out: {why}") for name, why in left_out.items()]
     if attempts.trials > attempts.most_scored > 0:
         planned = f"{counted(attempts.trials, 'trial')} {'was' if attempts.trials == 1 else 'were'} planned"
@@ -210,11 +205,6 @@ def _mixed_trials(attempts: Attempts) -> list[str]:
             "another one of their task, and each counts as a trial; if a conversation was written again as it grew, "
             "keep the last of each"
         ]
-    if ids := attempts.doubled.differing:
-        snapshots.append(
-            f"CHECK THE TRIALS: {counted(len(ids), 'id')} ({some_of(ids, _NAMED)}) of one task each name several "
-            "conversations that differ, which are counted as trials; if a record was written again, keep the last"
-        )
     return snapshots + [
         f"CHECK THE TRIALS: '{name}' differs between conversations of one task that are counted as its trials "
         f"({_shares(values)}); {_FILES_APART if name in FILE_VARIANTS else _AGENTS_APART}"

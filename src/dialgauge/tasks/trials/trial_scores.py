@@ -17,9 +17,9 @@ from msgspec import structs
 
 from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue
-from dialgauge.engine import SILENT, Progress, Workers, place_of
+from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import AnyFrame, Corpus, Notes, UnknownFormat, named_files, named_sources, planned_results, read
+from dialgauge.formats import AnyFrame, Corpus, Notes, UnknownFormat, named_sources, planned_results, read
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -34,7 +34,7 @@ from dialgauge.measures import (
     sums_table,
 )
 from dialgauge.rendering import SHARE
-from dialgauge.runs import Run, Store, new_run
+from dialgauge.runs import Run, new_run
 from dialgauge.tasks.audit.audit_tables import FILINGS, filings_table
 from dialgauge.tasks.judges.graded_runs import (
     GRADINGS,
@@ -48,7 +48,7 @@ from dialgauge.tasks.log_findings import LogFindings, findings_tables
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_table
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
-from dialgauge.tasks.trials.recognition import led_on, refuse_unreadable
+from dialgauge.tasks.trials.recognition import refuse_unreadable
 from dialgauge.tasks.trials.reward_measures import (
     COST,
     FAMILY,
@@ -87,8 +87,6 @@ def score_results(
     measures: str | Sequence[str] = (),
     resamples: int = 1000,
     seed: int = 0,
-    workers: Workers = None,
-    store: Store | None = None,
     progress: Progress = SILENT,
     findings: Callable[[str | Path], LogFindings] | None = None,
     judges: Iterable[str | Path] = (),
@@ -111,11 +109,6 @@ def score_results(
     from dialgauge.tasks.trials.trial_tables import TrialRuns
 
     named, measures = named_sources(sources), measure_names(measures)
-    if place_of(workers).asked:
-        from dialgauge.tasks.distributed import ResultsWork, score_distributed
-
-        work = ResultsWork(measures, resamples, seed, judges, format)
-        return TrialRuns(score_distributed(work, named_files(named), store=store, workers=workers, progress=progress))
     runs = []
     verdicts = read_verdicts(judges) if (judges := tuple(judges)) else []
     with progress.reading(len(named)) as advance:
@@ -153,7 +146,7 @@ def _read(source: Attempted, format: str | None) -> tuple[Corpus, Mapping[str, s
         if not plan:
             if format is None:
                 refuse_unreadable(source)
-            raise led_on(source, error) from error
+            raise
         return Corpus(source=str(source), format="", kind="", files=[str(source)]), plan
 
 
@@ -378,7 +371,7 @@ def _bounded(measure: Measure[Any], evidence: TrialEvidence) -> Measure[Any]:
     """A measure, and of a score one between the ends of its scale; a scale that was told is no part of its name."""
     if measure.card.name != SCORE or measure.part not in evidence.scores.numeric:
         return measure
-    lower, upper = evidence.scores.scale(measure.part).bounds
+    lower, upper = evidence.scores.scale(measure.part)
     if told := dict(measure.shorthand).get(SCALE):
         (lower, upper), (low, high) = told_scale(told), evidence.scores.span(measure.part)
         if low < lower or high > upper:
@@ -387,7 +380,7 @@ def _bounded(measure: Measure[Any], evidence: TrialEvidence) -> Measure[Any]:
 
 
 def _scale_notes(attempts: Attempts, scores: Scores, names: Sequence[str]) -> list[Note]:
-    """What scales intervals of scores have that nobody told; a score that is the same everywhere has no interval."""
+    """Which scales are not known; a score that is the same everywhere has no interval."""
     told = {measure.part for measure in (_asked(names) if names else ()) if measure.shorthand}
     vary = [name for name in attempts.scores.numeric if np.ptp(attempts.scores.span(name)) > 0]
     shown = [name for name in vary if f"{SCORE}[{name}]" in scores.scores]
@@ -479,10 +472,6 @@ def _trials_frame(attempts: Attempts) -> polars.DataFrame:
         "user_cost": ([row.costs.get("user") for row in rows], pl.Float64),
         "turns": ([sum(row.turns.values()) for row in rows], pl.Int64),
         "calls": ([sum(row.calls.values()) if row.calls else None for row in rows], pl.Int64),
-        "steps_used_by": ([row.steps and row.steps.side for row in rows], pl.String),
-        "steps_turn": ([row.steps and row.steps.turn for row in rows], pl.Int64),
-        "steps_lost": ([row.steps and row.steps.lost for row in rows], pl.List(pl.String)),
-        "steps_other": ([row.steps and row.steps.other for row in rows], pl.Int64),
     }
     return pl.DataFrame([pl.Series(name, values, kind) for name, (values, kind) in columns.items()])
 

@@ -22,7 +22,6 @@ from dialgauge.tasks.trials.verdicts import MIXED_TRIALS
 from dialgauge.text import counted, named_note, note_kind
 from dialgauge.worlds.tools import integrity_sentences, same_logs
 
-STEPS = "steps_used_by"
 #: What the JSON of a run has where the run does.
 _OPTIONAL = ("standard_errors", "reported", GRADERS)
 #: Up to so many files stand beside each other.
@@ -344,19 +343,13 @@ def _ends(run: Run, *, several: bool) -> Table:
     passed = pl.col("success").sum()
     if "verdict_score" in run.details:  # a log need not judge its conversations
         passed = pl.when(pl.col("success").count() > 0).then(passed)
-    grouped = frame.group_by("reason", "end", STEPS).agg(pl.len().alias("count"), passed.alias("success"))
-    for row in grouped.sort("count", "reason", STEPS, descending=[True, False, False]).iter_rows(named=True):
-        used = _USED.get(row[STEPS], "")
+    grouped = frame.group_by("reason", "end").agg(pl.len().alias("count"), passed.alias("success"))
+    for row in grouped.sort("count", "reason", descending=[True, False]).iter_rows(named=True):
         reason = END_REASONS.get(row["reason"], row["reason"]) or "not recorded"
-        table.add(reason, f"{_COUNTS[row['end']]}{used}", row["count"], row["success"])
+        table.add(reason, _COUNTS[row["end"]], row["count"], row["success"])
     return table
 
 
-_USED = {
-    "agent": ", the agent used up the steps",
-    "user": ", the user used up the steps",
-    "unclear": ", unclear who used up the steps",
-}
 _COUNTS = {"finished": "finished", "limit": "failed at a limit", "infrastructure": "infrastructure: not counted"}
 
 

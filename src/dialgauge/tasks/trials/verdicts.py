@@ -17,7 +17,7 @@ from functools import cached_property
 from dialgauge.dialogue import read_details, read_owned_details
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import names_fault
-from dialgauge.tasks.trials.score_scales import SHARE, Scale, scale_of, stray_number
+from dialgauge.tasks.trials.score_scales import scale_of, stray_number
 from dialgauge.text import counted
 
 #: The kind of notes that what is counted as trials of one task is most likely something else.
@@ -299,12 +299,10 @@ class LogScores:
             if (stray := stray_number(numbers)) is not None
         ]
 
-    def scale(self, name: str) -> Scale:
-        """Between which numbers a score lies; true and false are 1 and 0, whatever they are called."""
-        if _TRUTHS.keys() & set(self._values(name)):
-            return Scale(*SHARE)
+    def scale(self, name: str) -> tuple[float, float]:
+        """Between which numbers a score lies."""
         maximum = score_number(self.maxima[name]) if name in self.maxima else None
-        return scale_of(name, [each[name] for each in self._numbers if name in each], maximum)
+        return scale_of([each[name] for each in self._numbers if name in each], maximum)
 
     @property
     def left_out(self) -> list[str]:

@@ -73,6 +73,7 @@ def _card(
         formula=formula,
         symbols=symbols,
         source=_SOURCE,
+        parts=True,
         rows=partial(_rows, name, joint),
         parameters=(MATCHING, JOINT),
         resolve=_resolved,

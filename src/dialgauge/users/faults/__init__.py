@@ -11,12 +11,6 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.faults.checking import check_user as check_user
-    from dialgauge.users.faults.conversation_view import (
-        plain_text as plain_text,
-        sentences as sentences,
-        weighty as weighty,
-        words as words,
-    )
     from dialgauge.users.faults.fault_presentation import (
         FaultRuns as FaultRuns,
         explanation_tables as explanation_tables,
@@ -55,7 +49,6 @@ if TYPE_CHECKING:
         load_record as load_record,
         share as share,
     )
-    from dialgauge.users.faults.recorded_tasks import task_of as task_of
 
 
 if not TYPE_CHECKING:

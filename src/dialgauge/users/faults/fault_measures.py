@@ -84,7 +84,7 @@ def _not_compared(evidence: Any, settings: Settings) -> str | None:
 
 def _card(name: str, title: str, summary: str, formula: str, rows: Any, *, higher: bool) -> Card[FaultEvidence]:
     return Card(
-        name=name, family=FAMILY, title=title, summary=summary, formula=formula, source=_SOURCE, rows=rows,
+        name=name, family=FAMILY, title=title, summary=summary, formula=formula, source=_SOURCE, rows=rows, parts=True,
         obstacle=_obstacle if rows is _faulty else _not_compared, higher_is_better=higher,
     )  # fmt: skip
 

@@ -246,7 +246,7 @@ def _record_note(record: CheckMeasurement) -> str:
     every = counted(sum(record.conversations[part] for part in PARTS), "labelled conversation")
     return (
         f"On {every} of tau-bench and tau2-bench, those that the checks were written on among them; --detail shows the "
-        "others apart, and what was measured before. Wilson's 95% intervals; n: conversations in which the check "
+        "others apart, and what was measured before. 95% intervals; n: conversations in which the check "
         "reports, or the labeller marked, that kind. Precision holds if the conversation belongs to its task."
     )
 
@@ -258,7 +258,7 @@ def _record_history(record: CheckMeasurement) -> list[str]:
         f"Checks of texts, measured {record.measured} on {every} labelled conversations of tau-bench and tau2-bench "
         f"(seeds {record.seed} and {record.fresh_seed}): the {parts['fresh']} drawn after the first version of the "
         f"checks, the {parts['held_out']} held out, then all. Rules changed after both had been seen: see the page on "
-        "the checks. Wilson's 95% intervals. n: conversations in which the check reports, or the labeller marked, that "
+        "the checks. 95% intervals. n: conversations in which the check reports, or the labeller marked, that "
         "kind. Precision holds if the conversation belongs to its task."
     ]
     if earlier := load_earlier():

@@ -61,7 +61,7 @@ class LabelledConversation(Struct, frozen=True, omit_defaults=True, kw_only=True
 
 
 class Share(Struct, frozen=True):
-    """A share with Wilson's 95% interval; without cases there is none."""
+    """A share with its 95% interval; without cases there is none."""
 
     value: float | None
     low: float
@@ -159,10 +159,10 @@ def _record(
 
 
 def share(count: int, n: int) -> Share:
-    """A share with Wilson's interval.
+    """A share with its interval.
 
     >>> share(9, 10)
-    Share(value=0.9, low=0.5958, high=0.9821, n=10)
+    Share(value=0.9, low=0.5726, high=0.9966, n=10)
     """
     low, high = stats.share_interval(count, n)
     return Share(round(count / n, 4) if n else None, round(low, 4), round(high, 4), n)

@@ -85,7 +85,7 @@ class DomainBackend:
 
     def search(self, service: str, wishes: Mapping[str, str]) -> Found:
         """The rows that fit."""
-        matches = self._found(service, wishes)
+        matches = self._search.find(service, wishes)
         rows = matches.rows
         self._calls.append(
             Call(
@@ -98,9 +98,6 @@ class DomainBackend:
             )
         )
         return matches
-
-    def _found(self, service: str, wishes: Mapping[str, str]) -> Found:
-        return self._search.find(service, wishes)
 
     def named(self, service: str, text: str) -> tuple[Entity, ...]:
         """The rows that a text names, by id or by name."""

@@ -94,11 +94,10 @@ class DomainSearch:
         """Of all that a system can be told."""
         return self.domain.checksum
 
-    def backend(self, draws: Draws, goal: DomainGoal | None = None, *, mask: bool = False) -> DomainBackend:
-        """Search and booking for one conversation; ``mask`` hides what is to fail at first, where that may be found."""
+    def backend(self, draws: Draws, goal: DomainGoal | None = None) -> DomainBackend:
+        """Search and booking for one conversation."""
         from dialgauge.worlds.domain.backend import DomainBackend
 
-        del mask  # what is to fail at first fails
         return DomainBackend(self, draws, goal)
 
     def table(self, service: str) -> ServiceTable:

@@ -13,6 +13,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.worlds.tools.arithmetic import calculated as calculated
+    from dialgauge.worlds.tools.checking import DomainReport as DomainReport, check_tool_domain as check_tool_domain
     from dialgauge.worlds.tools.integrity import (
         MOST_FOREIGN as MOST_FOREIGN,
         Integrity as Integrity,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         integrity_sentences as integrity_sentences,
         withheld_words as withheld_words,
     )
-    from dialgauge.worlds.tools.isolation import CallLimits as CallLimits
     from dialgauge.worlds.tools.loading import (
         installed_domains as installed_domains,
         is_tool_domain as is_tool_domain,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         writes as writes,
     )
     from dialgauge.worlds.tools.replaying import RecordedCall as RecordedCall, Replay as Replay, replay as replay
-    from dialgauge.worlds.tools.soundness import DomainReport as DomainReport, check_tool_domain as check_tool_domain
     from dialgauge.worlds.tools.tables import (
         canonical as canonical,
         field_changes as field_changes,

@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -114,17 +114,12 @@ def names_tool_domain(domain: str) -> bool:
 def load_tool_domain(domain: str | os.PathLike[str], *, root: Path | None = None) -> ToolDomain:
     """The domain of that name or folder. ``root`` is where records that do not ship are looked for."""
     folder = domain_folder(domain)
-    ours = folder.parent == Path(__file__).parent.parent / "packs"
     declared = read_domain_file(folder)
     if not declared.tools:
         raise error_in_domain_file(folder, "it names no tools ('tools: tools.py'): this is not a tool domain")
     where, records = located_records(declared, folder, root)
-    tools, checks = _functions(folder, declared.tools, ours)
-    for index, name in enumerate(declared.prose):
-        if name not in tools:
-            raise error_in_domain_file(
-                folder, f"prose: there is no tool '{name}'.{nearest(name, tools)}", "prose", index
-            )
+    tools, checks = load_functions(folder, declared.tools)
+    refuse_unknown_prose(declared, tools, folder)
     return ToolDomain(
         name=declared.domain,
         title=declared.title,
@@ -137,7 +132,7 @@ def load_tool_domain(domain: str | os.PathLike[str], *, root: Path | None = None
         compare=declared.compare,
         prose=frozenset(declared.prose),
         benchmark=declared.benchmark,
-        ours=ours,
+        ours=_is_ours(folder),
     )
 
 
@@ -146,7 +141,16 @@ def declared_tools(name: str) -> tuple[ToolDomainFile, dict[str, Tool]]:
     """What the file of a domain of ours declares, and its tools: most that are asked for are not needed whole."""
     folder = domain_folder(name)
     declared = read_domain_file(folder)
-    return declared, _functions(folder, declared.tools, ours=True)[0]
+    return declared, load_functions(folder, declared.tools)[0]
+
+
+def refuse_unknown_prose(declared: ToolDomainFile, tools: Mapping[str, Tool], folder: Path) -> None:
+    """An error for a tool under ``prose`` that does not exist."""
+    for index, name in enumerate(declared.prose):
+        if name not in tools:
+            raise error_in_domain_file(
+                folder, f"prose: there is no tool '{name}'.{nearest(name, tools)}", "prose", index
+            )
 
 
 def read_domain_file(folder: Path) -> ToolDomainFile:
@@ -161,7 +165,7 @@ def located_records(declared: ToolDomainFile, folder: Path, root: Path | None) -
     """The folder in which the records lie, and their names in it."""
     if not declared.elsewhere:
         for name in declared.files:
-            _inside(folder, name)
+            require_file(folder, name)
         return folder, declared
     places = [(root / clone, records) for clone in CLONES for records in declared.elsewhere] if root else []
     for candidate, records in places:
@@ -170,7 +174,7 @@ def located_records(declared: ToolDomainFile, folder: Path, root: Path | None) -
     raise DialgaugeError(" ".join(declared.get.split()) or f"the records of {declared.domain} are not below {root}")
 
 
-def _inside(folder: Path, name: str) -> None:
+def require_file(folder: Path, name: str) -> None:
     """An error for a file that is not there, or not in the folder of the domain."""
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
@@ -209,12 +213,17 @@ def table_contents(records: Records, where: Path) -> dict[str, Any]:
     return tables
 
 
-def _functions(folder: Path, file: str, ours: bool) -> tuple[dict[str, Tool], dict[str, Callable[..., Any]]]:
+def _is_ours(folder: Path) -> bool:
+    return folder.parent == Path(__file__).parent.parent / "packs"
+
+
+def load_functions(folder: Path, file: str) -> tuple[dict[str, Tool], dict[str, Callable[..., Any]]]:
+    """The tools and checks of a domain, by importing its code."""
     path = folder / file
-    if ours:
+    if _is_ours(folder):
         name = f"{PACKS}.{folder.name}.{path.stem}"
         return tools_in(vars(importlib.import_module(name)), name, str(path))
-    _inside(folder, file)
+    require_file(folder, file)
     name = f"dialgauge_domain_{folder.resolve().name}_{path.stem}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

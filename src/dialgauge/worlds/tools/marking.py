@@ -9,7 +9,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 T = TypeVar("T")
 
 WRITES, ENDS, FOR_USER = "writes", "ends", "for_user"
-MARKS = (WRITES, ENDS, FOR_USER)
 _ATTRIBUTE = "__dialgauge_marks__"
 
 

@@ -1,8 +1,4 @@
-"""A tool: a function over data, with what its signature and docstring say to a model.
-
-Tools are made of the functions of ``tools.py`` when a domain is loaded (:func:`tools_in`), or of its syntax tree where
-nothing may run (``source.py``).
-"""
+"""A tool: a function over data, with what its signature and docstring say to a model."""
 
 from __future__ import annotations
 
@@ -20,8 +16,8 @@ from dialgauge.worlds.tools.marking import ENDS, FOR_USER, WRITES, marks_of
 Side: TypeAlias = Literal["system", "user"]
 ToolKind: TypeAlias = Literal["read", "write", "end"]
 #: The first parameter of every tool.
-DATA = "data"
-CHECK = "check_"
+_DATA = "data"
+_CHECK = "check_"
 _TYPES = "str, int, float, bool, list[…], dict, Literal[…], a TypedDict or any of these with | None"
 _ARGUMENT_LINE = re.compile(r"^\s+(\w+)(?: \([^)]*\))?:\s*(.*)$")
 
@@ -35,13 +31,13 @@ class ToolParameter(Struct, frozen=True):
 
 
 class Tool(Struct, frozen=True, kw_only=True):
-    """Name, parameters and marks of a tool; ``function`` is None where its code was not run."""
+    """A function with its name, parameters and marks."""
 
     name: str
     about: str = ""
     parameters: Mapping[str, ToolParameter] = {}
     marks: frozenset[str] = frozenset()
-    function: Callable[..., Any] | None = None
+    function: Callable[..., Any]
 
     @property
     def writes(self) -> bool:
@@ -97,7 +93,7 @@ def tools_in(
     for name, function in namespace.items():
         if name.startswith("_") or not inspect.isfunction(function) or function.__module__ != module:
             continue
-        if name.startswith(CHECK) and list(inspect.signature(function).parameters) == [DATA]:
+        if name.startswith(_CHECK) and list(inspect.signature(function).parameters) == [_DATA]:
             checks[name] = function
         else:
             tools[name] = tool_from(name, function, file)
@@ -106,28 +102,33 @@ def tools_in(
 
 def tool_from(name: str, function: Callable[..., Any], file: str) -> Tool:
     """A function as a tool; an error for a signature that no schema can be made of."""
-    line = function.__code__.co_firstlineno
+
+    def unfit(message: str) -> DialgaugeError:
+        return DialgaugeError(message, file=file, line=function.__code__.co_firstlineno)
+
     try:
         hints = get_type_hints(function, include_extras=True)
     except Exception as error:  # whatever evaluating an annotation raises
-        raise DialgaugeError(f"the types of {name} cannot be understood: {error}", file=file, line=line) from error
-    about, described = docstring_parts(inspect.getdoc(function) or "")
+        raise unfit(f"the types of {name} cannot be understood: {error}") from error
+    about, described = _docstring_parts(inspect.getdoc(function) or "")
     declared = list(inspect.signature(function).parameters.values())
-    if not declared or declared[0].name != DATA:
-        raise DialgaugeError(unfit_first(name), file=file, line=line)
+    if not declared or declared[0].name != _DATA:
+        raise unfit(
+            f"the first parameter of the tool {name} must be '{_DATA}'; a helper's name begins with an underscore"
+        )
     parameters = {}
     for each in declared[1:]:
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY) or each.name not in hints:
-            raise DialgaugeError(unfit_parameter(name, each.name), file=file, line=line)
+            raise unfit(f"the parameter '{each.name}' of the tool {name} needs a name and a type: {_TYPES}")
         if odd := unknown_type(hints[each.name]):
-            raise DialgaugeError(unfit_type(name, each.name, odd), file=file, line=line)
+            raise unfit(f"the parameter '{each.name}' of the tool {name} has the type {odd}; allowed are {_TYPES}")
         parameters[each.name] = ToolParameter(
             hints[each.name], each.default is each.empty, described.get(each.name, "")
         )
     return Tool(name=name, about=about, parameters=parameters, marks=marks_of(function), function=function)
 
 
-def docstring_parts(text: str) -> tuple[str, dict[str, str]]:
+def _docstring_parts(text: str) -> tuple[str, dict[str, str]]:
     """The description of a tool, and of its parameters from the lines below ``Args:``."""
     about, _, rest = text.partition("\nArgs:\n")
     described: dict[str, str] = {}
@@ -137,18 +138,3 @@ def docstring_parts(text: str) -> tuple[str, dict[str, str]]:
         if entry := _ARGUMENT_LINE.match(line):
             described[entry[1]] = entry[2]
     return about.strip(), described
-
-
-def unfit_first(tool: str) -> str:
-    """What is said of a function that does not take the data first."""
-    return f"the first parameter of the tool {tool} must be '{DATA}'; a helper's name begins with an underscore"
-
-
-def unfit_parameter(tool: str, parameter: str) -> str:
-    """What is said of a parameter without a type, or one that gathers others."""
-    return f"the parameter '{parameter}' of the tool {tool} needs a name and a type: {_TYPES}"
-
-
-def unfit_type(tool: str, parameter: str, odd: str) -> str:
-    """What is said of a type that cannot be checked."""
-    return f"the parameter '{parameter}' of the tool {tool} has the type {odd}; allowed are {_TYPES}"

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from dialgauge.worlds.tools.isolation import CallLimits
 from dialgauge.worlds.tools.tables import Comparison, RecordTable
 from dialgauge.worlds.tools.task_files import GoldCall, ToolTask
 from dialgauge.worlds.tools.tool import Side, Tool
@@ -32,16 +31,16 @@ class ToolDomain(Struct, frozen=True, kw_only=True):
     prose: frozenset[str] = frozenset()
     #: Whose logs can be replayed here; empty: anybody's.
     benchmark: str = ""
-    #: Came with dialgauge: its tools are bounded by themselves, and run in this process.
+    #: Comes with dialgauge: its tools work on :class:`RecordTable`.
     ours: bool = False
 
-    def world(self, task: ToolTask | None = None, limits: CallLimits | None = None) -> World:
+    def world(self, task: ToolTask | None = None) -> World:
         """A fresh world; with a task, after the calls and records that it starts with."""
         if self.ours:
             data: dict[str, Any] = {name: RecordTable(records) for name, records in self.records.items()}
         else:
             data = msgspec.json.decode(msgspec.json.encode(self.records))
-        world = World(self, data, limits)
+        world = World(self, data)
         if task is not None:
             _lay_over(data, task.start_data)
             world.call_all(task.start)

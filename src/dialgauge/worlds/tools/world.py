@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import nearest
-from dialgauge.worlds.tools.isolation import CallLimits, NoAnswer, answer_of
 from dialgauge.worlds.tools.marking import ToolError
 from dialgauge.worlds.tools.tables import Changes, changes_in, copied, same_changes
-from dialgauge.worlds.tools.tool import Side, Tool
+from dialgauge.worlds.tools.tool import Side
 
 if TYPE_CHECKING:
     from dialgauge.worlds.tools.tool_domain import ToolDomain
@@ -62,12 +60,11 @@ class World:
     are refused before it is called.
     """
 
-    def __init__(self, domain: ToolDomain, data: dict[str, Any], limits: CallLimits | None = None) -> None:
+    def __init__(self, domain: ToolDomain, data: dict[str, Any]) -> None:
         self.domain = domain
         self.data = data
         #: A call that was made, whatever came of it, of a tool that ends the conversation.
         self.ended = False
-        self._limits = limits or CallLimits()
 
     def call(self, name: str, arguments: Any, side: Side | None = None) -> CallOutcome:
         """Make a call, as the system, the user, or whoever holds the tool."""
@@ -78,7 +75,8 @@ class World:
         self.ended = self.ended or tool.ends
         if problem := tool.refusal(arguments):
             return CallOutcome(ERROR, reason=problem)
-        return self._run(tool, arguments)
+        # A record must share nothing with what was given, nor a result with a record.
+        return _attempt(lambda: copied(tool.function(self.data, **copied(arguments))))
 
     def call_all(self, calls: Iterable[ToolCall]) -> list[CallOutcome]:
         """Make calls in order, whatever comes of each."""
@@ -89,7 +87,7 @@ class World:
         function = self.domain.checks.get(check)
         if function is None:
             return False
-        outcome = self._outcome(lambda: function(self.data))
+        outcome = _attempt(lambda: function(self.data))
         return outcome.ok and outcome.result is True
 
     def changes(self) -> Changes:
@@ -99,36 +97,6 @@ class World:
     def equals(self, other: World) -> bool:
         """Whether the data are the same, compared as the domain says."""
         return same_changes(self.changes(), other.changes(), self.domain.compare)
-
-    def _run(self, tool: Tool, arguments: Mapping[str, Any]) -> CallOutcome:
-        function = tool.function
-        if function is None:
-            return CallOutcome(ERROR, reason=f"the code of {tool.name} was not loaded")
-        # A record must share nothing with what was given, nor a result with a record.
-        return self._outcome(lambda: copied(function(self.data, **copied(arguments))))
-
-    def _outcome(self, work: Callable[[], Any]) -> CallOutcome:
-        if self.domain.ours:
-            return _attempt(work)  # our own tools are bounded by themselves
-        before = json.dumps(self.data)
-
-        def in_the_child() -> bytes:
-            outcome = _attempt(work)
-            try:
-                after = json.dumps(self.data)
-                answer = [outcome.status, outcome.result, outcome.reason, after if after != before else None]
-                return json.dumps(answer).encode()
-            except Exception as error:  # what JSON cannot say, in the result or in the data
-                reason = f"its result or the data cannot be written as JSON ({error})"
-                return json.dumps([ERROR, None, reason, None]).encode()
-
-        try:
-            status, result, reason, after = json.loads(answer_of(in_the_child, self._limits))
-        except NoAnswer as error:
-            return CallOutcome(ERROR, reason=error.message)
-        if after is not None:
-            self.data = json.loads(after)
-        return CallOutcome(status, result, reason)
 
 
 def _attempt(work: Callable[[], Any]) -> CallOutcome:

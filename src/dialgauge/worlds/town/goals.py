@@ -21,9 +21,8 @@ from dialgauge.worlds.town.database import VENUE_DOMAINS
 from dialgauge.worlds.town.search import TownSearch
 from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, REQUEST_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS
 
-#: What becomes of constraints that are to fail but would find something: left out; kept, as ConvLab does; kept, and
-#: made to fail.
-Failures: TypeAlias = Literal["live", "paper", "masked"]
+#: What becomes of constraints that are to fail but would find something: left out, or kept, as ConvLab does.
+Failures: TypeAlias = Literal["live", "paper"]
 
 _EMPHASIS = re.compile(r"<[^>]*>")
 _MENTIONS = {

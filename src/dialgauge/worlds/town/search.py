@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Ontology, SlotSpec, Values
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.values import NEXT_DAY, NO_CONSTRAINT, canonical, minutes, same_value
+from dialgauge.values import NEXT_DAY, NO_CONSTRAINT, canonical, minutes
 from dialgauge.worlds.domain import (
     Booking,
     Domain,
@@ -80,9 +80,9 @@ class TownSearch(DomainSearch):
         """Of all that a system can be told, the lists of taxis included."""
         return hashlib.sha256(msgspec.json.encode([self.town.raw, self.town.taxi])).hexdigest()[:8]
 
-    def backend(self, draws: Draws, goal: DomainGoal | None = None, *, mask: bool = False) -> DomainBackend:
+    def backend(self, draws: Draws, goal: DomainGoal | None = None) -> DomainBackend:
         """The office for one conversation."""
-        return Backend(self, draws, goal, mask=mask)
+        return Backend(self, draws, goal)
 
 
 class _Table(ServiceTable):
@@ -242,21 +242,7 @@ _REFERENCE, _TOTAL = "reference", "total"
 
 
 class Backend(DomainBackend):
-    """The office during one conversation. It takes any value for a booking, and may hide what is to fail at first."""
-
-    def __init__(
-        self, search: DomainSearch, draws: Draws, goal: DomainGoal | None = None, *, mask: bool = False
-    ) -> None:
-        super().__init__(search, draws, goal)
-        self._hidden = {
-            task.domain: (task.first, task.info)
-            for task in (goal.tasks if goal and mask else ())
-            if task.first is not None
-        }
-
-    def _found(self, service: str, wishes: Mapping[str, str]) -> Found:
-        matches = super()._found(service, wishes)
-        return self._shown(service, wishes, matches) if service in self._hidden else matches
+    """The office during one conversation. It takes any value for a booking."""
 
     def _problems(self, service: Service, slots: Mapping[str, str]) -> dict[str, str]:
         del service, slots
@@ -267,17 +253,6 @@ class Backend(DomainBackend):
             return answer.gives
         result = {_REFERENCE: next(iter(answer.gives.values()))}
         return {**result, _TOTAL: answer.total} if answer.total else result
-
-    def _shown(self, domain: str, constraints: Mapping[str, str], matches: Found) -> Found:
-        """Without the rows that would satisfy what is to fail, until something else is asked for."""
-        first, info = self._hidden[domain]
-        changed = [slot for slot, value in first.items() if info.get(slot) != value]
-        if any(same_value(constraints.get(slot, ""), info.get(slot, "?")) for slot in changed):
-            return matches
-        rows: tuple[Entity, ...] = tuple(
-            row for row in matches.rows if self._search.fits(row, first) or not self._search.fits(row, info)
-        )
-        return Found(rows, matches.mismatched)
 
 
 _DIGITS = tuple("0123456789")

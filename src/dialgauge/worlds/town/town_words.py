@@ -53,7 +53,7 @@ def town_words() -> TownWords:
 
 
 class SpokenTown(Struct, frozen=True, forbid_unknown_fields=True):
-    """How people speak in the town: what its trained NLU looks at and practises with."""
+    """How people speak in the town: what its trained NLU looks at."""
 
     not_foods: frozenset[str]
     colours: tuple[str, ...]
@@ -68,7 +68,6 @@ class SpokenTown(Struct, frozen=True, forbid_unknown_fields=True):
     also_said: dict[str, dict[str, tuple[str, ...]]]
     known: dict[str, tuple[str, ...]]
     ends_of_rides: tuple[str, ...]
-    practice: dict[str, dict[str, tuple[str, ...]]]
 
 
 @lru_cache(1)

@@ -1,0 +1,439 @@
+"""What every command keeps to, by its own declarations: a new command is held to all of it without a test of its own.
+
+Each sound call of ``support/workbench.py`` runs at a terminal of 80 columns, with every output that the command
+declares; the first call of a command also wide, for standard output, the store and the gates. What can be wrong
+with a call is made from the declarations of the options and from the files that the call reads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+
+from dialgauge.cli import CommandParameter, OutputFile, OutputFolder, command_parameters
+from dialgauge.runs import Run, Store
+from support.commands import Outcome, dialgauge
+from support.screens import uncoloured, unknown_words
+from support.soak import MANY
+from support.workbench import CALLS, ELSEWHERE, Workbench, calls, commands, options, sound_calls
+
+Capture = pytest.CaptureFixture[str]
+EVERY_CALL = [pytest.param(*one, id=" ".join(one).strip()) for one in calls()]
+FIRST_CALLS = dict(reversed(list(calls())))
+#: Commands whose screen has no tables: they print one path or one document, or say what they made.
+PLAIN = {
+    "runs export", "report", "data convert", "babi convert-dstc2",
+}  # fmt: skip
+#: Commands whose numbers are no scores, or are shown beside those of a paper.
+UNSIGNED = {"babi attention", "babi interact", "babi train", "reproduce"}
+
+
+#: The JSON Schema of what ``runs show --json`` writes: the manifest of a run, and what is said of it.
+MANIFEST_SCHEMA = files("dialgauge.runs") / "runs-show.schema.json"
+#: Figures that a command must draw, besides others.
+DRAWN = {
+    "score": {"scores", "lambda_sweep", "error_onset_1_good", "error_onset_2_bad"},
+    "tasks score": {"scores", "other_units"},
+    "users score": {"scores", "by_domain", "requests_expressed"},
+    "users faults": {"scores", "by_kind_of_fault"},
+    "lab run": {"scores_task", "scores_tracker", "scores_user", "by_domain", "by_side_that_erred"},
+    "babi evaluate": {"scores", "other_units"},
+    "babi table": {"per-response_tst", "per-dialog_tst"},
+    "babi interact": {"scores"},
+}
+#: What is asked for by name: none of these is ever shortened.
+NAMED = ("explain", "data", "users", "runs list")
+
+
+@pytest.fixture(autouse=True)
+def at_the_bench(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(bench.folder)
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(bench.folder / "runs"))
+    monkeypatch.setenv("DIALGAUGE_DATA", str(bench.folder / "data"))
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+
+
+def run(capsys: Capture, *words: object) -> Outcome:
+    outcome = dialgauge(capsys, *words)
+    assert "Traceback" not in outcome.err
+    return Outcome(outcome.code, uncoloured(outcome.out), uncoloured(outcome.err))
+
+
+def test_every_command_has_a_sound_call() -> None:
+    assert CALLS.keys() | ELSEWHERE.keys() <= commands().keys()
+    assert not CALLS.keys() & ELSEWHERE.keys()
+    uncalled = [command for command in commands() if command not in ELSEWHERE and not sound_calls(command)]
+    assert uncalled == [], "call them on a page with files of docs/examples, or in support/workbench.py"
+
+
+# What a sound call gives
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A call that ran at a terminal of 80 columns, with everything it wrote."""
+
+    command: str
+    call: str
+    outcome: Outcome
+    document: dict[str, Any]
+    folder: Path
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "store")
+
+    def stored(self) -> list[Run]:
+        """The runs it stored, in the order of its systems."""
+        runs = [self.store.open(one.id) for one in self.store.list()]
+        order = [system.get("name") for system in self.document.get("systems", ())]
+        return sorted(runs, key=lambda one: order.index(one.name) if one.name in order else -1)
+
+
+def words_of(bench: Workbench, command: str, call: str, folder: Path) -> list[str]:
+    """The words of a call that makes and stores what it makes in a folder."""
+    folder.mkdir()
+    words = bench.words(command, call, folder)
+    reads = "--systems" in call or any(word in bench.runs for word in shlex.split(call))
+    return words if reads or "--run" not in options(command) else [*words, "--store", str(folder / "store")]
+
+
+def ran(bench: Workbench, capsys: Capture, command: str, call: str, folder: Path) -> Ran:
+    """The call with every output that its command declares; only the first of a command draws, which takes longest."""
+    words = plain = words_of(bench, command, call, folder)
+    wanted = {"--json": "out.json", "--table": "out.md", "--figures": "drawn"}
+    for option, name in wanted.items():
+        if option in options(command) and (option != "--figures" or call == FIRST_CALLS[command]):
+            words = [*words, option, str(folder / name)]
+    outcome = run(capsys, *words)
+    assert outcome.code in (0, 1), outcome.err
+    if not outcome.out and "--csv" in options(command):  # what goes into files is not printed too
+        outcome = run(capsys, *plain)
+    written = folder / "out.json"
+    return Ran(command, call, outcome, json.loads(written.read_text()) if written.exists() else {}, folder)
+
+
+@pytest.mark.parametrize(("command", "call"), EVERY_CALL)
+def test_a_sound_call(bench: Workbench, capsys: Capture, tmp_path: Path, command: str, call: str) -> None:
+    stored = len(bench.store.list())
+    done = ran(bench, capsys, command, call, tmp_path / "narrow")
+    check_files(done)
+    check_screen(done)
+    if "--wide" in options(command) and (MANY or call == FIRST_CALLS[command]):
+        wide = run(capsys, *words_of(bench, command, call, tmp_path / "wide"), "--wide")
+        assert wide.code == done.outcome.code
+        unknown = set(unknown_words(done.outcome.out, wide.out)) - measured_times(done.document)
+        assert unknown == set(), "these words are not on the wide screen"
+    if call == FIRST_CALLS[command] and "--json" in options(command):
+        words = words_of(bench, command, call, tmp_path / "stdout")
+        again = run(capsys, *words, "--json", "-")
+        assert again.code == done.outcome.code
+        assert lasting(json.loads(again.out)) == lasting(done.document), "JSON alone, and the same again"
+    if call == FIRST_CALLS[command] and "--run" in options(command):
+        check_store(capsys, done)
+    assert len(bench.store.list()) == stored, "what does not store changes no store"
+
+
+def check_files(done: Ran) -> None:
+    command = done.command
+    assert ("--json" in options(command)) == bool(done.document)
+    if done.document:
+        assert re.fullmatch(r"dialgauge/[a-z0-9-]+/1", done.document["schema"])
+        if command == "runs show":
+            jsonschema = pytest.importorskip("jsonschema")
+            jsonschema.validate(done.document, json.loads(MANIFEST_SCHEMA.read_text()))
+    if "--table" in options(command) and command not in PLAIN:
+        written = (done.folder / "out.md").read_text("utf-8")
+        assert "|" in written and "…" not in written
+    drawn = list((done.folder / "drawn").glob("*"))
+    if done.call == FIRST_CALLS[command]:
+        assert bool(drawn) == ("--figures" in options(command))
+        assert DRAWN.get(command, set()) <= {file.stem for file in drawn}
+    for file in drawn:
+        assert file.suffix in (".svg", ".pdf") and f"drew{file}" in "".join(done.outcome.err.split())
+        if file.suffix == ".svg":
+            chart = file.read_text("utf-8")
+            titled = "role-title-text" in chart and "role-title-subtitle" in chart
+            assert titled, "what it shows, and how many cases there are"
+
+
+def check_screen(done: Ran) -> None:
+    """Nothing is wider than 80 columns, what was asked for by name is whole, a signature is one line."""
+    lines = done.outcome.out.splitlines()
+    assert lines or done.command in PLAIN
+    for line in lines if done.command not in PLAIN else ():
+        assert len(line) <= 80 or " " not in line.strip(), line
+    if done.command.startswith(NAMED):
+        assert "…" not in done.outcome.out
+    signed = [number for number, text in enumerate(lines) if text.startswith("Signature: ")]
+    systems = done.document.get("systems")
+    assert signed or done.command in UNSIGNED or not systems or "scores" not in systems[0]
+    for number in signed:
+        assert len(lines[number]) <= 80 and "|v" in lines[number], lines[number]
+        assert "|" not in "".join(lines[number + 1 : number + 2])
+
+
+def lasting(document: Any) -> str:
+    """A document as text, without what differs each time: ids of runs, folders, seconds."""
+    text = re.sub(r"\d{8}-\d{6}-[a-z0-9-]+-[0-9a-f]{4}", "RUN", json.dumps(document))
+    return re.sub(r"/[^\" ]*/(narrow|stdout)\b|\"(seconds|created)\": [^,}]*", "", text)
+
+
+def measured_times(document: Any) -> set[str]:
+    """The seconds of a document as a screen shows them: a second call takes others."""
+    return {f"{float(seconds):.1f}" for seconds in re.findall(r"\"seconds\": ([\d.e-]+)", json.dumps(document))}
+
+
+def check_store(capsys: Capture, done: Ran) -> None:
+    """What was stored is whole, has its page, and is shown again as it was."""
+    stored = done.stored()
+    assert stored and done.store.survey().problems == []
+    for one in stored:
+        one.verify()
+        shown = run(capsys, "runs", "show", one.id, "--store", done.store.folder)
+        assert shown.code in (0, 1) and one.name in shown.out
+    if "--from" in options(done.command):
+        named = [word for one in stored for word in ("--from", one.id)]
+        again = run(capsys, *done.command.split(), *named, "--store", done.store.folder)
+        assert (again.code, again.out) == (done.outcome.code, done.outcome.out)
+
+
+# The gates
+
+
+@pytest.mark.parametrize("command", [one for one in FIRST_CALLS if "--fail-under" in options(one)])
+def test_the_gates(bench: Workbench, capsys: Capture, tmp_path: Path, command: str) -> None:
+    """Below a value, or clearly below a run, is exit code 3; what cannot be checked is refused before the work."""
+    call = FIRST_CALLS[command]
+    folder = tmp_path / "first"
+    first = run(capsys, *words_of(bench, command, call, folder))
+    stored = Ran(command, call, first, {}, folder).stored()
+    least, value = min(shares(stored).items(), key=lambda one: one[1])
+    other = next((name for name in shares(stored) if name != least), least)
+    before = stored[0].id if len(stored) == 1 else next(one.id for one in stored if one.name == "bad")
+    kept = ["--fail-under", f"{least}={value!r}", "--store", folder / "store", "--fail-on-drop", before]
+    held = run(capsys, *bench.words(command, call, tmp_path), *kept)
+    assert held.code == first.code, held.err
+    assert f"no significant drop compared with {before}" in " ".join(held.err.split())
+    above = ["--fail-under", f"{least}={100 * value + 0.01:.6f}%", "--fail-under", f"{other}=0%"]
+    failed = run(capsys, *words_of(bench, command, call, tmp_path / "failed"), *above)
+    assert failed.code == 3, failed.err
+    assert re.search(rf"FAILED: \S+:\s{re.escape(least)} .* is below ", failed.err)
+    assert not re.search(rf": {re.escape(other)} [\d.]+%", failed.err)
+    unread = [word.replace(".json", ".gone") for word in words_of(bench, command, call, tmp_path / "unread")]
+    for gate, sentence in (
+        ("JGAAA=50%", "there is no measure named 'JGAAA'"),
+        ("JGA", "--fail-under expects MEASURE=VALUE"),
+        ("=0.5", "--fail-under expects MEASURE=VALUE"),
+        ("JGA=half", "--fail-under expects MEASURE=VALUE"),
+    ):
+        refused = run(capsys, *unread, "--fail-under", gate)
+        assert (refused.code, refused.out, sentence in refused.err) == (2, "", True), refused.err
+    strange = bench.runs["FAULTS"]
+    refused = run(
+        capsys, *bench.words(command, call, tmp_path), "--store", bench.store.folder, "--fail-on-drop", strange
+    )
+    assert (refused.code, refused.out) == (2, "")
+    told = f"{strange} is a run of kind faults, and this command makes runs of kind {stored[0].kind}"
+    assert told in refused.err
+
+
+def shares(runs: list[Run]) -> dict[str, float]:
+    """The measures of some runs that are shares, each with its least value, where that can be less."""
+    found: dict[str, float] = {}
+    for one in runs:
+        for name, score in one.scores.items():
+            if score.unit == "share" and score.value is not None and score.higher_is_better:
+                found[name] = min(score.value, found.get(name, 1.0))
+    return {name: value for name, value in found.items() if value < 1}
+
+
+# Bad input
+
+
+def files_of(bench: Workbench, command: str, call: str) -> list[str]:
+    """The files that a call names by their place."""
+    words = shlex.split(call)
+    placed = [word for place, word in enumerate(words) if not words[place - 1].startswith("-") or place == 0]
+    return [word for word in placed if (bench.folder / word).is_file()]
+
+
+READING = [command for command, call in FIRST_CALLS.items() if re.search(r"(^| )\S+\.jsonl?\b", call)]
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_file_that_is_missing_or_broken_is_one_sentence(
+    bench: Workbench, capsys: Capture, tmp_path: Path, command: str
+) -> None:
+    call = FIRST_CALLS[command]
+    for name in files_of(bench, command, call):
+        for instead, told in (("gone.json", "gone.json: there is no such file or folder"), ("broken.json", "broken")):
+            words = shlex.split(call)
+            words[words.index(name)] = instead
+            outcome = dialgauge(capsys, *bench.words(command, shlex.join(words), tmp_path))
+            assert (outcome.code, outcome.out) == (2, ""), outcome.err
+            _, sentence = uncoloured(outcome.err).split("dialgauge: ")
+            assert told in sentence and sentence.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", READING)
+def test_no_output_is_written_over_an_input(bench: Workbench, capsys: Capture, tmp_path: Path, command: str) -> None:
+    call = FIRST_CALLS[command]
+    (name, *_) = files_of(bench, command, call)
+    before = (bench.folder / name).read_bytes()
+    linked = tmp_path / "linked.json"
+    linked.symlink_to(bench.folder / name)
+    for option in ("--json", "--table"):
+        for target in (name, f"./{name}", linked) if option in options(command) else ():
+            refused = dialgauge(capsys, *bench.words(command, call, tmp_path), option, target)
+            assert (refused.code, refused.out) == (2, "")
+            assert "would overwrite an input of this command" in refused.err
+    assert (bench.folder / name).read_bytes() == before
+
+
+# Wrong calls, by the declarations
+
+
+def declared(kind: object) -> list[Any]:
+    """Every option of every command whose values are of a kind: its command, its name, and what it is."""
+    return [
+        pytest.param(command, one, id=f"{command} {one.long_name}")
+        for command in commands()
+        for one in dict.fromkeys(options(command).values())
+        if (one.type in (int, float) if kind == "number" else get_origin(one.type) is kind)
+    ]
+
+
+def needed(command: str) -> list[str]:
+    """A command with something for all that it requires."""
+    return [
+        *command.split(),
+        *(
+            word
+            for one in command_parameters(commands()[command])
+            if one.required or "unless" in one.declaration.settings
+            for word in ([one.options[0], "x"] if one.is_option else ["x"])
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("command", "option"), declared("number"))
+def test_every_number_out_of_bounds_and_every_word_for_a_number_is_named(
+    capsys: Capture, command: str, option: CommandParameter
+) -> None:
+    name = option.long_name
+    what = "a whole number" if option.type is int else "a number"
+    outcome = dialgauge(capsys, *needed(command), name, "many")
+    assert (outcome.code, outcome.err) == (2, f"dialgauge: {name} must be {what} (got 'many')\n")
+    bounds = option.declaration.settings
+    for bound, step, sign in ((bounds.get("max"), 1, "≤ "), (bounds.get("min"), -1, "≥ ")):
+        if bound is not None:
+            outcome = dialgauge(capsys, *needed(command), name, bound + step)
+            assert outcome.code == 2
+            assert re.match(rf"dialgauge: {name} must be ({sign}|between ).*{bound}.*\(got -?[\d.]+\)", outcome.err)
+
+
+@pytest.mark.parametrize(("command", "option"), declared(Literal))
+def test_a_word_that_is_no_choice_is_answered_with_the_choices(
+    capsys: Capture, command: str, option: CommandParameter
+) -> None:
+    outcome = dialgauge(capsys, *needed(command), option.long_name, "nonsense")
+    known = ", ".join(map(str, get_args(option.type)))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"dialgauge: {option.long_name} must be ")
+    assert f"{known} (got 'nonsense')" in outcome.err
+
+
+@pytest.mark.parametrize("command", commands())
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(
+    capsys: Capture, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "taken").write_text("a file")
+    for one in dict.fromkeys(options(command).values()):
+        name = one.long_name
+        if isinstance(one.declaration, OutputFile | OutputFolder):
+            kind = "folder" if isinstance(one.declaration, OutputFolder) else "file"
+            flag = one.declaration.settings.get("needs")
+            call = [*needed(command), *([flag] if flag else [])]
+            empty = dialgauge(capsys, *call, name, "")
+            assert (empty.code, empty.out) == (2, "")
+            assert empty.err.startswith(f"dialgauge: {name} must name a ") and kind in empty.err
+            wrong = tmp_path if kind == "file" else tmp_path / "taken"
+            refused = dialgauge(capsys, *call, name, wrong)
+            assert (refused.code, refused.out) == (2, "")
+            assert str(wrong) in refused.err
+        if name == "--table":
+            ending = dialgauge(capsys, *needed(command), name, tmp_path / "x.doc")
+            assert (ending.code, "use one of these endings" in ending.err) == (2, True), ending.err
+        if name == "--figures":
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr("dialgauge.rendering.figures.find_spec", lambda name: None)
+                lacking = dialgauge(capsys, *needed(command), name, tmp_path / "new")
+            assert (lacking.code, lacking.out) == (2, "")
+            assert "pip install 'dialgauge[figures]'" in lacking.err
+            assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("command", commands())
+def test_options_that_exclude_or_need_others_say_so(capsys: Capture, command: str) -> None:
+    for one in dict.fromkeys(options(command).values()):
+        settings = one.declaration.settings
+        for other in (other for other in one.not_with if other in options(command)):
+            outcome = dialgauge(capsys, *needed(command), *fitting(one), *fitting(options(command)[other]))
+            assert (outcome.code, "leave " in outcome.err) == (2, True), outcome.err
+        if (need := settings.get("needs")) and need not in needed(command):
+            outcome = dialgauge(capsys, *needed(command), *fitting(one))
+            assert (outcome.code, f"{one.long_name} needs {need}" in outcome.err) == (2, True), outcome.err
+
+
+def fitting(one: CommandParameter) -> list[str]:
+    """An option with a value of its type."""
+    if one.type is bool:
+        return [one.long_name]
+    if get_origin(one.type) is Literal:
+        return [one.long_name, str(get_args(one.type)[0])]
+    least = one.declaration.settings.get("example", one.declaration.settings.get("min", 1))
+    return [one.long_name, f"{least:g}" if one.type in (int, float) else "x"]
+
+
+@pytest.mark.parametrize("command", commands())
+def test_unknown_options_missing_values_and_missing_arguments_are_sentences(capsys: Capture, command: str) -> None:
+    for words, sentence in (
+        ([*needed(command), "--nonsense"], "unknown option --nonsense"),
+        ([*needed(command), "-Q"], f"unknown option -Q ('dialgauge {command} --help' lists the options)"),
+    ):
+        outcome = dialgauge(capsys, *words)
+        assert (outcome.code, outcome.out) == (2, "") and outcome.err.startswith(f"dialgauge: {sentence}")
+    if len(needed(command)) > len(command.split()):
+        outcome = dialgauge(capsys, *command.split())
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.err.endswith(f" is missing ('dialgauge {command} --help' shows how to call it)\n")
+    for one in dict.fromkeys(options(command).values()):
+        valued = one.type is not bool
+        outcome = dialgauge(capsys, *needed(command), one.long_name if valued else f"{one.long_name}=1")
+        told = f"{one.long_name} needs a value: " if valued else f"{one.long_name} takes no value"
+        assert outcome.code == 2 and outcome.err.startswith(f"dialgauge: {told}")
+
+
+# Help
+
+
+@pytest.mark.parametrize("command", [*commands(), *dict.fromkeys(one.split()[0] for one in commands())])
+def test_help_pages_fit_the_screen_and_name_no_types(capsys: Capture, command: str) -> None:
+    page = dialgauge(capsys, *command.split(), "--help")
+    assert dialgauge(capsys, *command.split(), "-h") == page
+    assert (page.code, page.err) == (0, "")
+    lines = page.out.splitlines()
+    assert lines[0].startswith(f"Usage: dialgauge {command} ")
+    assert max(map(len, lines)) <= 79 and "  -h, --help " in page.out
+    assert not re.search(r"<(bool|int|float|str|list|path|file)|\[x|<=x|\]\.\.\.", page.out)
+    assert not re.search(r"\[default:\s*(True)?\]", page.out)
+    for one in options(command).values() if command in commands() else ():
+        assert one.long_name in page.out

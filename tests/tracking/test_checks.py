@@ -1,0 +1,160 @@
+"""Checks of prediction files: what stops a score, what is only noted, and that published systems pass."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dialgauge
+from dialgauge.text import note_kind
+from dialgauge.values import profile_listing
+
+State = dict[str, str]
+States = dict[str, list[State]]
+
+SLOTS = {
+    "hotel-area": ["north", "south", "east", "west", "centre"],
+    "hotel-stars": ["1", "2", "3", "4", "5"],
+    "hotel-parking": ["yes", "no"],
+    "restaurant-food": ["thai", "indian", "italian", "french"],
+    "restaurant-pricerange": ["cheap", "moderate", "expensive"],
+    "train-day": ["monday", "tuesday", "friday", "sunday"],
+}
+SYSTEMS = ["augpt", "dots", "mintl", "ubar"]
+KINDS = {"turns", "ids", "changes", "names", "values", "empty", "frozen", "below_empty"}
+
+
+def corpus(dialogues: int = 60, seed: int = 0) -> States:
+    """Dialogues of five or six turns, each turn with one slot more."""
+    draw = random.Random(seed)
+    made = {}
+    for number in range(dialogues):
+        order = draw.sample(sorted(SLOTS), draw.randint(5, 6))
+        state: State = {}
+        turns = []
+        for slot in order:
+            state = {**state, slot: draw.choice(SLOTS[slot])}
+            turns.append(state)
+        made[f"MUL{number:04}"] = turns
+    return made
+
+
+def tracker(gold: States, errors: float = 0.08, seed: int = 1) -> States:
+    """A tracker that changes each slot with some probability, and keeps it so."""
+    draw = random.Random(seed)
+    made = {}
+    for name, turns in gold.items():
+        wrong = {slot: draw.choice(SLOTS[slot]) for slot in SLOTS if draw.random() < errors}
+        made[name] = [{slot: wrong.get(slot, value) for slot, value in state.items()} for state in turns]
+    return made
+
+
+def each(change: Callable[[list[State]], list[State]]) -> Callable[[States], States]:
+    return lambda states: {name: change(turns) for name, turns in states.items()}
+
+
+def values(change: Callable[[str, str], tuple[str, str]]) -> Callable[[States], States]:
+    return each(lambda turns: [dict(change(slot, value) for slot, value in state.items()) for state in turns])
+
+
+def changes(turns: list[State]) -> list[State]:
+    before: list[State] = [{}, *turns]
+    return [
+        {slot: state[slot] for slot in state if slot not in last} for last, state in zip(before, turns, strict=False)
+    ]
+
+
+GOLD = corpus()
+STOPPED: dict[str, tuple[str, Callable[[States], States]]] = {
+    "one turn late": ("turns", each(lambda turns: [{}, *turns[:-1]])),
+    "one turn early": ("turns", each(lambda turns: [*turns[1:], turns[-1]])),
+    "two turns late": ("turns", each(lambda turns: [{}, {}, *turns[:-2]])),
+    "other ids": ("ids", lambda states: {name if name < "MUL0010" else f"d{name}": t for name, t in states.items()}),
+}
+NOTED: dict[str, tuple[str, Callable[[States], States]]] = {
+    "changes only": ("changes", each(changes)),
+    "other slot names": ("names", values(lambda slot, value: (slot.replace("hotel", "lodging"), value))),
+    "other words": ("values", values(lambda slot, value: (slot, f"{value}-ish"))),
+    "empty": ("empty", each(lambda turns: [{} for _ in turns])),
+    "the last state everywhere": ("frozen", each(lambda turns: [turns[-1]] * len(turns))),
+}
+
+
+def kinds(gold: object, predicted: object, **options: object) -> set[str]:
+    [run] = dialgauge.score(gold, {"mine": predicted}, measures="JGA", intervals=False, **options).runs  # type: ignore[arg-type]
+    return {note_kind(note) for note in run.notes} & KINDS
+
+
+def test_a_tracker_that_errs_is_not_noted() -> None:
+    assert kinds(GOLD, tracker(GOLD)) == set()
+    assert kinds(GOLD, tracker(GOLD, errors=0.5)) == set()
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_what_stops_a_score(name: str) -> None:
+    kind, damage = STOPPED[name]
+    with pytest.raises(dialgauge.DialgaugeError) as stopped:
+        kinds(GOLD, damage(tracker(GOLD)))
+    assert f"--accept {kind}" in str(stopped.value)
+    assert kind in kinds(GOLD, damage(tracker(GOLD)), accept=kind)
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_what_is_noted(name: str) -> None:
+    kind, damage = NOTED[name]
+    assert kind in kinds(GOLD, damage(tracker(GOLD)))
+
+
+def test_turns_that_are_counted_otherwise_name_the_option() -> None:
+    states = tracker(GOLD)
+    counted = {
+        "shift=1": each(lambda turns: [{}, *turns]),
+        "step=2": each(lambda turns: [state for turn in turns for state in (turn, {})]),
+    }
+    for option, damage in counted.items():
+        with pytest.raises(dialgauge.DialgaugeError) as stopped:
+            kinds(GOLD, damage(states))
+        assert f"--turns {option}" in str(stopped.value)
+        assert "turns" not in kinds(GOLD, damage(states), turns=option)
+
+
+def test_fewer_right_turns_than_an_empty_file() -> None:
+    gold = {name: [{}, {}, turns[0]] for name, turns in GOLD.items()}
+    predicted = {name: [{"hotel-area": "north"}] * 3 for name in GOLD}
+    assert "below_empty" in kinds(gold, predicted)
+    assert "below_empty" not in kinds(gold, {name: [{}, {}, {}] for name in GOLD})
+
+
+def test_swapped_roles_can_be_accepted(tmp_path: Path) -> None:
+    turns = (dialgauge.Turn(speaker="user", state={"hotel": {"area": ("north",)}}),) * 3
+    gold = [dialgauge.Dialogue(id=name, turns=turns) for name in GOLD]
+    file = tmp_path / "gold.jsonl"
+    dialgauge.write(gold, file, format="native")
+    with pytest.raises(dialgauge.DialgaugeError) as refused:
+        kinds(file, file)
+    assert "--accept roles" in str(refused.value)
+    assert kinds(file, file, accept="roles") == set()
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_published_systems_score_under_every_profile(shared_data: Path, system: str) -> None:
+    gold = dialgauge.read(shared_data / "multiwoz21" / "test.json.gz")
+    predicted = dialgauge.read(shared_data / "dst_predictions" / f"{system}.json.gz")
+    names = [profile.name for profile in profile_listing()]
+    results = dialgauge.score(gold, {system: predicted}, profile=names, measures="JGA", intervals=False)
+    assert len(results.runs) == len(names) and all(run["JGA"] > 0.15 for run in results.runs)
+
+
+def test_a_system_of_one_domain_scores(shared_data: Path) -> None:
+    gold = dialgauge.read(shared_data / "multiwoz21" / "test.json.gz")
+    predicted = {
+        one.id: [
+            {f"hotel-{slot}": value[0] for slot, value in (turn.predicted or {}).get("hotel", {}).items()}
+            for turn in one.user_turns()
+        ]
+        for one in dialgauge.read(shared_data / "dst_predictions" / "augpt.json.gz").dialogues
+    }
+    assert not kinds(gold, predicted) & {"turns", "ids"}
