@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.rankers import Tell, ranker_class
+from dialgauge.rankers import ranker_class
 from dialgauge.responses import CellKey, checkpointed
 from dialgauge.runs import Store
 from support.commands import dialgauge
@@ -22,12 +22,12 @@ from support.tiny_world import tiny_release, tiny_task
 KILLED = """
 import os, signal, sys
 from dialgauge.rankers.neural import training
-whole = training.Training._note
-def note(self, epoch, tell):
-    whole(self, epoch, tell)
-    if epoch.epoch == 3 and "torch._dynamo" not in sys.modules:  # the compiler, which takes a second to import
+whole = training.Training._save
+def save(self):
+    whole(self)
+    if len(self._progress.log) == 3:
         os.kill(os.getpid(), signal.SIGKILL)
-training.Training._note = note
+training.Training._save = save
 from dialgauge.cli import main
 main(sys.argv[1:])
 """
@@ -48,15 +48,15 @@ def killed(*command: object) -> None:
 
 def noted_epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The epochs that are trained from now on."""
-    from dialgauge.rankers.neural import Epoch, Training
+    from dialgauge.rankers.neural import Training
 
-    whole, seen = Training._note, list[int]()
+    whole, seen = Training._save, list[int]()
 
-    def note(self: Training, epoch: Epoch, tell: Tell) -> None:
-        seen.append(epoch.epoch)
-        whole(self, epoch, tell)
+    def save(self: Training) -> None:
+        seen.append(len(self._progress.log))
+        whole(self)
 
-    monkeypatch.setattr(Training, "_note", note)
+    monkeypatch.setattr(Training, "_save", save)
     return seen
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         ReplyModel as ReplyModel,
         ScoreMatrix as ScoreMatrix,
         Tell as Tell,
+        TrainingName as TrainingName,
         attend as attend,
         attentive as attentive,
         checked_scores as checked_scores,

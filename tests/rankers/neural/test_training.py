@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.neural import Hyperparameters, Training, device_named, within_memory
+from dialgauge.rankers import TrainingName
+from dialgauge.rankers.neural import Epoch, Hyperparameters, Progress, Training, device_named, within_memory
 
 
 class Line(nn.Module):
@@ -22,13 +23,19 @@ class Line(nn.Module):
         self.slope = nn.Parameter(torch.zeros(()))
 
 
+def progress(identity: str) -> Progress:
+    """Of a training that has not begun."""
+    return Progress(TrainingName("play", 1, 0), identity)
+
+
 class Play:
     """A training whose loss is (slope - target)² and whose accuracy on dev is given beforehand."""
 
     def __init__(self, checkpoint: Path | None, dev: list[float], **settings: object) -> None:
         self.module = Line()
         config = Hyperparameters(learning_rate=0.1, **settings)  # type: ignore[arg-type]
-        self.training = Training(self.module, config, "play", checkpoint)
+        self.training = Training(self.module, config, progress("play"), checkpoint)
+        self.log: list[Epoch] = []
         self.dev = dev
         self.told: list[str] = []
         self.spoilt: Callable[[int], bool] = lambda epoch: False
@@ -39,11 +46,12 @@ class Play:
         return self.module.slope.item()
 
     def run(self) -> None:
-        self.training.run(lambda epoch: [epoch] * 3, self._step, self._accuracy, self.told.append)
+        self.log = self.training.run(self.losses, self._accuracy, self.told.append)
 
-    def _step(self, epoch: int) -> Tensor:
-        loss = (self.module.slope - epoch) ** 2
-        return loss * math.nan if self.spoilt(epoch) else loss
+    def losses(self, epoch: int) -> Iterator[Tensor]:
+        for _ in range(3):
+            loss = (self.module.slope - epoch) ** 2
+            yield loss * math.nan if self.spoilt(epoch) else loss
 
     def _accuracy(self) -> float:
         self.slopes.append(self.slope)
@@ -55,26 +63,26 @@ def test_the_best_epoch_on_dev_is_kept(optimiser: str) -> None:
     play = Play(None, [0.1, 0.5, 0.4, 0.3], epochs=4, optimiser=optimiser)
     play.run()
     assert play.slope == play.slopes[1]
-    assert [epoch.dev for epoch in play.training.log] == [0.1, 0.5, 0.4, 0.3]
+    assert [epoch.dev for epoch in play.log] == [0.1, 0.5, 0.4, 0.3]
 
 
 def test_among_equals_on_dev_the_smaller_loss_is_kept() -> None:
     play = Play(None, [0.5, 0.5, 0.5, 0.5], epochs=4)
     play.run()
-    losses = [epoch.loss for epoch in play.training.log]
+    losses = [epoch.loss for epoch in play.log]
     assert play.slope == play.slopes[losses.index(min(losses))]
 
 
 def test_training_stops_when_dev_no_longer_improves() -> None:
     play = Play(None, [0.2, 0.1, 0.1, 0.9], epochs=4, patience=2)
     play.run()
-    assert len(play.training.log) == 3
+    assert len(play.log) == 3
 
 
 def test_training_settles_when_dev_is_perfect() -> None:
     play = Play(None, [0.2, 1.0, 1.0, 1.0, 1.0], epochs=5)
     play.run()
-    assert len(play.training.log) == 4
+    assert len(play.log) == 4
 
 
 @pytest.mark.parametrize("optimiser", ["adam", "sgd"])
@@ -95,13 +103,13 @@ def test_an_interrupted_training_ends_with_the_same_weights(tmp_path: Path, opti
             raise PowerCut
 
     with pytest.raises(PowerCut):
-        first.training.run(lambda epoch: [epoch] * 3, first._step, first._accuracy, cut)
+        first.training.run(first.losses, first._accuracy, cut)
     second = Play(tmp_path / "c.npz", dev[stopped:], epochs=4, optimiser=optimiser)
     second.run()
     assert second.told[0] == f"resumed after epoch {stopped}"
     assert len(second.slopes) == 4 - stopped
     assert second.slope == whole.slope
-    assert [epoch.dev for epoch in second.training.log] == dev
+    assert [epoch.dev for epoch in second.log] == dev
 
     third = Play(tmp_path / "c.npz", [], epochs=4, optimiser=optimiser)
     third.run()
@@ -109,32 +117,10 @@ def test_an_interrupted_training_ends_with_the_same_weights(tmp_path: Path, opti
     assert third.slope == whole.slope
 
 
-def test_a_training_cut_off_after_its_last_epoch_does_not_go_on_learning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The last epoch is on the disk, that it was the last is not; the next one would have been better."""
-    saved = Training._save
-
-    def cut(self: Training, *, done: bool) -> None:
-        if done:
-            raise KeyboardInterrupt
-        saved(self, done=done)
-
-    first = Play(tmp_path / "c.npz", [0.2, 0.1, 0.1], epochs=9, patience=2)
-    monkeypatch.setattr(Training, "_save", cut)
-    with pytest.raises(KeyboardInterrupt):
-        first.run()
-    monkeypatch.setattr(Training, "_save", saved)
-    second = Play(tmp_path / "c.npz", [0.9], epochs=9, patience=2)
-    second.run()
-    assert second.slopes == []
-    assert second.slope == first.slopes[0]
-
-
 def test_a_checkpoint_of_another_training_is_left_and_said(tmp_path: Path) -> None:
     Play(tmp_path / "c.npz", [0.1], epochs=1).run()
     other = Play(tmp_path / "c.npz", [0.1], epochs=1)
-    other.training = Training(other.module, Hyperparameters(epochs=1), "another", tmp_path / "c.npz")
+    other.training = Training(other.module, Hyperparameters(epochs=1), progress("another"), tmp_path / "c.npz")
     other.run()
     assert "from another training" in other.told[0]
     assert len(other.slopes) == 1
@@ -167,11 +153,11 @@ def test_weights_that_break_in_the_last_step_are_not_kept() -> None:
     """The loss of the only batch is finite, its gradient is not."""
     play = Play(None, [], epochs=5)
 
-    def steep(epoch: int) -> Tensor:
-        return play.module.slope.abs().sqrt()
+    def steep(epoch: int) -> Iterator[Tensor]:
+        yield play.module.slope.abs().sqrt()
 
     with pytest.raises(DialgaugeError, match="first epoch"):
-        play.training.run(lambda epoch: [epoch], steep, lambda: 0.0, play.told.append)
+        play.training.run(steep, lambda: 0.0, play.told.append)
 
 
 def test_devices() -> None:

@@ -1,146 +1,21 @@
-"""What a dialog says about each entity: marks that a model may weigh, computed the same way for every world.
+"""What a dialog says of the entities that candidates name: features that a model may weigh.
 
-Entities are the values of the knowledge base's relations and the names they belong to, each with its kind (the
-relation, or ``name``). Nothing here knows which relation matters or that the highest rating comes first: that is
-learned.
-
-    present     the entity occurs in the dialog so far, facts included
-    latest      it is the entity of its kind that was mentioned last by user or bot
-    of named    it belongs to the name that was mentioned last by user or bot
-    listed      a fact of the dialog is about it (names only)
-    offered     the bot has said it (names only)
-    open        listed and not offered
-    most, least among the open names it has the largest, the smallest number of a relation (one pair per such relation)
+Nothing here knows which relation matters or that the highest rating comes first: that is learned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import NO_RESULT
 from dialgauge.rankers.episode import Line, Point
-from dialgauge.rankers.features import is_number
+from dialgauge.rankers.features import is_number, tokens
 
 NAME = "name"
-_PLAIN = ("present", "latest", "of named", "listed", "offered", "open")
-
-Marks = NDArray[np.int64]
-
-
-class Entities:
-    """Entities numbered from 1 by kind and word; 0 is none. Kinds are numbered as the schema lists the relations."""
-
-    def __init__(self, facts: Iterable[Fact], schema: RelationSchema) -> None:
-        self.kinds = {kind: number for number, kind in enumerate((NAME, *schema.relations))}
-        self.of_word: dict[str, list[tuple[int, int]]] = {}
-        self._belongings: dict[str, list[int]] = {}
-        self._seen: dict[tuple[int, str], int] = {}
-        for fact in facts:
-            name = fact.entity.lower()
-            self._add(self.kinds[NAME], name)
-            number = self._add(self.kinds[fact.relation], fact.value.lower())
-            self._belongings.setdefault(name, []).append(number)
-        self.count = len(self._seen) + 1
-        self.numeric = schema.numeric
-        self.marks = [*_PLAIN, *(f"{side} {relation}" for relation in self.numeric for side in ("most", "least"))]
-        names = list(self.kinds)
-        self._kind_word = {word: f"<{names[same_word[0][0]]}>" for word, same_word in self.of_word.items()}
-        self._in_line: dict[str, list[tuple[int, int]]] = {}
-
-    def _add(self, kind: int, word: str) -> int:
-        number = self._seen.get((kind, word))
-        if number is None:
-            number = self._seen[kind, word] = len(self._seen) + 1
-            self.of_word.setdefault(word, []).append((kind, number))
-        return number
-
-    def typed(self, text: str) -> list[str]:
-        """The words of a text, each entity replaced by a word for its kind."""
-        return [self._kind_word.get(word, word) for word in text.lower().split()]
-
-    def bare(self, text: str) -> list[str]:
-        """The words of a text without its entities."""
-        return [word for word in text.lower().split() if word not in self.of_word]
-
-    def mentioned(self, text: str) -> list[tuple[int, int]]:
-        """(kind, entity) of each entity word in a text, in order."""
-        pairs = self._in_line.get(text)
-        if pairs is None:
-            pairs = [pair for word in text.lower().split() for pair in self.of_word.get(word, ())]
-            self._in_line[text] = pairs
-        return pairs
-
-    def marked(self, point: Point) -> Marks:
-        """(entity, mark) of everything the dialog says, as rows."""
-        so_far = _DialogSoFar(self)
-        for line in point.history:
-            so_far.take(line)
-        so_far.take(Line("user", point.utterance))
-        return np.array(sorted(so_far.marks()), dtype=np.int64).reshape(-1, 2)
-
-    def belongings(self, name: str) -> list[int]:
-        """The entities that facts give to a name."""
-        return self._belongings.get(name, [])
-
-
-class _DialogSoFar:
-    """What was said, as far as entities go."""
-
-    def __init__(self, entities: Entities) -> None:
-        self._entities = entities
-        self._present: set[int] = set()
-        self._latest: dict[int, int] = {}
-        self._named = ""
-        self._offered: set[str] = set()
-        self._numbers: dict[str, dict[str, float]] = {}
-
-    def take(self, line: Line) -> None:
-        pairs = self._entities.mentioned(line.text)
-        self._present.update(number for _, number in pairs)
-        if line.kind == "fact":
-            if line.text != NO_RESULT:
-                name, relation, value = line.text.split(" ", 2)
-                about = self._numbers.setdefault(name.lower(), {})
-                if relation in self._entities.numeric and is_number(value):
-                    about[relation] = float(value)
-            return
-        self._latest.update(pairs)
-        for word in line.text.lower().split():
-            if any(kind == 0 for kind, _ in self._entities.of_word.get(word, ())):
-                self._named = word
-                if line.kind == "bot":
-                    self._offered.add(word)
-
-    def marks(self) -> set[tuple[int, int]]:
-        """All marks as (entity, mark)."""
-        number_of = {mark: number for number, mark in enumerate(self._entities.marks)}
-        marks = {(entity, number_of["present"]) for entity in self._present}
-        marks.update((entity, number_of["latest"]) for entity in self._latest.values())
-        marks.update((entity, number_of["of named"]) for entity in self._entities.belongings(self._named))
-        kinds = self._entities.of_word
-        number = {
-            name: next((number for kind, number in kinds.get(name, ()) if kind == 0), 0)
-            for name in {*self._numbers, *self._offered}
-        }
-        waiting = [name for name in self._numbers if name not in self._offered]
-        marks.update((number[name], number_of["listed"]) for name in self._numbers)
-        marks.update((number[name], number_of["offered"]) for name in self._offered)
-        marks.update((number[name], number_of["open"]) for name in waiting)
-        for relation in self._entities.numeric:
-            values = {name: self._numbers[name][relation] for name in waiting if relation in self._numbers[name]}
-            for side, extreme in (("most", max), ("least", min)):
-                if values:
-                    edge = extreme(values.values())
-                    marks.update(
-                        (number[name], number_of[f"{side} {relation}"]) for name in values if values[name] == edge
-                    )
-        return marks
 
 
 class RelationSchema(msgspec.Struct, frozen=True):
@@ -168,3 +43,128 @@ class RelationSchema(msgspec.Struct, frozen=True):
                 f"the knowledge base has the relation {unknown}, which the model never saw."
                 f"{nearest(unknown, self.relations)}"
             )
+
+
+class Entities:
+    """What dialogs say of the entities that candidates name. Here: nothing, of none."""
+
+    count = 0
+    features = 0
+
+    def named(self, text: str) -> list[int]:
+        """The entities that a candidate names."""
+        del text
+        return []
+
+    def said(self, point: Point) -> Iterable[tuple[int, int]]:
+        """(entity, feature) for all that the dialog says."""
+        del point
+        return ()
+
+
+class MatchTypes(Entities):
+    """A feature for each type, which is a relation of the knowledge base: the dialog mentions the entity."""
+
+    def __init__(self, facts: Iterable[Fact], schema: RelationSchema) -> None:
+        values = dict.fromkeys((fact.value.lower(), schema.relations.index(fact.relation)) for fact in facts)
+        self.count, self.features = len(values), len(schema.relations)
+        self._of_word: dict[str, list[tuple[int, int]]] = {}
+        for number, (word, kind) in enumerate(values):
+            self._of_word.setdefault(word, []).append((number, kind))
+        self._of_text: dict[str, list[tuple[int, int]]] = {}
+
+    def mentioned(self, text: str) -> list[tuple[int, int]]:
+        """(entity, type) for all entities in a text."""
+        if text not in self._of_text:
+            self._of_text[text] = [pair for word in tokens(text) for pair in self._of_word.get(word, ())]
+        return self._of_text[text]
+
+    def named(self, text: str) -> list[int]:
+        return list(dict.fromkeys(entity for entity, _ in self.mentioned(text)))
+
+    def said(self, point: Point) -> Iterable[tuple[int, int]]:
+        texts = {*(line.text for line in point.history), point.utterance}
+        return sorted({pair for text in texts for pair in self.mentioned(text)})
+
+
+class TypedEntities(Entities):
+    """The names of the knowledge base and the values of its relations, with a feature for every kind and mark.
+
+    present      the entity occurs in the dialog so far, facts included
+    latest       it is the entity of its kind that user or bot mentioned last
+    of named     it belongs to the name that user or bot mentioned last
+    listed       a fact of the dialog is about it (names only)
+    offered      the bot has said it (names only)
+    open         listed and not offered
+    most, least  among the open names it has the largest, the smallest number of a relation (two marks for each)
+    """
+
+    def __init__(self, facts: Iterable[Fact], schema: RelationSchema) -> None:
+        self._numeric = schema.numeric
+        self.marks = ["present", "latest", "of named", "listed", "offered", "open"]
+        self.marks += [f"{side} {relation}" for relation in schema.numeric for side in ("most", "least")]
+        self.kinds = [NAME, *schema.relations]
+        #: The number of each entity by kind and word, and the entities that facts give to each name.
+        self.number: dict[tuple[str, str], int] = {}
+        self._belongings: dict[str, list[int]] = {}
+        for fact in facts:
+            name = fact.entity.lower()
+            self.number.setdefault((NAME, name), len(self.number))
+            value = self.number.setdefault((fact.relation, fact.value.lower()), len(self.number))
+            self._belongings.setdefault(name, []).append(value)
+        self._kind = [kind for kind, _ in self.number]
+        #: The entities of each word.
+        self.of_word: dict[str, list[int]] = {}
+        for (_, word), entity in self.number.items():
+            self.of_word.setdefault(word, []).append(entity)
+        self.count, self.features = len(self.number), len(self.kinds) * len(self.marks)
+
+    def typed(self, text: str) -> list[str]:
+        """The words of a text, each entity replaced by a word for its kind."""
+        return [f"<{self._kind[self.of_word[word][0]]}>" if word in self.of_word else word for word in tokens(text)]
+
+    def bare(self, text: str) -> list[str]:
+        """The words of a text without its entities."""
+        return [word for word in tokens(text) if word not in self.of_word]
+
+    def named(self, text: str) -> list[int]:
+        return [entity for word in tokens(text) for entity in self.of_word.get(word, ())]
+
+    def said(self, point: Point) -> Iterable[tuple[int, int]]:
+        for entity, mark in sorted(set(self._marked([*point.history, Line("user", point.utterance)]))):
+            yield entity, self.kinds.index(self._kind[entity]) * len(self.marks) + self.marks.index(mark)
+
+    def _marked(self, lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
+        """(entity, mark) for all that the lines say."""
+        latest: dict[str, int] = {}
+        offered: set[str] = set()
+        listed: dict[str, dict[str, float]] = {}
+        last_name = ""
+        for kind, text in lines:
+            entities = self.named(text)
+            yield from ((entity, "present") for entity in entities)
+            if kind == "fact":
+                if text != NO_RESULT:
+                    name, relation, value = text.split(" ", 2)
+                    numbers = listed.setdefault(name.lower(), {})
+                    if relation in self._numeric and is_number(value):
+                        numbers[relation] = float(value)
+                continue
+            latest.update((self._kind[entity], entity) for entity in entities)
+            names = [word for word in tokens(text) if (NAME, word) in self.number]
+            last_name = names[-1] if names else last_name
+            offered.update(names if kind == "bot" else ())
+        yield from ((entity, "latest") for entity in latest.values())
+        yield from ((entity, "of named") for entity in self._belongings.get(last_name, ()))
+        still_open = {name: numbers for name, numbers in listed.items() if name not in offered}
+        yield from self._names(listed, "listed")
+        yield from self._names(offered, "offered")
+        yield from self._names(still_open, "open")
+        for relation in self._numeric:
+            values = {name: numbers[relation] for name, numbers in still_open.items() if relation in numbers}
+            for side, edge in (("most", max), ("least", min)):
+                extreme = edge(values.values(), default=None)
+                yield from self._names((name for name in values if values[name] == extreme), f"{side} {relation}")
+
+    def _names(self, names: Iterable[str], mark: str) -> Iterator[tuple[int, str]]:
+        return ((self.number[NAME, name], mark) for name in names if (NAME, name) in self.number)

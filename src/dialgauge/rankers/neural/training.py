@@ -1,14 +1,14 @@
 """The training loop: epochs, the best on dev kept, early stopping, and a checkpoint after every epoch.
 
-Invariant: the weights after epoch n depend on the seed, the data and the configuration alone, so a training that was
-interrupted and resumed ends with the same weights as one that was not. Batches are drawn from (seed, epoch).
+An epoch draws from its own seed, so a training that was interrupted and resumed ends with the same weights as one that
+was not.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.optim.adam import adam
-from torch.optim.sgd import sgd
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
@@ -28,7 +26,7 @@ from dialgauge.rankers.neural.config import Hyperparameters
 from dialgauge.rankers.ranker import Tell, TrainingName
 from dialgauge.text import counted
 
-Weights = dict[str, NDArray[Any]]
+Arrays = dict[str, NDArray[Any]]
 #: Epochs that follow the first one without a mistake on dev.
 _SETTLING = 2
 
@@ -42,13 +40,12 @@ class Epoch(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class _Progress(msgspec.Struct):
-    """What a checkpoint says besides arrays."""
+class Progress(msgspec.Struct):
+    """What a checkpoint says besides arrays: what is trained, on what, and how far it is."""
 
+    training: TrainingName
     identity: str
-    log: list[Epoch]
-    training: TrainingName | None = None
-    done: bool = False
+    log: list[Epoch] = []
 
 
 def device_named(name: str) -> torch.device:
@@ -86,203 +83,110 @@ def within_memory() -> Iterator[None]:
         ) from error
 
 
+def weights_of(module: nn.Module) -> Arrays:
+    """The weights of a module as arrays."""
+    return {name: value.detach().cpu().numpy().copy() for name, value in module.state_dict().items()}
+
+
+def set_weights(module: nn.Module, arrays: Arrays) -> None:
+    """Give a module the weights that :func:`weights_of` took from another."""
+    module.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
+
+
 class Training:
-    """Trains a module. ``step`` gives the loss of a batch, ``accuracy`` the accuracy on dev."""
+    """Trains a module by the losses of each epoch, and leaves it with the weights that were best on dev."""
 
-    def __init__(
-        self,
-        module: nn.Module,
-        config: Hyperparameters,
-        identity: str,
-        checkpoint: Path | None,
-        name: TrainingName | None = None,
-    ) -> None:
-        self._module, self._config, self._identity = module, config, identity
-        self._checkpoint, self._name = checkpoint, name
+    def __init__(self, module: nn.Module, config: Hyperparameters, progress: Progress, checkpoint: Path | None) -> None:
+        self._module, self._config, self._progress, self._checkpoint = module, config, progress, checkpoint
+        optimisers = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
         self._parameters = list(module.parameters())
-        self._optimiser = Optimiser(self._parameters, config)
-        self.log: list[Epoch] = []
-        self._best: Weights = {}
+        self._optimiser = optimisers[config.optimiser](self._parameters, lr=config.learning_rate, fused=True)
+        self._best: Arrays = {}
 
-    def run(
-        self,
-        batches: Callable[[int], Iterable[Any]],
-        step: Callable[[Any], Tensor],
-        accuracy: Callable[[], float],
-        tell: Tell,
-    ) -> None:
-        """Train to the end (or from the checkpoint to the end) and leave the module with its best weights."""
-        if not self._resume(tell):
-            for epoch in range(len(self.log) + 1, self._config.epochs + 1):
-                if self._stale():  # asked here, so that a training cut off after its last epoch has ended too
-                    break
-                begun = time.perf_counter()
-                loss = self.epoch(batches(epoch), step)
-                if not math.isfinite(loss):
-                    if not self._best:
-                        raise DialgaugeError(
-                            "training broke down in its first epoch (the loss is not a number); use a smaller "
-                            "learning_rate"
-                        )
-                    tell(f"epoch {epoch}: the loss is not a number; training stops with the best weights so far")
-                    break
-                reached = accuracy()
-                self._note(Epoch(epoch, loss, reached, time.perf_counter() - begun), tell)
-            self._save(done=True)
-        _load(self._module, self._best)
+    def run(self, losses: Callable[[int], Iterable[Tensor]], accuracy: Callable[[], float], tell: Tell) -> list[Epoch]:
+        """Train to the end, or from the checkpoint to the end; ``losses`` gives those of an epoch, batch by batch."""
+        log = self._progress.log = self._resumed(tell)
+        while not self._finished(log):
+            number, begun = len(log) + 1, time.perf_counter()
+            loss = self._epoch(losses(number))
+            if not math.isfinite(loss):
+                if not log:
+                    raise DialgaugeError(
+                        "training broke down in its first epoch (the loss is not a number); use a smaller learning_rate"
+                    )
+                tell(f"epoch {number}: the loss is not a number; training stops with the best weights so far")
+                break
+            epoch = Epoch(number, loss, accuracy(), time.perf_counter() - begun)
+            # Among equals on dev the smaller loss is better: a small dev set is soon all right by a hair.
+            if all((epoch.dev, -epoch.loss) > (other.dev, -other.loss) for other in log):
+                self._best = weights_of(self._module)
+            log.append(epoch)
+            tell(f"epoch {number}: loss {loss:.4f}, dev {100 * epoch.dev:.2f}, {epoch.seconds:.1f} s")
+            self._save()
+        set_weights(self._module, self._best)
+        return log
 
-    def epoch(self, batches: Iterable[Any], step: Callable[[Any], Tensor]) -> float:
-        """One pass; the mean loss, or NaN as soon as a batch's loss or, at the end, a weight is not finite."""
-        self._module.train()
-        losses = []
-        for batch in batches:
-            losses.append(self._learn(batch, step))
-            if not math.isfinite(losses[-1]):
-                return math.nan
-        self._module.eval()
-        sound = all(bool(torch.isfinite(weights).all()) for weights in self._parameters)
-        return math.fsum(losses) / len(losses) if losses and sound else math.nan
+    def _finished(self, log: list[Epoch]) -> bool:
+        if not log:
+            return False
+        reached = [epoch.dev for epoch in log]
+        since = len(log) - 1 - reached.index(max(reached))
+        return len(log) >= self._config.epochs or since >= (_SETTLING if max(reached) == 1 else self._config.patience)
 
-    def _learn(self, batch: Any, step: Callable[[Any], Tensor]) -> float:
-        """One step; its loss, and when that is not finite nothing was learned."""
-        for weights in self._parameters:
-            weights.grad = None
-        loss = step(batch)
+    def _epoch(self, losses: Iterable[Tensor]) -> float:
+        """The mean loss, or NaN where that or a weight is not finite."""
+        reached = [self._step(loss) for loss in losses]
+        sound = all(bool(weights.isfinite().all()) for weights in self._parameters)
+        return math.fsum(reached) / len(reached) if sound else math.nan
+
+    def _step(self, loss: Tensor) -> float:
+        self._optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        reached = loss.item()
-        if math.isfinite(reached):
-            self._clip()
-            self._optimiser.step()
-        return reached
-
-    def _clip(self) -> None:
-        """Scale the gradients down to the largest norm allowed; as a rule they are below it and left as they are."""
         grads = [weights.grad for weights in self._parameters if weights.grad is not None]
         norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(grad) for grad in grads]))
-        if norm > self._config.clip:
+        if norm > self._config.clip:  # as a rule it is not, and the gradients stay as they are
             nn.utils.clip_grads_with_norm_(self._parameters, self._config.clip, norm)
+        self._optimiser.step()
+        return loss.item()
 
-    def _note(self, epoch: Epoch, tell: Tell) -> None:
-        better = not self.log or _quality(epoch) > max(map(_quality, self.log))
-        self.log.append(epoch)
-        if better:
-            self._best = _weights(self._module)
-        tell(f"epoch {epoch.epoch}: loss {epoch.loss:.4f}, dev {100 * epoch.dev:.2f}, {epoch.seconds:.1f} s")
-        self._save(done=False)
-
-    def _stale(self) -> bool:
-        if not self.log:
-            return False
-        reached = [epoch.dev for epoch in self.log]
-        since = len(reached) - 1 - reached.index(max(reached))
-        return since >= (_SETTLING if max(reached) == 1.0 else self._config.patience)
-
-    def _save(self, *, done: bool) -> None:
+    def _save(self) -> None:
         if self._checkpoint is None:
             return
-        arrays = {f"now/{name}": value for name, value in _weights(self._module).items()}
-        arrays |= {f"best/{name}": value for name, value in self._best.items()}
-        for index, state in self._optimiser.state.items():
-            arrays |= {f"state/{index}/{name}": value.cpu().numpy() for name, value in state.items()}
-        progress = _Progress(self._identity, self.log, self._name, done)
-        arrays["progress"] = np.frombuffer(msgspec.json.encode(progress), dtype=np.uint8)
+        arrays = {f"best/{name}": value for name, value in self._best.items()}
+        arrays |= {f"now/{name}": value for name, value in weights_of(self._module).items()}
+        for number, state in self._optimiser.state_dict()["state"].items():
+            arrays |= {
+                f"state/{number}/{name}": value.cpu().numpy() for name, value in state.items() if value is not None
+            }
+        arrays["progress"] = np.frombuffer(msgspec.json.encode(self._progress), dtype=np.uint8)
         with atomic(self._checkpoint) as scratch, scratch.open("wb") as out:
             np.savez(out, allow_pickle=False, **arrays)
 
-    def _resume(self, tell: Tell) -> bool:
-        """Take up a checkpoint of the same training; True when that training had come to its end."""
+    def _resumed(self, tell: Tell) -> list[Epoch]:
+        """The log of a checkpoint of the same training, whose weights are taken up; without one, an empty log."""
         if self._checkpoint is None or not self._checkpoint.exists():
-            return False
+            return []
         try:
             with np.load(self._checkpoint, allow_pickle=False) as held:
-                arrays = {name: held[name] for name in held.files}
-            progress = msgspec.json.decode(arrays.pop("progress").tobytes(), type=_Progress)
+                arrays = dict(held)
+            found = msgspec.json.decode(arrays.pop("progress").tobytes(), type=Progress)
+            if found.identity != self._progress.identity:
+                tell("the checkpoint there is from another training (data, settings or seed); training starts over")
+                return []
+            state: dict[int, dict[str, Tensor]] = {}
+            for name, value in _part(arrays, "state/").items():
+                number, _, key = name.partition("/")
+                state.setdefault(int(number), {})[key] = torch.from_numpy(value)
+            self._optimiser.load_state_dict({**self._optimiser.state_dict(), "state": state})
+            set_weights(self._module, _part(arrays, "now/"))
         except (*UNREADABLE, msgspec.DecodeError) as error:
             raise DialgaugeError(
                 f"the checkpoint cannot be read ({error}); delete it to start over", file=str(self._checkpoint)
             ) from error
-        if progress.identity != self._identity:
-            tell("the checkpoint there is from another training (data, settings or seed); training starts over")
-            return False
-        self.log = progress.log
         self._best = _part(arrays, "best/")
-        try:
-            _load(self._module, _part(arrays, "now/"))
-            self._optimiser.restore(_part(arrays, "state/"))
-        except (*UNREADABLE, IndexError, AttributeError) as error:
-            raise DialgaugeError(
-                f"the checkpoint does not fit the model ({str(error).splitlines()[0]}); delete it to start over",
-                file=str(self._checkpoint),
-            ) from error
-        tell(f"resumed after epoch {len(self.log)}")
-        return progress.done
+        tell(f"resumed after epoch {len(found.log)}")
+        return found.log
 
 
-def _quality(epoch: Epoch) -> tuple[float, float]:
-    """Accuracy on dev; among equals the smaller loss, because a small dev set is soon all right by a hair."""
-    return epoch.dev, -epoch.loss
-
-
-def _weights(module: nn.Module) -> Weights:
-    return {name: value.detach().cpu().numpy().copy() for name, value in module.state_dict().items()}
-
-
-def _load(module: nn.Module, weights: Weights) -> None:
-    module.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in weights.items()})
-
-
-def _part(arrays: Weights, prefix: str) -> Weights:
+def _part(arrays: Arrays, prefix: str) -> Arrays:
     return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
-
-
-_MOMENTS = ("exp_avg", "exp_avg_sq")
-
-
-class Optimiser:
-    """Changes parameters by their gradients; ``state`` is what it remembers, by the number of the parameter."""
-
-    def __init__(self, parameters: Sequence[nn.Parameter], config: Hyperparameters) -> None:
-        self._parameters, self._rate = parameters, config.learning_rate
-        self._adam = config.optimiser == "adam"
-        self.state: dict[int, dict[str, Tensor]] = {}
-
-    @torch.no_grad()
-    def step(self) -> None:
-        """One step along the gradients; a parameter without one stays as it is."""
-        learning = {number: weights for number, weights in enumerate(self._parameters) if weights.grad is not None}
-        parameters: list[Tensor] = list(learning.values())
-        gradients = [weights.grad for weights in learning.values() if weights.grad is not None]
-        if self._adam:
-            self._adam_step(list(learning), parameters, gradients)
-        else:
-            none: list[Tensor | None] = [None] * len(parameters)
-            sgd(
-                parameters, gradients, none,
-                lr=self._rate, weight_decay=0, momentum=0, dampening=0, nesterov=False, maximize=False,
-            )  # fmt: skip
-
-    def _adam_step(self, numbers: list[int], parameters: list[Tensor], gradients: list[Tensor]) -> None:
-        for number, weights in zip(numbers, parameters, strict=True):
-            if number not in self.state:
-                begun = torch.zeros((), device=weights.device)
-                self.state[number] = {"step": begun, **{name: torch.zeros_like(weights) for name in _MOMENTS}}
-        states = [self.state[number] for number in numbers]
-        means, squares = ([state[name] for state in states] for name in _MOMENTS)
-        adam(
-            parameters, gradients, means, squares, [], [state["step"] for state in states],
-            fused=True, amsgrad=False, beta1=0.9, beta2=0.999, lr=self._rate, weight_decay=0, eps=1e-8, maximize=False,
-        )  # fmt: skip
-
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take up a state that was kept as arrays, each by the number of its parameter and its name."""
-        state: dict[int, dict[str, Tensor]] = {}
-        for name, value in arrays.items():
-            number, _, key = name.partition("/")
-            weights = self._parameters[int(number)]
-            like = weights if key in _MOMENTS else torch.zeros((), device=weights.device)
-            if value.shape != like.shape:
-                raise ValueError(f"{name} of the optimiser has another shape")
-            state.setdefault(int(number), {})[key] = torch.from_numpy(value.copy()).to(like)
-        if any(kept.keys() != {"step", *_MOMENTS} for kept in state.values()):
-            raise ValueError("what the optimiser remembers is not whole")
-        self.state = state

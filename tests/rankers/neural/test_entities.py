@@ -1,19 +1,17 @@
-"""Match types and entity marks against loops straight from their definitions."""
+"""What dialogs say of entities, against loops straight from the definitions."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings, strategies as st
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import NO_RESULT
-from dialgauge.rankers import Point, points_of
-from dialgauge.rankers.neural import Entities, MarkedMemory, MatchTypes, RelationSchema
+from dialgauge.rankers import Point
+from dialgauge.rankers.neural import MatchTypes, RelationSchema, TypedEntities
 from support.soak import examples
-from support.tiny_world import point, tiny_task
+from support.tiny_world import point
 
 FACTS = [
     Fact("inn", "R_cuisine", "Thai"),
@@ -57,19 +55,15 @@ def test_a_schema_lists_relations_and_which_are_numbers() -> None:
         SCHEMA.check([Fact("inn", "R_ratings", "3")])
 
 
-@given(st.lists(asked(), min_size=1, max_size=4), st.booleans())
-def test_match_types_against_a_double_loop(found: list[Point], everything: bool) -> None:
-    types = MatchTypes(FACTS, SCHEMA, CANDIDATES)
-    contexts = types.matcher.everything(found) if everything else types.matcher.present(found)
-    matches = types.matches(contexts, torch.from_numpy)
-    by_type = torch.tensor([[1.0, 10.0, 100.0, 1000.0]]).repeat(len(found), 1)
-    added = matches.added(torch.zeros(len(found), len(CANDIDATES)), by_type)
+@given(asked())
+def test_match_types_against_a_double_loop(one: Point) -> None:
+    types = MatchTypes(FACTS, SCHEMA)
+    mentioned = set(types.said(one))
     values = {relation: {f.value.lower() for f in FACTS if f.relation == relation} for relation in SCHEMA.relations}
-    for row, one in enumerate(found):
-        for column, candidate in enumerate(CANDIDATES):
-            shared = set(words(candidate)) & (set(words(candidate)) if everything else said(one))
-            kinds = [bool(shared & values[relation]) for relation in SCHEMA.relations]
-            assert added[row, column] == sum(10**place for place, matched in enumerate(kinds) if matched)
+    for candidate in CANDIDATES:
+        matched = {kind for entity in types.named(candidate) for e, kind in mentioned if e == entity}
+        shared = set(words(candidate)) & said(one)
+        assert matched == {n for n, relation in enumerate(SCHEMA.relations) if shared & values[relation]}
 
 
 def naive_marks(one: Point) -> dict[str, set[str]]:
@@ -103,52 +97,23 @@ def naive_marks(one: Point) -> dict[str, set[str]]:
 @settings(max_examples=examples(200))
 @given(asked())
 def test_entity_marks_against_their_definitions(one: Point) -> None:
-    entities = Entities(FACTS, SCHEMA)
-    names = {
-        number: f"{kind}:{word}"
-        for kind, place in entities.kinds.items()
-        for word, found in entities.of_word.items()
-        for k, number in found
-        if k == place
-    }
+    entities = TypedEntities(FACTS, SCHEMA)
+    names = [f"{kind}:{word}" for kind, word in entities.number]
     ours: dict[str, set[str]] = {mark: set() for mark in entities.marks}
-    for entity, mark in entities.marked(one):
+    for entity, feature in entities.said(one):
+        kind, mark = divmod(feature, len(entities.marks))
+        assert names[entity].startswith(f"{entities.kinds[kind]}:")
         ours[entities.marks[mark]].add(names[entity])
     assert ours == naive_marks(one)
 
 
 def test_typed_lines_and_bare_candidates() -> None:
-    entities = Entities(FACTS, SCHEMA)
+    entities = TypedEntities(FACTS, SCHEMA)
     assert entities.typed("the INN has thai food") == ["the", "<name>", "has", "<R_cuisine>", "food"]
     assert entities.bare("call THAI greek") == ["call"]
 
 
-def test_marked_scores_against_a_loop() -> None:
-    """Two points, entities 1 to 3, two rows of weights; candidate 0 names entity 1 twice, candidate 1 names 2 and 3."""
-    point_of, entity, row = (torch.tensor(column) for column in ([0, 0, 1, 1], [1, 2, 3, 3], [0, 1, 0, 1]))
-    candidate, named = torch.tensor([0, 0, 1, 1]), torch.tensor([1, 1, 2, 3])
-    by_row = torch.tensor([[1.0, 10.0], [100.0, 1000.0]])
-    found = MarkedMemory((point_of, entity, row), 4, (candidate, named)).added(torch.zeros(2, 3), by_row)
-    assert found.tolist() == [[2.0, 10.0, 0.0], [0.0, 1100.0, 0.0]]
-
-
 def test_kinds_keep_their_numbers_in_another_world() -> None:
     other = [Fact("x", "R_location", "y"), Fact("x", "R_rating", "many"), Fact("x", "R_cuisine", "z")]
-    entities = Entities(other, SCHEMA)
-    assert list(entities.kinds) == ["name", *SCHEMA.relations]
-    assert entities.marks == Entities(FACTS, SCHEMA).marks
-
-
-def test_marks_of_real_dialogs() -> None:
-    """In every dialog of task 3 the option that is proposed is open and has the most of R_rating."""
-    task = tiny_task(3)
-    entities = Entities(task.facts, RelationSchema.of(task.facts))
-    place = entities.marks.index("most R_rating")
-    seen = 0
-    for one in points_of(task.split("tst-OOV")):
-        if "option:" in one.reply:
-            name = next(number for kind, number in entities.mentioned(one.reply) if kind == 0)
-            assert [name, place] in entities.marked(one).tolist()
-            seen += 1
-    assert seen > 30
-    assert np.array_equal(entities.marked(one), entities.marked(one))
+    moved, before = TypedEntities(other, SCHEMA), TypedEntities(FACTS, SCHEMA)
+    assert (moved.kinds, moved.marks, moved.features) == (before.kinds, before.marks, before.features)
