@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dialgauge.data import convert
     from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Task, Turn
     from dialgauge.errors import DialgaugeError
-    from dialgauge.explorer import report
+    from dialgauge.explorer import write_report
     from dialgauge.formats import read, write
     from dialgauge.lab import converse, simulate
     from dialgauge.measures import Score
@@ -52,7 +52,6 @@ __all__ = [
     "convert",
     "load_world",
     "read",
-    "report",
     "review_log",
     "score",
     "score_results",
@@ -61,6 +60,7 @@ __all__ = [
     "simulate",
     "user_faults",
     "write",
+    "write_report",
 ]
 
 if not TYPE_CHECKING:

@@ -63,7 +63,9 @@ class Kind:
     comparison: str = ""
     #: The ``presentation.RunPages``: pages, tables, charts, sentences, worst dialogues, what to read first.
     pages: str = ""
-    #: The class of several such runs, a ``report.RunSet``.
+    #: The ``report.View``: how such runs are shown.
+    view: str = ""
+    #: The class of several such runs, a ``rendering.RunSet``.
     results: str = ""
     #: A function ``(dialogues, name, *, resamples) -> Run`` that makes such a run of nothing but dialogues.
     from_dialogues: str = ""
@@ -86,7 +88,9 @@ class Kind:
         return self.title or self.name
 
     def part(
-        self, part: Literal["cards", "comparison", "pages", "results", "from_dialogues"], contract: plugins.Kind[T]
+        self,
+        part: Literal["cards", "comparison", "pages", "view", "results", "from_dialogues"],
+        contract: plugins.Kind[T],
     ) -> T | None:
         """A part, loaded and checked against its contract; None where the kind has none."""
         target: str = getattr(self, part)

@@ -160,7 +160,7 @@ def check_files(done: Ran) -> None:
         assert file.suffix in (".svg", ".pdf") and f"drew{file}" in "".join(done.outcome.err.split())
         if file.suffix == ".svg":
             chart = file.read_text("utf-8")
-            titled = "role-title-text" in chart and "role-title-subtitle" in chart
+            titled = ("role-title-text" in chart and "role-title-subtitle" in chart) or 'class="title"' in chart
             assert titled, "what it shows, and how many cases there are"
 
 

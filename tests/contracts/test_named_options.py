@@ -24,6 +24,7 @@ EVERYWHERE = {
     "--show-completion",
     "--wide",
 }
+EVERYWHERE |= {"--all"}  # what a page says of folded rows, whoever prints it
 EVERYWHERE |= {"--complete", "--wide"}  # what the completion scripts ask; on all commands that print tables
 #: Modules whose texts are not said to a user as they stand: the parsers, and the table of options that are gone.
 SILENT = ("parse.py", "options.py", "renamed.py", "completion.py", "project_file.py")

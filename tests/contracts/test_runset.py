@@ -329,7 +329,7 @@ def test_responses_may_be_in_memory(tmp_path: Path) -> None:
 
 def test_the_top_level() -> None:
     wanted = {"read", "score", "score_users", "score_tasks", "score_results", "user_faults", "converse", "simulate",
-              "compare", "report", "Store", "RunSet", "Score"}  # fmt: skip
+              "compare", "write_report", "Store", "RunSet", "Score"}  # fmt: skip
     assert wanted <= set(dialgauge.__all__)
     for name in wanted - {"Store"}:
         assert inspect.getdoc(getattr(dialgauge, name))

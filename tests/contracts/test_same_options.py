@@ -77,6 +77,7 @@ WORDED = {
     "--task": "which tasks there are, and the default",
     "--tasks": "which tasks there are",
     "--to": "the formats that the command writes",
+    "--worst": "a list with errors, or dialogues turn by turn",
     "--workers": "reproduce has workers only with --fresh",
     "--world": "instead of --data where both are possible",
     "--ratings": "which measure goes with them, for one system or several, or for the paper's dialogues",
@@ -105,7 +106,7 @@ def test_no_name_has_two_kinds_of_values(option: str) -> None:
 
 
 def test_rows_are_limited_by_one_option() -> None:
-    others = {"--most", "--rows", "--all", "--top", "--max-rows", "--head"}
+    others = {"--most", "--rows", "--top", "--max-rows", "--head"}  # --all is that of show
     assert not [(name, option) for name, options in EVERY.items() for option in options if option in others]
 
 

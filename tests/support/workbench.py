@@ -46,6 +46,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         f"self {SYSTEMS} --resamples 20",
         "self augpt.json -p canon -p llm --resamples 20",
     ),
+    "show": ("GOOD", "GOOD --worst 2"),
     "compare": (
         f"self {SYSTEMS} --pairs --sweep --show 2 --correlation pearson --resamples 20",
         "GOOD BAD --resamples 20 --pairs",

@@ -58,6 +58,7 @@ COMMANDS = {
     "init": "a folder to begin in: project file, example files, notebook",
     "data": "inspect, check and convert dialogue files; download datasets",
     "score": "score state-tracking predictions against gold, with intervals",
+    "show": "everything there is to see of a stored run",
     "compare": "which system is better, by which measure, and is it noise?",
     "babi": "bAbI restaurant tasks: simulate them, convert to them, test bots",
     "users": "simulated users: GCDF1 scores, explanations, figures, search",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from dialgauge import rendering
 from dialgauge.errors import DialgaugeError
+from dialgauge.report import Page, Terminal
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
@@ -81,6 +82,15 @@ class Screen:
             return text
         return "\n".join(part for line in text.split("\n") for part in rendering.fold_sentence(line, width))
 
+    def page(self, page: Page, *, everything: bool = False) -> None:
+        """Print a page; ``everything`` with all rows and folded texts."""
+        colour = self.stream.isatty() and "NO_COLOR" not in os.environ
+        text = Terminal(self.width or _ANY_WIDTH, everything=everything, colour=colour).page(page)
+        encoding = getattr(self.stream, "encoding", None) or "utf-8"
+        with self._writing():
+            self.stream.write(text.encode(encoding, "replace").decode(encoding))
+            self.stream.flush()
+
     def write(self, text: str) -> None:
         """Write a text exactly as it is; on a terminal, without what would act on it."""
         with self._writing():
@@ -125,8 +135,8 @@ class Screen:
             raise DialgaugeError(f"{_STREAMS[self.name]} cannot be written ({reason(error)})") from error
 
 
-#: What a pipe or a file is taken for, and a terminal that does not say how wide it is.
-_COLUMNS = 80
+#: What a pipe or a file is taken for, and a terminal that does not say how wide it is; and the width of ``--wide``.
+_COLUMNS, _ANY_WIDTH = 80, 10_000
 
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 

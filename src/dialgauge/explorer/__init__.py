@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dialgauge.explorer.reading_list import reading_address as reading_address
     from dialgauge.explorer.redaction import redacted_runs as redacted_runs
     from dialgauge.explorer.report_file import (
-        report as report,
         report_html as report_html,
         report_markdown as report_markdown,
         write_report as write_report,

@@ -114,7 +114,7 @@ def write_report(
     >>> import dialgauge
     >>> gold = {"d1": [{"hotel-area": "north"}]}
     >>> results = dialgauge.score(gold, {"mine": gold}, intervals=False)
-    >>> dialgauge.report("mine.html", results).name
+    >>> dialgauge.write_report("mine.html", results).name
     'mine.html'
     """
     target = Path(path)
@@ -124,10 +124,6 @@ def write_report(
     with atomic(target) as scratch:
         scratch.write_bytes(content.encode("utf-8", "backslashreplace"))
     return target
-
-
-#: Its name at the top level, as in ``dialgauge.report("mine.html", results)``.
-report = write_report
 
 
 def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequence[str] = (), title: str = "") -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import msgspec
 
 from dialgauge import measures
-from dialgauge.dialogue import Dialogue
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.dialogue import Dialogue, dialogue_key
+from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.files import parquet_bytes
 from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.manifest import Manifest, left_out, load, new_id, notes_of, plain
@@ -182,6 +182,17 @@ class Run:
     def dialogues(self) -> Iterator[Dialogue]:
         """The dialogues of the run's corpus, one at a time; none where it has no corpus."""
         return self._content.dialogues()
+
+    def dialogue(self, name: str) -> Dialogue:
+        """One dialogue of the corpus, whatever way its id is written."""
+        from dialgauge.runs.corpora import decode_corpus
+
+        ids = self.table("dialogues")["dialogue"]
+        known = next((own for own in ids if dialogue_key(own) == dialogue_key(name)), None)
+        if known is None:
+            raise UnknownNameError(f"run {self.id} has no dialogue '{name}'.{nearest(name, ids, listed=False)}")
+        heads, turns = (self.table(table) for table in CORPUS_TABLES)
+        return next(decode_corpus(heads.filter(heads["dialogue"] == known), turns.filter(turns["dialogue"] == known)))
 
     @property
     def has_corpus(self) -> bool:

@@ -62,6 +62,7 @@ class RunFolder:
         self.path = path
         self._manifest = manifest
         self._corpora = Corpora(path.parent)
+        self._frames: dict[str, polars.DataFrame] = {}
 
     def manifest(self, facts: Manifest) -> Manifest:
         return facts
@@ -100,6 +101,12 @@ class RunFolder:
         return TableParts([path.read_bytes() for path in self.verified(name)])
 
     def table(self, name: str) -> polars.DataFrame:
+        """A table, read and checked once."""
+        if name not in self._frames:
+            self._frames[name] = self._read(name)
+        return self._frames[name]
+
+    def _read(self, name: str) -> polars.DataFrame:
         import polars
 
         if name not in self.files:

@@ -1,0 +1,90 @@
+"""What people and programs see of runs: tables and transcripts, and every output that is made from them.
+
+A family writes one :class:`View` of tables and transcripts. Pages are made of it, and terminal, Markdown, LaTeX, CSV,
+JSON, HTML and figures of pages.
+"""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.report.charts import Picture as Picture, figure as figure
+    from dialgauge.report.counts import count_cell as count_cell, count_table as count_table
+    from dialgauge.report.dialogues import dialogue_list as dialogue_list
+    from dialgauge.report.formats import (
+        csv_page as csv_page,
+        json_document as json_document,
+        json_page as json_page,
+        latex_page as latex_page,
+        latex_table as latex_table,
+        markdown_page as markdown_page,
+        markdown_table as markdown_table,
+        write_figures as write_figures,
+        write_page as write_page,
+    )
+    from dialgauge.report.html import (
+        FileLinks as FileLinks,
+        Links as Links,
+        anchor as anchor,
+        content_policy as content_policy,
+        html_page as html_page,
+        html_pages as html_pages,
+        notebook_html as notebook_html,
+    )
+    from dialgauge.report.page import Choice as Choice, Page as Page, Remark as Remark
+    from dialgauge.report.pages import (
+        dialogue_page as dialogue_page,
+        list_page as list_page,
+        made_tables as made_tables,
+        run_page as run_page,
+        run_report as run_report,
+        run_tables as run_tables,
+        screen_tables as screen_tables,
+        side_page as side_page,
+        table_page as table_page,
+        transcript_of as transcript_of,
+        whole_list as whole_list,
+        worst_dialogues as worst_dialogues,
+        worst_page as worst_page,
+    )
+    from dialgauge.report.runset import RunSet as RunSet
+    from dialgauge.report.scores import (
+        BESIDE as BESIDE,
+        number_of as number_of,
+        part_of as part_of,
+        part_table as part_table,
+        score_cell as score_cell,
+        score_table as score_table,
+    )
+    from dialgauge.report.table import (
+        PERCENT as PERCENT,
+        Cell as Cell,
+        Chart as Chart,
+        Column as Column,
+        Link as Link,
+        Number as Number,
+        Table as Table,
+        Tone as Tone,
+        Value as Value,
+    )
+    from dialgauge.report.terminal import Terminal as Terminal
+    from dialgauge.report.transcript import (
+        Mark as Mark,
+        Transcript as Transcript,
+        Turn as Turn,
+        first_difference as first_difference,
+        side_by_side as side_by_side,
+    )
+    from dialgauge.report.view import (
+        Finding as Finding,
+        TableMaker as TableMaker,
+        View as View,
+        system_names as system_names,
+        view_of as view_of,
+    )
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -1,0 +1,351 @@
+"""Charts, drawn from the rows of a table.
+
+Bars and intervals belong to rows. A page draws them inside the rows, so each label and number stands there once; for a
+paper, :func:`figure` draws the same shapes with labels and an axis as a picture of its own. Curves are always a
+picture. Positions are percentages of the width, so shapes stretch with the page and letters keep their size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from dialgauge.errors import DialgaugeError, missing_extra
+from dialgauge.files import atomic
+from dialgauge.report.table import Cell, Column, Number, Table, is_undefined
+from dialgauge.text import plain
+
+#: Sizes of a picture in pixels.
+_WIDTH, _LABELS, _ROW, _HEIGHT, _MARGIN, _TITLE = 720, 220, 24, 280, 48, 28
+#: Colours of a picture outside a page; the style sheet of pages has its own.
+_COLOURS = {
+    "plain": "#66758a", "good": "#2c9a62", "bad": "#d5544b", "warn": "#b57d0c",
+    "series-0": "#2b4fd0", "series-1": "#d5544b", "series-2": "#2c9a62", "series-3": "#b57d0c", "series-4": "#8b5fd0",
+}  # fmt: skip
+#: Shades of a heat map, from the least value to the largest, and how many of them have dark letters.
+SHADES = ("#f7f9fc", "#e3eaf6", "#c8d6ee", "#a8bee4", "#86a4d8", "#6488ca", "#476cb8", "#30519c", "#1f3a7c", "#13265a")
+_DARK = 5
+#: Ticks that are labelled on an axis of whole numbers.
+_TICKS = 12
+
+
+class Shape(Struct, frozen=True):
+    """Something drawn in a row, from ``start`` to ``end`` in percent of the width, at a ``height`` in percent.
+
+    ``look`` is a tone, or the number of a series.
+    """
+
+    kind: Literal["bar", "line", "dot", "rule"]
+    start: float
+    end: float
+    look: str = "plain"
+    title: str = ""
+    height: float = 50.0
+
+
+class Axis(Struct, frozen=True):
+    """The values from one edge of a chart to the other, and those that are labelled."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...] = ()
+    number: Number = Number()
+
+    def at(self, value: float) -> float:
+        """Where a value stands, in percent."""
+        return round(100 * (value - self.low) / (self.high - self.low), 2)
+
+    def labels(self) -> list[tuple[float, str]]:
+        """Where each tick stands, and its text."""
+        return [(self.at(tick), self.number.text(tick)) for tick in self.ticks]
+
+
+class RowChart:
+    """Bars or intervals: what is drawn in each row of a table."""
+
+    def __init__(self, table: Table, kind: str, columns: Sequence[str]) -> None:
+        self.kind = kind
+        self.places = [index for index, column in enumerate(table.columns) if column.name in columns]
+        self.columns = [table.columns[index] for index in self.places]
+        drawn = [(column, row[index]) for row in table.rows for index, column in self._placed()]
+        #: Shares are drawn and amounts beside them are not: one axis has one unit.
+        self.percent = any(_number(column, cell).percent for column, cell in drawn)
+        if kind == "bars":
+            self.axis = Axis(0.0, max([1.0, *map(self.total, table.rows)]))
+        else:
+            self.axis = _axis([(column, cell) for column, cell in drawn if self._fits(column, cell)])
+
+    @property
+    def keyed(self) -> bool:
+        """Whether a reader needs to be told which colour is which column."""
+        return len(self.columns) > 1
+
+    def look(self, column: Column) -> str:
+        """How a column is drawn: in its tone as a part of a bar, else as a series among others."""
+        return column.tone if self.kind == "bars" else f"series-{self.columns.index(column)}"
+
+    def total(self, row: Sequence[Cell]) -> float:
+        """The length of a bar; 0 if there are no bars."""
+        return sum(map(_amount, self._cells(row))) if self.kind == "bars" else 0.0
+
+    def shapes(self, row: Sequence[Cell]) -> list[Shape]:
+        """What is drawn in a row."""
+        return list(self._bars(row) if self.kind == "bars" else self._intervals(row))
+
+    def _bars(self, row: Sequence[Cell]) -> Iterator[Shape]:
+        start = 0.0
+        for column, cell in zip(self.columns, self._cells(row), strict=True):
+            end = start + _amount(cell)
+            look = cell.tone if cell.tone != "plain" else self.look(column)
+            if end > start:
+                title = f"{column.name}: {column.text(cell)}"
+                yield Shape("bar", self.axis.at(start), self.axis.at(end), look, title)
+            start = end
+
+    def _intervals(self, row: Sequence[Cell]) -> Iterator[Shape]:
+        yield from (Shape("rule", self.axis.at(tick), self.axis.at(tick), "rule") for tick in self.axis.ticks)
+        for number, (column, cell) in enumerate(zip(self.columns, self._cells(row), strict=True), start=1):
+            if self._fits(column, cell):
+                value, *_ = ends = _ends(cell)
+                look = cell.tone if cell.tone != "plain" else self.look(column)
+                title = f"{column.name}: {column.text(cell)} {column.interval(cell)}".strip()
+                height = 100 * number / (len(self.columns) + 1)
+                yield Shape("line", self.axis.at(min(ends)), self.axis.at(max(ends)), look, title, height)
+                yield Shape("dot", self.axis.at(value), self.axis.at(value), look, title, height)
+
+    def _placed(self) -> list[tuple[int, Column]]:
+        return list(zip(self.places, self.columns, strict=True))
+
+    def _cells(self, row: Sequence[Cell]) -> list[Cell]:
+        return [row[index] for index in self.places]
+
+    def _fits(self, column: Column, cell: Cell) -> bool:
+        return bool(_ends(cell)) and _number(column, cell).percent == self.percent
+
+
+def row_chart(table: Table) -> RowChart | None:
+    """The chart that belongs into the rows of a table; None if it has none."""
+    if table.chart is None or table.chart.kind not in ("bars", "intervals") or not table.rows:
+        return None
+    return RowChart(table, table.chart.kind, table.chart.columns)
+
+
+def shade_of(table: Table, index: int, cell: Cell) -> int | None:
+    """The shade of a cell in a heat map: its place among ``SHADES``; None if it has none."""
+    if table.chart is None or table.chart.kind != "heat" or table.columns[index].name not in table.chart.columns:
+        return None
+    places = [place for place, column in enumerate(table.columns) if column.name in table.chart.columns]
+    values = [_amount(row[place]) for row in table.rows for place in places if _ends(row[place])]
+    if not _ends(cell):
+        return None
+    low, high = min(values), max(values)
+    return round((_amount(cell) - low) / (high - low) * (len(SHADES) - 1)) if high > low else 0
+
+
+def figure(table: Table, *, styled: bool = True) -> str:
+    """The chart of a table as a picture (SVG); ``styled`` ones carry their colours, title and key along, for papers."""
+    if table.chart is None or not table.rows:
+        raise ValueError(f"'{table.title}' has no chart")
+    chart = row_chart(table)
+    if table.chart.kind == "heat":
+        height, pieces = _heat(table)
+    else:
+        height, pieces = _curves(table, table.chart.columns) if chart is None else _rows(table, chart)
+    rules = "".join(f".{look}{{fill:{colour};stroke:{colour}}}" for look, colour in _COLOURS.items())
+    style = f"<style>.axis{{stroke:#ccc}}{rules}.curve{{fill:none}}text[x]{{font:13px sans-serif;stroke:none}}</style>"
+    top = 0
+    if styled:
+        top = _TITLE
+        pieces = [style, f'<text x="0" y="{16 - _TITLE}" class="title">{_text(table.title)}</text>', *pieces]
+        if chart is not None and chart.keyed:
+            pieces += _key([(chart.look(column), column.name) for column in chart.columns], height)
+            height += _ROW
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="figure" viewBox="0 {-top} {_WIDTH} {height + top}" role="img"'
+    )
+    return "".join([f'{head} aria-label="{_text(table.title)}">', *pieces, "</svg>"])
+
+
+class Picture:
+    """The chart of a table, for a notebook or a file."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def content(self, ending: str) -> bytes:
+        """The picture as ``.svg``, or as ``.pdf`` with the extra ``figures``."""
+        svg = figure(self.table)
+        if ending == ".svg":
+            return svg.encode()
+        if ending != ".pdf":
+            raise DialgaugeError(f"a figure is written as .svg or .pdf (got '{ending}')")
+        try:
+            from vl_convert import svg_to_pdf
+        except ModuleNotFoundError as error:
+            raise missing_extra("vl-convert-python", "figures", "a PDF") from error
+        pdf: bytes = svg_to_pdf(svg)
+        return pdf
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture, atomically; the ending says how."""
+        target = Path(path)
+        content = self.content(target.suffix.lower())
+        with atomic(target) as scratch:
+            scratch.write_bytes(content)
+        return target
+
+    def _repr_svg_(self) -> str:
+        return figure(self.table)
+
+
+def _key(looks: Sequence[tuple[str, str]], top: float) -> list[str]:
+    """Which colour is which column, in a line."""
+    pieces, x = [], float(_LABELS)
+    for look, name in looks:
+        pieces.append(f'<rect class="{look}" x="{x}" y="{top}" width="10" height="10"/>')
+        pieces.append(f'<text x="{x + 14}" y="{top + 10}">{_text(name)}</text>')
+        x += 34 + 8 * len(name)
+    return pieces
+
+
+def _heat(table: Table) -> tuple[float, list[str]]:
+    """A square for each cell, shaded, with its value; rows and columns are named at the edges."""
+    chosen = table.chart.columns if table.chart is not None else ()
+    shown = [index for index, column in enumerate(table.columns) if column.name in chosen]
+    width, top = (_WIDTH - _LABELS - _MARGIN) / len(shown), _ROW
+    pieces = []
+    for place, index in enumerate(shown):
+        x = _LABELS + width * (place + 0.5)
+        pieces.append(f'<text x="{x}" y="{top - 8}" text-anchor="middle">{_text(table.columns[index].name)}</text>')
+    for number, row in enumerate(table.rows):
+        y = top + _ROW * number
+        label = _text(table.columns[0].text(row[0]))
+        pieces.append(f'<text x="{_LABELS - 8}" y="{y + 16}" text-anchor="end">{label}</text>')
+        for place, index in enumerate(shown):
+            if (shade := shade_of(table, index, row[index])) is not None:
+                x, value = _LABELS + width * place, table.columns[index].text(row[index])
+                ink = "#15191f" if shade < _DARK else "#ffffff"
+                size = f'width="{width - 1}" height="{_ROW - 1}"'
+                pieces.append(f'<rect x="{x}" y="{y}" {size} fill="{SHADES[shade]}" stroke="none"/>')
+                pieces.append(
+                    f'<text x="{x + width / 2}" y="{y + 16}" text-anchor="middle" fill="{ink}">{_text(value)}</text>'
+                )
+    return top + _ROW * len(table) + 8, pieces
+
+
+def _rows(table: Table, chart: RowChart) -> tuple[float, list[str]]:
+    """All rows with their labels on the left, and the axis below."""
+    width, bottom = _WIDTH - _LABELS - _MARGIN, _ROW * len(table)
+    pieces = []
+    for place, text in chart.axis.labels():
+        x = _LABELS + width * place / 100
+        pieces.append(f'<line class="axis" x1="{x}" x2="{x}" y1="0" y2="{bottom}"/>')
+        pieces.append(f'<text x="{x}" y="{bottom + 18}" text-anchor="middle">{text}</text>')
+    for number, row in enumerate(table.rows):
+        label = _text(table.columns[0].text(row[0]))
+        pieces.append(f'<text x="{_LABELS - 8}" y="{_ROW * (number + 0.5) + 4}" text-anchor="end">{label}</text>')
+        for shape in chart.shapes(row):
+            start, end = (_LABELS + width * place / 100 for place in (shape.start, shape.end))
+            middle = _ROW * (number + shape.height / 100)
+            if shape.kind == "bar":
+                pieces.append(
+                    f'<rect class="{shape.look}" x="{start}" y="{middle - 7}" width="{end - start}" height="14"/>'
+                )
+            elif shape.kind == "line":
+                pieces.append(
+                    f'<line class="{shape.look}" x1="{start}" x2="{end}" y1="{middle}" y2="{middle}" stroke-width="2"/>'
+                )
+            elif shape.kind == "dot":
+                pieces.append(f'<circle class="{shape.look}" cx="{start}" cy="{middle}" r="4"/>')
+        if total := chart.total(row):
+            x = _LABELS + width * chart.axis.at(total) / 100 + 6
+            pieces.append(f'<text x="{x}" y="{_ROW * (number + 0.5) + 4}">{total:,g}</text>')
+    unit = "%" if chart.percent else ""
+    title = " ".join(filter(None, [chart.columns[0].name if not chart.keyed else "", unit]))
+    pieces.append(
+        f'<text x="{_LABELS + width / 2}" y="{bottom + 36}" text-anchor="middle" class="quiet">{_text(title)}</text>'
+    )
+    return bottom + _MARGIN, pieces
+
+
+def _curves(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
+    """One curve for each column over the first one, each with its name at its end."""
+    points = [(float(row[0].value), row) for row in table.rows if isinstance(row[0].value, int | float)]
+    places = [place for place, _ in points]
+    ticks = tuple(places) if len(places) <= _TICKS else tuple(places[:: math.ceil(len(places) / _TICKS)])
+    across = Axis(min(places), max(*places, min(places) + 1), ticks)
+    drawn = [(index, column) for index, column in enumerate(table.columns) if column.name in columns]
+    along = _axis([(column, row[index]) for _, row in points for index, column in drawn])
+    width, depth = _WIDTH - 3 * _MARGIN, _HEIGHT - _MARGIN
+
+    def x(value: float) -> float:
+        return round(_MARGIN + width * across.at(value) / 100, 1)
+
+    def y(value: float) -> float:
+        return round(10 + depth * (1 - along.at(value) / 100), 1)
+
+    pieces = []
+    for tick in along.ticks:
+        pieces.append(f'<line class="axis" x1="{_MARGIN}" x2="{_MARGIN + width}" y1="{y(tick)}" y2="{y(tick)}"/>')
+        pieces.append(f'<text x="{_MARGIN - 6}" y="{y(tick) + 4}" text-anchor="end">{along.number.text(tick)}</text>')
+    pieces += [f'<text x="{x(tick)}" y="{_HEIGHT - 16}" text-anchor="middle">{tick:g}</text>' for tick in across.ticks]
+    pieces.append(
+        f'<text x="{_MARGIN + width / 2}" y="{_HEIGHT - 1}" text-anchor="middle" class="quiet">'
+        f"{_text(table.columns[0].name)}</text>"
+    )
+    names = []
+    for number, (index, column) in enumerate(drawn):
+        curve = [(x(place), y(_ends(row[index])[0])) for place, row in points if _ends(row[index])]
+        if not curve:
+            continue
+        path = " ".join(f"{left},{top}" for left, top in curve)
+        pieces.append(f'<polyline class="series-{number % 5} curve" points="{path}" stroke-width="2"/>')
+        names.append((curve[-1][1], curve[-1][0], f"series-{number % 5}", column.name))
+    lowest = 0.0
+    for top, left, look, name in sorted(names):  # pushed apart where curves end close together
+        lowest = max(top, lowest + 14)
+        pieces.append(f'<text class="{look}" x="{left + 6}" y="{lowest + 4}">{_text(name)}</text>')
+    return _HEIGHT, pieces
+
+
+def _axis(drawn: Sequence[tuple[Column, Cell]]) -> Axis:
+    """Shares run from 0 to 100; anything else runs over round numbers, with 0 in sight."""
+    numbers = [_number(column, cell) for column, cell in drawn] or [Number()]
+    values = [0.0, *(end for _, cell in drawn for end in _ends(cell))]
+    percent, signed = numbers[0].percent, numbers[0].signed
+    if percent and not signed:
+        return Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), Number(0, percent=True))
+    step = _round_step((max(values) - min(values) or 1.0) / 4)
+    first, last = math.floor(min(values) / step), math.ceil(max(values) / step)
+    digits = max(0, -math.floor(math.log10(100 * step if percent else step)))
+    ticks = tuple(step * place for place in range(first, max(last, first + 1) + 1))
+    return Axis(ticks[0], ticks[-1], ticks, Number(digits, percent, signed))
+
+
+def _round_step(least: float) -> float:
+    """The smallest of ..., 1, 2, 5, 10, ... that is no less."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-9))
+
+
+def _number(column: Column, cell: Cell) -> Number:
+    return cell.number or column.number
+
+
+def _ends(cell: Cell) -> list[float]:
+    """The value of a cell, and the ends of its interval; empty if it holds no number."""
+    ends = (cell.value, cell.low, cell.high)
+    return [float(end) for end in ends if isinstance(end, int | float) and not is_undefined(end)]
+
+
+def _amount(cell: Cell) -> float:
+    return next(iter(_ends(cell)), 0.0)
+
+
+def _text(text: str) -> str:
+    return escape(plain(text))

@@ -1,0 +1,205 @@
+"""The pages there are of runs: a run, its list of dialogues, one dialogue, two side by side, a table, a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.kinds import kind_named
+from dialgauge.report.dialogues import PAGE, PAGE_SIZE, dialogue_list
+from dialgauge.report.page import Page
+from dialgauge.report.scores import score_cell, score_table
+from dialgauge.report.table import Link, Table
+from dialgauge.report.transcript import Transcript
+from dialgauge.report.view import view_of
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run
+
+#: Rows of the list of dialogues on the page of a run, and of a table on a page of its own.
+_SHORT_LIST, _ROWS = 10, 500
+
+
+def run_tables(run: Run) -> dict[str, Callable[[], Table | None]]:
+    """All tables of a run by name: its scores, what its kind shows, its dialogues, and where it comes from."""
+    return {
+        "scores": lambda: score_table([run], heads=view_of(run).scores(run)) if run.scores else None,
+        **{name: partial(make, run) for name, make in view_of(run).tables.items()},
+        "dialogues": lambda: _short_list(run),
+        "coverage": lambda: _coverage(run),
+        "provenance": lambda: _provenance(run),
+    }
+
+
+def run_page(run: Run, names: Sequence[str] | None = None) -> Page:
+    """A run with some of its tables, or with all of them."""
+    view, kind = view_of(run), kind_named(run.kind)
+    headline = next((name for name in kind.headline if name in run.scores), None)
+    return Page(
+        title=f"{run.name}: {kind.heading.lower()}",
+        runs=[run.id],
+        verdict=view.verdict(run),
+        headline=(headline, score_cell(run.scores[headline])) if headline else None,
+        warnings=view.warnings(run),
+        tables=made_tables(run_tables(run), names),
+        notes=run.notes,
+        signature=run.signature,
+    )
+
+
+def screen_tables(run: Run) -> list[str]:
+    """The tables that a terminal shows unless asked for others."""
+    return ["scores", *view_of(run).screen]
+
+
+def list_page(run: Run, only: Mapping[str, str]) -> Page:
+    """The dialogues of a run that pass the filters, a page of them."""
+    dialogues = dialogue_list(run)
+    names = dialogues.matching(only)
+    pages = max(1, -(-len(names) // PAGE_SIZE))
+    number = min(int(only[PAGE]), pages) if only.get(PAGE, "").isdecimal() else 1
+    asked = {name: value for name, value in only.items() if name != PAGE}
+    table = dialogues.table(names[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], asked)
+    table.answer = dialogues.answer(names, asked)
+    if pages > 1:
+        table.notes.append(f"Page {number:,} of {pages:,}: {counted(len(names), 'dialogue')}.")
+    ways = {"the run": Link(runs=(run.id,))}
+    ways |= {"previous": Link(only={**asked, PAGE: str(number - 1)})} if number > 1 else {}
+    ways |= {"next": Link(only={**asked, PAGE: str(number + 1)})} if number < pages else {}
+    return Page(
+        title=f"{run.name}: dialogues",
+        runs=[run.id],
+        tables={"dialogues": table},
+        choices=dialogues.choices(only),
+        ways=ways,
+    )
+
+
+def whole_list(run: Run, only: Mapping[str, str]) -> Page:
+    """All dialogues of a run that pass the filters."""
+    dialogues = dialogue_list(run)
+    table = dialogues.table(dialogues.matching(only), only)
+    return Page(title=f"{run.name}: dialogues", runs=[run.id], tables={"dialogues": table})
+
+
+def worst_page(run: Run, most: int) -> Page:
+    """The worst dialogues of a run with their errors, a line for each."""
+    dialogues = dialogue_list(run)
+    table = dialogues.table(dialogues.ranked[:most], {})
+    return Page(title=f"{run.name}: worst dialogues", runs=[run.id], tables={"dialogues": table})
+
+
+def dialogue_page(run: Run, *names: str, only: Mapping[str, str] | None = None) -> Page:
+    """Some dialogues of a run, turn by turn; of one, with the ways through the list it was found in."""
+    shown = [(transcript_of(run, name),) for name in names]
+    single = shown[0][0].dialogue if len(shown) == 1 else counted(len(names), "dialogue")
+    page = Page(title=f"{run.name}: {single}", runs=[run.id], dialogues=shown)
+    if only is None or len(names) > 1:
+        return page
+    found = dialogue_list(run).matching(only)
+    ways = {"the run": Link(runs=(run.id,)), "its list": Link(only={PAGE: "1", **only})}
+    if single in found:
+        place = found.index(single)
+        near = {"previous": place - 1, "next": place + 1}
+        ways |= {
+            name: Link(dialogue=found[other], only=only) for name, other in near.items() if 0 <= other < len(found)
+        }
+        ways["its list"] = Link(only={**only, PAGE: str(place // PAGE_SIZE + 1)})
+    return replace(page, ways=ways)
+
+
+def side_page(runs: Sequence[Run], *names: str) -> Page:
+    """One dialogue as two runs have it, or two dialogues of one run, side by side."""
+    pairs = [(run, name) for run in runs for name in names]
+    if len(pairs) != 2:
+        raise DialgaugeError("two stand side by side: name two runs and a dialogue, or a run and two of its dialogues")
+    first, second = (transcript_of(run, name) for run, name in pairs)
+    title = (
+        f"{first.dialogue}: {first.run} and {second.run}"
+        if len(runs) > 1
+        else f"{first.run}: {first.dialogue} and {second.dialogue}"
+    )
+    return Page(title=title, runs=[run.id for run in runs], dialogues=[(first, second)])
+
+
+def table_page(run: Run, name: str, number: int) -> Page:
+    """One table of a run with all of its rows, a page of them."""
+    table = made_tables(run_tables(run), [name]).get(name)
+    if table is None:
+        raise DialgaugeError(f"run {run.id} has nothing to show as '{name}'")
+    pages = max(1, -(-len(table) // _ROWS))
+    start = (min(number, pages) - 1) * _ROWS
+    ways = {"the run": Link(runs=(run.id,))}
+    ways |= {"previous": Link(table=name, only={PAGE: str(number - 1)})} if number > 1 else {}
+    ways |= {"next": Link(table=name, only={PAGE: str(number + 1)})} if number < pages else {}
+    table.rows, table.first = table.rows[start : start + _ROWS], None
+    return Page(title=f"{run.name}: {table.title}", runs=[run.id], tables={name: table}, ways=ways)
+
+
+def run_report(run: Run, dialogues: Sequence[str]) -> Page:
+    """Everything about a run and some of its dialogues, for one file."""
+    return replace(run_page(run), dialogues=[(transcript_of(run, name),) for name in dialogues])
+
+
+def worst_dialogues(run: Run, most: int) -> list[str]:
+    """The ids of the worst dialogues of a run."""
+    return dialogue_list(run).ranked[:most]
+
+
+def transcript_of(run: Run, name: str) -> Transcript:
+    """One dialogue of a run."""
+    return view_of(run).transcript(run, run.dialogue(name))
+
+
+def made_tables(makers: Mapping[str, Callable[[], Table | None]], names: Sequence[str] | None) -> dict[str, Table]:
+    """The tables of these names, or all there are; what the run has nothing for is left out.
+
+    Where all are asked for, one that cannot be made says so and hides no other.
+    """
+    for name in names or ():
+        if name not in makers:
+            raise DialgaugeError(f"there is no table '{name}'.{nearest(name, makers)}")
+    made: dict[str, Table | None] = {}
+    for name in makers if names is None else names:
+        try:
+            made[name] = makers[name]()
+        except DialgaugeError as error:
+            if names is not None:
+                raise
+            made[name] = Table(name, [], answer=f"This table cannot be made: {error}.", tone="bad")
+    return {name: table for name, table in made.items() if table is not None}
+
+
+def _short_list(run: Run) -> Table | None:
+    dialogues = dialogue_list(run)
+    return dialogues.table(dialogues.ranked, {}, first=_SHORT_LIST) if dialogues.ranked else None
+
+
+def _coverage(run: Run) -> Table | None:
+    table = Table(
+        "Coverage",
+        ["unit", "expected", "read", "scored", "failed"],
+        answer=f"{run.coverage.sentence()}.",
+        tone="good" if run.coverage.complete else "warn",
+    )
+    for unit, count in run.coverage.units.items():
+        table.add(unit, count.expected, count.read, count.scored, count.failed)
+    return table if table.rows else None
+
+
+def _provenance(run: Run) -> Table:
+    manifest = run.manifest
+    facts = {
+        "run": run.id,
+        "kind": run.kind,
+        "created": f"{manifest.created:%Y-%m-%d %H:%M} UTC",
+        "command": " ".join(manifest.command),
+        "versions": ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
+        **{given.role or "input": given.path for given in manifest.inputs},
+    }
+    return Table("Where it comes from", ["fact", "value"], facts.items())
