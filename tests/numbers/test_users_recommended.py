@@ -44,7 +44,6 @@ MAPS: dict[str, Any] = {
     "taxis": {"departure": {"taxi": values(ely=["ely"])}},
     "days": {"day": values(friday=["friday", "this friday"]), "name": values(x=["x"])},
     "times": {"leaveat": {"taxi": values(**{"09:15": ["09:15"], "15:09": ["15:09"]})}},
-    "two sixes": {"leaveat": {"taxi": values(**{"06:00": ["06:00", "6:00"], "18:00": ["18:00", "6:00"]})}},
 }
 #: The dialogue cannot be scored.
 FAILS = None
@@ -91,9 +90,6 @@ CASES = [
     ),
     Case("no name", CAFE, "restaurant inform name=the restaurant /", "I-GCDF1 restaurant f1", 0, 0, "names"),
     Case("a value with request in it", HOTEL, "hotel inform area=on request /", I_F1, 0, 0, "areas"),
-    Case("the goal's value wins", leaving("18:00"), "taxi inform leaveAt=6:00 /", TAXI, 1, 0, "two sixes"),
-    Case("the same digits", leaving("09:15"), "taxi inform leaveAt=15 : 09 /", TAXI, 0, 1, "times"),
-    Case("a time in the afternoon", leaving("15:09"), "taxi inform leaveAt=3:09 pm /", TAXI, 1, 0, "times"),
     Case("no time at all", leaving("09:15"), "taxi inform leaveAt=25:70 /", TAXI, 0, 0, "times"),
 ]
 

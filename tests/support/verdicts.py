@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dialgauge.dialogue import Goal, Task
 from dialgauge.users import COMBINED, DialogueScore
 
 
@@ -11,7 +10,7 @@ def assert_verdicts_add_up(score: DialogueScore) -> None:
     for each in score.verdicts:
         lost = each.verdict != "pooled" and each.fp + each.fn > 0
         assert (lost or each.verdict == "repeated-forgiven") == (each.cause is not None), (score.id, each)
-        assert each.behaviours or not lost, (score.id, each)
+        assert each.labels or not lost, (score.id, each)
     for measure, scores in score.scores.items():
         for domain, found in scores.items():
             rows = [
@@ -22,14 +21,3 @@ def assert_verdicts_add_up(score: DialogueScore) -> None:
             sums = tuple(sum(getattr(row, key) for row in rows) for key in ("tp", "fp", "fn"))
             assert sums == (found.tp, found.fp, found.fn), (score.id, measure, domain)
             assert sum(score.lost[measure].get(domain, {}).values()) == found.fp + found.fn, (score.id, measure, domain)
-
-
-def final_goal(score: DialogueScore) -> Goal:
-    """The goal as R-GCDF1 saw it: without the requests that a failed search made pointless."""
-    tasks = {
-        domain: Task(info=task.info, fail_info=task.fail_info, book=task.book, fail_book=task.fail_book)
-        if domain in score.requests_removed
-        else task
-        for domain, task in score.goal.tasks.items()
-    }
-    return Goal(tasks=tasks, message=score.goal.message)

@@ -56,7 +56,7 @@ def test_lost_points_by_fault_and_reason(run: Run, convlab: ScoredConversations)
             any(each.cause == fault and each.fp + each.fn for each in score.verdicts) for score in convlab.results
         )
         assert count(run, fault=fault) == want > 0
-    loops = sum(any("lost/loop" in each.behaviours for each in score.verdicts) for score in convlab.results)
+    loops = sum(any("lost/loop" in each.labels for each in score.verdicts) for score in convlab.results)
     assert count(run, behaviour="lost/loop") == loops > 400
 
 

@@ -53,8 +53,8 @@ def test_a_dialogue_without_annotation_fails_alone() -> None:
     assert not isinstance(good, Failure)
 
 
-def test_a_profile_that_recognises_nothing_is_refused_and_the_right_one_named(own: str) -> None:
-    with pytest.raises(DialgaugeError, match=r"profile own recognises none of the 3 acts.*multiwoz21") as caught:
+def test_a_profile_that_recognises_nothing_is_refused(own: str) -> None:
+    with pytest.raises(DialgaugeError, match=r"profile own recognises none of the 3 acts") as caught:
         dialgauge.score_users([GOOD], profile=own, resamples=0)
     assert "Hotel-Inform" in str(caught.value)
 
@@ -82,23 +82,6 @@ def test_unknown_domains_are_named_where_every_dialogue_fails() -> None:
     assert isinstance(next(Scorer().score_all([dialogue])), Failure)
     with pytest.raises(DialgaugeError, match=r"multiwoz21 knows none of the domains.*RideSharing_1"):
         dialgauge.score_users([dialogue], resamples=0)
-
-
-def test_misspelt_slots_of_goals_are_named_with_the_slot_that_is_meant() -> None:
-    def wanting(id: str, **info: str) -> Dialogue:
-        return talk({"hotel": Task(info=info)}, ("hotel inform stars=4", "hotel inform area=north"), (), id=id)
-
-    good, bad = wanting("good", area="north", stars="4"), wanting("bad", area="north", stras="4")
-    users = dialgauge.score_users([good, bad], resamples=0)[0]
-    (note,) = users.notes
-    assert note == (
-        "slots of the goals that nobody ever uttered, maybe misspelt: 'stras' of 'hotel' in 1 goal. "
-        "Did you mean 'stars'?"
-    )
-    other = wanting("other", area="north", stars="4", parking="yes")
-    assert dialgauge.score_users([good, other], resamples=0)[0].notes == []
-    beside = wanting("beside", stars="4", star="4")
-    assert dialgauge.score_users([beside], resamples=0)[0].notes == []
 
 
 def test_requests_written_in_another_way_than_the_profile_expects_are_refused() -> None:

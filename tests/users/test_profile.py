@@ -47,11 +47,8 @@ def test_slots_of_acts_take_the_names_of_goals(tmp_path: Path) -> None:
     path = tmp_path / "pizza.yaml"
     path.write_text(OWN + "slot_names:\n  '*': {top: topping}\n  drinks: {top: lid}\n")
     scorer = Scorer(profile=load_profile(str(path)))
-    said = scorer.context(talk({}, ("pizza tell top=ham", "drinks tell top=red"), ())).user_parameters()
-    assert {service: list(texts) for service, texts in said.items()} == {
-        "pizza": ["topping===ham"],
-        "drinks": ["lid===red"],
-    }
+    said = scorer.score(talk({}, ("pizza tell top=ham", "drinks tell top=red"), ())).verdicts
+    assert [(each.domain, each.item) for each in said] == [("pizza", "topping===ham"), ("drinks", "lid===red")]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +56,7 @@ def test_slots_of_acts_take_the_names_of_goals(tmp_path: Path) -> None:
     [
         ("name: x\nacts: {informs: [a]}\ndomains: {}\n", "Did you mean 'inform'"),
         ("name: x\nacts: {}\ndomains: {}\nslots: []\n", "slots"),
-        ("name: x\nacts: {}\ndomains: {}\ntime_slot: []\n", "Did you mean 'time_slots'"),
+        ("name: x\nacts: {}\ndomains: {}\nchoice_slot: []\n", "Did you mean 'choice_slots'"),
         ("name: x\nacts: {}\ndomains: {pizza: {entity_slot: [name]}}\n", "entity_slot.*domains.pizza.*'entity_slots'"),
         ("name: x\nacts: {inform: ['(']}\ndomains: {}\n", "regular expression"),
         ("name: x\nacts: {}\ndomains: {}\n", "no expression for the act family 'inform'"),

@@ -116,8 +116,8 @@ def test_references_to_something_said_are_not_normalised() -> None:
 
 def test_of_several_values_in_a_turn_single_ones_come_first_and_later_acts_before_earlier() -> None:
     turn = ("hotel inform a=1|2", "hotel inform b=3", "hotel inform c=4|5")
-    said = Scorer().context(talk(HOTEL, turn, ())).user_parameters()["hotel"]
-    assert list(said) == ["b===3", "c===4", "c===5", "a===1", "a===2"]
+    said = [each.item for each in Scorer().score(talk(HOTEL, turn, ())).verdicts if each.turn == 0]
+    assert said == ["b===3", "c===4", "c===5", "a===1", "a===2"]
 
 
 @pytest.mark.parametrize(

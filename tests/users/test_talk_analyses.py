@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import cycle
 
 import pytest
 from msgspec.structs import asdict
 
-from dialgauge.dialogue import Act, Dialogue, Speaker, Task, Turn
+from dialgauge.dialogue import Dialogue, Task
 from dialgauge.users import (
     Confusion,
     Loop,
@@ -16,11 +15,9 @@ from dialgauge.users import (
     Scorer,
     because,
     expression_pattern,
-    load_profile,
     main_confusion,
     misheard,
 )
-from dialgauge.users.turns import ActLexicon, Preparation, PreparedTurn
 from support.talks import act, mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
@@ -164,23 +161,6 @@ def test_ends() -> None:
     assert scorer.score(talk(HOTEL, *([SAME, ()] * 3), ("general bye",), ())).end == "loop"
     assert scorer.score(talk(HOTEL, SAME, (), ("general bye",), ())).end == "goodbye"
     assert scorer.score(talk(HOTEL, SAME, ())).end == "open"
-
-
-def test_equal_acts_give_the_very_same_utterance() -> None:
-    lexicon = ActLexicon(load_profile("multiwoz21"), merge_values=False, strict=True)
-    preparation = Preparation(lexicon, requests_carry_service=False, max_turns=200)
-
-    def prepared(*acts: tuple[Act, ...]) -> list[PreparedTurn]:
-        speakers: cycle[Speaker] = cycle(("user", "system"))
-        turns = tuple(Turn(speaker=next(speakers), acts=each) for each in acts)
-        return preparation.turns(Dialogue(id="d", turns=turns))
-
-    said = (Act("Hotel-Inform", "hotel", "area", ("north",)),)
-    first, answer, second = prepared(said, said, said)
-    assert first.said is second.said is prepared(said)[0].said
-    assert (answer.speaker, answer.said) == ("system", first.said)
-    [other] = prepared((Act("Hotel-Inform", "hotel", "area", ("south",)),))
-    assert other.said is not first.said
 
 
 def test_acts_that_were_heard_otherwise_stand_beside_what_was_said() -> None:

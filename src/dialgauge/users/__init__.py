@@ -11,6 +11,13 @@ if TYPE_CHECKING:
         likeness_document as likeness_document,
         likeness_table as likeness_table,
     )
+    from dialgauge.users.causes import (
+        CAUSES as CAUSES,
+        Confusion as Confusion,
+        Loop as Loop,
+        main_confusion as main_confusion,
+        misheard as misheard,
+    )
     from dialgauge.users.config import GcdfConfig as GcdfConfig, load_config as load_config
     from dialgauge.users.conversation_files import conversation_named as conversation_named
     from dialgauge.users.conversations import (
@@ -34,9 +41,7 @@ if TYPE_CHECKING:
         verdict_table as verdict_table,
     )
     from dialgauge.users.labels import LABELS as LABELS, REASONS as REASONS
-    from dialgauge.users.loops import CAUSES as CAUSES, Loop as Loop, main_confusion as main_confusion
     from dialgauge.users.measures import FAULTS as FAULTS, UserEvidence as UserEvidence, score_name as score_name
-    from dialgauge.users.mishearing import Confusion as Confusion, misheard as misheard
     from dialgauge.users.patterns import expression_pattern as expression_pattern
     from dialgauge.users.presentation import (
         as_system as as_system,
@@ -50,15 +55,6 @@ if TYPE_CHECKING:
         shipped as shipped,
     )
     from dialgauge.users.queries import Query as Query, find as find, several_meanings as several_meanings
-    from dialgauge.users.records import (
-        COMBINED as COMBINED,
-        MEASURES as MEASURES,
-        VERDICTS as VERDICTS,
-        DialogueScore as DialogueScore,
-        MeasureName as MeasureName,
-        MentionVerdict as MentionVerdict,
-        prf_score as prf_score,
-    )
     from dialgauge.users.reference import (
         SECTIONS as SECTIONS,
         behaviour_tree as behaviour_tree,
@@ -84,6 +80,14 @@ if TYPE_CHECKING:
     from dialgauge.users.sentences import (
         misheard_sentences as misheard_sentences,
         sentence_table as sentence_table,
+    )
+    from dialgauge.users.verdicts import (
+        COMBINED as COMBINED,
+        MEASURES as MEASURES,
+        VERDICTS as VERDICTS,
+        DialogueScore as DialogueScore,
+        MeasureName as MeasureName,
+        Verdict as Verdict,
     )
 
 

@@ -21,8 +21,8 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Corpus, read
 from dialgauge.rendering import Column, Table
 from dialgauge.stats import SMOOTHING, cramer_von_mises, histogram, kullback_leibler, ratio_intervals
+from dialgauge.users.acts import ActReader
 from dialgauge.users.scorer_settings import PROFILES, ScorerSettings, UserOptions
-from dialgauge.users.turns import ActLexicon
 
 #: Domain and intent, slot, and the values in small letters: what a turn does.
 SaidAct = tuple[str, str, str]
@@ -92,7 +92,7 @@ def _acts_by_dialogue(corpus: Corpus, options: UserOptions) -> dict[str, list[li
     """What the user does in each of its turns, slots under the names that goals use."""
     known = structs.replace(options, profile=None) if corpus.format in PROFILES else options
     profile = ScorerSettings.load(known, corpus.format).profile
-    lexicon = ActLexicon(profile, merge_values=True, strict=False)
+    lexicon = ActReader(profile, merge_values=True, strict=False, max_turns=0)
     dialogues = {
         dialogue_key(dialogue.id): [_said(turn, lexicon) for turn in dialogue.user_turns()]
         for dialogue in corpus.dialogues
@@ -102,7 +102,7 @@ def _acts_by_dialogue(corpus: Corpus, options: UserOptions) -> dict[str, list[li
     return dialogues
 
 
-def _said(turn: Turn, lexicon: ActLexicon) -> list[SaidAct]:
+def _said(turn: Turn, lexicon: ActReader) -> list[SaidAct]:
     return [
         (act.name.lower(), lexicon.slot(act), " | ".join(value.lower().strip() for value in act.values))
         for act in turn.acts or ()

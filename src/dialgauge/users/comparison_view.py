@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
 from dialgauge.runs import Run
-from dialgauge.users.turns import EQUALS
+from dialgauge.users.acts import EQUALS
 
 _VERDICTS = "verdicts"
 _NONE = "-"

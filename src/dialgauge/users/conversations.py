@@ -14,12 +14,11 @@ from dialgauge.dialogue import Act, Dialogue, Goal, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.rendering import Column, Table, plain
 from dialgauge.runs import Run
+from dialgauge.users.acts import EQUALS
+from dialgauge.users.causes import CAUSES, LIMIT, LOOP, STUCK, main_confusion
 from dialgauge.users.conversation_files import nearest_id
 from dialgauge.users.labels import meaning
-from dialgauge.users.loops import CAUSES, main_confusion
-from dialgauge.users.point_causes import LIMIT, LOOP, STUCK
-from dialgauge.users.records import COMBINED, MEASURES, MeasureName
-from dialgauge.users.turns import EQUALS
+from dialgauge.users.verdicts import COMBINED, MEASURES, MeasureName
 
 
 def explanation(run: Run, dialogue: str) -> list[Table]:

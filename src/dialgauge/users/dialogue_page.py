@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from dialgauge.presentation import Badge, DialogueView, RunTables, Tone, TurnView
 from dialgauge.text import counted
+from dialgauge.users.acts import EQUALS
+from dialgauge.users.causes import misheard
 from dialgauge.users.conversations import act_text, because, loop_cause, loop_turns
 from dialgauge.users.labels import meaning
 from dialgauge.users.measures import FAULTS
-from dialgauge.users.mishearing import misheard
-from dialgauge.users.records import COMBINED, VERDICTS
 from dialgauge.users.tables import LOST
-from dialgauge.users.turns import EQUALS
+from dialgauge.users.verdicts import COMBINED, VERDICTS
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Act, Dialogue, Turn

@@ -18,11 +18,11 @@ from dialgauge.rendering import INK, SHADES, Column, Table, altair, data, styled
 from dialgauge.runs import Run
 from dialgauge.stats import share_interval
 from dialgauge.text import counted
+from dialgauge.users.causes import CAUSES, main_confusion
 from dialgauge.users.labels import OUTSIDE, OUTSIDE_BARS, REPEATED, REPEATED_REQUESTS, REPETITION_BARS, REQUEST_BARS
-from dialgauge.users.loops import CAUSES, main_confusion
 from dialgauge.users.patterns import PATTERNS
-from dialgauge.users.records import MEASURES, VERDICTS, MeasureName
 from dialgauge.users.sentences import misheard_sentences
+from dialgauge.users.verdicts import MEASURES, VERDICTS, MeasureName
 
 PROVISIONS = ("no_prov", "prov_some", "prov_all")
 

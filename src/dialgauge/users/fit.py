@@ -11,12 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from dialgauge.dialogue import Dialogue, Task
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted, some_of
-from dialgauge.users.profile import DatasetProfile, load_profile, shipped
-from dialgauge.users.records import DialogueScore, ProfileFit
-from dialgauge.users.turns import ActLexicon
+from dialgauge.users.verdicts import DialogueScore, ProfileFit
 
 if TYPE_CHECKING:
     from dialgauge.users.scoring import ScoredConversations
@@ -25,10 +23,7 @@ if TYPE_CHECKING:
 _FEW_ACTS = 0.5
 _FEW_SLOTS = 0.1
 _SHOWN = 5
-#: How much alike two names are, at least, of which one may be the other misspelt.
-_ALIKE = 0.65
-#: Conversations that are looked at to tell which profile would fit.
-_LOOKED_AT = 50
+_OTHER_PROFILE = "name another profile with --dataset, or write one (docs/users.md)"
 
 
 def fit_of(results: Iterable[DialogueScore]) -> ProfileFit:
@@ -71,7 +66,7 @@ def refuse_misfits(scored: ScoredConversations) -> None:
     if fit.acts_in_domains and not fit.acts_known:
         raise DialgaugeError(
             f"the profile {profile.name} recognises none of the {counted(fit.acts_in_domains, 'act')} "
-            f"({_listed(_unknown_acts(scored.results))}); {_better(scored, profile)}",
+            f"({_listed(_unknown_acts(scored.results))}); {_OTHER_PROFILE}",
             file=scored.source,
         )
     _refuse_domains(scored, _goal_domains(scored.results))
@@ -89,8 +84,7 @@ def _refuse_domains(scored: ScoredConversations, domains: Counter[str]) -> None:
     profile = scored.settings.profile
     if domains and all(profile.domain(domain) is None for domain in domains):
         raise DialgaugeError(
-            f"the profile {profile.name} knows none of the domains of the goals ({_listed(domains)}); "
-            f"{_better(scored, profile)}",
+            f"the profile {profile.name} knows none of the domains of the goals ({_listed(domains)}); {_OTHER_PROFILE}",
             file=scored.source,
         )
 
@@ -109,8 +103,6 @@ def fit_sentences(scored: ScoredConversations, fit: ProfileFit) -> Iterator[str]
             f"{'was' if fit.slots_wanted == 1 else 'were'} ever uttered; do acts and goals use the same "
             "slot names (slot_names of the profile)?"
         )
-    if misspelt := _misspelt_slots(scored):
-        yield f"slots of the goals that nobody ever uttered, maybe misspelt: {'; '.join(misspelt)}"
     domains = _goal_domains(scored.results)
     for domain in domains:
         if profile.domain(domain) is None:
@@ -124,61 +116,6 @@ def fit_sentences(scored: ScoredConversations, fit: ProfileFit) -> Iterator[str]
         yield f"{odd:,} of {requests:,} requested slots are not written as {form}, which the profile expects"
 
 
-def _misspelt_slots(scored: ScoredConversations) -> list[str]:
-    """Slots of goals that are uttered in no conversation, and are much like one that is.
-
-    A name that stands beside the slot in the same part of a goal is another slot, however alike the two are.
-    """
-    silent = Counter([pair for result in scored.results for pair in result.unuttered])
-    if not silent:
-        return []
-    shapes = Counter([_shape(*pair) for result in scored.results for pair in result.goal.tasks.items()])
-    wanted = Counter[tuple[str, str]]()
-    for (domain, parts), count in shapes.items():
-        for slot in {slot.lower() for part in parts for slot in part}:
-            wanted[domain, slot] += count
-    never = [pair for pair, count in silent.items() if count == wanted[pair]]
-    if not never:
-        return []
-    beside: dict[tuple[str, str], set[str]] = {pair: set() for pair in never}
-    for domain, parts in shapes:
-        for part in parts:
-            slots = {slot.lower() for slot in part}
-            for slot in slots:
-                if (domain, slot) in beside:
-                    beside[domain, slot] |= slots
-    uttered = _uttered_slots(scored)
-    booked = uttered.get(scored.settings.profile.booking_service, set())
-    hints = {
-        (domain, slot): nearest(
-            slot, (uttered.get(domain, set()) | booked) - beside[domain, slot], likeness=_ALIKE, listed=False
-        )
-        for domain, slot in never
-    }
-    return [
-        f"'{slot}' of '{domain}' in {counted(wanted[domain, slot], 'goal')}.{hint}"
-        for (domain, slot), hint in sorted(hints.items())
-        if hint
-    ][:_SHOWN]
-
-
-def _shape(domain: str, task: Task) -> tuple[str, tuple[tuple[str, ...], ...]]:
-    """The domain of a task and the slots of each of its parts, which many goals share."""
-    return domain, (tuple(task.info), tuple(task.fail_info), tuple(task.book), tuple(task.fail_book), task.requests)
-
-
-def _uttered_slots(scored: ScoredConversations) -> dict[str, set[str]]:
-    """The slots that either side speaks of, by service, as goals would call them."""
-    lexicon = ActLexicon(scored.settings.profile, merge_values=False, strict=False)
-    uttered: dict[str, set[str]] = {}
-    for dialogue in scored.dialogues:
-        for turn in dialogue.turns:
-            for service, slot in lexicon.utterance(turn.acts or ()).slots:
-                if slot:
-                    uttered.setdefault(service, set()).add(slot)
-    return uttered
-
-
 def _goals(dialogues: Iterable[Dialogue]) -> Iterator[Iterable[str]]:
     return (dialogue.goal.tasks for dialogue in dialogues if dialogue.goal is not None)
 
@@ -189,23 +126,6 @@ def _goal_domains(results: Iterable[DialogueScore]) -> Counter[str]:
 
 def _unknown_acts(results: Iterable[DialogueScore]) -> Counter[str]:
     return Counter(name for result in results for name in result.unknown_acts)
-
-
-def _better(scored: ScoredConversations, profile: DatasetProfile) -> str:
-    """Which shipped profile knows domains of the goals and most of the acts, if one does."""
-    looked_at = scored.dialogues[:_LOOKED_AT]
-    domains = {domain for goal in _goals(looked_at) for domain in goal}
-    turns = (turn for dialogue in looked_at for turn in dialogue.turns)
-    acts = Counter(act.name for turn in turns for act in turn.acts or ())
-    fitting = []
-    for name in shipped():
-        other = load_profile(name)
-        lexicon = ActLexicon(other, merge_values=False, strict=True)
-        known = sum(count for act, count in acts.items() if lexicon.families(act))
-        if name != profile.name and 2 * known >= acts.total() and any(other.domain(each) for each in domains):
-            fitting.append(name)
-    hint = f"; {' or '.join(fitting)} would fit" if fitting else ""
-    return f"name another profile with --dataset, or write one (docs/users.md){hint}"
 
 
 def _listed(counts: Counter[str]) -> str:

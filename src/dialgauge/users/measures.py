@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.measures import Card, Measure, Rows, Settings
-from dialgauge.users.loops import Cause
-from dialgauge.users.records import COMBINED, MEASURES, DialogueScore, MeasureName, PrfScore
+from dialgauge.users.causes import Cause
+from dialgauge.users.verdicts import COMBINED, MEASURES, DialogueScore, MeasureName, PrfScore
 
 ASPECTS = ("f1", "precision", "recall")
 #: Whose fault lost points are, and the causes behind it.

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.dialogue import Task
-from dialgauge.users.turns import EQUALS, REQUEST, PreparedTurn
+from dialgauge.users.acts import EQUALS, REQUEST, SpokenTurn
 
 PatternKind: TypeAlias = Literal["search", "booking", "request"]
 
@@ -31,7 +31,7 @@ class Pattern(Struct, frozen=True, array_like=True, gc=False):
 
 
 def patterns(
-    tasks: dict[str, Task], spoken: Sequence[PreparedTurn], mentioned: dict[str, dict[str, list[int]]]
+    tasks: dict[str, Task], spoken: Sequence[SpokenTurn], mentioned: dict[str, dict[str, list[int]]]
 ) -> Iterator[Pattern]:
     """The patterns of all parts of the goal that want more than one thing; ``said``: the user's normalised informs."""
     for domain, task in tasks.items():
@@ -64,11 +64,11 @@ def expression_pattern(turns: Collection[Collection[int]]) -> str:
     return f"{completeness}_{'one' if set.intersection(*expressed) else 'mult'}"
 
 
-def _requested(spoken: Sequence[PreparedTurn], domain: str) -> dict[str, list[int]]:
+def _requested(spoken: Sequence[SpokenTurn], domain: str) -> dict[str, list[int]]:
     """The slots of the user's request acts in a domain, with their turns."""
     requested: dict[str, list[int]] = {}
     for turn in spoken[::2]:
-        for act in turn.services.get(domain, ()):
-            if act.families & REQUEST and act.slot:
+        for act in turn.acts(REQUEST, [domain]):
+            if act.slot:
                 requested.setdefault(act.slot, []).append(turn.position)
     return requested

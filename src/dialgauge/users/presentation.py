@@ -12,7 +12,7 @@ from dialgauge.rendering import Cell, Column, Table, score_cell, score_column
 from dialgauge.runs import Run
 from dialgauge.users.fit import fit_line
 from dialgauge.users.measures import ASPECTS, DEFAULT, FAULTS, score_name
-from dialgauge.users.records import COMBINED, MEASURES, MeasureName, ProfileFit
+from dialgauge.users.verdicts import COMBINED, MEASURES, MeasureName, ProfileFit
 
 #: Where a run keeps over how many dialogues a mean was taken: measure to domain to dialogues.
 SCORED = "scored_dialogues"

@@ -85,7 +85,6 @@ class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     reference_markers: tuple[str, ...] = ()
     reference_slots: tuple[str, ...] = ()
     choice_slots: tuple[str, ...] = ()
-    time_slots: tuple[str, ...] = ()
     #: Service, or ``*`` for all, to slots as the acts write them and as the goals do (both in lower case).
     slot_names: dict[str, dict[str, str]] = {}
     #: Domain to values that refer back to something said and are never normalised.
@@ -127,13 +126,6 @@ def load_profile(name: str) -> DatasetProfile:
 def domain_profile(domain: domains.Domain) -> DatasetProfile:
     """The profile that follows from a domain: its services, the slots that name, book and refer, the names of acts."""
     services = domain.services
-    timed = {
-        slot.lower()
-        for service in services.values()
-        for slot, kind in service.booking_slots.items()
-        if kind.kind == "time"
-    }
-    timed |= {slot.lower() for service in services.values() for slot, rule in service.search.items() if rule.timed}
     gives = [slot.lower() for slot in sorted(domain.references)]
     return DatasetProfile(
         name=domain.name,
@@ -150,7 +142,6 @@ def domain_profile(domain: domains.Domain) -> DatasetProfile:
         reference_markers=tuple(gives),
         reference_slots=tuple(gives),
         choice_slots=(domains.CHOICE,),
-        time_slots=tuple(sorted(timed)),
         defaults={
             "igcd_f1": {
                 "constraints_not_in_goal": {

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest as nearest_name
 from dialgauge.runs import Run
+from dialgauge.users.causes import CAUSES, ENDS
 from dialgauge.users.labels import LABELS, REASONS, matching_labels
-from dialgauge.users.loops import CAUSES, ENDS
 from dialgauge.users.measures import score_name
-from dialgauge.users.records import COMBINED, MEASURES, REPEATED, VERDICTS
+from dialgauge.users.verdicts import COMBINED, MEASURES, REPEATED, VERDICTS
 
 if TYPE_CHECKING:
     import polars

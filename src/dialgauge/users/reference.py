@@ -15,7 +15,7 @@ from dialgauge.runs import Run
 from dialgauge.users.labels import LABELS, REPEATED, REPEATED_REQUESTS
 from dialgauge.users.measures import ASPECTS, score_name
 from dialgauge.users.presentation import SCORED
-from dialgauge.users.records import COMBINED, MEASURES, Behaviour, MeasureName
+from dialgauge.users.verdicts import COMBINED, MEASURES, Behaviour, MeasureName
 
 SECTIONS: dict[MeasureName, str] = {"I-GCDF1": "igcd_f1", "R-GCDF1": "rgcd_f1"}
 

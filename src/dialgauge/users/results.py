@@ -40,11 +40,11 @@ from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
 from dialgauge.users.measures import ASPECTS, DEFAULT, UserEvidence, gcdf1
 from dialgauge.users.presentation import FIT, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
 from dialgauge.users.profile import DatasetProfile
-from dialgauge.users.records import MEASURES
 from dialgauge.users.scorer import Failure
 from dialgauge.users.scorer_settings import ScorerSettings, UserOptions
 from dialgauge.users.scoring import Conversations, ScoredConversations, score_conversations
 from dialgauge.users.tables import run_tables
+from dialgauge.users.verdicts import MEASURES
 
 KIND = "users"
 
@@ -133,7 +133,7 @@ def users_scored(
 def user_scores(conversations: Sequence[Dialogue], options: UserOptions, *, resamples: int, seed: int) -> Scores:
     """The scores of one user model, for who needs no run of it."""
     scored = ScoredConversations("conversations", "", ScorerSettings.load(options), dialogues=list(conversations))
-    for result in scored.settings.scorer().score_all(conversations, brief=True):
+    for result in scored.settings.scorer().score_all(conversations):
         if isinstance(result, Failure):
             scored.failures.append(result)
         else:

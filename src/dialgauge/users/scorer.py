@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.users.acts import ActReader
+from dialgauge.users.causes import Causes
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.constraints import score_constraints
-from dialgauge.users.context import DialogueContext, refusal
-from dialgauge.users.loops import conversation_end, loops
-from dialgauge.users.mishearing import Misheard
-from dialgauge.users.normalise import Matching, Normaliser
+from dialgauge.users.normalise import Normaliser
 from dialgauge.users.patterns import patterns
-from dialgauge.users.point_causes import Blame
 from dialgauge.users.profile import DatasetProfile, load_profile
-from dialgauge.users.records import DialogueScore, ProfileFit, close
 from dialgauge.users.requests import score_requests
-from dialgauge.users.turns import ActLexicon, Preparation
+from dialgauge.users.talk import Talk
+from dialgauge.users.verdicts import (
+    MEASURES,
+    DialogueScore,
+    LostPoints,
+    MeasureName,
+    PrfScore,
+    ProfileFit,
+    behaviours,
+    lost_points,
+    pooled,
+    scores,
+)
 from dialgauge.values import CanonicalMap
 
 
@@ -51,96 +59,20 @@ class Scorer:
     ) -> None:
         self.config = config or GcdfConfig()
         self.profile = profile or load_profile("multiwoz21")
-        merge = self.config.igcd_f1.multiple_values_for_slot_in_turn.merge
-        self._preparation = Preparation(
-            ActLexicon(self.profile, merge_values=merge, strict=self.config.strict),
-            requests_carry_service=self.profile.requests_carry_service,
-            max_turns=self.config.max_turns,
-        )
+        merge, most = self.config.igcd_f1.multiple_values_for_slot_in_turn.merge, self.config.max_turns
+        self._reader = ActReader(self.profile, merge_values=merge, strict=self.config.strict, max_turns=most)
         # The reference gives no causes, so its misspelt families need not be kept for them.
-        self._hearing = ActLexicon(self.profile, merge_values=merge, strict=False)
-        self._settings = self._normalisation(canonical_map)
+        self._listener = ActReader(self.profile, merge_values=merge, strict=False, max_turns=most)
+        self._normaliser = Normaliser(self.config, self.profile, canonical_map)
 
-    def _normalisation(self, canonical_map: CanonicalMap | None) -> Matching:
-        matching = self.config.igcd_f1.value_matching
-        return Matching(
-            canonical_map=canonical_map if matching.use_canonical_map else None,
-            enabled=matching.use_fuzzy_match,
-            threshold=matching.fuzzy_match_threshold,
-            strict=self.config.strict,
-            coreference=self.profile.coreference,
-            time_slots=self.profile.time_slots,
-            refusal=refusal(self.profile),
-        )
-
-    def context(self, dialogue: Dialogue) -> DialogueContext:
-        turns = self._preparation.turns(dialogue)
-        if dialogue.goal is None:
-            raise DialgaugeError("it has no goal to measure the user against")
-        tasks = dialogue.goal.tasks
-        misheard = Misheard(turns, self._hearing)
-        repeats = tuple(loops(turns, misheard, self.profile.booking_service))
-        return DialogueContext(
-            turns,
-            tasks,
-            self.config,
-            self.profile,
-            Normaliser(self._settings, tasks),
-            Blame(turns, repeats, conversation_end(turns, repeats), misheard),
-        )
-
-    def score(self, dialogue: Dialogue, *, brief: bool = False) -> DialogueScore:
-        """Both measures of one dialogue; raises the reason when it cannot be scored. ``brief``: the scores alone."""
+    def score(self, dialogue: Dialogue) -> DialogueScore:
+        """Both measures of one dialogue; raises the reason when it cannot be scored."""
         try:
-            return self._score(dialogue, brief)
+            return self._score(dialogue)
         except DialgaugeError as error:
             raise error.at(dialogue=dialogue.id) from error
 
-    def _score(self, dialogue: Dialogue, brief: bool) -> DialogueScore:
-        context = self.context(dialogue)
-        if not dialogue.turns:
-            context.empty()
-        elif all(turn.acts is None for turn in dialogue.turns):
-            raise DialgaugeError("no turn of it has dialogue acts, and GCDF1 measures acts, not words; annotate them")
-        elif not any(turn.acts for turn in dialogue.turns) and any(turn.text for turn in dialogue.turns):
-            context.warn("there is text but no turn has an act, so it counts as a user that says nothing")
-        informing = close(score_constraints(context), "I-GCDF1")
-        requesting = close(score_requests(context), "R-GCDF1")
-        scores = DialogueScore(
-            id=dialogue.id,
-            turns=len(dialogue.turns),
-            goal=Goal(tasks=context.tasks),
-            scores={"I-GCDF1": informing.scores, "R-GCDF1": requesting.scores},
-            lost={"I-GCDF1": informing.lost, "R-GCDF1": requesting.lost},
-        )
-        if brief:
-            return scores
-        fit, unuttered = _fit(context)
-        return replace(
-            scores,
-            behaviours=tuple(context.behaviours),
-            verdicts=(*informing.verdicts, *requesting.verdicts),
-            fit=fit,
-            unuttered=unuttered,
-            unknown_acts=tuple(
-                name
-                for utterance, count in context.utterances.items()
-                for name in utterance.unknown * count
-                if utterance.unknown
-            ),
-            worded=sum([turn.text != "" for turn in dialogue.turns]),
-            acting=sum([bool(turn.acts) for turn in dialogue.turns]),
-            heard_by=_listeners(dialogue.turns),
-            attempts=tuple(context.attempts),
-            requests_removed=tuple(context.requests_removed),
-            warnings=tuple(context.warnings),
-            patterns=tuple(patterns(context.tasks, context.turns, context.user_parameters())),
-            loops=context.blame.loops,
-            confusions=tuple(context.blame.misheard.occurrences()),
-            end=context.blame.end,
-        )
-
-    def score_all(self, dialogues: Iterable[Dialogue], *, brief: bool = False) -> Iterator[DialogueScore | Failure]:
+    def score_all(self, dialogues: Iterable[Dialogue]) -> Iterator[DialogueScore | Failure]:
         """A score or a failure for each dialogue, in order. The second dialogue of one id is a failure."""
         seen: set[str] = set()
         for dialogue in dialogues:
@@ -150,9 +82,62 @@ class Scorer:
                 continue
             seen.add(key)
             try:
-                yield self.score(dialogue, brief=brief)
+                yield self.score(dialogue)
             except DialgaugeError as error:
                 yield Failure.of(error)
+
+    def _talk(self, dialogue: Dialogue) -> Talk:
+        turns = self._reader.turns(dialogue)
+        if dialogue.goal is None:
+            raise DialgaugeError("it has no goal to measure the user against")
+        causes = Causes(turns, self._listener, self.profile.booking_service)
+        talk = Talk(turns, dialogue.goal.tasks, self.config, self.profile, self._normaliser, causes)
+        if not dialogue.turns:
+            # The reference gives it 0 like any silent user.
+            if not self.config.strict:
+                raise DialgaugeError("the conversation is empty: there is no user to measure", turn=0)
+            talk.warn("the conversation is empty, and counts as a user that says nothing")
+        elif all(turn.acts is None for turn in dialogue.turns):
+            raise DialgaugeError("no turn of it has dialogue acts, and GCDF1 measures acts, not words; annotate them")
+        elif not any(turn.acts for turn in dialogue.turns) and any(turn.text for turn in dialogue.turns):
+            talk.warn("there is text but no turn has an act, so it counts as a user that says nothing")
+        return talk
+
+    def _score(self, dialogue: Dialogue) -> DialogueScore:
+        talk = self._talk(dialogue)
+        verdicts = []
+        by_measure: dict[MeasureName, dict[str, PrfScore]] = {}
+        lost: dict[MeasureName, LostPoints] = {}
+        for measure in MEASURES:
+            own = score_constraints(talk) if measure == "I-GCDF1" else score_requests(talk)
+            met = pooled(own)
+            verdicts += [*own, *met]
+            by_measure[measure], lost[measure] = scores([*own, *met]), lost_points(own, met)
+        goal = Goal(tasks=talk.tasks)
+        fit, unuttered = _fit(talk)
+        acts = [act for turn in talk.turns for act in turn.said or ()]
+        return DialogueScore(
+            id=dialogue.id,
+            turns=len(dialogue.turns),
+            goal=goal,
+            scores=by_measure,
+            lost=lost,
+            verdicts=tuple(verdicts),
+            behaviours=tuple(behaviours(verdicts, goal, self.config)),
+            fit=fit,
+            unuttered=unuttered,
+            unknown_acts=tuple(act.act.name for act in acts if act.in_domain and not act.families),
+            worded=sum(turn.text != "" for turn in dialogue.turns),
+            acting=sum(bool(turn.acts) for turn in dialogue.turns),
+            heard_by=_listeners(dialogue.turns),
+            attempts=tuple(talk.attempts()),
+            requests_removed=tuple(talk.requests_removed),
+            warnings=tuple(talk.warnings),
+            patterns=tuple(patterns(talk.tasks, talk.turns, talk.informed)),
+            loops=talk.causes.loops,
+            confusions=tuple(talk.causes.hearing.occurrences()),
+            end=talk.causes.end,
+        )
 
 
 def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
@@ -160,40 +145,28 @@ def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
     return tuple(side for side, first in sides if any(turn.heard is not None for turn in turns[first::2]))
 
 
-def _asked(context: DialogueContext) -> dict[str, dict[str, int]]:
-    """Service to request to how often it was made, by either side."""
-    asked: dict[str, dict[str, int]] = {}
-    for turn in context.turns:
-        for service, requests in turn.requested.items():
-            of_service = asked.setdefault(service, {})
-            for request in requests:
-                of_service[request] = of_service.get(request, 0) + 1
-    return asked
-
-
-def _fit(context: DialogueContext) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
+def _fit(talk: Talk) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
     """How much the profile could make of the conversation, and the slots of the goal that nobody uttered."""
-    in_domains = unknown = requested = misnamed = 0
-    uttered = set[tuple[str, str]]().union(*[utterance.slots for utterance in context.utterances])
-    for utterance, count in context.utterances.items():
-        in_domains += count * utterance.in_domains
-        unknown += count * len(utterance.unknown)
-    carried = context.profile.requests_carry_service
-    for service, requests in _asked(context).items():
-        prefix = f"{service}-".lower()
-        for request, count in requests.items():
-            slot = request.removeprefix(prefix)
-            uttered.add((service, slot))
-            requested += count
-            if request == slot if carried else slot.startswith(prefix):
-                misnamed += count
+    acts = [act for turn in talk.turns for act in turn.said or () if act.in_domain]
+    uttered = {(act.act.domain, act.slot) for act in acts}
+    requested = misnamed = 0
+    carried = talk.profile.requests_carry_service
+    for turn in talk.turns:
+        for service, requests in turn.requested.items():
+            prefix = f"{service}-".lower()
+            for request in requests:
+                slot = request.removeprefix(prefix)
+                uttered.add((service, slot))
+                requested += 1
+                misnamed += request == slot if carried else slot.startswith(prefix)
     wanted = {
         (domain, slot.lower())
-        for domain, task in context.tasks.items()
+        for domain, task in talk.tasks.items()
         for slots in (task.info, task.fail_info, task.book, task.fail_book, task.requests)
         for slot in slots
     }
-    booking = context.profile.booking_service
-    silent = [pair for pair in wanted if pair not in uttered and (booking, pair[1]) not in uttered]
-    fit = ProfileFit(in_domains, in_domains - unknown, len(wanted), len(wanted) - len(silent), requested, misnamed)
-    return fit, tuple(sorted(silent))
+    booking = talk.profile.booking_service
+    silent = sorted(pair for pair in wanted if pair not in uttered and (booking, pair[1]) not in uttered)
+    known = sum(bool(act.families) for act in acts)
+    fit = ProfileFit(len(acts), known, len(wanted), len(wanted) - len(silent), requested, misnamed)
+    return fit, tuple(silent)

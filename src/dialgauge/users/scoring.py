@@ -15,9 +15,9 @@ from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.formats import Corpus, Notes, Part, in_memory, system_name
 from dialgauge.runs import Run
 from dialgauge.users.conversation_files import dialogue_parts, dialogue_reader, one_format
-from dialgauge.users.records import DialogueScore
 from dialgauge.users.scorer import Failure, Scorer
 from dialgauge.users.scorer_settings import ScorerSettings, UserOptions
+from dialgauge.users.verdicts import DialogueScore
 
 if TYPE_CHECKING:
     from dialgauge.formats import AnyFrame

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from dialgauge.rendering import Column, Table
 from dialgauge.runs import Run
-from dialgauge.users.mishearing import SENTENCE_ENDS
+from dialgauge.users.causes import SENTENCE_ENDS
 
 #: Parts of a turn shorter than this many characters say nothing by themselves ("ok .").
 _SHORTEST = 6

@@ -6,7 +6,6 @@ repeat what others say of another turn, so what they say is looked at once.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from itertools import chain
@@ -18,11 +17,11 @@ import numpy as np
 
 from dialgauge.columns import ColumnKind, ColumnTable, TableColumn, chosen_texts, column, numbered
 from dialgauge.text import encodable
+from dialgauge.users.acts import EQUALS
 from dialgauge.users.labels import PAPER_KEYS
 from dialgauge.users.measures import ASPECTS, FAULTS, lost_to
-from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
 from dialgauge.users.scorer import Failure
-from dialgauge.users.turns import EQUALS
+from dialgauge.users.verdicts import MEASURES, DialogueScore, ProfileFit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,7 +123,7 @@ def _domain_scores(results: Results) -> Columns:
 
 def _verdicts(results: Results) -> Columns:
     names, verdicts = _flat(results, attrgetter("verdicts"))
-    contents = [(v.measure, v.domain, v.item, v.verdict, v.behaviours, v.tp, v.fp, v.fn, v.cause) for v in verdicts]
+    contents = [(v.measure, v.domain, v.item, v.verdict, v.labels, v.tp, v.fp, v.fn, v.cause) for v in verdicts]
     few, codes = _alike(verdicts, contents)
     turns, places = numbered([each.turn for each in verdicts])
     about = {
@@ -133,7 +132,8 @@ def _verdicts(results: Results) -> Columns:
         **_attributes(few, "verdict"),
     }
     result = {
-        **_attributes(few, "behaviours", *_COUNTS),
+        "behaviours": [each.labels for each in few],
+        **_attributes(few, *_COUNTS),
         "fault": [each.cause if each.fp or each.fn else None for each in few],
         **_attributes(few, "cause"),
     }
@@ -224,15 +224,14 @@ def _patterns(results: Results) -> Columns:
 
 
 def _normalisation(results: Results) -> Columns:
-    names, counted = _flat(results, lambda result: Counter(result.attempts).items())
-    attempts = [attempt for attempt, _ in counted]
+    names, counted = _flat(results, attrgetter("attempts"))
     columns = ("domain", "slot", "value", "nearest", "canonical", "method", "matched")
     return {
         "dialogue": names,
-        "source": [source for source, _, _ in attempts],
-        "turn": [turn for _, turn, _ in attempts],
-        **_attributes([attempt for *_, attempt in attempts], *columns),
-        "times": [times for _, times in counted],
+        "source": [source for source, *_ in counted],
+        "turn": [turn for _, turn, *_ in counted],
+        **_attributes([attempt for _, _, attempt, _ in counted], *columns),
+        "times": [times for *_, times in counted],
     }
 
 
