@@ -186,12 +186,13 @@ def said_instead(slot: str, verdicts: Iterable[Verdict]) -> str:
 def scores(verdicts: Iterable[Verdict]) -> dict[str, PrfScore]:
     """The score of every domain, and of all together."""
     counts: dict[str, list[int]] = {}
+    combined = [0, 0, 0]
     for each in verdicts:
-        for domain in (each.domain, COMBINED) if each.domain != COMBINED else (COMBINED,):
-            sums = counts.setdefault(domain, [0, 0, 0])
+        for sums in (counts.setdefault(each.domain, [0, 0, 0]), combined):
             sums[0] += each.tp
             sums[1] += each.fp
             sums[2] += each.fn
+    counts[COMBINED] = combined
     return {domain: PrfScore.of(*sums) for domain, sums in counts.items() if any(sums)}
 
 
