@@ -79,7 +79,7 @@ lint: style
 
 # One process: two would both import everything and build the same fixtures.
 check: style
-	$(BIN)/pytest tests/numbers tests/contracts
+	DIALGAUGE_EXAMPLES=few $(BIN)/pytest -m "not soak and not long" tests/numbers tests/contracts
 
 test: lint programs bare
 	DIALGAUGE_SITE=$(SITE) $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from support.workbench import Workbench
 
 # No deadline: a busy machine is no fault of the code. `make test` tries the same examples every time, so that
-# it says the same of the same code, and few; `make soak` tries six times as many, `make properties` draws new ones.
+# it says the same of the same code, and few; `make check` tries fewer, `make soak` six times as many, `make properties`
+# draws new ones.
+settings.register_profile("few", deadline=None, derandomize=True, database=None, max_examples=5)
 settings.register_profile("same", deadline=None, derandomize=True, database=None, max_examples=15)
 settings.register_profile("more", deadline=None, derandomize=True, database=None)
 settings.register_profile("new", deadline=None)
@@ -50,8 +52,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         return len({report.nodeid for report in reports if report.nodeid.startswith("tests/numbers/")})
 
     ran, skipped = oracles("passed", "failed", "error"), oracles("skipped")
+    left = [item for item in reporter.stats.get("deselected", ()) if item.get_closest_marker("long")]
     if ran or skipped:
-        reporter.write_line(f"Oracles: {ran:,} ran, {skipped:,} skipped for lack of data")
+        others = f", {len(left):,} left to make test" if left else ""
+        reporter.write_line(f"Oracles: {ran:,} ran, {skipped:,} skipped for lack of data{others}")
 
 
 @pytest.fixture(scope="session", autouse=True)

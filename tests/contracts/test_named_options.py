@@ -92,7 +92,7 @@ def speakers(path: Path) -> tuple[str, ...]:
 
 def mentions() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for path in sorted(SOURCE.rglob("*.py")):
-        if path.parts[-2] == "cli" and path.name in SILENT:
+        if (path.parts[-2] == "cli" and path.name in SILENT) or not _OPTION.search(path.read_text(encoding="utf-8")):
             continue
         for line, text in texts(path):
             named = _COMMAND.search(text)

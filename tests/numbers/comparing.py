@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pytest
+
 Path = tuple[Any, ...]
 
 
@@ -38,3 +40,8 @@ def differences(found: Any, wanted: Any, tolerance: float = 1e-12) -> dict[Path,
         for path in left.keys() | right.keys()
         if path not in left or path not in right or not close(left[path], right[path], tolerance)
     }
+
+
+def long(value: str) -> Any:
+    """A parameter that takes seconds: `make test` tries it, `make check` does not."""
+    return pytest.param(value, marks=pytest.mark.long)

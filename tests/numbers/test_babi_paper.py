@@ -109,6 +109,7 @@ def evaluated(request: pytest.FixtureRequest, shared_data: Path, tmp_path_factor
     return Evaluated(cells, surface.printed_accuracies(folder), surface.task_statistics(folder))
 
 
+@pytest.mark.long
 def test_cells_of_table_2(evaluated: Evaluated, document: Any) -> None:
     columns = [name for name in document["tasks"] if name != "Concierge"]
     for (model, task, split), cell in evaluated.cells.items():
@@ -133,6 +134,7 @@ def test_a_second_program_gave_the_same(document: Any) -> None:
                 assert cell["per_response"] == OURS[model][columns.index(name)], (model, name)
 
 
+@pytest.mark.long
 def test_accuracy_if_only_some_classes_are_right(evaluated: Evaluated, document: Any) -> None:
     """Which explains the plateaus of the paper."""
     measured = document["measured_on_released_files"]
@@ -150,6 +152,7 @@ def test_accuracy_if_only_some_classes_are_right(evaluated: Evaluated, document:
             assert round(100 * share, 2) == value, (name, right)
 
 
+@pytest.mark.long
 def test_table_1(evaluated: Evaluated, document: Any) -> None:
     counts = document["measured_on_released_files"]["counts"]
     candidates = document["measured_on_released_files"]["candidates"]

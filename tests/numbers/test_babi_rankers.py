@@ -15,6 +15,7 @@ import babi_oracle as oracle
 import numpy as np
 import pytest
 import surface
+from comparing import long
 
 TASKS = (1, 3, 5)
 SPLITS = ("tst", "tst-OOV")
@@ -65,7 +66,7 @@ def found(release: Release, tmp_path_factory: pytest.TempPathFactory) -> dict[tu
     return surface.reply_scores(folder, release.folder, models, "1,3,5", ",".join(SPLITS))
 
 
-@pytest.mark.parametrize("model", ["nearest", "tfidf", "tfidf-type"])
+@pytest.mark.parametrize("model", [long("nearest"), "tfidf", long("tfidf-type")])
 def test_every_reply(model: str, release: Release, found: dict[tuple[str, int, str], Any]) -> None:
     for task, split in CELLS:
         asked = [question for dialog in release.dialogs(task, split) for question in dialog]

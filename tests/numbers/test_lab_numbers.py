@@ -82,6 +82,7 @@ def replayed(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Any
     return *surface.recorded_conversations(path, shared_data / "multiwoz21" / "db"), stored
 
 
+@pytest.mark.long
 def test_the_file(anchors: Any, held: Any, replayed: Any, goals: Path, shared_data: Path) -> None:
     ours = {
         "act_level": {name: of_goals(held) for name in anchors["act_level"] if name.startswith("test_goals")},
@@ -156,6 +157,7 @@ def of_people(goals: Path, shared_data: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_recordings_dialogue_by_dialogue(replayed: Any) -> None:
     """The evaluator's own numbers stand in the files; success agrees in 998 of 1,000."""
     _, sums, stored = replayed
@@ -176,6 +178,7 @@ def test_recordings_dialogue_by_dialogue(replayed: Any) -> None:
         assert (done == bool(metrics["task succcess"])) is (key not in UNTOLD), key
 
 
+@pytest.mark.long
 def test_our_agents_reach_the_anchors(anchors: Any, held: Any) -> None:
     """Section 16 of ``specs/interaction.md``, and better than ConvLab-2's agents on the same goals."""
     values = surface.values(held)
@@ -187,6 +190,7 @@ def test_our_agents_reach_the_anchors(anchors: Any, held: Any) -> None:
     assert max(num for num, _ in surface.by_dialogue(held, "LongestRun").values()) < 3
 
 
+@pytest.mark.long
 def test_the_papers_agents_fail_as_in_the_paper(goals: Path, anchors: Any) -> None:
     """GCDF1 and success of 120 conversations within their sampling error of the recordings'."""
     values, theirs = surface.with_paper_errors(goals, 120), anchors["gcdf1_reference_evaluator"]["recordings_rerun"]

@@ -234,6 +234,7 @@ def normal_values(e2e: Any, tmp_path_factory: pytest.TempPathFactory) -> list[li
     return [[slot, value, state["hotel"][slot]] for (slot, value, _), state in zip(cases, states, strict=True)]
 
 
+@pytest.mark.long
 def test_every_value(e2e: Any, systems: Any, controls: Any, synthetic: Any, normal_values: Any) -> None:
     ours = {
         "systems": systems, "controls": controls, "synthetic_dialogues": synthetic, "units": {"values": normal_values},
@@ -268,6 +269,7 @@ def test_texts(e2e: Any, tmp_path: Path) -> None:
         assert (values["tokens"], values["unigrams"]) == (len(words), len(set(words))), text
 
 
+@pytest.mark.long
 def test_published_rows(e2e: Any, modes: Any, systems: Any) -> None:
     """Inform and Success in the mode of the published row; gold states of 2.1 for 2.2 move two dialogues at most."""
     for name, system in e2e["systems"].items():

@@ -156,6 +156,7 @@ def test_nothing_else_is_in_the_file_of_worlds(worlds: Any, shared_data: Path) -
     assert file_hashes(worlds["inputs"], shared_data) == worlds["inputs"]
 
 
+@pytest.mark.long
 def test_sequences_of_calls(worlds: Any) -> None:
     sequences, other = worlds["sequences"], set()
     made = surface.call_tools([(each["domain"], each["calls"]) for each in sequences])

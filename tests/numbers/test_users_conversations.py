@@ -142,6 +142,7 @@ def requests_named(bars: dict[str, Any]) -> dict[str, Any]:
     return {"miss_all_reqs" if bar == "miss_all" else bar: row for bar, row in bars.items()}
 
 
+@pytest.mark.long
 def test_figures(figures: dict[str, Any], run: Any, document: Any) -> None:
     def expression(part: str) -> dict[str, Any]:
         """Figure 4 is about two domains."""

@@ -9,7 +9,7 @@ import pytest
 
 _T = TypeVar("_T")
 #: In ``make soak`` and ``make properties``.
-MANY = bool(os.environ.get("DIALGAUGE_EXAMPLES"))
+MANY = os.environ.get("DIALGAUGE_EXAMPLES") in ("more", "new")
 
 
 def examples(many: int, share: int = 6) -> int:

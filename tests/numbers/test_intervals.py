@@ -1,0 +1,108 @@
+"""Intervals of shares against their closed form, how often they hold, and laws; correlations against scipy.
+
+Notices: the last digit of an interval's end or of a correlation; a dialogue missing; an interval that is too narrow;
+one that falls where the share rises; two measures swapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import surface
+from hypothesis import given
+from scipy import stats
+from tracking_corpora import corpora
+from tracking_oracle import States
+
+Counts = np.ndarray[Any, np.dtype[np.int64]]
+Chances = np.ndarray[Any, np.dtype[np.float64]]
+
+SIZES = (10, 20, 40, 100, 1_000)
+SHARES = np.arange(1, 2_000) / 2_000  # .0005 to .9995
+
+
+def closed_forms(right: Counts, cases: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Both ends: one more case, wrong or right, weighs three to one (specs/small-sample-intervals.md, section 1)."""
+    low = solve(lambda x: 0.75 * below(x, right, cases + 1 - right) + 0.25 * below(x, right + 1, cases - right), 0.025)
+    high = solve(lambda x: 0.25 * below(x, right, cases + 1 - right) + 0.75 * below(x, right + 1, cases - right), 0.975)
+    return np.stack([np.where(right == 0, 0.0, low), np.where(right == cases, 1.0, high)], axis=1)
+
+
+def below(x: Chances, first: Counts, second: Counts) -> Chances:
+    """The chance that a beta distribution gives at most x; with a parameter of 0 it gives 0, or 1."""
+    inner: Chances = stats.beta.cdf(x, np.maximum(first, 1), np.maximum(second, 1))
+    return np.where(first == 0, 1.0, np.where(second == 0, 0.0, inner))
+
+
+def solve(chance: Callable[[Chances], Chances], target: float) -> Chances:
+    low, high = np.zeros(1), np.ones(1)
+    for _ in range(45):
+        middle = (low + high) / 2
+        under = chance(middle) < target
+        low, high = np.where(under, middle, low), np.where(under, high, middle)
+    return low
+
+
+def found(counts: list[int], cases: int) -> list[tuple[float, float]]:
+    """The intervals that are printed for so many right dialogues."""
+    every = surface.shares_of_cases(counts, cases, measures="JGA")
+    return [every[count]["JGA"] for count in counts]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("cases", SIZES)
+def test_shares_have_the_closed_form(cases: int) -> None:
+    some = sorted({0, 1, 2, cases // 7, cases // 2, cases * 9 // 10, cases - 2, cases - 1, cases})
+    counts = list(range(cases + 1)) if cases <= 40 else some
+    np.testing.assert_allclose(found(counts, cases), closed_forms(np.array(counts), cases), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("cases", [10, 40])
+def test_a_higher_share_has_higher_ends(cases: int) -> None:
+    for (low, high), (next_low, next_high) in pairwise(found(list(range(cases + 1)), cases)):
+        assert low < next_low and high < next_high
+
+
+@pytest.mark.parametrize("cases", SIZES)
+def test_in_93_of_100_draws_they_hold_the_share(cases: int) -> None:
+    """Exactly, by the binomial distribution, for every share from .0005 to .9995."""
+    counts = np.arange(cases + 1)
+    ends = closed_forms(counts, cases)
+    held = (ends[:, :1] <= SHARES) & (ends[:, 1:] >= SHARES)
+    chances = stats.binom.pmf(counts[:, None], cases, SHARES[None, :])
+    assert (chances * held).sum(axis=0).min() >= 0.93
+
+
+@given(corpora())
+def test_intervals_of_any_measure_hold_their_value(data: tuple[States, States]) -> None:
+    run = surface.tracking(*data, measures="all", intervals=True, resamples=50)
+    values = surface.values(run)
+    for name, (low, high) in surface.intervals(run).items():
+        if low is not None and high is not None:
+            value = values[name]
+            assert value is not None and low <= value <= high, name
+
+
+def turns(chance: np.random.Generator) -> States:
+    """Twenty dialogues of three turns, each slot often right."""
+    slots = {"hotel-area": "north", "hotel-stars": "4", "train-day": "monday"}
+    return {
+        f"d{number}": [{slot: value for slot, value in slots.items() if chance.random() < 0.8} for _ in range(3)]
+        for number in range(20)
+    }
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])
+def test_correlations_are_scipys(kind: str) -> None:
+    chance = np.random.default_rng(0)
+    names = ("JGA", "SA", "AGA", "RSA")
+    run = surface.tracking(turns(chance), turns(chance), measures=",".join(names))
+    by_turn = [surface.turn_values(run, name) for name in names]
+    theirs: Any = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[kind]
+    for row, first in zip(surface.turn_correlations(run, kind), by_turn, strict=True):
+        for value, second in zip(row, by_turn, strict=True):
+            both = [(first[turn], second[turn]) for turn in first if None not in (first[turn], second[turn])]
+            assert value == pytest.approx(theirs(*zip(*both, strict=True)).statistic, abs=1e-9)

@@ -1,0 +1,313 @@
+"""Mutants: does tests/numbers notice when a rule that makes numbers is changed?
+
+    python tools/mutants.py [--sample N] [--minutes M] [FILE...]
+
+Every mutant is one small change in a copy of the source: a comparison, an operator, a constant, a condition. Tests of
+tests/numbers that run the changed function are run against it, the quickest first, until one fails. FILE is a path
+below src/dialgauge, or a pattern; without one all TARGETS are used. The sample is drawn with a fixed seed, as many of
+each file as its share of all mutants. What no test notices is printed as a diff of one line. Not part of `make test`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "dialgauge"
+#: What numbers rest on: measures, statistics, equal values, both rule sets of tasks, GCDF1's rules.
+TARGETS = (
+    "measures/*.py", "stats/*.py", "values/*.py", "tasks/rules.py",
+    *(f"users/{name}.py" for name in ("acts", "causes", "constraints", "normalise", "requests", "scorer", "talk",
+                                      "verdicts")),
+)  # fmt: skip
+#: Reads free text for the lab and for users; no number of a paper rests on it.
+NO_TARGETS = ("values/reply_*.py", "values/told.py", "values/withdrawn.py", "values/spoken_*.py")
+#: Seconds of tests that a mutant may outlive.
+LONGEST = 60.0
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div, ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+}  # fmt: skip
+#: Arguments that change no number.
+SAYS_NOTHING = ("strict", "frozen", "kw_only", "order", "slots", "copy", "dtype")
+CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
+
+
+class Mutant(NamedTuple):
+    """One change: where it is, the lines before and after, and the source of the changed file."""
+
+    file: str
+    line: int
+    function: int  # its first line; 0 outside of functions
+    before: str
+    after: str
+    source: str
+
+
+def main() -> int:
+    """Run the mutants and print the rate of each file; 1 if fewer than 90% were noticed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", default=TARGETS, help="paths or patterns below src/dialgauge")
+    parser.add_argument("--sample", type=int, help="how many mutants; all of them by default")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="start none after so many minutes")
+    options = parser.parse_args()
+    files = target_files(options.files)
+    mutants = sample([list(mutants_of(file)) for file in files], options.sample)
+    ends = time.monotonic() + 60 * options.minutes
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        workshop = Workshop(Path(folder), files)
+        rates: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+        for mutant in mutants:
+            if time.monotonic() > ends:
+                print(f"out of time: {sum(map(sum, rates.values()))} of {len(mutants)} mutants")
+                break
+            fate = workshop.try_out(mutant)
+            rates[mutant.file][("noticed", "survived", "not run").index(fate)] += 1
+            if fate != "noticed":
+                print(f"{mutant.file}:{mutant.line} {fate}\n  - {mutant.before}\n  + {mutant.after}", flush=True)
+    return report(rates)
+
+
+def report(rates: dict[str, list[int]]) -> int:
+    """Print how many mutants of each file were noticed."""
+    print(f"{'file':40}{'noticed':>8}{'survived':>9}{'not run':>8}{'rate':>7}")
+    total = [sum(counts) for counts in zip(*rates.values(), strict=True)]
+    for name, counts in [*sorted(rates.items()), ("all", total)]:
+        print(f"{name:40}{counts[0]:>8}{counts[1]:>9}{counts[2]:>8}{counts[0] / sum(counts):>7.0%}")
+    return int(total[0] < 0.9 * sum(total))
+
+
+def target_files(patterns: list[str]) -> list[str]:
+    """Files below the package that match; every pattern must match one."""
+    excluded = {path for pattern in NO_TARGETS for path in PACKAGE.glob(pattern)}
+    found: list[str] = []
+    for pattern in patterns:
+        paths = [path for path in sorted(PACKAGE.glob(pattern)) if path not in excluded]
+        if not paths:
+            sys.exit(f"no file is {pattern}: mend TARGETS")
+        found += [str(path.relative_to(PACKAGE)) for path in paths if path.name != "__init__.py"]
+    return found
+
+
+def sample(by_file: list[list[Mutant]], size: int | None) -> list[Mutant]:
+    """So many mutants, of each file as many as its share, and one at least; in an order of their own."""
+    chance, total = random.Random(0), sum(map(len, by_file))
+    share = 1.0 if size is None else min(1.0, size / total)
+    drawn = [each for some in by_file if some for each in chance.sample(some, max(1, round(share * len(some))))]
+    chance.shuffle(drawn)
+    return drawn
+
+
+def mutants_of(file: str) -> Iterator[Mutant]:
+    """Every mutant of a file."""
+    text = (PACKAGE / file).read_text()
+    tree = ast.parse(text)
+    lines = text.splitlines()
+    for node, function in sites(tree, 0):
+        for changed in changes(node):
+            source = replaced(lines, node, changed)
+            number = node.lineno
+            after = source[number - 1].strip()
+            if source != lines:
+                yield Mutant(file, number, function, lines[number - 1].strip(), after, "\n".join(source) + "\n")
+
+
+def sites(node: ast.AST, function: int) -> Iterator[tuple[ast.expr, int]]:
+    """Expressions that make values, with the first line of the function that they are in."""
+    for name, child in ast.iter_fields(node):
+        for each in child if isinstance(child, list) else [child]:
+            if name in ("annotation", "returns", "decorator_list") or not isinstance(each, ast.AST):
+                continue
+            if isinstance(each, ast.Raise | ast.Assert | ast.ImportFrom | ast.JoinedStr):
+                continue  # what an error says is no number
+            if isinstance(each, ast.keyword) and each.arg in SAYS_NOTHING:
+                continue
+            inside = each.lineno if isinstance(each, ast.FunctionDef) and not function else function
+            if isinstance(each, ast.expr):
+                yield each, inside
+            yield from sites(each, inside)
+
+
+def changes(node: ast.expr) -> Iterator[ast.expr]:
+    """What may stand in place of an expression."""
+    match node:
+        case ast.Compare(ops=[op]) if type(op) in COMPARISONS:
+            changed = deepcopy(node)
+            changed.ops = [COMPARISONS[type(op)]()]
+            yield changed
+        case ast.BinOp(op=op) if type(op) in OPERATORS and not isinstance(node.left, ast.Constant | ast.JoinedStr):
+            changed_sum = deepcopy(node)
+            changed_sum.op = OPERATORS[type(op)]()
+            yield changed_sum
+        case ast.BoolOp():
+            changed_both = deepcopy(node)
+            changed_both.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+            yield changed_both
+        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
+            yield deepcopy(operand)
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield ast.Constant(value + 1)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            yield ast.IfExp(deepcopy(test), deepcopy(orelse), deepcopy(body))
+        case ast.Call(func=ast.Name(id=name)) if name in CALLS:
+            changed_call = deepcopy(node)
+            changed_call.func = ast.Name(CALLS[name])
+            yield changed_call
+
+
+def replaced(lines: list[str], node: ast.expr, changed: ast.expr) -> list[str]:
+    """The lines of a file with another expression in the place of one."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    head = lines[first].encode()[: node.col_offset].decode()
+    tail = lines[last].encode()[node.end_col_offset :].decode()
+    written = f"{head}({ast.unparse(ast.fix_missing_locations(changed))}){tail}"
+    return [*lines[:first], written, *lines[last + 1 :]]
+
+
+#: Loaded by every Python that runs in the workshop: notes the functions that are called, by file and line.
+NOTES = """
+import atexit, builtins, os
+called = set()
+builtins.mutants_called = called.add
+def save(path):
+    with open(path, "a") as file:
+        file.writelines(f"{each}\\n" for each in called)
+    called.clear()
+if "MUTANTS_NOTES" in os.environ:
+    atexit.register(lambda: save(os.environ["MUTANTS_NOTES"] + f".{os.getpid()}"))
+"""
+#: A plugin of pytest: takes the time and the functions of every test, or runs the chosen tests alone, in their order.
+PLUGIN = """
+import json, os, time, sitecustomize
+from pathlib import Path
+chosen = json.loads(os.environ.get("MUTANTS_TESTS", "null"))
+noted, began = {}, {}
+notes = Path(os.environ.get("MUTANTS_NOTES", "/none"))
+def pytest_collection_modifyitems(items):
+    if chosen is not None:
+        place = {name: number for number, name in enumerate(chosen)}
+        items[:] = sorted((item for item in items if item.nodeid in place), key=lambda item: place[item.nodeid])
+def pytest_runtest_logstart(nodeid):
+    began[nodeid] = time.perf_counter()
+def pytest_runtest_logfinish(nodeid):
+    if chosen is None:
+        called = set(sitecustomize.called)
+        sitecustomize.called.clear()
+        for path in notes.parent.glob(notes.name + ".*"):
+            called |= set(path.read_text().split())
+            path.unlink()
+        noted[nodeid] = [time.perf_counter() - began[nodeid], sorted(called)]
+def pytest_sessionfinish():
+    if chosen is None:
+        notes.with_suffix(".json").write_text(json.dumps(noted))
+"""
+
+
+class Workshop:
+    """A copy of the package in which mutants are tried."""
+
+    def __init__(self, folder: Path, files: list[str]) -> None:
+        self.folder = folder
+        self.package = folder / "dialgauge"
+        shutil.copytree(PACKAGE, self.package, ignore=shutil.ignore_patterns("__pycache__"))
+        if (ROOT / "docs" / "examples").exists():
+            shutil.copytree(ROOT / "docs" / "examples", self.package / "starter" / "examples")
+        (folder / "sitecustomize.py").write_text(NOTES)
+        (folder / "mutants_plugin.py").write_text(PLUGIN)
+        for file in files:
+            (self.package / file).write_text(noting(file))
+        began = time.monotonic()
+        notes = folder / "notes"
+        if self.pytest(["tests/numbers"], {"MUTANTS_NOTES": str(notes)}, None):
+            sys.exit("tests/numbers is not green without a change")
+        noted: dict[str, tuple[float, list[str]]] = json.loads(notes.with_suffix(".json").read_text())
+        print(f"{len(noted)} tests in {time.monotonic() - began:.0f} s", flush=True)
+        self.seconds = {name: seconds for name, (seconds, _) in noted.items()}
+        self.callers: dict[str, set[str]] = defaultdict(set)
+        for name, (_, called) in noted.items():
+            for each in called:
+                self.callers[each].add(name)
+                self.callers[f"{each.rpartition(':')[0]}:0"].add(name)
+        for file in files:
+            shutil.copy(PACKAGE / file, self.package / file)
+
+    def try_out(self, mutant: Mutant) -> str:
+        """What becomes of a mutant: noticed, survived, or not run by any test."""
+        callers = self.callers[f"{mutant.file}:{mutant.function}"]
+        modules = {name.partition("::")[0] for name in callers}
+        # What a fixture or a cache calls is noted for the first test alone, so all tests of the file may notice.
+        others = [name for name in self.seconds if name.partition("::")[0] in modules and name not in callers]
+        tests: list[str] = []
+        spent = 0.0
+        for name in [*sorted(callers, key=self.seconds.__getitem__), *sorted(others, key=self.seconds.__getitem__)]:
+            spent += self.seconds[name]
+            if spent < LONGEST or not tests:
+                tests.append(name)
+        if not tests:
+            return "not run"
+        path = self.package / mutant.file
+        path.write_text(mutant.source)
+        patience = 60 + 5 * sum(self.seconds[name] for name in tests)
+        try:
+            failed = self.pytest(sorted(modules), {"MUTANTS_TESTS": json.dumps(tests)}, patience)
+        finally:
+            shutil.copy(PACKAGE / mutant.file, path)
+        return "noticed" if failed else "survived"
+
+    def pytest(self, words: list[str], environment: dict[str, str], limit: float | None) -> bool:
+        """Whether a test fails, or takes far too long."""
+        own = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": ""}
+        for path in self.package.rglob("*.pyc"):
+            source = path.parent.parent / f"{path.name.partition('.')[0]}.py"
+            if source.stat().st_mtime > path.stat().st_mtime - 2:
+                path.unlink()
+        call = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "mutants_plugin", "-p", "no:cacheprovider", *words]
+        try:
+            done = subprocess.run(
+                call, cwd=ROOT, env=os.environ | own | environment, capture_output=True, timeout=limit, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return True
+        if done.returncode not in (0, 1, 2, 5):
+            print(done.stdout.decode()[-2000:], done.stderr.decode()[-500:])
+        return done.returncode != 0
+
+
+def noting(file: str) -> str:
+    """The source of a file in which every function of the first level notes that it was called."""
+    tree = ast.parse((PACKAGE / file).read_text())
+
+    def walk(node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef):
+                call = ast.parse(f"mutants_called({f'{file}:{child.lineno}'!r})").body
+                child.body[isinstance(child.body[0], ast.Expr) : 0] = call
+            else:
+                walk(child)
+
+    walk(tree)
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
