@@ -9,27 +9,19 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import duckdb
-import polars
 import pytest
 
-from dialgauge import files
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import (
     atomic,
     check_output,
     check_writable,
-    exists,
-    is_alive,
-    reason,
-    system_error,
     together,
     write_all,
 )
+from dialgauge.locks import locked, try_lock
 
 #: Writes half a file and says so; then is killed, or waits.
 WRITER = """
@@ -108,10 +100,10 @@ def test_a_disk_that_is_full_at_the_very_end_leaves_all_as_it_was(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", sync)
-    refused = pytest.raises(DialgaugeError, match=r"new/b: it cannot be written \(the disk is full\)$")
+    refused = pytest.raises(DialgaugeError, match=r"/b: it cannot be written \(the disk is full\)$")
     with refused, together(instead_of=[tmp_path / "old"]):
-        write_one(tmp_path / "new" / "a")
-        write_one(tmp_path / "new" / "b")
+        write_one(tmp_path / "a")
+        write_one(tmp_path / "b")
     assert names(tmp_path) == ["old"]
     calls.clear()
     with pytest.raises(DialgaugeError, match="the disk is full"):
@@ -124,39 +116,11 @@ def write_one(path: Path) -> None:
         scratch.write_text("x")
 
 
-def test_folders_made_for_a_file_that_failed_go_with_it(tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    with pytest.raises(ZeroDivisionError), atomic(tmp_path / "mine" / "a" / "b" / "file") as scratch:
-        scratch.write_text("x")
-        raise ZeroDivisionError
-    assert names(tmp_path) == ["mine"] and names(tmp_path / "mine") == []
-
-
 def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
     path = tmp_path / "secret"
     path.touch(0o600)
     write_one(path)
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("x", 0o600)
-
-
-@pytest.mark.parametrize("made", [lambda path: path, lambda path: path.open("wb"), lambda path: path.open("wb", 0)])
-def test_what_polars_passes_on_is_the_system_s(made: Callable[[Path], Any]) -> None:
-    frame = polars.DataFrame({"a": range(100_000)})
-    refused = pytest.raises(DialgaugeError, match=r"^scores: it cannot be written \(the disk is full\)$")
-    with refused, files.writing(Path("scores")):
-        frame.write_parquet(made(Path("/dev/full")))
-
-
-def test_the_system_s_words_are_found_in_errors_of_others() -> None:
-    with pytest.raises(OSError) as absent:
-        polars.read_parquet("/dev/null/x")
-    assert absent.value.errno is None  # polars does not say
-    assert reason(absent.value) == "Not a directory"
-    told = duckdb.IOException('IO Error: Cannot open file "/x.parquet": Too many open files')
-    assert getattr(system_error(told), "errno", None) == errno.EMFILE
-    for other in (polars.exceptions.ComputeError("not a table"), ValueError("No space left on device")):
-        assert system_error(other) is None
-        assert reason(other) == str(other)
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
@@ -224,14 +188,6 @@ def test_a_long_name_that_the_system_takes_is_written(tmp_path: Path) -> None:
     assert path.read_bytes() == b"x"
 
 
-def test_what_may_not_be_looked_at_is_not_taken_for_absent(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    names = {tmp_path: True, tmp_path / "file": True, tmp_path / "none": False, tmp_path / "file" / "below": False}
-    assert {path: exists(path) for path in names} == names
-    with pytest.raises(OSError, match="too long"):
-        exists(tmp_path / ("x" * 5000))
-
-
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444, 0o755])
 @pytest.mark.parametrize("linked", [False, True])
 def test_a_file_keeps_its_permissions_when_it_is_written_again(tmp_path: Path, mode: int, linked: bool) -> None:
@@ -255,11 +211,13 @@ def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path: Path, ma
     assert stat.S_IMODE((tmp_path / "scores.json").stat().st_mode) == mode
 
 
-def test_a_child_that_ended_is_not_alive_although_nobody_waited_for_it() -> None:
-    assert is_alive(os.getpid())
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        assert is_alive(child.pid)
-        child.kill()
-        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-        assert not is_alive(child.pid)
-    assert not is_alive(1 << 80)
+def test_a_lock_has_one_holder(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "x.lock"
+    with locked(path):
+        assert try_lock(path) is None
+    lock = try_lock(path)
+    assert lock is not None
+    lock.release()
+    (tmp_path / "file").touch()
+    with pytest.raises(DialgaugeError, match="cannot be written"), locked(tmp_path / "file" / "x.lock"):
+        pass

@@ -5,43 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import filelock
 
 from dialgauge.files import writing
 
 
-class FileLock:
+class FileLock(NamedTuple):
     """A lock file that this process holds."""
 
-    def __init__(self, path: Path, lock: filelock.BaseFileLock) -> None:
-        self.path = path
-        self._lock = lock
+    path: Path
+    lock: filelock.BaseFileLock
 
     def release(self) -> None:
         """Give the lock up. The file goes first: whoever waits for it notices, and makes another one."""
         self.path.unlink(missing_ok=True)
-        self._lock.release()
+        self.lock.release()
 
 
 def try_lock(path: Path, patience: float = 0.0) -> FileLock | None:
-    """Take a lock file; None when a living process still holds it after ``patience`` seconds."""
-    lock = filelock.FileLock(path, thread_local=False)
-    try:
-        lock.acquire(timeout=patience)
-    except filelock.Timeout:
-        return None
+    """Take a lock file, whose folder is made if need be; None when a living process still holds it after so many
+    seconds (-1: wait for as long as it takes)."""
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(path, thread_local=False)
+        try:
+            lock.acquire(timeout=patience)
+        except filelock.Timeout:
+            return None
     return FileLock(path, lock)
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file, whose folder is made if need be; waits for as long as another process has it."""
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(path, thread_local=False)
-        lock.acquire()
+    """Hold a lock file; waits for as long as another process has it."""
+    lock = try_lock(path, -1)
     try:
         yield
     finally:
-        FileLock(path, lock).release()
+        if lock is not None:
+            lock.release()

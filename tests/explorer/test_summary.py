@@ -141,7 +141,7 @@ def test_where_less_is_better_the_highest_value_is_the_worst() -> None:
 def reasons(*codes: tuple[str, str]) -> dict[str, list[object]]:
     """The columns of the reasons of a taxi, by rule set and code."""
     frame = reasons_table(("a", "taxi", rule, TaskFailure(reason=code)) for rule, code in codes)
-    return frame.frame().to_dict(as_series=False)
+    return frame.to_dict(as_series=False)
 
 
 @pytest.mark.parametrize(

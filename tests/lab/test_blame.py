@@ -590,6 +590,6 @@ def test_every_reason_of_a_broken_link_has_words_and_is_given() -> None:
 def test_a_domain_whose_links_held_says_why_it_failed() -> None:
     link = BrokenLink(cause="unclear", reason="all_held", turn=9)
     row = {**msgspec.structs.asdict(link), "dialogue": "a", "domain": "taxi"}
-    reasons = reasons_table([("a", "taxi", "strict", TaskFailure(reason="no_taxi"))]).frame().to_dicts()
+    reasons = reasons_table([("a", "taxi", "strict", TaskFailure(reason="no_taxi"))]).to_dicts()
     [told] = blame_rows([row], reasons)
     assert told["sentence"] == "Every link that the record shows held (no taxi was sent)."

@@ -1,332 +1,312 @@
+"""What is stored comes back, equal runs are stored once, and damage is found."""
+
 from __future__ import annotations
 
+import errno
 import hashlib
-import io
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import polars
 import pytest
-from polars.testing import assert_frame_equal
 
-from dialgauge import __version__
-from dialgauge.dialogue import Dialogue
+import dialgauge
+from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import parquet_bytes
 from dialgauge.measures import Scores
-from dialgauge.runs import Run, Store, new_run
-from support.forgery import forge
-from support.made_runs import run_with
+from dialgauge.runs import Pieces, Run, Store, fingerprint, new_run, packed_run, unpacked_run
+from runs.contract import assert_run_contract
+
+FRAME = polars.DataFrame({"x": [1, 2, 3]})
 
 
-def stored(store: Store, name: str, frame: polars.DataFrame, kind: str = "tracking") -> Run:
-    return store.add(run_with({"dialogue_scores": frame}, kind=kind, name=name))
+def a_run(name: str = "augpt", kind: str = "tracking", **more: object) -> Run:
+    return new_run(kind=kind, name=name, tables={"one": FRAME}, **more)  # type: ignore[arg-type]
 
 
-def visible(store: Store) -> list[str]:
-    return sorted(path.name for path in store.folder.iterdir() if not path.name.startswith("."))
-
-
-def scratch(store: Store) -> list[str]:
-    return sorted(path.name for path in (store.folder / ".work").iterdir())
-
-
-def test_a_run_keeps_all_that_is_needed_to_repeat_it(
-    store: Store, scores: polars.DataFrame, scored: Scores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_stored_run_says_what_the_one_in_memory_said(
+    store: Store, scored: Scores, dialogues: list[Dialogue], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["/usr/bin/dialgauge", "score"])
-    gold = tmp_path / "gold.json"
-    gold.write_text("{}")
+    (tmp_path / "gold").mkdir()
+    (tmp_path / "gold" / "a.json").write_text("{}")
     run = new_run(
         kind="tracking",
-        name="AuGPT",
+        name="augpt",
         scores=scored,
-        config={"profile": "exact"},
-        inputs=[("gold", gold)],
+        tables={"one": lambda: FRAME},
+        corpus=dialogues,
+        config={"profile": "canon"},
+        inputs=[("gold", tmp_path / "gold")],
         seeds=3,
-        signature="gold:ab|version:1",
-        details={"half": "A"},
-        notes=["mind the gap"],
+        details={"files": 2},
+        notes=["half of it"],
     )
-    again = store.open(store.add(run).id)
-    manifest = again.manifest
-    assert (manifest.kind, manifest.name, manifest.config) == ("tracking", "AuGPT", {"profile": "exact"})
-    assert (manifest.seeds, manifest.signature, manifest.command) == ([3], "gold:ab|version:1", ["dialgauge", "score"])
-    assert [(item.role, item.path) for item in manifest.inputs] == [("gold", str(gold))]
-    assert manifest.versions["dialgauge"] == __version__
-    assert {"python", "polars", "numpy"} <= set(manifest.versions)
-    assert manifest.scores == scored.scores
-    assert manifest.coverage["dialogues"].scored == 2
-    assert (manifest.details, manifest.notes) == ({"half": "A"}, ["mind the gap"])
-    assert again.tables["dialogue_scores"].rows == 3
-    assert again.tables["dialogue_scores"].columns["num"] == "Float64"
-    assert_frame_equal(again.table("dialogue_scores").head(2), scores)
-    again.verify()
+    stored = store.add(run)
+    for each in (run, stored, unpacked_run(packed_run(run)), Store(tmp_path / "copy").add(stored)):
+        assert_run_contract(each)
+        assert msgspec.structs.replace(
+            each.manifest, id="", command=[], corpus="", tables={}
+        ) == msgspec.structs.replace(run.manifest, id="", command=[])
+        assert list(each.dialogues()) == dialogues
+        assert each.dialogue("B.json") == dialogues[1]
+        for table in run.tables:
+            assert each.table(table).equals(run.table(table)), table
+    assert stored.table("one") is stored.table("one")
+    lines = msgspec.json.encode(dialogues[0]) + b"\n" + msgspec.json.encode(dialogues[1]) + b"\n"
+    assert stored.manifest.corpus == hashlib.sha256(lines).hexdigest()
+    digest = hashlib.sha256(b"{}").hexdigest()
+    assert stored.manifest.inputs[0].sha256 == hashlib.sha256(f"{digest}  a.json\n".encode()).hexdigest()
+    with pytest.raises(DialgaugeError, match="no dialogue 'c'"):
+        stored.dialogue("c")
 
 
-def test_other_tools_read_the_folder(store: Store, scores: polars.DataFrame) -> None:
-    run = stored(store, "a", scores)
-    assert sorted(path.name for path in run.path.iterdir()) == ["dialogue_scores.parquet", "run.json"]
-    assert json.loads((run.path / "run.json").read_text())["id"] == run.id
-    assert_frame_equal(polars.read_parquet(run.path / "dialogue_scores.parquet"), scores)
+def test_an_equal_run_is_found_and_any_difference_stores_another(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "gold").write_text("one")
+    first = store.add(a_run(inputs=[tmp_path / "gold"]))
+    (tmp_path / "moved").write_text("one")
+    assert store.add(a_run(inputs=[tmp_path / "moved"])).id == first.id
+    others = [
+        a_run(inputs=[("gold", tmp_path / "gold")]),
+        a_run(inputs=[tmp_path / "gold"], config={"profile": "canon"}),
+        a_run(inputs=[tmp_path / "gold"], corpus=[Dialogue(id="d", turns=())]),
+        new_run(kind="tracking", name="augpt", tables={"one": FRAME.reverse()}, inputs=[tmp_path / "gold"]),
+    ]
+    (tmp_path / "gold").write_text("two")
+    assert len({first.id, *(store.add(run).id for run in [*others, a_run(inputs=[tmp_path / "gold"])])}) == 6
+    (first.path / "one.parquet").write_bytes(b"damaged")
+    (tmp_path / "gold").write_text("one")
+    assert store.add(a_run(inputs=[tmp_path / "gold"])).id != first.id
 
 
-def test_the_default_folder_is_runs_or_what_the_environment_says(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_large_table_comes_in_pieces(store: Store, dialogues: list[Dialogue], tmp_path: Path) -> None:
+    frames = [FRAME, FRAME.reverse(), FRAME.head(0)]
+    run = new_run(kind="k", name="n", tables={"one": lambda: Pieces(lambda: iter(frames))}, corpus=dialogues)
+    stored = store.add(run)
+    assert [path.name for path in stored.files["one"]] == [
+        "one-00000.parquet",
+        "one-00001.parquet",
+        "one-00002.parquet",
+    ]
+    assert stored.table("one")["x"].to_list() == [1, 2, 3, 3, 2, 1]
+    assert stored.manifest.tables["one"].rows == 6
+    assert store.sql("SELECT count(*) AS n FROM one")["n"].to_list() == [6]
+    assert Store(tmp_path / "copy").add(stored).id == stored.id
+    stored.files["one"][1].write_bytes(stored.files["one"][0].read_bytes())
+    with pytest.raises(DialgaugeError, match="table 'one' does not have the bytes"):
+        store.open(stored.id).table("one")
+
+
+#: Prints the checksum of a table's bytes.
+TABLE = """
+import hashlib, polars
+from dialgauge.files import parquet_bytes
+texts = [str(n % 97) for n in range(300_000)]
+frame = polars.DataFrame({"a": texts, "b": range(300_000), "c": [[text] for text in texts]})
+for each in (frame, polars.concat([frame.head(1000), frame.tail(-1000)], rechunk=False)):
+    print(hashlib.sha256(parquet_bytes(each)).hexdigest())
+"""
+
+
+def test_equal_tables_have_equal_bytes_in_any_process() -> None:
+    digests: set[str] = set()
+    for threads in ("1", "2", "3"):
+        environment = {**os.environ, "POLARS_MAX_THREADS": threads}
+        command = [sys.executable, "-c", TABLE]
+        digests |= set(
+            subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+        )
+    assert len(digests) == 1
+
+
+def test_what_means_a_run(store: Store) -> None:
+    first, second = store.add(a_run("augpt")), store.add(a_run("trippy", kind="users"))
+    store.tag(first.id, ["baseline"])
+    for word in (first.id, "augpt", "baseline", "latest:tracking", first.id[:-2]):
+        assert store.open(word).id == first.id
+    assert store.open("latest").id == second.id
+    for word in ("", "nobody", "..", "../runs", f"{first.id}/..", "20", "latest:nothing"):
+        with pytest.raises(DialgaugeError):
+            store.open(word)
+
+
+def test_tags_and_notes(store: Store, dialogues: list[Dialogue]) -> None:
+    run = store.add(a_run(corpus=dialogues))
+    assert store.tag(run.id, [" a  b ", "c"]).tags == ("a b", "c")
+    assert store.tag(run.id, ["d"], without=["c"]).tags == ("a b", "d")
+    store.annotate(run.id, note="n\x1b[2Jö")
+    written = store.annotate_dialogue(run.id, "a", labels=["wrong"], note="why")
+    assert list(written.rows()) == [
+        (None, "tag", "a b"),
+        (None, "tag", "d"),
+        (None, "note", "n\x1b[2Jö"),
+        ("a", "label", "wrong"),
+        ("a", "note", "why"),
+    ]
+    assert store.sql("SELECT dialogue, text FROM annotations WHERE kind = 'label'").rows() == [("a", "wrong")]
+    for tags in (["latest"], ["latest:tracking"], [""], ["x" * 61]):
+        with pytest.raises(DialgaugeError):
+            store.tag(run.id, tags)
+    with pytest.raises(DialgaugeError, match="no dialogue"):
+        store.annotate_dialogue(run.id, "z", note="x")
+    (run.path / "annotations.json").write_text("{")
+    with pytest.raises(DialgaugeError, match="damaged"):
+        store.tag(run.id, ["x"])
+    assert (run.path / "annotations.json").read_text() == "{"
+
+
+def test_tags_given_at_the_same_time_are_all_kept(store: Store) -> None:
+    run = store.add(a_run())
+    code = (
+        "import sys; from dialgauge.runs import Store\n"
+        f"for n in range(10): Store({str(store.folder)!r}).tag({run.id!r}, [sys.argv[1] + str(n)])"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", code, letter]) for letter in "abcd"]
+    assert [writer.wait() for writer in writers] == [0] * 4
+    assert set(store.annotations(run.id).tags) == {f"{letter}{n}" for letter in "abcd" for n in range(10)}
+
+
+def test_a_full_disk_keeps_the_store_whole_and_lets_runs_be_removed(
+    store: Store, dialogues: list[Dialogue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("DIALGAUGE_RUNS", raising=False)
-    assert Store().folder == Path("runs")
-    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "elsewhere"))
-    assert Store().folder == tmp_path / "elsewhere"
-    assert Store().list() == []
-    assert not (tmp_path / "elsewhere").exists()
+    run = store.add(a_run(corpus=dialogues))
+    before = sorted(path.name for path in store.folder.rglob("*") if not path.name.endswith(".lock"))
 
+    real = os.fsync
 
-def test_runs_are_listed_oldest_first(store: Store, scores: polars.DataFrame) -> None:
-    ids = [stored(store, name, scores).id for name in ("z", "a", "m")]
-    assert [manifest.id for manifest in store.list()] == ids
+    def full(handle: int) -> None:
+        if Path(f"/proc/self/fd/{handle}").is_file():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(handle)
 
-
-def test_nothing_appears_before_the_end_or_after_an_error(store: Store, scores: polars.DataFrame) -> None:
-    def stops() -> polars.DataFrame:
-        assert visible(store) == []
-        raise RuntimeError("stop")
-
-    with pytest.raises(RuntimeError, match="stop"):
-        store.add(run_with({"dialogue_scores": scores, "t": stops}))
-    assert visible(store) == scratch(store) == []
-
-
-def test_an_interrupt_leaves_nothing(store: Store) -> None:
-    def interrupted() -> polars.DataFrame:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        store.add(run_with({"t": interrupted}))
-    assert visible(store) == scratch(store) == []
-
-
-def test_a_table_is_written_under_a_safe_name(store: Store, scores: polars.DataFrame) -> None:
-    with pytest.raises(DialgaugeError, match="cannot be called"):
-        store.add(run_with({"../t": scores}))
-    with pytest.raises(DialgaugeError, match="SQL would see that name twice"):
-        store.add(run_with({"u": scores.with_columns(run=1)}))
-    with pytest.raises(ValueError, match="has the columns"):
-        store.add(run_with({"dialogue_scores": scores.drop("den")}))
-    assert visible(store) == scratch(store) == []
-    assert list(store.add(run_with({"t": scores})).tables) == ["dialogues", "turns", "dialogue_scores", "t"]
-
-
-def test_a_missing_input_stops_the_run_before_it_starts(store: Store) -> None:
-    with pytest.raises(DialgaugeError, match="no such file"):
-        store.add(new_run(kind="k", name="n", inputs=["nowhere.json"]))
-    assert not store.folder.exists()
-
-
-def test_an_id_may_be_shortened_while_it_is_unique(store: Store, scores: polars.DataFrame) -> None:
-    one, two = stored(store, "alpha", scores).id, stored(store, "beta", scores).id
-    assert store.open(one).id == one
-    assert store.resolve(one[:-2]) == one
-    with pytest.raises(DialgaugeError, match="'20' matches 2 runs"):
-        store.open("20")
-    near = two.replace("beta", "bata")
-    with pytest.raises(DialgaugeError, match=f"there is no run '{near}'. Did you mean '{two}'"):
-        store.open(near)
-    with pytest.raises(DialgaugeError, match="there is no run ''"):
-        store.open("")
-
-
-def test_ids_cannot_leave_the_store(store: Store, scores: polars.DataFrame) -> None:
-    outside = stored(store, "a", scores).id
-    other = Store(store.folder / "inner")
-    stored(other, "b", scores)
-    with pytest.raises(DialgaugeError, match="there is no run"):
-        other.remove(f"../{outside}")
-    assert store.open(outside).id == outside
-
-
-def test_asking_an_empty_store_says_that_it_is_empty(store: Store) -> None:
-    with pytest.raises(DialgaugeError, match="The store is empty"):
-        store.open("20261115")
-
-
-def test_an_unknown_table_gets_the_nearest_name(store: Store, scores: polars.DataFrame) -> None:
-    with pytest.raises(DialgaugeError, match=r"has no table 'dialog_scores'. Did you mean 'dialogue_scores'"):
-        stored(store, "a", scores).table("dialog_scores")
-
-
-def test_removing_takes_the_run_and_leaves_the_others(store: Store, scores: polars.DataFrame) -> None:
-    one, two = stored(store, "a", scores), stored(store, "b", scores)
-    store.remove(one.id)
-    assert visible(store) == [two.id]
-    assert scratch(store) == []
-
-
-def test_removing_a_linked_run_removes_the_link_only(store: Store, scores: polars.DataFrame, tmp_path: Path) -> None:
-    run = stored(store, "a", scores)
-    elsewhere = run.path.rename(tmp_path / run.id)
-    run.path.symlink_to(elsewhere)
-    assert store.open(run.id).table("dialogue_scores").height == 2
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DialgaugeError, match="the disk is full"):
+        store.add(a_run("other"))
+    assert sorted(path.name for path in store.folder.rglob("*") if not path.name.endswith(".lock")) == before
     store.remove(run.id)
-    assert visible(store) == []
-    assert (elsewhere / "run.json").exists()
+    assert store.list() == [] and not [path for path in store.folder.rglob("*") if path.is_file()]
 
 
-def test_damage_is_told_and_the_other_runs_still_listed(store: Store, scores: polars.DataFrame) -> None:
-    ids = {name: stored(store, name, scores).id for name in ("whole", "empty", "gone", "cut", "unread")}
-    (store.folder / ids["empty"] / "run.json").write_bytes(b"")
-    (store.folder / ids["gone"] / "dialogue_scores.parquet").unlink()
-    cut = store.folder / ids["cut"] / "dialogue_scores.parquet"
-    cut.write_bytes(cut.read_bytes()[:-100])
-    (store.folder / ids["unread"] / "run.json").unlink()
-    (store.folder / "notes").mkdir()
-    survey = store.survey()
-    assert [run.id for run in survey.runs] == [ids["whole"]]
-    told = {name: [str(problem) for problem in survey.problems if ids[name] in str(problem)] for name in ids}
-    assert [len(told[name]) for name in ids] == [0, 1, 1, 1, 1]
-    assert "cannot be understood" in told["empty"][0]
-    assert "its table 'dialogue_scores' cannot be read (No such file" in told["gone"][0]
-    assert "bytes where" in told["cut"][0]
-    assert "it has no run.json" in told["unread"][0]
-    store.remove(ids["cut"])
-    assert ids["cut"] not in visible(store)
+def test_a_corpus_is_stored_once_and_goes_with_its_last_run(store: Store, dialogues: list[Dialogue]) -> None:
+    runs = [store.add(a_run(name, corpus=dialogues)) for name in ("a", "b")]
+    [corpus] = [path for path in (store.folder / "corpora").iterdir() if path.is_dir()]
+    store.remove(runs[0].id)
+    assert list(store.open(runs[1].id).dialogues()) == dialogues
+    (corpus / "turns.parquet").write_bytes(b"cut")
+    with pytest.raises(DialgaugeError, match="table 'turns' has 3 bytes"):
+        list(store.open(runs[1].id).dialogues())
+    mended = store.add(a_run("c", corpus=dialogues))
+    assert list(store.open(runs[1].id).dialogues()) == dialogues
+    store.remove(mended.id)
+    store.remove(runs[1].id)
+    assert not corpus.exists()
+    with pytest.raises(DialgaugeError, match="two dialogues have this id"):
+        store.add(a_run(corpus=[Dialogue(id="d", turns=()), Dialogue(id="d", turns=(Turn(speaker="user"),))]))
 
 
-def test_bytes_that_changed_in_place_are_found(store: Store, scores: polars.DataFrame) -> None:
-    run = stored(store, "a", scores)
-    path = run.path / "dialogue_scores.parquet"
+DAMAGE: list[tuple[Callable[[Path], object], str]] = [
+    (lambda run: (run / "one.parquet").write_bytes(b"x"), "has 1 bytes"),
+    (lambda run: (run / "one.parquet").unlink(), "cannot be read"),
+    (lambda run: swap(run / "one.parquet"), "does not have the bytes"),
+    (lambda run: (run / "run.json").unlink(), "no run.json"),
+    (lambda run: (run / "run.json").write_text("{"), "cannot be understood"),
+    (lambda run: (run / "run.json").write_text("[" * 100_000), "cannot be understood"),
+    (lambda run: edit(run, schema_version=99), "upgrade dialgauge"),
+    (lambda run: edit(run, id="20261115-104500-k-n-0000"), "belongs to"),
+    (lambda run: edit(run, corpus="../../etc"), "no corpus can be called"),
+    (lambda run: edit(run, tables={"../x": {}}), "no table can be called"),
+]
+
+
+def swap(path: Path) -> None:
     content = bytearray(path.read_bytes())
-    content[20] ^= 1
+    content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    for look in (run.verify, lambda: run.table("dialogue_scores")):
-        with pytest.raises(DialgaugeError, match="does not have the bytes that were written") as error:
-            look()
-        assert run.id in str(error.value)
 
 
-def test_a_file_that_is_no_parquet_is_one_sentence(store: Store, scores: polars.DataFrame) -> None:
-    run = stored(store, "a", scores)
-    content = b"x" * 1000
-    forge(run, "dialogue_scores", content)
-    with pytest.raises(DialgaugeError, match="its table 'dialogue_scores' cannot be read") as error:
+def edit(run: Path, **changed: object) -> None:
+    manifest = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**manifest, **changed}))
+
+
+@pytest.mark.parametrize(("damage", "said"), DAMAGE)
+def test_damage_is_one_sentence_and_the_others_are_still_listed(
+    store: Store, damage: Callable[[Path], object], said: str
+) -> None:
+    bad, good = store.add(a_run("bad")), store.add(a_run("good"))
+    damage(bad.path)
+    with pytest.raises(DialgaugeError, match=said) as told:
+        store.open(bad.id).verify()
+    assert bad.id in str(told.value)
+    assert good.id in [run.id for run in store.survey().runs]
+    problems: list[DialgaugeError] = []
+    assert store.sql("SELECT DISTINCT run FROM one", on_problem=problems.append)["run"].to_list() == [good.id]
+    assert said in str(problems[0])
+    store.remove(bad.id)
+    assert [run.id for run in store.list()] == [good.id]
+
+
+def test_a_forged_table_is_refused_whatever_its_checksum(store: Store, scored: Scores) -> None:
+    run = store.add(new_run(kind="k", name="n", scores=scored))
+    forged = parquet_bytes(run.table("dialogue_scores").with_columns(den=polars.lit(0.0)))
+    (run.path / "dialogue_scores.parquet").write_bytes(forged)
+    tables = json.loads((run.path / "run.json").read_text())["tables"]
+    tables["dialogue_scores"] |= {"size": len(forged), "sha256": hashlib.sha256(forged).hexdigest()}
+    edit(run.path, tables=tables)
+    with pytest.raises(DialgaugeError, match="cannot be used"):
         store.open(run.id).table("dialogue_scores")
-    assert "\n" not in str(error.value)
 
 
-def parquet(frame: polars.DataFrame) -> bytes:
-    held = io.BytesIO()
-    frame.write_parquet(held)
-    return held.getvalue()
+@pytest.mark.parametrize("name", ["runs", "turns", "Upper", "a-b", "../x", "", "x" * 64])
+def test_table_names_that_are_refused(store: Store, name: str) -> None:
+    with pytest.raises(DialgaugeError):
+        store.add(new_run(kind="k", name="n", tables={name: FRAME}))
+    with pytest.raises(DialgaugeError):
+        store.add(new_run(kind="k", name="n", tables={"one": polars.DataFrame({"Run": [1]})}))
 
 
-def test_a_table_that_took_anothers_place_is_found_whatever_its_checksum(
-    store: Store, scores: polars.DataFrame
-) -> None:
-    run = stored(store, "a", scores)
-    others = {
-        "rows and columns": scores.select("dialogue"),
-        "the rows and": scores.head(1),
-        "the columns": scores.with_columns(num=polars.lit("x")),
-        "are not numbers": scores.with_columns(num=polars.lit(None, polars.Float64)),
-        "without a score": scores.with_columns(den=polars.lit(0.0)),
-    }
-    for words, other in others.items():
-        forge(run, "dialogue_scores", parquet(other))
-        with pytest.raises(DialgaugeError, match=f"the run is damaged: its table 'dialogue_scores' .*{words}"):
-            store.open(run.id).table("dialogue_scores")
+def test_finished_units_are_found_again_until_the_work_is_stored(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError), store.kept_units(kind="lab", name="n", config={"a": 1}) as units:
+        units["../1"] = b"one"
+        raise ZeroDivisionError
+    with store.kept_units(kind="lab", name="n", config={"a": 2}) as units:
+        assert list(units) == []
+    [left] = store.unfinished()
+    with store.kept_units(kind="lab", name="n", config={"a": 1}) as units:
+        assert dict(units) == {"../1": b"one"}
+        with (
+            pytest.raises(DialgaugeError, match="another process"),
+            store.kept_units(kind="lab", name="n", config={"a": 1}),
+        ):
+            pass
+    assert store.unfinished() == []
+    with pytest.raises(ZeroDivisionError), store.workbench(kind="training", name="n", config={}) as folder:
+        assert folder is not None
+        (folder / "checkpoint").touch()
+        raise ZeroDivisionError
+    with store.workbench(kind="training", name="n", config={}, fresh=True) as folder:
+        assert folder is not None and list(folder.iterdir()) == []
+    assert left.startswith("resume-lab-n-")
 
 
-def test_turns_that_are_no_turns_are_found_whatever_their_checksum(store: Store, dialogues: list[Dialogue]) -> None:
-    run = store.add(new_run(kind="k", name="a", corpus=dialogues))
-    path, turns = run.files["turns"], run.table("turns")
-    for record in ("{", "[]", '{"speaker": 3}', None, "[" * 100_000):
-        path.write_bytes(content := parquet(turns.with_columns(record=polars.lit(record, polars.String))))
-        corpus = json.loads((path.parent / "corpus.json").read_text())
-        corpus["tables"]["turns"] |= {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        (path.parent / "corpus.json").write_text(json.dumps(corpus))
-        with pytest.raises(DialgaugeError, match="its table 'turns' holds something that is not a dialogue"):
-            list(store.open(run.id).dialogues())
+def test_names_and_addresses_are_shown_without_harm(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+    monkeypatch.setattr(sys, "argv", ["dialgauge", "score", "http://me:secret@host/x?key=abcdef"])
+    run = a_run("bad\x1b]0;name\x07")
+    assert "\x1b" not in repr(run) + repr(store.add(run))
+    assert "secret" not in str(run.manifest.command) and "abcdef" not in str(run.manifest.command)
+    with pytest.raises(DialgaugeError, match="no such file"):
+        fingerprint("nowhere")
+    with pytest.raises(DialgaugeError, match="file, not a run store"):
+        Store(Path(__file__)).list()
 
 
-def test_scratch_of_the_living_is_left_alone_and_of_the_dead_swept(store: Store, scores: polars.DataFrame) -> None:
-    inner: list[str] = []
-
-    def stores_another() -> polars.DataFrame:
-        (store.folder / ".work" / "20260101-000000-k-dead-0000").mkdir()
-        inner.append(stored(store, "inner", scores).id)
-        assert "20260101-000000-k-dead-0000" not in scratch(store)
-        assert outer.id in scratch(store)
-        return scores
-
-    outer = run_with({"t": stores_another}, name="outer")
-    assert store.add(outer).id == outer.id
-    assert visible(store) == sorted([outer.id, *inner])
-
-
-def test_an_id_that_is_taken_is_not_given_again(
-    store: Store, scores: polars.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn = iter(["aaaa", "bbbb"])
-    monkeypatch.setattr("dialgauge.runs.run.new_id", lambda _when, kind, _name: f"20260101-000000-{kind}-aaaa")
-    monkeypatch.setattr(
-        "dialgauge.runs.store.new_id", lambda _when, kind, _name: f"20260101-000000-{kind}-{next(drawn)}"
-    )
-    assert [stored(store, "a", scores).id[-4:] for _ in range(2)] == ["aaaa", "bbbb"]
-
-
-def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(DialgaugeError, match=r"the run store cannot be written .*DIALGAUGE_RUNS"):
-        Store(tmp_path / "file").add(new_run(kind="k", name="n"))
-
-
-def test_a_full_disk_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
-    """The limit on file size stands in for a full disk: writing past it fails as writing to a full disk does."""
-    script = (
-        "import resource, polars\n"
-        "from dialgauge.runs import Store, new_run\n"
-        "from dialgauge.errors import DialgaugeError\n"
-        "frame = polars.DataFrame({'x': list(range(100_000))})\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
-        "try:\n"
-        f"    Store({str(tmp_path / 'runs')!r}).add(new_run(kind='k', name='n', tables={{'t': frame}}))\n"
-        "except DialgaugeError as error:\n"
-        "    print(error)\n"
-    )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True)
-    assert "written" in result.stdout
-    assert len(result.stdout.splitlines()) == 1
-    assert visible(Store(tmp_path / "runs")) == scratch(Store(tmp_path / "runs")) == []
-
-
-def test_listing_runs_imports_no_array_or_table_library(store: Store) -> None:
-    store.add(new_run(kind="k", name="n"))
-    script = (
-        "import sys\nfrom dialgauge.runs import Store\n"
-        f"assert len(Store({str(store.folder)!r}).list()) == 1\n"
-        "print({'numpy', 'polars', 'duckdb', 'scipy'} & set(sys.modules))\n"
-    )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
-    assert result.stdout == "set()\n"
-
-
-def test_a_folder_that_cannot_be_looked_at_is_not_an_empty_store(tmp_path: Path) -> None:
-    with pytest.raises(DialgaugeError, match=r"the run store cannot be read \(File name too long\)"):
-        Store(tmp_path / ("x" * 5000)).survey()
-
-
-def test_runs_by_name(store: Store, scores: polars.DataFrame) -> None:
-    ids = [stored(store, name, scores).id for name in ("alpha", "beta", "alpha")]
-    assert [store.resolve(name) for name in ("latest", "alpha", "beta")] == [max(ids), max(ids[0], ids[2]), ids[1]]
-    store.annotate(ids[0], tags=["baseline"])
-    assert store.resolve("baseline") == ids[0]
-    assert store.resolve("latest:tracking") == max(ids)
-    stored(store, "alpha", scores, kind="users")
-    with pytest.raises(DialgaugeError, match="'alpha' has runs of the kinds tracking, users"):
-        store.resolve("alpha")
-    with pytest.raises(DialgaugeError, match="there is no run of the kind 'nothing'"):
-        store.resolve("latest:nothing")
-    with pytest.raises(DialgaugeError, match="there is no run 'gamma'"):
-        store.resolve("gamma")
+def test_the_public_names_store_and_find(tmp_path: Path) -> None:
+    gold = {"d1": [{"hotel-area": "north"}]}
+    for _ in range(2):
+        dialgauge.score(gold, {"mine": gold}, measures="JGA").save(dialgauge.Store(tmp_path))
+    assert [run.name for run in dialgauge.Store(tmp_path).list()] == ["mine"]

@@ -252,7 +252,7 @@ def test_tables_are_readable_at_80_columns(small: GoldTasks) -> None:
 
 def test_a_damaged_run_is_a_sentence(small: GoldTasks, tmp_path: Path) -> None:
     stored = Store(tmp_path / "runs").add(scored(small, faulty()))
-    path = stored.files["task_verdicts"]
+    [path] = stored.files["task_verdicts"]
     path.write_bytes(path.read_bytes()[:-5])
     with pytest.raises(DialgaugeError, match="damaged"):
         TaskRuns([Store(tmp_path / "runs").open(stored.id)]).explain("MUL0001")

@@ -89,7 +89,7 @@ def content(run: Run, store: Path) -> tuple[bytes, dict[str, Any]]:
     stored.verify()
     facts = stored.manifest
     kept = {name: getattr(facts, name) for name in facts.__struct_fields__ if name not in ("id", "created", "command")}
-    return b"".join(path.read_bytes() for path in stored.table_paths("dialogue_scores")), kept
+    return b"".join(path.read_bytes() for path in stored.files["dialogue_scores"]), kept
 
 
 def test_many_files_give_the_scores_and_the_signature_of_one(files: Path, tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_a_run_in_pieces_is_stored_read_copied_queried_and_guarded(files: Path, 
     store = Store(tmp_path / "store")
     stored = store.add(run)
     assert stored.tables["dialogue_scores"].parts == 5
-    assert len(stored.table_paths("dialogue_scores")) == 5
+    assert len(stored.files["dialogue_scores"]) == 5
     assert stored.table("dialogue_scores").equals(run.table("dialogue_scores"))
     copied = Store(tmp_path / "copy").add(stored)
     assert copied.manifest.tables == stored.manifest.tables
@@ -284,7 +284,7 @@ def test_a_run_in_pieces_is_stored_read_copied_queried_and_guarded(files: Path, 
         "SELECT run, sum(num) / sum(den) AS value FROM dialogue_scores WHERE measure = 'JGA' GROUP BY run"
     )
     assert answer.row(0) == (stored.id, pytest.approx(run.scores["JGA"].value))
-    pieces = stored.table_paths("dialogue_scores")
+    pieces = stored.files["dialogue_scores"]
     pieces[1].write_bytes(pieces[0].read_bytes())
     with pytest.raises(DialgaugeError, match="the run is damaged"):
         store.open(stored.id).table("dialogue_scores")

@@ -80,16 +80,16 @@ def _system_sentence(error: Exception) -> str:
             f"the name of a file or folder holds '{error.object[error.start]}', which the locale's encoding "
             f"({error.encoding}) lacks; set PYTHONUTF8=1"
         )
-    from dialgauge.files import reason, system_error
+    from dialgauge.files import reason
 
-    system = system_error(error)
-    if system is None:
+    if not isinstance(error, OSError):
         return ""
+    system = error
     if system.errno in (errno.EMFILE, errno.ENFILE):
         return f"{reason(system)}; use fewer --workers, or raise the limit with 'ulimit -n'"
     if system.filename is not None:
         return f"{system.filename}: {reason(system)}"
-    return "" if isinstance(error, OSError) else f"a table cannot be read or written ({reason(system)})"
+    return ""
 
 
 def _run_command(group: CommandGroup, name: str, inner: str, words: list[str], *, project_file: bool) -> object:

@@ -124,9 +124,7 @@ def tag(
 
     dialgauge runs tag latest baseline
     """
-    opened = Store(store)
-    kept = opened.annotations(opened.resolve(run)).tags
-    opened.annotate(run, tags=list(dict.fromkeys((*kept, *tags))))
+    Store(store).tag(run, tags)
 
 
 @app.command()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dialgauge.columns import GivenTable, as_frame
 from dialgauge.comparison.draws import ComparisonDraws
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_policy, refuse_lacking
 from dialgauge.comparison.result import Comparison
@@ -115,10 +114,10 @@ def scores_of_run(run: Run) -> PairedScores:
     return _paired(named, frames, view)
 
 
-def _paired(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: ComparisonView) -> PairedScores:
+def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView) -> PairedScores:
     """The scores of the runs, those of several sums too where all runs have these."""
     known = {name: run.scores for name, run in runs.items()}
-    sums = [as_frame(table) for table in _summed(runs, {}, view)]
+    sums = _summed(runs, {}, view)
     if not sums:
         return paired_scores(frames, known)
     no_ratios = not any(table.height for table in frames.values())
@@ -133,7 +132,9 @@ def _paired(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: Com
     return replace(together, notes=(*together.notes, *notes))
 
 
-def _summed(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: ComparisonView) -> list[GivenTable]:
+def _summed(
+    runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView
+) -> list[polars.DataFrame]:
     """These tables and, where every run has one, those of several sums."""
     every = all(SUMS_TABLE in run.tables for run in runs.values())
     return [*frames.values(), *(view.unit_table(run, SUMS_TABLE) for run in runs.values() if every)]
@@ -195,7 +196,7 @@ def _without_sums(runs: Mapping[str, Run], summed: set[str], view: ComparisonVie
     return [Note("not_paired", f"{sentence}; left out of the tests")]
 
 
-def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, GivenTable]) -> None:
+def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> None:
     for name, run in runs.items():
         if not run.scores and not frames[name].height:
             raise DialgaugeError(f"the run '{name}' ({run.id}) has no scores of dialogues, so it cannot be compared")

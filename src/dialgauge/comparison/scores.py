@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.columns import GivenTable, coded_texts
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import Score, Signature
@@ -159,7 +158,9 @@ def no_shared_measure(name: str, measures: Iterable[str]) -> UnknownNameError:
     return UnknownNameError(f"the systems share no measure '{name}'.{nearest(name, measures)}")
 
 
-def paired_scores(frames: Mapping[str, GivenTable], run_scores: Mapping[str, RunScores] | None = None) -> PairedScores:
+def paired_scores(
+    frames: Mapping[str, polars.DataFrame], run_scores: Mapping[str, RunScores] | None = None
+) -> PairedScores:
     """Scores from tables ``dialogue_scores`` by system; rows of the same dialogue and measure add up.
 
     Dialogues stand in the order of the first system.
@@ -184,7 +185,7 @@ def paired_scores(frames: Mapping[str, GivenTable], run_scores: Mapping[str, Run
     )
 
 
-def on_the_same_turns(scores: PairedScores, turns: Mapping[str, GivenTable]) -> PairedScores:
+def on_the_same_turns(scores: PairedScores, turns: Mapping[str, polars.DataFrame]) -> PairedScores:
     """The scores without dialogues of which systems were scored on different turns; their number is kept.
 
     A paired test compares like with like: a system without the last turns of a dialogue has an easier dialogue.
@@ -218,7 +219,7 @@ def shared_turns(frame: polars.DataFrame, dialogues: Collection[str]) -> polars.
 class _Sums:
     """One system's table ``dialogue_scores`` as columns of codes and numbers."""
 
-    def __init__(self, system: str, table: GivenTable) -> None:
+    def __init__(self, system: str, table: polars.DataFrame) -> None:
         missing = [column for column in COLUMNS if column not in table.columns]
         if missing:
             raise DialgaugeError(f"the scores of '{system}' have no column {', '.join(missing)}")
@@ -246,6 +247,16 @@ class _Sums:
         known = targets >= 0
         np.add.at(table.T, targets[known], chosen[:, known].T)
         return table
+
+
+def coded_texts(column: polars.Series) -> tuple[list[str], Codes]:
+    """The distinct texts of a column in the order in which they first appear, and row by row which of them it is."""
+    import polars
+
+    names = column.unique(maintain_order=True)
+    places = polars.Series(range(len(names)), dtype=polars.Int64)
+    codes = column.replace_strict(names, places, return_dtype=polars.Int64)
+    return names.to_list(), codes.to_numpy(writable=True)
 
 
 def _is_part(measure: str) -> bool:

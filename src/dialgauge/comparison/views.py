@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 import msgspec
 from msgspec import Struct
 
-from dialgauge.columns import GivenTable, as_frame
 from dialgauge.dialogue import Goal, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.kinds import kind_named
@@ -120,11 +119,11 @@ class ComparisonView:
         """The unit of each dialogue of a run; nothing where dialogues are the units."""
         return self.trials(run) if self.unit == self.trial_unit else {}
 
-    def unit_table(self, run: Run, table: str) -> GivenTable:
+    def unit_table(self, run: Run, table: str) -> polars.DataFrame:
         """``dialogue_scores`` or ``dialogue_sums`` of a run; where the unit is no dialogue, with units in its place."""
         units = self.units(run)
-        given = _summed_by_unit(run.table(table), units) if units else run.given_table(table)
-        return _without(as_frame(given), self.unlike) if self.unlike else given
+        given = _summed_by_unit(run.table(table), units) if units else run.table(table)
+        return _without(given, self.unlike) if self.unlike else given
 
     def verdict(self, comparison: Comparison) -> Verdict:
         """Who is ahead by the headline measure of the kind, and what the other measures say."""
@@ -156,7 +155,7 @@ class ComparisonView:
         """The scores of every turn: ``dialogue``, ``turn`` and a column for each measure; None where there are none."""
         return None
 
-    def scored_turns(self, run: Run) -> GivenTable | None:
+    def scored_turns(self, run: Run) -> polars.DataFrame | None:
         """``dialogue`` and ``turn`` of every scored turn: dialogues scored on different turns are not compared."""
         frame = self.turn_scores(run)
         return None if frame is None else frame.select("dialogue", "turn")

@@ -83,7 +83,7 @@ def _path(runs: Sequence[Run], what: str) -> Path | None:
         for run in runs:
             digest.update(msgspec.json.encode(run.manifest))
             for name in sorted(run.files):  # a table that somebody changed is to be read, and refused
-                for path in run.table_paths(name):
+                for path in run.files[name]:
                     state = path.stat()
                     digest.update(f"\0{name} {state.st_size} {state.st_mtime_ns}".encode())
     except (OSError, DialgaugeError, UnicodeError, msgspec.MsgspecError):

@@ -19,7 +19,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import exists
 from dialgauge.formats.packed import (
     CHUNK,
     DEFAULT_LIMIT,
@@ -211,7 +210,7 @@ def _names(text: str) -> list[str]:
         if not inside:
             raise DialgaugeError("the folder holds no files", file=text)
         return inside
-    if exists(path):
+    if path.exists():
         return [text]
     import glob
 
@@ -220,7 +219,7 @@ def _names(text: str) -> list[str]:
     if not names:
         kind = "no file matches this pattern" if glob.has_magic(text) else "there is no such file or folder"
         example = Path("examples", text)  # where 'dialgauge init' puts the tutorials' files
-        raise DialgaugeError(kind + (f"; did you mean {example}?" if exists(example) else ""), file=text)
+        raise DialgaugeError(kind + (f"; did you mean {example}?" if example.exists() else ""), file=text)
     return list(names)
 
 

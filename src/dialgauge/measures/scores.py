@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from msgspec import structs
 from numpy.typing import NDArray
 
-from dialgauge.columns import ColumnTable, chosen_texts, column
 from dialgauge.measures.base import Measure, Rows
 from dialgauge.measures.records import Coverage, Score
 from dialgauge.measures.registry import no_score
 from dialgauge.measures.resampling import NO_INTERVAL, Interval, Resampling, intervals
 from dialgauge.measures.signature import Signature
-
-if TYPE_CHECKING:
-    import polars
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,23 +74,19 @@ class Scores:
             left_out={**self.left_out, **other.left_out},
         )
 
-    def frame(self) -> polars.DataFrame:
+    def frame(self) -> pl.DataFrame:
         """The table ``dialogue_scores``: dialogue, measure, num, den, where a dialogue has a score."""
-        return self.table().frame()
-
-    def table(self) -> ColumnTable:
-        """The same without polars, for a run."""
         parts = []
         for index, (above, below) in enumerate(self.sums.values()):
             there = np.flatnonzero(below > 0)
             parts.append((there, np.full(len(there), index), above[there], below[there]))
         owners, measures, num, den = _concatenated(parts, (int, int, float, float))
-        return ColumnTable(
+        return pl.DataFrame(
             {
-                "dialogue": chosen_texts(self.dialogues, owners),
-                "measure": chosen_texts(list(self.sums), measures),
-                "num": column("Float64", num),
-                "den": column("Float64", den),
+                "dialogue": pl.Series(self.dialogues, dtype=pl.String).gather(owners),
+                "measure": pl.Series(list(self.sums), dtype=pl.String).gather(measures),
+                "num": pl.Series(num, dtype=pl.Float64),
+                "den": pl.Series(den, dtype=pl.Float64),
             }
         )
 
@@ -144,7 +137,7 @@ def _limited(score: Score, interval: Interval, how: Resampling) -> Score:
     return structs.replace(score, low=interval.low, high=interval.high, signature=signature)
 
 
-def sums_table(measures: Sequence[Measure[Any]], evidence: Any, dialogues: Sequence[str]) -> ColumnTable:
+def sums_table(measures: Sequence[Measure[Any]], evidence: Any, dialogues: Sequence[str]) -> pl.DataFrame:
     """The table ``dialogue_sums``: dialogue, measure, place, sum, of measures whose values come from several sums."""
     parts = []
     for number, measure in enumerate(measures):
@@ -156,12 +149,12 @@ def sums_table(measures: Sequence[Measure[Any]], evidence: Any, dialogues: Seque
         places = np.tile(np.arange(len(sums)), len(there))
         parts.append((np.repeat(there, len(sums)), np.full(len(cells), number), places, cells))
     owners, named, places, values = _concatenated(parts, (int, int, int, float))
-    return ColumnTable(
+    return pl.DataFrame(
         {
-            "dialogue": chosen_texts(dialogues, owners),
-            "measure": chosen_texts([str(measure) for measure in measures], named),
-            "place": column("Int64", places),
-            "sum": column("Float64", values),
+            "dialogue": pl.Series(dialogues, dtype=pl.String).gather(owners),
+            "measure": pl.Series([str(measure) for measure in measures], dtype=pl.String).gather(named),
+            "place": pl.Series(places, dtype=pl.Int64),
+            "sum": pl.Series(values, dtype=pl.Float64),
         }
     )
 

@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.runs.annotations import Annotations as Annotations, DialogueNote as DialogueNote
     from dialgauge.runs.corpora import decode_corpus as decode_corpus, encode_corpus as encode_corpus
-    from dialgauge.runs.kept import kept_to_the_end as kept_to_the_end
     from dialgauge.runs.manifest import (
         MANIFEST as MANIFEST,
         Input as Input,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
         with_origin as with_origin,
     )
     from dialgauge.runs.ranking import WorstFirst as WorstFirst, worst_first as worst_first
-    from dialgauge.runs.resumable import Parts as Parts
     from dialgauge.runs.run import (
         Run as Run,
         SharedCorpus as SharedCorpus,
@@ -42,16 +40,20 @@ if TYPE_CHECKING:
     from dialgauge.runs.store import Store as Store, Survey as Survey
     from dialgauge.runs.tables import (
         FIXED as FIXED,
+        GivenTable as GivenTable,
+        Pieces as Pieces,
         TableInfo as TableInfo,
-        TableParts as TableParts,
         check_columns as check_columns,
         check_fixed as check_fixed,
         check_table_name as check_table_name,
+        coded as coded,
         column_of as column_of,
         empty_table as empty_table,
         frame_of as frame_of,
+        frames_of as frames_of,
         is_table_name as is_table_name,
     )
+    from dialgauge.runs.workspace import Parts as Parts, kept_to_the_end as kept_to_the_end
 
 
 if not TYPE_CHECKING:

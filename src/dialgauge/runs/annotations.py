@@ -23,6 +23,8 @@ from dialgauge.text import encodable, plain
 ANNOTATIONS_FILE = "annotations.json"
 #: Letters of a note, letters of a label or tag, and how many of them one thing bears.
 LONGEST_NOTE, LONGEST_LABEL, MOST_LABELS = 10_000, 60, 50
+#: In place of an id: the newest run, of a kind where that is named after a colon.
+LATEST = "latest"
 
 _SCRATCH = f"{ANNOTATIONS_FILE}.new"
 #: Letters of a text that a sentence repeats.
@@ -89,7 +91,7 @@ def with_run_note(old: Annotations, tags: Iterable[str] | None, note: str | None
     """The annotations with other tags or another note of the run; None leaves them."""
     return msgspec.structs.replace(
         old,
-        tags=old.tags if tags is None else _labels(tags, "tag"),
+        tags=old.tags if tags is None else _tags(tags),
         note=old.note if note is None else _note(note),
     )
 
@@ -114,6 +116,14 @@ def check_dialogue(run: Run, dialogue: str) -> None:
         raise DialgaugeError(
             f"run {run.id} has no dialogue '{_cut(dialogue)}'; its table '{table}' lists them", file=str(run.path)
         )
+
+
+def _tags(texts: Iterable[str]) -> tuple[str, ...]:
+    tags = _labels(texts, "tag")
+    for tag in tags:
+        if tag.partition(":")[0] == LATEST:
+            raise DialgaugeError(f"'{LATEST}' means the newest run and cannot be a tag; choose another word")
+    return tags
 
 
 def _labels(texts: Iterable[str], what: str) -> tuple[str, ...]:

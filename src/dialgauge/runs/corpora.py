@@ -5,33 +5,25 @@ Invariants
 - A corpus enters the store by one rename, after its bytes are on the disk, and before the run that needs it does.
 - A folder in ``.work`` names the corpus its run needs (``PIN``, later its ``run.json``) before that corpus is looked
   for. Corpora are moved in and away only under one lock, and away only if no run and no folder in ``.work`` names them.
-- Every folder of ``.work`` that is discarded, by its owner or by a sweep, has its corpus looked at first. So a corpus
-  whose run never came to be, or is gone, outlives the next sweep at most.
+- Before a folder of ``.work`` is discarded or after a run is removed, all corpora without a run go.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
+import polars as pl
 
 from dialgauge import formats
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.locks import try_lock
+from dialgauge.locks import locked
 from dialgauge.runs.manifest import MANIFEST
-from dialgauge.runs.tables import DIALOGUES, FIXED, TABLE_ENDING, TURNS, TableInfo
-from dialgauge.runs.workspace import WORK, delete_tree, sync_folder, write_durably, write_table, writing
-
-if TYPE_CHECKING:
-    import polars
-
-    from dialgauge.columns import ColumnTable
-    from dialgauge.formats import SpooledDialogues
+from dialgauge.runs.tables import DIALOGUES, FIXED, TURNS, Pieces, TableInfo, frames_of, size_of, write_table
+from dialgauge.runs.workspace import WORK, delete_tree, sync_folder, write_durably, writing
 
 CORPORA = "corpora"
 CORPUS_FILE = "corpus.json"
@@ -39,13 +31,10 @@ PIN = "corpus-pin"
 
 _SCRATCH, _OLD = "corpus-new", "corpus-old"
 _LOCK = ".lock"
-_PATIENCE = 60.0  # seconds; the lock is held for a look at the manifests and one rename
 #: Stands for the corpus of a run whose manifest cannot be read: it may need any.
 _ANY = "*"
 
 _ENCODER = msgspec.json.Encoder()
-#: A row of the table ``dialogues``.
-_Head: TypeAlias = "tuple[str, int, tuple[str, ...], bytes | None, bytes | None]"
 
 
 class _CorpusFile(msgspec.Struct, frozen=True):
@@ -65,118 +54,41 @@ class EncodedCorpus(msgspec.Struct, frozen=True):
 
     checksum: str
     ids: frozenset[str]
-    tables: dict[str, ColumnTable]
+    tables: dict[str, Pieces]
 
 
 def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
-    """Encode each dialogue once, for the checksum and the tables alike; those in a file again for each table."""
-    if not isinstance(dialogues, Sequence):
-        dialogues = formats.hold(dialogues)
-    spooled = dialogues if isinstance(dialogues, formats.SpooledDialogues) else None
+    """The checksum of the dialogues and their tables, which are made when they are written or read."""
+    held = dialogues if isinstance(dialogues, Sequence) else formats.hold(dialogues)
     digest = hashlib.sha256()
-    ids: list[str] = []
-    rows, height = _CorpusRows(), 0
-    for dialogue in dialogues:
-        for piece in rows.add(dialogue):
-            digest.update(piece)
-        ids.append(dialogue.id)
-        height += len(dialogue.turns)
-        if spooled is not None:
-            rows = _CorpusRows()
-    distinct = frozenset(ids)
-    if len(distinct) < len(ids):
-        raise _twice(ids)
-    tables = rows.tables() if spooled is None else _pieced(spooled, height)
-    return EncodedCorpus(digest.hexdigest(), distinct, tables)
+    ids: dict[str, None] = {}
+    for dialogue in held:
+        digest.update(_ENCODER.encode(dialogue) + b"\n")
+        if dialogue.id in ids:
+            raise DialgaugeError("two dialogues have this id, so a run cannot tell them apart", dialogue=dialogue.id)
+        ids[dialogue.id] = None
+    tables = {
+        DIALOGUES: Pieces(lambda: frames_of(map(_head, held), FIXED[DIALOGUES])),
+        TURNS: Pieces(lambda: frames_of(_turns(held), FIXED[TURNS])),
+    }
+    return EncodedCorpus(digest.hexdigest(), frozenset(ids), tables)
 
 
-class _CorpusRows:
-    """Dialogues as rows of both tables."""
-
-    def __init__(self) -> None:
-        self.heads: list[_Head] = []
-        self.turns: list[Turn] = []
-        self.records: list[bytes] = []
-        self.size = 0
-
-    def add(self, dialogue: Dialogue) -> list[bytes]:
-        """One more; its line in the native format, in pieces."""
-        lines = _ENCODER.encode_lines(dialogue.turns)
-        head = _head(dialogue)
-        self.heads.append(head)
-        self.turns += dialogue.turns
-        self.records += lines[:-1].split(b"\n") if lines else ()  # JSON has no other ends of lines
-        self.size += len(lines) - len(dialogue.turns)
-        return _native(dialogue, lines, *head[-2:])
-
-    def tables(self) -> dict[str, ColumnTable]:
-        """The tables ``dialogues`` and ``turns``."""
-        from dialgauge.columns import ColumnTable
-
-        return {DIALOGUES: ColumnTable.of_rows(FIXED[DIALOGUES], self.heads), TURNS: self.turns_table()}
-
-    def turns_table(self) -> ColumnTable:
-        import numpy as np
-
-        from dialgauge.columns import ColumnTable, chosen_texts, column
-
-        sizes = np.array([head[1] for head in self.heads], np.int64)
-        owners = np.repeat(np.arange(len(sizes)), sizes)
-        columns = {
-            "dialogue": chosen_texts([head[0] for head in self.heads], owners),
-            "turn": column("Int64", np.arange(len(owners)) - (np.cumsum(sizes) - sizes)[owners]),
-            "speaker": column("String", [turn.speaker for turn in self.turns]),
-            "text": column("String", [turn.text for turn in self.turns]),
-            "record": column("String", self.records),
-        }
-        return ColumnTable(columns)
-
-
-def _head(dialogue: Dialogue) -> _Head:
+def _head(dialogue: Dialogue) -> tuple[str, int, tuple[str, ...], str | None, str | None]:
     """The row of a dialogue in the table ``dialogues``."""
-    goal = None if dialogue.goal is None else _ENCODER.encode(dialogue.goal)
-    outcome = None if dialogue.outcome is None else _ENCODER.encode(dialogue.outcome)
+    goal = None if dialogue.goal is None else _ENCODER.encode(dialogue.goal).decode()
+    outcome = None if dialogue.outcome is None else _ENCODER.encode(dialogue.outcome).decode()
     return dialogue.id, len(dialogue.turns), dialogue.domains, goal, outcome
 
 
-def _pieced(dialogues: SpooledDialogues, turns: int) -> dict[str, ColumnTable]:
-    """The same tables, made some dialogues at a time."""
-    from dialgauge.columns import PIECE_BYTES, PIECE_ROWS, PiecedTable
-
-    def pieces() -> Iterator[ColumnTable]:
-        rows = _CorpusRows()
-        for dialogue in dialogues:
-            rows.add(dialogue)
-            if len(rows.turns) > PIECE_ROWS or rows.size > PIECE_BYTES:
-                yield rows.turns_table()
-                rows = _CorpusRows()
-        yield rows.turns_table()
-
-    return {
-        DIALOGUES: PiecedTable.of_made_rows(FIXED[DIALOGUES], len(dialogues), lambda: map(_head, dialogues)),
-        TURNS: PiecedTable(FIXED[TURNS], turns, pieces),
-    }
+def _turns(dialogues: Iterable[Dialogue]) -> Iterator[tuple[str, int, str, str, str]]:
+    """The rows of the table ``turns``."""
+    for dialogue in dialogues:
+        for number, turn in enumerate(dialogue.turns):
+            yield dialogue.id, number, turn.speaker, turn.text, _ENCODER.encode(turn).decode()
 
 
-def _native(dialogue: Dialogue, turns: bytes, goal: bytes | None, outcome: bytes | None) -> list[bytes]:
-    """The line of the dialogue in the native format, as the parts that are encoded already and what joins them."""
-    parts = [b'{"id":', _ENCODER.encode(dialogue.id), b',"turns":[', turns[:-1].replace(b"\n", b","), b"]"]
-    if goal is not None:
-        parts += b',"goal":', goal
-    if dialogue.domains:
-        parts += b',"domains":', _ENCODER.encode(dialogue.domains)
-    if outcome is not None:
-        parts += b',"outcome":', outcome
-    return [*parts, b"}\n"]
-
-
-def _twice(ids: list[str]) -> DialgaugeError:
-    seen: set[str] = set()
-    twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-    return DialgaugeError("two dialogues have this id, so a run cannot tell them apart", dialogue=twice)
-
-
-def decode_corpus(dialogues: polars.DataFrame, turns: polars.DataFrame) -> Iterator[Dialogue]:
+def decode_corpus(dialogues: pl.DataFrame, turns: pl.DataFrame) -> Iterator[Dialogue]:
     """The dialogues of the two tables, one at a time; the turns stand in the dialogues' order."""
     turn = msgspec.json.Decoder(Turn)
     start = 0
@@ -199,9 +111,9 @@ class Corpora:
         self._store = store
         self._folder = store / CORPORA
 
-    def table_path(self, checksum: str, table: str) -> Path:
-        """Where a table of a corpus lies."""
-        return self._folder / checksum / f"{table}{TABLE_ENDING}"
+    def folder(self, checksum: str) -> Path:
+        """Where the tables of a corpus lie."""
+        return self._folder / checksum
 
     def tables(self, checksum: str) -> dict[str, TableInfo]:
         """What the tables of a corpus must be; an error where it is not there."""
@@ -216,19 +128,16 @@ class Corpora:
     def add(self, corpus: EncodedCorpus, claim: Path) -> None:
         """Store a corpus for the run that is made in the folder ``claim``, unless it is there already."""
         with writing(self._store):
-            self._folder.mkdir(exist_ok=True)
-            with self._locked():
+            with locked(self._folder / _LOCK):
                 write_durably(claim / PIN, corpus.checksum.encode())
                 if self._intact(corpus.checksum):
                     return
             scratch = claim / _SCRATCH
             scratch.mkdir()
-            infos = {
-                name: write_table(frame, scratch / f"{name}{TABLE_ENDING}") for name, frame in corpus.tables.items()
-            }
+            infos = {name: write_table(name, table, scratch) for name, table in corpus.tables.items()}
             write_durably(scratch / CORPUS_FILE, msgspec.json.encode(_CorpusFile(infos)))
             sync_folder(scratch)
-            with self._locked():
+            with locked(self._folder / _LOCK):
                 self._move_in(scratch, corpus.checksum, claim)
             delete_tree(scratch)
             delete_tree(claim / _OLD)
@@ -245,50 +154,32 @@ class Corpora:
     def _intact(self, checksum: str) -> bool:
         """Whether the corpus is there with all of its tables, by their sizes."""
         try:
-            tables = self.tables(checksum)
-            return all(self.table_path(checksum, name).stat().st_size == info.size for name, info in tables.items())
+            tables = self.tables(checksum).items()
+            return all(size_of(self._folder / checksum, name, info) == info.size for name, info in tables)
         except (DialgaugeError, OSError):
             return False
 
-    def pin(self, run: Path, claim: Path) -> None:
-        """Note in the folder ``claim`` which corpus a run needs that is about to be moved there and deleted."""
-        if needed := _needed(run):
-            write_durably(claim / PIN, needed.encode())
-
-    def release(self, claim: Path) -> None:
-        """Move the corpus that a folder of ``.work`` names into it, to be deleted with it, if nothing else needs it."""
-        named = _needed(claim)
-        if not named or not self._folder.is_dir():
+    def collect(self, remove: Callable[[Path], None], ignoring: Collection[Path] = ()) -> None:
+        """Remove the corpora that no run needs, and no folder of ``.work`` but those to be ignored."""
+        if not self._folder.is_dir():
             return
-        with writing(self._store), self._locked():
-            present = sorted(entry.name for entry in self._folder.iterdir() if entry.is_dir())
-            candidates = [name for name in present if named in (name, _ANY)]
-            needed = self._needed_elsewhere(claim) if candidates else set()
-            for name in candidates:
-                if not {name, _ANY} & needed:
-                    (self._folder / name).rename(claim / name)
-            sync_folder(self._folder)
+        with writing(self._store), locked(self._folder / _LOCK):
+            present = sorted(entry for entry in self._folder.iterdir() if entry.is_dir())
+            needed = self._needed(ignoring) if present else set()
+            for corpus in present:
+                if not {corpus.name, _ANY} & needed:
+                    remove(corpus)
 
-    def _needed_elsewhere(self, claim: Path) -> set[str]:
-        """The corpora that other folders name. Those in the making are looked at first: they move to the store."""
+    def _needed(self, ignoring: Collection[Path]) -> set[str]:
+        """The corpora that folders name. Those in the making are looked at first: they move to the store."""
         work = self._store / WORK
-        making = [entry for entry in work.iterdir() if entry != claim and entry.is_dir()]
-        needed = {_needed(entry) for entry in making}
+        making = [entry for entry in work.iterdir() if entry.is_dir()] if work.is_dir() else []
+        needed = {_named_in(entry) for entry in making if entry not in ignoring}
         stored = [entry for entry in self._store.iterdir() if not entry.name.startswith(".") and entry.name != CORPORA]
-        return needed | {_needed(entry) for entry in stored}
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        lock = try_lock(self._folder / _LOCK, _PATIENCE)
-        if lock is None:
-            raise DialgaugeError("another process holds the store's corpora; wait for it", file=str(self._folder))
-        try:
-            yield
-        finally:
-            lock.release()
+        return needed | {_named_in(entry) for entry in stored}
 
 
-def _needed(folder: Path) -> str:
+def _named_in(folder: Path) -> str:
     """The corpus that a run, or the folder it is made in, names; empty where it names none."""
     try:
         if (pin := folder / PIN).exists():

@@ -5,10 +5,11 @@ The schema version grows when the meaning of a field changes. A dialgauge refuse
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
 from os import PathLike, fspath, urandom
 from pathlib import Path
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 3
 MANIFEST = "run.json"
 
-#: A run id: time in UTC, what was run, and four random digits (``20261115-104500-tracking-augpt-3f2a``).
+#: A run id: time in UTC, what was run, and four digits of its checksum (``20261115-104500-tracking-augpt-3f2a``).
 RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z0-9]+(?:-[a-z0-9]+)*-[0-9a-f]{4}")
 _LONGEST_PIECE = 40
 
@@ -85,10 +86,17 @@ def notes_of(manifest: Manifest) -> list[str]:
     return [Note(kind, text) for kind, text in zip(manifest.note_kinds, manifest.notes, strict=True)]
 
 
-def new_id(created: datetime, kind: str, name: str) -> str:
-    """A fresh run id; the random end keeps two runs of the same second apart."""
-    pieces = [f"{created:%Y%m%d-%H%M%S}", slug(kind) or "run", slug(name), urandom(2).hex()]
+def new_id(created: datetime, kind: str, name: str, end: str = "") -> str:
+    """A run id; its end keeps two runs of the same second apart, and is random where none is given."""
+    pieces = [f"{created:%Y%m%d-%H%M%S}", slug(kind) or "run", slug(name), end or urandom(2).hex()]
     return "-".join(piece for piece in pieces if piece)
+
+
+def content_digest(manifest: Manifest) -> str:
+    """A checksum over everything that was measured and how; not over when, by which command and from which paths."""
+    inputs = [msgspec.structs.replace(given, path="") for given in manifest.inputs]
+    same = msgspec.structs.replace(manifest, id="", created=datetime.fromtimestamp(0, UTC), command=[], inputs=inputs)
+    return hashlib.sha256(msgspec.json.encode(same, order="deterministic")).hexdigest()
 
 
 def renamed(run: str, kind: str, name: str) -> str:

@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import msgspec
+import polars as pl
 
 from dialgauge import measures
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
-from dialgauge.files import parquet_bytes
+from dialgauge.files import parquet_bytes, reason
 from dialgauge.measures import Coverage, Score, Signature
+from dialgauge.runs.corpora import Corpora, EncodedCorpus, decode_corpus, encode_corpus
 from dialgauge.runs.manifest import Manifest, left_out, load, new_id, notes_of, plain
 from dialgauge.runs.provenance import Source, draft, this_command, with_origin
-from dialgauge.runs.run_folder import RunFolder
+from dialgauge.runs.stored_table import StoredTable
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
     DIALOGUE_SCORES,
+    DIALOGUES,
+    FIXED,
+    TURNS,
+    GivenTable,
+    Pieces,
     TableInfo,
-    TableParts,
     check_columns,
     check_fixed,
     check_table_name,
-    table_files,
+    empty_info,
+    empty_table,
+    schema_of,
+    whole,
 )
-from dialgauge.text import note_kind, some_of
+from dialgauge.text import note_kind, plain as printable, some_of
 
 DetailsT = TypeVar("DetailsT")
 
-if TYPE_CHECKING:
-    import polars
-
-    from dialgauge.columns import GivenTable
-    from dialgauge.runs.corpora import EncodedCorpus
-
-#: A table, or a function that makes it when it is first asked for.
-Frame: TypeAlias = "GivenTable | Callable[[], GivenTable] | TableParts"
+#: A table, or a function that makes it when it is asked for.
+Frame: TypeAlias = GivenTable | Callable[[], GivenTable]
 #: Dialogues, or a function that gives them each time they are asked for.
 CorpusSource: TypeAlias = "Sequence[Dialogue] | Callable[[], Iterable[Dialogue]] | SharedCorpus"
 
@@ -53,8 +57,6 @@ class SharedCorpus:
     @cached_property
     def encoded(self) -> EncodedCorpus:
         """The dialogues as a store keeps them."""
-        from dialgauge.runs.corpora import encode_corpus
-
         return encode_corpus(self.dialogues)
 
 
@@ -68,15 +70,16 @@ class Run:
     ('tracking', 'mine', <Score 1, n=1>, ['dialogue', 'measure', 'num', 'den'])
     """
 
-    def __init__(self, facts: Manifest, content: RunFolder | _Memory) -> None:
+    def __init__(self, facts: Manifest, content: _Content) -> None:
         self._facts = facts
         self._content = content
+        self._frames: dict[str, pl.DataFrame] = {}
 
     @classmethod
-    def load(cls, path: Path) -> Run:
+    def load(cls, path: Path, manifest: Manifest | None = None) -> Run:
         """The run in a folder of a store; damage to its manifest is an error."""
-        manifest = load(path)
-        return cls(manifest, RunFolder(path, manifest))
+        manifest = manifest or load(path)
+        return cls(manifest, _Stored(path, manifest))
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -148,12 +151,12 @@ class Run:
     @property
     def stored(self) -> bool:
         """Whether it lies in a store."""
-        return isinstance(self._content, RunFolder)
+        return isinstance(self._content, _Stored)
 
     @property
     def path(self) -> Path:
         """The folder of a stored run."""
-        return self._folder.path
+        return self._stored.path
 
     @property
     def tables(self) -> Mapping[str, TableInfo]:
@@ -164,20 +167,18 @@ class Run:
         """The same run with other scores, its tables as they are; for intervals that were made after it."""
         return Run(msgspec.structs.replace(self._facts, scores=dict(scores), signature=signature), self._content)
 
-    def table(self, name: str) -> polars.DataFrame:
-        """One table; of a stored run after comparing its bytes with the checksum."""
+    def table(self, name: str) -> pl.DataFrame:
+        """One table, read once; of a stored run after comparing its bytes with the checksum."""
         if name not in self.tables:
             where = f"run {self.id}" if self.stored else f"the run '{self.name}'"
             raise DialgaugeError(f"{where} has no table '{name}'.{nearest(name, self.tables)}")
-        return self._content.table(name)
+        if name not in self._frames:
+            self._frames[name] = self._content.table(name)
+        return self._frames[name]
 
     def given_table(self, name: str) -> GivenTable:
-        """One table as it was given to the run, for storing it; often made without polars."""
-        return self._content.given_table(name)
-
-    def table_parts(self, name: str) -> TableParts | None:
-        """A table in the pieces that it was made in; None where it is in one."""
-        return self._content.table_parts(name)
+        """One table for storing it: a large one in pieces."""
+        return self._content.given(name)
 
     def dialogues(self) -> Iterator[Dialogue]:
         """The dialogues of the run's corpus, one at a time; none where it has no corpus."""
@@ -185,9 +186,7 @@ class Run:
 
     def dialogue(self, name: str) -> Dialogue:
         """One dialogue of the corpus, whatever way its id is written."""
-        from dialgauge.runs.corpora import decode_corpus
-
-        ids = self.table("dialogues")["dialogue"]
+        ids = self.table(DIALOGUES)["dialogue"]
         known = next((own for own in ids if dialogue_key(own) == dialogue_key(name)), None)
         if known is None:
             raise UnknownNameError(f"run {self.id} has no dialogue '{name}'.{nearest(name, ids, listed=False)}")
@@ -204,50 +203,34 @@ class Run:
         return self._content.encoded()
 
     @property
-    def files(self) -> Mapping[str, Path]:
-        """The Parquet file of each table of a stored run that has one; tables without rows may have none."""
-        return self._folder.files
+    def files(self) -> Mapping[str, list[Path]]:
+        """The Parquet files of each table of a stored run that has some; tables without rows may have none."""
+        return {name: table.paths for name, table in self._stored.stored.items()}
 
-    def table_path(self, name: str) -> Path:
-        """Where a table's Parquet file lies, after a look at its presence and size."""
-        if name not in self.files:
-            raise DialgaugeError(f"run {self.id} has no table '{name}'.{nearest(name, self.files)}")
-        return self._folder.checked(name)[0]
-
-    def table_paths(self, name: str) -> list[Path]:
-        """All files of a table that lies in several."""
-        self.table_path(name)
-        return self._folder.paths(name)
-
-    def verified_path(self, name: str) -> Path:
-        """Where a table's Parquet file, or its first, lies, after comparing all bytes with the checksum."""
-        self.table_path(name)
-        return self._folder.verified(name)[0]
+    def checked_files(self, name: str) -> list[Path]:
+        """The files of a table after comparing all bytes with the checksum."""
+        return self._stored.stored[name].verified()
 
     def check(self) -> None:
         """Look at presence and size of every table (quick; :meth:`verify` reads all bytes)."""
-        for name in self.files:
-            self.table_path(name)
+        for table in self._stored.stored.values():
+            table.check()
 
     def verify(self) -> None:
         """Compare every table's bytes with its checksum."""
-        for name in self.files:
-            self.verified_path(name)
-
-    def unreadable(self, table: str, error: BaseException) -> DialgaugeError:
-        """The error to raise when reading a table failed with this exception."""
-        return self._folder.unreadable(table, error)
+        for table in self._stored.stored.values():
+            table.verified()
 
     @property
-    def _folder(self) -> RunFolder:
-        if isinstance(self._content, RunFolder):
+    def _stored(self) -> _Stored:
+        if isinstance(self._content, _Stored):
             return self._content
         raise ValueError("the run is in memory only; store.add(run) stores it")
 
     def __repr__(self) -> str:
         shown = [f"{name} {'-' if score.value is None else f'{score:.4g}'}" for name, score in self.scores.items()]
         where = self.id if self.stored else "not stored"
-        return f"<Run {self.kind} '{self.name}' ({where}): {some_of(shown) or 'no scores'}>"
+        return printable(f"<Run {self.kind} '{self.name}' ({where}): {some_of(shown) or 'no scores'}>")
 
     def _repr_html_(self) -> str:
         html: str = import_module("dialgauge.rendering").run_html(self)  # by name, as that room stands above this one
@@ -267,7 +250,7 @@ def new_run(
     signature: str | Signature = "",
     details: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
-    dialogue_scores: TableParts | None = None,
+    dialogue_scores: Pieces | None = None,
 ) -> Run:
     """A run in memory; inputs are read when the manifest is needed, and tables are made when asked for.
 
@@ -288,7 +271,7 @@ def new_run(
     frames = {check_table_name(table): frame for table, frame in (tables or {}).items()}
     if DIALOGUE_SCORES in frames:
         raise ValueError(f"the table {DIALOGUE_SCORES!r} comes from the scores")
-    return Run(facts, _Memory({DIALOGUE_SCORES: dialogue_scores or result.table, **frames}, corpus, tuple(inputs)))
+    return Run(facts, _Memory({DIALOGUE_SCORES: dialogue_scores or result.frame, **frames}, corpus, tuple(inputs)))
 
 
 def run_in_memory(manifest: Manifest, frames: Mapping[str, Frame], corpus: CorpusSource | None) -> Run:
@@ -296,42 +279,56 @@ def run_in_memory(manifest: Manifest, frames: Mapping[str, Frame], corpus: Corpu
     return Run(manifest, _Memory(frames, corpus, tuple(manifest.inputs)))
 
 
+class _Content(Protocol):
+    """Tables and dialogues of a run, wherever they lie."""
+
+    @property
+    def tables(self) -> Mapping[str, TableInfo]: ...
+    @property
+    def has_corpus(self) -> bool: ...
+    def manifest(self, facts: Manifest) -> Manifest: ...
+    def table(self, name: str) -> pl.DataFrame: ...
+    def given(self, name: str) -> GivenTable: ...
+    def dialogues(self) -> Iterator[Dialogue]: ...
+    def encoded(self) -> EncodedCorpus | None: ...
+
+
 class _Memory:
-    """Tables and dialogues of a run that is not stored."""
+    """Those of a run that is not stored."""
 
     def __init__(self, frames: Mapping[str, Frame], corpus: CorpusSource | None, inputs: tuple[Source, ...]) -> None:
         self._frames = frames
         self._corpus = corpus
         self._inputs = inputs
-        self._made: dict[str, GivenTable] = {}
+        self._made: dict[str, pl.DataFrame] = {}
 
     @property
     def tables(self) -> Mapping[str, TableInfo]:
         # Made anew each time: kept here, it would close a cycle that holds all dialogues until the collector comes.
-        return _MadeTables((*CORPUS_TABLES, *self._frames), self.given_table)
+        return _MadeTables((*CORPUS_TABLES, *self._frames), self.table)
+
+    @property
+    def has_corpus(self) -> bool:
+        return self._corpus is not None
 
     def manifest(self, facts: Manifest) -> Manifest:
         return with_origin(facts, self._inputs)
 
-    def table(self, name: str) -> polars.DataFrame:
-        from dialgauge.columns import as_frame
-
-        return as_frame(self.given_table(name))
-
-    def given_table(self, name: str) -> GivenTable:
+    def table(self, name: str) -> pl.DataFrame:
         if name not in self._made:
-            if name in CORPUS_TABLES:
-                self._made |= self._encoded.tables
-            else:
-                given = self._frames[name]
-                self._made[name] = given() if callable(given) else given
-            check_columns(name, self._made[name].columns)
-            check_fixed(name, self._made[name])
+            frame = whole(self.given(name))
+            check_columns(name, frame.columns)
+            check_fixed(name, frame)
+            self._made[name] = frame
         return self._made[name]
 
-    def table_parts(self, name: str) -> TableParts | None:
-        given = self._frames.get(name)
-        return given if isinstance(given, TableParts) else None
+    def given(self, name: str) -> GivenTable:
+        if name in self._made:
+            return self._made[name]
+        if name in CORPUS_TABLES:
+            return self._encoded.tables[name]
+        given = self._frames[name]
+        return given() if callable(given) else given
 
     def dialogues(self) -> Iterator[Dialogue]:
         if isinstance(self._corpus, SharedCorpus):
@@ -340,15 +337,9 @@ class _Memory:
 
     @cached_property
     def _encoded(self) -> EncodedCorpus:
-        from dialgauge.runs.corpora import encode_corpus
-
         if isinstance(self._corpus, SharedCorpus):
             return self._corpus.encoded
         return encode_corpus(self._corpus() if callable(self._corpus) else self._corpus or ())
-
-    @property
-    def has_corpus(self) -> bool:
-        return self._corpus is not None
 
     def encoded(self) -> EncodedCorpus | None:
         return None if self._corpus is None else self._encoded
@@ -357,7 +348,7 @@ class _Memory:
 class _MadeTables(Mapping[str, TableInfo]):
     """The tables of a run in memory: listing them makes none, looking at one makes it."""
 
-    def __init__(self, names: Sequence[str], make: Callable[[str], GivenTable]) -> None:
+    def __init__(self, names: Sequence[str], make: Callable[[str], pl.DataFrame]) -> None:
         self._names = dict.fromkeys(names)
         self._make = make
 
@@ -365,7 +356,7 @@ class _MadeTables(Mapping[str, TableInfo]):
         if name not in self._names:
             raise KeyError(name)
         frame = self._make(name)
-        return TableInfo(frame.height, {column: str(kind) for column, kind in frame.schema.items()}, 0, "")
+        return TableInfo(frame.height, schema_of(frame), 0, "")
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -377,6 +368,53 @@ class _MadeTables(Mapping[str, TableInfo]):
         return len(self._names)
 
 
+class _Stored:
+    """Those of a run in a store: its own files, and those of its corpus, each checked when it is read."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self._manifest = manifest
+
+    @cached_property
+    def stored(self) -> dict[str, StoredTable]:
+        """The tables that have files."""
+        checksum, corpora = self._manifest.corpus, Corpora(self.path.parent)
+        try:
+            shared = corpora.tables(checksum) if checksum else {}
+        except DialgaugeError as error:
+            raise DialgaugeError(f"the run is damaged: {error}", file=str(self.path)) from error
+        corpus = {name: StoredTable(name, shared[name], corpora.folder(checksum), self.path) for name in shared}
+        own = self._manifest.tables.items()
+        return corpus | {name: StoredTable(name, info, self.path, self.path) for name, info in own}
+
+    @cached_property
+    def tables(self) -> Mapping[str, TableInfo]:
+        stored = {name: table.info for name, table in self.stored.items()}
+        return {**{name: stored.get(name) or empty_info(name) for name in FIXED}, **stored}
+
+    @property
+    def has_corpus(self) -> bool:
+        return bool(self._manifest.corpus)
+
+    def manifest(self, facts: Manifest) -> Manifest:
+        return facts
+
+    def table(self, name: str) -> pl.DataFrame:
+        return self.stored[name].read() if name in self.stored else empty_table(name)
+
+    def given(self, name: str) -> GivenTable:
+        return Pieces(self.stored[name].pieces) if name in self.stored else empty_table(name)
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        try:
+            yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
+            raise self.stored[TURNS].damage(f"holds something that is not a dialogue ({reason(error)})") from error
+
+    def encoded(self) -> EncodedCorpus | None:
+        return encode_corpus(self.dialogues()) if self.has_corpus else None
+
+
 class _PackedRun(msgspec.Struct):
     manifest: Manifest
     tables: dict[str, bytes]
@@ -386,21 +424,14 @@ class _PackedRun(msgspec.Struct):
 
 def packed_run(run: Run) -> bytes:
     """A run as bytes; the same run gives the same bytes."""
-    tables = {name: _table_bytes(run, name) for name in run.tables if name not in CORPUS_TABLES}
+    tables = {name: parquet_bytes(run.table(name)) for name in run.tables if name not in CORPUS_TABLES}
     corpus = list(run.dialogues()) if run.has_corpus else None
     return msgspec.msgpack.encode(_PackedRun(run.manifest, tables, corpus))
-
-
-def _table_bytes(run: Run, name: str) -> bytes:
-    """A table as a Parquet file: that of a stored run as it is, since polars would write other bytes."""
-    if run.stored and (file := run.path / table_files(name, 0)[0]).is_file():
-        return file.read_bytes()
-    return parquet_bytes(run.given_table(name))
 
 
 def unpacked_run(content: bytes) -> Run:
     """The run in memory, as it was packed, by the command of this process."""
     packed = msgspec.msgpack.decode(content, type=_PackedRun)
-    frames: dict[str, Frame] = {name: TableParts([table]) for name, table in packed.tables.items()}
+    frames = {name: pl.read_parquet(io.BytesIO(table)) for name, table in packed.tables.items()}
     manifest = msgspec.structs.replace(packed.manifest, command=plain(this_command()))  # not the worker's
     return run_in_memory(manifest, frames, packed.corpus)

@@ -1,134 +1,80 @@
-"""SQL over all runs, answered by DuckDB in memory; ``runs.sql_tables`` says which tables there are.
+"""SQL over all runs, answered by DuckDB: views over the Parquet files, and three tables of what the store knows itself.
 
-The query can look at those tables and do nothing else. The tables it mentions are copied into memory first; then all
-access to files is shut off, settings are locked, Python objects are invisible, and one SELECT runs in a read-only
-transaction. Views over the Parquet files would save the copy, but DuckDB has no permission that reads a file and
-cannot write it, and it lets a SELECT carry a COPY inside (docs/decisions/run-store.md).
+``runs`` holds one row per run, ``scores`` one per run and measure, ``annotations`` one per text that people wrote.
+Every other table has the rows of all runs that have it, with the run's id in the column ``run``. The query is the
+user's own and runs with the user's rights.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import polars as pl
 
 from dialgauge.errors import DialgaugeError, missing_extra, nearest
+from dialgauge.runs.annotations import read_annotations
 from dialgauge.runs.run import Run
-from dialgauge.runs.sql_tables import Tell, holders_of, load_tables, sentence_of
-from dialgauge.runs.tables import ANNOTATIONS, RUNS, SCORES
+from dialgauge.runs.tables import ANNOTATIONS, CORPUS_TABLES, FIXED, RUNS, SCORES
 from dialgauge.text import encodable
 
 if TYPE_CHECKING:
-    import duckdb
-    import polars
+    from duckdb import DuckDBPyConnection
 
-#: What polars makes another value of without a word, or panics over.
-_MANGLED = re.compile(r"INTERVAL|UHUGEINT|TIME WITH TIME ZONE|TIMESTAMP_S\b|BIT\b(?!\()")
-#: The days of Python's calendar, counted from 1970, less one at each end for the time zone.
-_FIRST_DAY, _LAST_DAY = -719_161, 2_932_895
-_PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-#: What polars writes before an error of the database that comes after the first rows.
-_FOREIGN = "got external error: "
-_NAP = 0.05  # seconds
-
-#: What takes all reach beyond memory from a connection. The last one keeps the others as they are.
-_CONFINEMENT = (
-    "SET python_enable_replacements = false",
-    "SET enable_external_access = false",
-    "SET lock_configuration = true",
-)
+_RUN_COLUMNS = {
+    "id": "VARCHAR", "kind": "VARCHAR", "name": "VARCHAR", "created": "TIMESTAMP", "signature": "VARCHAR",
+    "command": "VARCHAR[]", "seeds": "BIGINT[]", "config": "JSON", "inputs": "JSON", "versions": "JSON",
+    "corpus": "VARCHAR", "coverage": "JSON", "scores": "JSON", "details": "JSON", "notes": "VARCHAR[]",
+    "note_kinds": "VARCHAR[]", "tables": "JSON",
+}  # fmt: skip
+_SCORE_COLUMNS = {
+    "run": "VARCHAR", "measure": "VARCHAR", "value": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "unit": "VARCHAR",
+    "higher_is_better": "BOOLEAN", "signature": "VARCHAR",
+}  # fmt: skip
+#: ``dialogue`` is null where a text is about the run itself.
+_ANNOTATION_COLUMNS = {"run": "VARCHAR", "dialogue": "VARCHAR", "kind": "VARCHAR", "text": "VARCHAR"}
+_OWN = {RUNS, SCORES, ANNOTATIONS}
+_TYPES = {"String": "VARCHAR", "Int64": "BIGINT", "Float64": "DOUBLE", "List(String)": "VARCHAR[]"}
 
 
-def select(
-    query: str,
-    runs: Sequence[Run],
-    tell: Tell,
-    problems: Sequence[DialgaugeError] = (),
-) -> polars.DataFrame:
-    """The answer to one SELECT. A table that turns out to be damaged is left out and told.
-
-    ``problems`` are those of runs that were left out before.
-    """
+def select(query: str, runs: Sequence[Run], tell: Callable[[DialgaugeError], None]) -> pl.DataFrame:
+    """The answer to one SELECT. A table that turns out to be damaged is left out and told."""
     try:
         import duckdb
     except ImportError as error:
         raise missing_extra("duckdb", "sql", "SQL over stored runs") from error
 
-    left_out = list(problems)
-
-    def leave_out(problem: DialgaugeError) -> None:
-        left_out.append(problem)
-        tell(problem)
-
-    if encodable(query) != query:
-        raise DialgaugeError("the query is not UTF-8 text")
-    holders = holders_of(runs)
-    # Without a place to put them, tables that do not fit into memory are an error and not files in the current folder.
-    with duckdb.connect(":memory:", config={"temp_directory": ""}) as connection:
+    with duckdb.connect(":memory:", config={"temp_directory": ""}) as connection:  # no files in the current folder
+        holders = _holders_of(runs)
         try:
-            load_tables(connection, query, runs, holders, leave_out)
-            for setting in _CONFINEMENT:
-                connection.execute(setting)
-            return _answer(connection, query)
-        except duckdb.OutOfMemoryException as error:
-            message = "the query needs more memory than there is; ask for fewer rows or columns"
-            raise DialgaugeError(message) from error
+            _make_tables(connection, query, runs, holders, tell)
+            answer = connection.sql(encodable(query))
+            if answer is None:
+                raise DialgaugeError("the query gives no table; ask for one with SELECT")
+            names = ", ".join('"' + name.replace('"', '""') + '"' for name in _distinct(answer.columns))
+            answer = answer.query("answer", f"SELECT * FROM answer AS answer({names})") or answer  # noqa: S608
+            return pl.DataFrame(_ArrowStream(answer.__arrow_c_stream__()))
         except duckdb.Error as error:
-            raise DialgaugeError(f"the query failed: {sentence_of(error)}{_hint(error, holders, left_out)}") from error
-
-
-def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> polars.DataFrame:
-    import duckdb
-
-    statements = connection.extract_statements(query)
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise DialgaugeError("the store is read-only: give exactly one SELECT")
-    connection.execute("BEGIN TRANSACTION READ ONLY")
-    frame = _interruptible(connection, lambda: _fetched(connection.sql(query)))
-    for column in frame:
-        if _has_odd_dates(column):
-            raise _unfit(f"a date beyond the years 1 to 9999 in the column '{column.name}'")
-    return frame
-
-
-def _fetched(answer: duckdb.DuckDBPyRelation) -> polars.DataFrame:
-    import duckdb
-    import polars as pl
-    from polars.exceptions import PanicException, PolarsError
-
-    for column, kind in zip(answer.columns, answer.types, strict=True):
-        if odd := _MANGLED.search(str(kind)):
-            raise _unfit(f"the type {odd[0]} in the column '{column}'")
-    wanted = answer
-    names = _distinct(wanted.columns)
-    if names != wanted.columns:
-        listed = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        renamed = wanted.query("answer", f"SELECT * FROM answer AS answer({listed})")  # noqa: S608 - quoted names
-        wanted = wanted if renamed is None else renamed
-    try:
-        return pl.DataFrame(_ArrowStream(wanted.__arrow_c_stream__()))
-    except (PolarsError, PanicException) as error:
-        if (text := str(error)).startswith(_FOREIGN):
-            late = duckdb.OutOfMemoryException if "Out of Memory" in text else duckdb.Error
-            raise late(text.removeprefix(_FOREIGN)) from error
-        raise _unfit(f"a type that cannot be put in a table ({str(error).split('. ')[0]})") from error
+            sentence = " ".join(re.split(r"\n(?:Did you mean|\nLINE )", str(error))[0].split())
+            missing = re.search(r"Table with name (\S+) does not exist", sentence)
+            raise DialgaugeError(sentence + (nearest(missing[1], [*holders, *_OWN]) if missing else "")) from error
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            reason = str(error).split(". ")[0]
+            raise DialgaugeError(f"the answer cannot be put in a table ({reason}); cast it to VARCHAR") from error
 
 
 def _distinct(columns: Sequence[str]) -> list[str]:
     """Names that differ, as a table's must: the second ``run`` is ``run_1``."""
-    names: list[str] = []
-    asked = {column.lower() for column in columns}
-    used: set[str] = set()
-    numbers: dict[str, int] = {}  # the last one that a name was given
+    names: dict[str, None] = {}
     for column in columns:
-        name, number = column, numbers.get(column.lower(), 0)
-        while name.lower() in used or (name != column and name.lower() in asked):
+        name, number = column, 0
+        while name in names:
             number += 1
             name = f"{column}_{number}"
-        numbers[column.lower()] = number
-        used.add(name.lower())
-        names.append(name)
-    return names
+        names[name] = None
+    return list(names)
 
 
 class _ArrowStream:
@@ -145,55 +91,85 @@ class _ArrowStream:
         return self.capsule
 
 
-def _unfit(what: str) -> DialgaugeError:
-    return DialgaugeError(f"the answer holds {what}; cast the column to VARCHAR")
+def _holders_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Which runs have each table; the fixed ones are there even if no run has them."""
+    holders: dict[str, list[Run]] = {table: [] for table in FIXED}
+    for run in runs:
+        for table in run.files:
+            holders.setdefault(table, []).append(run)
+    return holders
 
 
-def _has_odd_dates(column: polars.Series) -> bool:
-    """Whether a column, or what is nested in it, holds a date that Python has none for; polars would panic over it."""
-    import polars as pl
-
-    kind = column.dtype
-    if isinstance(kind, pl.List | pl.Array):
-        return _has_odd_dates(column.explode())
-    if isinstance(kind, pl.Struct):
-        return any(_has_odd_dates(column.struct.field(field.name)) for field in kind.fields)
-    if not isinstance(kind, pl.Date | pl.Datetime):
-        return "Date" in str(kind)  # in a map, into which there is no looking
-    day = 1 if isinstance(kind, pl.Date) else 86_400 * _PER_SECOND[kind.time_unit]
-    known = column.to_physical().drop_nulls()
-    first, last = max(_FIRST_DAY * day, 2 - 2**63), min(_LAST_DAY * day, 2**63 - 2)  # the ends of 64 bits are infinite
-    return not known.is_between(first, last).all()
-
-
-def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], polars.DataFrame]) -> polars.DataFrame:
-    """The answer, asked for in a thread, so that the keyboard can stop it.
-
-    The system may hand an interrupt to any thread; the main one learns of it only when it wakes up, so it never
-    sleeps for long, as it would inside a query of its own.
-    """
-    from concurrent.futures import ThreadPoolExecutor, wait
-
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(ask)
+def _make_tables(
+    connection: DuckDBPyConnection,
+    query: str,
+    runs: Sequence[Run],
+    holders: Mapping[str, list[Run]],
+    tell: Callable[[DialgaugeError], None],
+) -> None:
+    """The tables whose names stand in the query, after comparing their bytes with checksums; all where it names none,
+    as ``SHOW TABLES`` does."""
+    words = set(re.findall(r"[a-z0-9_]+", query.lower()))
+    for table in sorted(words & holders.keys() or (() if words & _OWN else holders)):
+        _make_view(connection, table, [run for run in holders[table] if _is_sound(run, table, tell)])
+    _insert(connection, RUNS, _RUN_COLUMNS, [[_run_cell(run, name) for name in _RUN_COLUMNS] for run in runs])
+    names = list(_SCORE_COLUMNS)[2:]
+    scores = [
+        [run.id, measure, *(getattr(score, name) for name in names)]
+        for run in runs
+        for measure, score in run.scores.items()
+    ]
+    _insert(connection, SCORES, _SCORE_COLUMNS, scores)
+    annotations = []
+    for run in runs if ANNOTATIONS in words else ():
         try:
-            while wait([answer], timeout=_NAP).not_done:
-                pass
-        except KeyboardInterrupt:
-            while not answer.done():  # an interrupt that comes before the query begins is lost
-                connection.interrupt()
-                wait([answer], timeout=_NAP)
-            raise
-        return answer.result()
+            annotations += [[run.id, *row] for row in read_annotations(run.path).rows()]
+        except DialgaugeError as problem:
+            tell(problem)
+    _insert(connection, ANNOTATIONS, _ANNOTATION_COLUMNS, annotations)
 
 
-def _hint(error: Exception, tables: Iterable[str], left_out: Sequence[DialgaugeError]) -> str:
-    """A hint for an unknown table: damaged runs that may have it, else similar names."""
-    missing = re.search(r"Table with name (\S+) does not exist", str(error))
-    if missing is None:
-        return ""
-    damage = [problem for problem in left_out if getattr(problem, "table", None) == missing[1]] or left_out
-    if damage:
-        more = f" (and {len(damage) - 1} more)" if len(damage) > 1 else ""
-        return f" Left out: {damage[0]}{more}"
-    return nearest(missing[1], [*tables, RUNS, SCORES, ANNOTATIONS])
+def _is_sound(run: Run, table: str, tell: Callable[[DialgaugeError], None]) -> bool:
+    try:
+        run.checked_files(table)
+    except DialgaugeError as problem:
+        tell(problem)
+        return False
+    return True
+
+
+def _make_view(connection: DuckDBPyConnection, table: str, runs: Sequence[Run]) -> None:
+    """The rows of a table over all runs, in the order of the runs; those of a corpus for every run that has it."""
+    if not runs:
+        columns = ", ".join(f"{column} {_TYPES[kind]}" for column, kind in FIXED.get(table, {}).items())
+        if columns:
+            connection.execute(f"CREATE TABLE {table} (run VARCHAR, {columns})")
+        return
+    files = dict.fromkeys(str(path.absolute()) for run in runs for path in run.files[table])
+    listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+    content = (
+        "SELECT split_part(replace(__file, '\\', '/'), '/', -2) AS run, * EXCLUDE (__file) FROM "  # noqa: S608
+        f"read_parquet([{listed}], union_by_name = true, filename = '__file', hive_partitioning = false)"
+    )
+    if table in CORPUS_TABLES:
+        owners = [[run.id, run.manifest.corpus] for run in runs]
+        _insert(connection, f"runs_of_{table}", {"run": "VARCHAR", "corpus": "VARCHAR"}, owners)
+        content = (
+            f"SELECT owner.run, content.* EXCLUDE (run) FROM ({content}) AS content "  # noqa: S608
+            f"JOIN runs_of_{table} AS owner ON content.run = owner.corpus"
+        )
+    connection.execute(f'CREATE VIEW "{table}" AS {content}')
+
+
+def _run_cell(run: Run, name: str) -> Any:
+    value = getattr(run.manifest, name)
+    if _RUN_COLUMNS[name] == "JSON":
+        return msgspec.json.encode(value).decode()
+    return value.replace(tzinfo=None) if name == "created" else value
+
+
+def _insert(connection: DuckDBPyConnection, table: str, kinds: dict[str, str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table of ours from its rows."""
+    columns = ", ".join(f"unnest(${n}::{kind}[]) AS {name}" for n, (name, kind) in enumerate(kinds.items(), 1))
+    values = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in kinds]
+    connection.execute(f"CREATE TABLE {table} AS SELECT {columns}", values)

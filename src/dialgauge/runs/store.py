@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.files import exists, probe
+from dialgauge.files import probe
 from dialgauge.runs.annotations import (
+    LATEST,
     Annotations,
     check_dialogue,
     read_annotations,
@@ -22,12 +23,19 @@ from dialgauge.runs.annotations import (
     write_annotations,
 )
 from dialgauge.runs.corpora import Corpora
-from dialgauge.runs.kept import until_the_end
-from dialgauge.runs.manifest import MANIFEST, Manifest, is_run_id, new_id
-from dialgauge.runs.resumable import Parts, workbench_name
+from dialgauge.runs.manifest import MANIFEST, Manifest, content_digest, is_run_id, new_id, slug
 from dialgauge.runs.run import Run
 from dialgauge.runs.tables import RESERVED
-from dialgauge.runs.workspace import WORK, Claim, Workspace, empty, writing
+from dialgauge.runs.workspace import (
+    WORK,
+    Claim,
+    Parts,
+    Workspace,
+    delete_tree,
+    resumable_name,
+    until_the_end,
+    writing,
+)
 from dialgauge.runs.writer import RunWriter
 from dialgauge.source import own_source
 from dialgauge.text import some_of
@@ -37,10 +45,6 @@ if TYPE_CHECKING:
 
 
 ENVIRONMENT = "DIALGAUGE_RUNS"
-#: In place of an id: the newest run, of a kind where that is named after a colon.
-LATEST = "latest"
-
-_PATIENCE = 60.0  # seconds; annotations are locked for the time of reading and writing a small file
 
 
 class Survey(NamedTuple):
@@ -64,24 +68,50 @@ class Store:
     def __init__(self, folder: str | PathLike[str] | None = None) -> None:
         self.folder = Path(folder if folder is not None else os.environ.get(ENVIRONMENT) or "runs")
         self._corpora = Corpora(self.folder)
-        self._workspace = Workspace(self.folder, self._corpora.release)
+        self._workspace = Workspace(self.folder, self._discarded)
 
     def add(self, run: Run) -> Run:
-        """Store a run that is in memory, or in another store; it keeps its id unless that is taken here."""
-        with self._building(run.manifest) as writer:
+        """Store a run that is in memory, or in another store. A run equal to a stored one is found, not stored again.
+
+        Equal are runs with the same content, configuration, inputs by checksum and versions; the command and the time
+        may differ.
+        """
+        facts = run.manifest  # reads the inputs
+        claim = self._workspace.reserve()
+        try:
+            writer = RunWriter(facts, claim.folder, self._corpora)
             if corpus := run.encoded_corpus():
                 writer.add_encoded(corpus)
             for name in run.tables:
-                if name in RESERVED:
-                    continue
-                pieces = run.table_parts(name)
-                if pieces is not None:
-                    writer.table_parts(name, pieces)
-                else:
+                if name not in RESERVED:
                     writer.table(name, run.given_table(name))
             if run.stored:
                 writer.annotate(read_annotations(run.path))
-        return self.open(writer.id)
+            return self._published(claim, writer)
+        except BaseException:
+            self._workspace.discard(claim)
+            raise
+
+    def _published(self, claim: Claim, writer: RunWriter) -> Run:
+        """The run under an id that ends in the beginning of its checksum, or the stored one that equals it."""
+        manifest = writer.manifest()
+        digest = content_digest(manifest)
+        with self._workspace.locked("publish"):
+            for folder in sorted(self.folder.glob(f"*-{digest[:4]}")):
+                if is_run_id(folder.name) and _digest_in(folder) == digest:
+                    self._workspace.discard(claim)
+                    return Run.load(folder)
+            name = new_id(manifest.created, manifest.kind, manifest.name, digest[:4])
+            while os.path.lexists(self.folder / name):  # another run of the same second with the same four digits
+                name = new_id(manifest.created, manifest.kind, manifest.name, os.urandom(2).hex())
+            manifest = msgspec.structs.replace(manifest, id=name)
+            writer.write_manifest(manifest)
+            with writing(self.folder):
+                claim.publish(self.folder / name)
+        return Run.load(self.folder / name, manifest)
+
+    def _discarded(self, folders: Sequence[Path]) -> None:
+        self._corpora.collect(self._workspace.remove, folders)
 
     def __repr__(self) -> str:
         return f"<Store {str(self.folder)!r}>"
@@ -95,14 +125,16 @@ class Store:
         The same call finds it again after the block or the process failed (``fresh`` empties it first). It is deleted
         when the block ends, or fails with nothing in it. None while another process has it.
         """
-        claim = self._workspace.resume_if_free(workbench_name(kind, name, config))
+        facts = (kind, name, config)
+        claim = self._workspace.resume(resumable_name(slug(f"{kind}-{name}"), facts))
         if claim is None:
             yield None
             return
         try:
             if fresh:
                 with writing(self.folder):
-                    empty(claim.folder)
+                    for entry in claim.folder.iterdir():
+                        delete_tree(entry)
             yield claim.folder
         except BaseException:
             claim.leave() if any(claim.folder.iterdir()) else claim.discard()
@@ -127,7 +159,7 @@ class Store:
 
     def unfinished(self) -> Sequence[str]:
         """Names of resumable work that waits to be taken up again by the call that began it."""
-        return self._workspace.resumable()
+        return self._workspace.unfinished()
 
     def survey(self) -> Survey:
         """Every run that can be read, and what is wrong with the others."""
@@ -209,13 +241,29 @@ class Store:
         """
         name = self.resolve(id, unfinished=True)
         if name in self.unfinished():
-            self._workspace.resume(name).discard()
-        else:
-            self._workspace.remove(name, lambda claim: self._corpora.pin(self.folder / name, claim))
+            claim = self._workspace.resume(name)
+            if claim is None:
+                raise DialgaugeError("another process is working on it; wait for it or stop it", file=name)
+            claim.discard()
+            return
+        with writing(self.folder):
+            gone = self._workspace.take_out(self.folder / name)
+            self._discarded([gone])
+            delete_tree(gone)
 
     def annotations(self, id: str) -> Annotations:
         """What people wrote about a run and its dialogues; empty where nobody did."""
         return read_annotations(self.folder / self.resolve(id))
+
+    def tag(self, id: str, tags: Iterable[str] = (), *, without: Iterable[str] = ()) -> Annotations:
+        """Add tags to those of a run, and take some away."""
+        added, gone = list(tags), set(without)
+
+        def change(old: Annotations) -> Annotations:
+            kept = [tag for tag in (*old.tags, *added) if tag not in gone]
+            return with_run_note(old, list(dict.fromkeys(kept)), None)
+
+        return self._rewrite(self.resolve(id), change)
 
     def annotate(self, id: str, *, tags: Iterable[str] | None = None, note: str | None = None) -> Annotations:
         """Replace the tags or the note of a run; None leaves them, and an empty text or list removes them."""
@@ -232,7 +280,7 @@ class Store:
 
     def _rewrite(self, name: str, change: Callable[[Annotations], Annotations]) -> Annotations:
         """Change the annotations of a run while no other process does."""
-        with self._workspace.locked(f"annotations-{name}", _PATIENCE):
+        with self._workspace.locked(f"annotations-{name}"):
             old = read_annotations(self.folder / name)
             new = change(old)
             if new != old:
@@ -250,31 +298,12 @@ class Store:
         runs, problems = self.survey()
         for problem in problems:
             tell(problem)
-        return select(query, runs, tell, problems)
-
-    @contextmanager
-    def _building(self, facts: Manifest) -> Iterator[RunWriter]:
-        claim = self._reserve(facts)
-        try:
-            writer = RunWriter(msgspec.structs.replace(facts, id=claim.name), claim.folder, self._corpora)
-            yield writer
-            writer.write_manifest()
-            with writing(self.folder):
-                claim.publish(self.folder / writer.id)
-        except BaseException:
-            claim.discard()
-            raise
-
-    def _reserve(self, facts: Manifest) -> Claim:
-        wanted = [facts.id] if facts.id else []
-        return self._workspace.reserve(
-            lambda: wanted.pop() if wanted else new_id(facts.created, facts.kind, facts.name)
-        )
+        return select(query, runs, tell)
 
     def _names(self) -> Sequence[str]:
         """Folders that are runs or should be; other things in the folder are left alone."""
         try:
-            if exists(self.folder) and not self.folder.is_dir():
+            if self.folder.exists() and not self.folder.is_dir():
                 raise DialgaugeError("this is a file, not a run store; name a folder", file=str(self.folder))
             entries = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
             folders = [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
@@ -286,3 +315,13 @@ class Store:
 
 def _raise(problem: DialgaugeError) -> None:
     raise problem
+
+
+def _digest_in(folder: Path) -> str:
+    """The checksum of a stored run; empty where it is damaged."""
+    try:
+        run = Run.load(folder)
+        run.check()
+    except DialgaugeError:
+        return ""
+    return content_digest(run.manifest)

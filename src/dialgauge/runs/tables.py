@@ -6,26 +6,26 @@
 
 from __future__ import annotations
 
-import io
+import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import msgspec
+import numpy as np
+import polars as pl
 
 from dialgauge.errors import DialgaugeError
-
-if TYPE_CHECKING:
-    import polars
-
-    from dialgauge.columns import ColumnKind, ColumnTable, GivenTable
+from dialgauge.files import parquet_bytes
+from dialgauge.runs.workspace import write_durably
 
 TABLE_ENDING = ".parquet"
 DIALOGUES, TURNS, DIALOGUE_SCORES = "dialogues", "turns", "dialogue_scores"
 
 #: The tables of every run: columns with the types that polars calls them by. ``goal``, ``outcome`` and ``record`` are
 #: the native JSON of those records, ``turn`` is the position from 0.
-FIXED: dict[str, dict[str, ColumnKind]] = {
+FIXED: dict[str, dict[str, str]] = {
     DIALOGUES: {
         "dialogue": "String", "turns": "Int64", "domains": "List(String)", "goal": "String", "outcome": "String",
     },
@@ -41,12 +41,49 @@ RUNS, SCORES, ANNOTATIONS = "runs", "scores", "annotations"
 RESERVED = (RUNS, SCORES, ANNOTATIONS, *CORPUS_TABLES)
 
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_TYPES = {
+    "String": pl.String(), "Int32": pl.Int32(), "Int64": pl.Int64(), "Float64": pl.Float64(), "Boolean": pl.Boolean(),
+    "List(String)": pl.List(pl.String), "List(Int64)": pl.List(pl.Int64),
+}  # fmt: skip
+#: Rows and bytes of text of a piece of a table that is not held whole.
+_PIECE_ROWS, _PIECE_BYTES = 1 << 18, 64 << 20
 
 
-def column_of(name: str, values: Iterable[Any], kind: Any) -> polars.Series:
+class Pieces:
+    """A table too large to hold, as frames that are made anew whenever it is written or read."""
+
+    def __init__(self, make: Callable[[], Iterable[pl.DataFrame]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        return iter(self._make())
+
+
+#: What a run takes as a table.
+GivenTable: TypeAlias = pl.DataFrame | Pieces
+
+
+def frame_of(rows: Iterable[Sequence[Any]], kinds: Mapping[str, Any]) -> pl.DataFrame:
+    """A table of rows, with its columns and their types (or what polars calls these)."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
+    return pl.DataFrame([column_of(*column) for column in zip(kinds, columns, kinds.values(), strict=True)])
+
+
+def frames_of(rows: Iterable[Sequence[Any]], kinds: Mapping[str, Any]) -> Iterator[pl.DataFrame]:
+    """The same table in frames that fit into memory, at least one."""
+    held, size = list[Sequence[Any]](), 0
+    for row in rows:
+        if len(held) == _PIECE_ROWS or size > _PIECE_BYTES:
+            yield frame_of(held, kinds)
+            held, size = [], 0
+        held.append(row)
+        size += sum(len(cell) for cell in row if isinstance(cell, str))
+    yield frame_of(held, kinds)
+
+
+def column_of(name: str, values: Iterable[Any], kind: Any) -> pl.Series:
     """A column. Each different list is converted once: one by one takes polars thirty times as long."""
-    import polars as pl
-
+    kind = _TYPES[kind] if isinstance(kind, str) else kind
     if not isinstance(kind, pl.List):
         return pl.Series(name, list(values), kind)
     places: dict[tuple[Any, ...], int] = {}
@@ -54,16 +91,23 @@ def column_of(name: str, values: Iterable[Any], kind: Any) -> polars.Series:
     return pl.Series(name, [list(value) for value in places], kind).gather(rows)
 
 
-def frame_of(rows: Iterable[Sequence[Any]], kinds: Mapping[str, Any]) -> polars.DataFrame:
-    """A table of rows, with its columns and their types."""
-    import polars as pl
+def coded(texts: Sequence[str | None], codes: Any) -> pl.Series:
+    """A column of texts of which few are distinct: row by row the place of its text in the list."""
+    return pl.Series(texts, dtype=pl.String).gather(np.asarray(codes, np.int64))
 
-    columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
-    return pl.DataFrame([column_of(*column) for column in zip(kinds, columns, kinds.values(), strict=True)])
+
+def whole(table: GivenTable) -> pl.DataFrame:
+    """A table as one frame."""
+    return pl.concat(table) if isinstance(table, Pieces) else table
+
+
+def schema_of(frame: pl.DataFrame) -> dict[str, str]:
+    """The columns with what polars calls their types."""
+    return {column: str(kind) for column, kind in frame.schema.items()}
 
 
 class TableInfo(msgspec.Struct, frozen=True):
-    """What a table of a run must be: rows, column names with their types, and the bytes of its Parquet file."""
+    """What a table of a run must be: rows, column names with their types, and the bytes of its Parquet files."""
 
     rows: int
     columns: dict[str, str]
@@ -79,16 +123,36 @@ def table_files(name: str, parts: int) -> list[str]:
     return [f"{name}-{part:05}{TABLE_ENDING}" for part in range(parts)] if parts else [f"{name}{TABLE_ENDING}"]
 
 
-class TableParts:
-    """A table in several pieces, each the bytes of a Parquet file, such as workers send them."""
+def write_table(name: str, table: GivenTable, folder: Path) -> TableInfo:
+    """Write a table into a folder that nobody else sees yet; what it must be when it is read again."""
+    written: list[tuple[Path, str]] = []
+    rows, size, columns = 0, 0, dict[str, str]()
+    for number, frame in enumerate(table if isinstance(table, Pieces) else (table,)):
+        check_columns(name, frame.columns)
+        check_fixed(name, frame)
+        try:
+            content = parquet_bytes(frame)
+        except pl.exceptions.PolarsError as error:
+            raise DialgaugeError(f"the table '{name}' cannot be written ({error})", file=str(folder)) from error
+        path = folder / f"{name}-{number:05}{TABLE_ENDING}"
+        write_durably(path, content)
+        written.append((path, hashlib.sha256(content).hexdigest()))
+        rows, size, columns = rows + frame.height, size + len(content), schema_of(frame)
+    if len(written) == 1:
+        [(path, digest)] = written
+        path.rename(folder / f"{name}{TABLE_ENDING}")
+        return TableInfo(rows, columns, size, digest)
+    return TableInfo(rows, columns, size, digest_of_parts(written), len(written))
 
-    def __init__(self, parts: Sequence[bytes]) -> None:
-        self.parts = parts
 
-    def __call__(self) -> polars.DataFrame:
-        import polars
+def digest_of_parts(parts: Iterable[tuple[Path, str]]) -> str:
+    """The checksum of a table in several files."""
+    return hashlib.sha256("".join(f"{digest}  {path.name}\n" for path, digest in parts).encode()).hexdigest()
 
-        return polars.concat([polars.read_parquet(io.BytesIO(part), use_pyarrow=False) for part in self.parts])
+
+def size_of(folder: Path, name: str, info: TableInfo) -> int:
+    """The bytes of a table's files."""
+    return sum((folder / file).stat().st_size for file in table_files(name, info.parts))
 
 
 def is_table_name(text: str) -> bool:
@@ -117,28 +181,24 @@ def check_columns(table: str, columns: Sequence[str]) -> None:
         seen.add(column.lower())
 
 
-def check_fixed(table: str, frame: GivenTable) -> None:
+def check_fixed(table: str, frame: pl.DataFrame) -> None:
     """An error unless a table of a fixed name has exactly its columns, and the scores are numbers."""
     if table not in FIXED:
         return
-    columns = {column: str(kind) for column, kind in frame.schema.items()}
+    columns = schema_of(frame)
     if list(columns.items()) != list(FIXED[table].items()):
         raise ValueError(f"the table {table!r} has the columns {FIXED[table]}, not {columns}")
     if table == DIALOGUE_SCORES and frame.height:
-        import numpy as np
-
-        num, den = (frame[column].to_numpy() for column in ("num", "den"))
-        if any(frame[column].null_count() for column in frame.columns) or not np.isfinite(num).all():
+        num, den = frame["num"], frame["den"]
+        if any(frame[column].null_count() for column in frame.columns) or not num.is_finite().all():
             raise ValueError(f"the table {table!r} has rows that are not numbers")
-        if not (np.isfinite(den) & (den > 0)).all():
+        if not (den.is_finite() & (den > 0)).all():
             raise ValueError(f"the table {table!r} has rows without a score: leave out those with den 0")
 
 
-def empty_table(table: str) -> ColumnTable:
+def empty_table(table: str) -> pl.DataFrame:
     """A table of a fixed name without rows."""
-    from dialgauge.columns import ColumnTable
-
-    return ColumnTable.of(FIXED[table], [()] * len(FIXED[table]))
+    return frame_of((), FIXED[table])
 
 
 def empty_info(table: str) -> TableInfo:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,19 +11,14 @@ from dialgauge.runs.corpora import PIN, Corpora, EncodedCorpus
 from dialgauge.runs.manifest import MANIFEST, Manifest, encode
 from dialgauge.runs.tables import (
     DIALOGUE_SCORES,
-    FIXED,
-    TABLE_ENDING,
+    GivenTable,
     TableInfo,
-    TableParts,
-    check_columns,
-    check_fixed,
     check_table_name,
     empty_table,
+    whole,
+    write_table,
 )
-from dialgauge.runs.workspace import write_durably, write_parts, write_table, writing
-
-if TYPE_CHECKING:
-    from dialgauge.columns import GivenTable
+from dialgauge.runs.workspace import write_durably, writing
 
 _SCRATCH = f"{MANIFEST}.new"
 
@@ -41,33 +35,6 @@ class RunWriter:
         self._scored: frozenset[str] | None = None
         self._stored: frozenset[str] | None = None
 
-    @property
-    def id(self) -> str:
-        """The id under which the run will be stored."""
-        return self._draft.id
-
-    def table(self, name: str, frame: GivenTable) -> None:
-        """Write a table as Parquet, durably."""
-        check_table_name(name)
-        check_columns(name, frame.columns)
-        check_fixed(name, frame)
-        if name == DIALOGUE_SCORES:
-            self._scored = frozenset(frame["dialogue"].unique())
-        path = self._folder / f"{name}{TABLE_ENDING}"
-        with writing(path):
-            self._tables[name] = write_table(frame, path)
-
-    def table_parts(self, name: str, content: TableParts) -> None:
-        """Write a table as the pieces it comes in, durably."""
-        check_table_name(name)
-        with writing(self._folder):
-            info = write_parts(name, content.parts, self._folder)
-        if name in FIXED and info.columns != FIXED[name]:
-            raise ValueError(f"the table {name!r} has the columns {FIXED[name]}, not {info.columns}")
-        if name == DIALOGUE_SCORES and self._stored is not None:
-            self._scored = frozenset(content()["dialogue"].unique())
-        self._tables[name] = info
-
     def add_encoded(self, corpus: EncodedCorpus) -> None:
         """The dialogues of the run: the tables ``dialogues`` and ``turns``, shared with other runs of the same ones."""
         self._stored = corpus.ids
@@ -75,20 +42,31 @@ class RunWriter:
             self._corpora.add(corpus, self._folder)
             self._corpus = corpus.checksum
 
+    def table(self, name: str, table: GivenTable) -> None:
+        """Write a table as Parquet, durably."""
+        check_table_name(name)
+        if name == DIALOGUE_SCORES and self._stored is not None:
+            self._scored = frozenset(whole(table)["dialogue"].unique())
+        with writing(self._folder):
+            self._tables[name] = write_table(name, table, self._folder)
+
     def annotate(self, annotations: Annotations) -> None:
         """Copy the annotations of the run that this one is copied from."""
         if annotations != Annotations():
             write_annotations(self._folder, annotations)
 
-    def write_manifest(self) -> None:
-        """Write the manifest, the last file of a run, with the checksums of all others."""
+    def manifest(self) -> Manifest:
+        """The manifest, with the checksums of all files; the id is still to come."""
         if DIALOGUE_SCORES not in self._tables:
             self.table(DIALOGUE_SCORES, empty_table(DIALOGUE_SCORES))
         if self._stored is not None and self._scored is not None:
             strangers = self._scored - self._stored
             if strangers:
                 raise ValueError(f"the scores include dialogues missing from the corpus: {sorted(strangers)[:3]}")
-        manifest = msgspec.structs.replace(self._draft, corpus=self._corpus, tables=self._tables)
+        return msgspec.structs.replace(self._draft, corpus=self._corpus, tables=self._tables)
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Write the manifest, the last file of a run."""
         with writing(self._folder):
             write_durably(self._folder / _SCRATCH, encode(manifest))
             (self._folder / _SCRATCH).rename(self._folder / MANIFEST)  # whoever looks for corpora in use reads it whole

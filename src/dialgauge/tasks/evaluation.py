@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge.columns import ColumnTable
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SpooledByKey
 from dialgauge.measures import (
@@ -66,6 +65,9 @@ from dialgauge.tasks.texts import (
 )
 from dialgauge.text import Note, counted
 from dialgauge.worlds.town import TownDatabase, load_town, town_beside
+
+if TYPE_CHECKING:
+    import polars
 
 Missing: TypeAlias = Literal["skip", "fail"]
 MISSING: tuple[Missing, ...] = ("skip", "fail")
@@ -151,7 +153,7 @@ class TaskEvaluation:
             notes=[*notes, *(Note("left_out", f"{name} is left out: {why}") for name, why in scores.left_out.items())],
         )
 
-    def _sums(self, scores: Scores, evidence: TaskEvidence) -> dict[str, Callable[[], ColumnTable]]:
+    def _sums(self, scores: Scores, evidence: TaskEvidence) -> dict[str, Callable[[], polars.DataFrame]]:
         """What BLEU and Combined are made of, where they were scored: with it two systems can be compared."""
         measures = [each for each in self.measures if each.card.statistics and str(each) in scores.scores]
         ids = list(self.gold.names.values())

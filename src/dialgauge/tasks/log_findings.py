@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.presentation import BLAME
+from dialgauge.runs import frame_of
 from dialgauge.tasks.audit.audit_tables import REPLAYS, TASK_FACTS, facts_table, replays_table
 from dialgauge.tasks.audit.log_audit import LogAudit
 from dialgauge.tasks.blame.blame_rules import FailureBlame, Sign
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import polars
 
 READINGS = "readings"
-_READINGS: dict[str, ColumnKind] = {
+_READINGS: dict[str, str] = {
     "place": "Int64", "dialogue": "String", "message": "Int64", "code": "String", "about": "List(String)",
 }  # fmt: skip
 #: Conversations to read.
@@ -74,20 +74,20 @@ class LogFindings(Struct, frozen=True):
 
 def findings_tables(
     findings: LogFindings, integrity: Integrity | None, failed: Sequence[tuple[str, str]]
-) -> dict[str, Callable[[], ColumnTable]]:
+) -> dict[str, Callable[[], polars.DataFrame]]:
     """The tables of a run; ``failed`` has task and id of each failed conversation. By task, only if ids are right.
 
     Without audit and faults there is no list to read: pages make theirs of what they check themselves.
     """
     audit = findings.audit if integrity is not None else None
     blame = findings.blame if integrity is not None and integrity.per_task_stands else None
-    tables: dict[str, Callable[[], ColumnTable]] = {}
+    tables: dict[str, Callable[[], polars.DataFrame]] = {}
     if audit is not None and integrity is not None and integrity.per_task_stands:
         tables |= {TASK_FACTS: lambda: facts_table(audit()), REPLAYS: lambda: replays_table(audit())}
     if blame is not None:
         tables[BLAME] = lambda: blame_records(blame())
 
-    def readings() -> ColumnTable:
+    def readings() -> polars.DataFrame:
         audited = audit() if audit is not None else None
         checked = audited.integrity if audited is not None else integrity
         faults = findings.faults() if findings.faults is not None else {}
@@ -103,7 +103,7 @@ def stored_readings(table: polars.DataFrame) -> list[SuggestedReading]:
     return [SuggestedReading(name, message, code, tuple(about)) for name, message, code, about in rows]
 
 
-def _readings_table(suggested: Iterable[SuggestedReading]) -> ColumnTable:
+def _readings_table(suggested: Iterable[SuggestedReading]) -> polars.DataFrame:
     first: dict[str, SuggestedReading] = {}
     for each in suggested:
         first.setdefault(each.conversation, each)
@@ -111,7 +111,7 @@ def _readings_table(suggested: Iterable[SuggestedReading]) -> ColumnTable:
         (place, each.conversation, each.message, each.code, list(each.about))
         for place, each in enumerate(islice(first.values(), TO_READ), start=1)
     ]
-    return ColumnTable.of_rows(_READINGS, rows)
+    return frame_of(rows, _READINGS)
 
 
 def _contradictions(integrity: Integrity | None, audit: LogAudit | None) -> Iterator[SuggestedReading]:

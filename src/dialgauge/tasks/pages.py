@@ -297,7 +297,7 @@ def _table(library: RunTables, run: Run) -> polars.DataFrame | None:
 
 def _reasons(library: RunTables, run: Run) -> polars.DataFrame:
     """Why domains failed; of a run that does not say, an empty table."""
-    return library.table(run, REASONS) if REASONS in run.tables else reasons_table(()).frame()
+    return library.table(run, REASONS) if REASONS in run.tables else reasons_table(())
 
 
 def _shares(verdicts: polars.DataFrame) -> dict[str, dict[tuple[str, str], float | None]]:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from dialgauge.columns import ColumnKind, ColumnTable
+from dialgauge.runs import frame_of
 from dialgauge.text import counted
 
+if TYPE_CHECKING:
+    import polars
+
 REASONS = "reasons"
-_KINDS: dict[str, ColumnKind] = {
+_KINDS: dict[str, str] = {
     "dialogue": "String", "domain": "String", "rule": "String", "reason": "String", "slot": "String", "turn": "Int64",
     "given": "List(String)", "wanted": "String", "entity": "String", "elsewhere": "Boolean", "rows": "Int64",
     "unfit": "Int64",
@@ -208,10 +211,10 @@ def _words(failure: TaskFailure, domain: str) -> dict[str, str | int | None]:
     }
 
 
-def reasons_table(rows: Iterable[tuple[str, str, str, TaskFailure]]) -> ColumnTable:
+def reasons_table(rows: Iterable[tuple[str, str, str, TaskFailure]]) -> polars.DataFrame:
     """The table ``reasons`` of dialogues, domains, rules and failures."""
     kept = ((*about, *(None if value == "" else value for value in astuple(failure))) for *about, failure in rows)
-    return ColumnTable.of_rows(_KINDS, kept)
+    return frame_of(kept, _KINDS)
 
 
 def reason_texts(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str | None, str | None, str | None], str]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.dialogue import Dialogue, State, Turn, Values
+from dialgauge.runs import frame_of
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import GoldGoal, TaskState
 from dialgauge.tasks.predictions import estimated_domains
@@ -31,8 +31,11 @@ from dialgauge.tasks.rules import (
 )
 from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
 
+if TYPE_CHECKING:
+    import polars
+
 VERDICTS, DIALOGUE_SUMS = "task_verdicts", "dialogue_sums"
-_KINDS: dict[str, ColumnKind] = {
+_KINDS: dict[str, str] = {
     "dialogue": "String", "rules": "String", "domain": "String", "inform": "Boolean", "success": "Boolean",
     "turn": "Int64", "offered": "Int64", "fitting": "Int64", "requested": "List(String)", "missing": "List(String)",
 }  # fmt: skip
@@ -69,16 +72,16 @@ def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
         yield Dialogue(id=each.gold.id, turns=tuple(turns), goal=each.gold.goal, domains=tuple(each.gold.domains))
 
 
-def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], ColumnTable]]:
+def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], polars.DataFrame]]:
     """The functions that make the tables when they are asked for."""
     return {VERDICTS: partial(_verdicts, judged, town), REASONS: partial(_reasons, judged, town)}
 
 
-def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> ColumnTable:
-    return ColumnTable.of_rows(_KINDS, (row for each in judged for row in _rows(each, town)))
+def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:
+    return frame_of((row for each in judged for row in _rows(each, town)), _KINDS)
 
 
-def _reasons(judged: Sequence[JudgedDialogue], town: TownDatabase) -> ColumnTable:
+def _reasons(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:
     return reasons_table(
         (each.gold.id, domain, rules, failure)
         for each in judged

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct, structs
 
-from dialgauge.columns import ColumnTable, GivenTable
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
 from dialgauge.rendering import Column, Table, percent_note
 from dialgauge.tracking.counts import Counts
@@ -57,14 +56,11 @@ class TrackingView(ComparisonView):
         """The table ``turn_scores``, which runs of an older dialgauge lack in this form."""
         return run.table(TURN_SCORES) if _is_complete(run) else None
 
-    def scored_turns(self, run: Run) -> GivenTable | None:
+    def scored_turns(self, run: Run) -> polars.DataFrame | None:
         """The user turns by their number, which two gold files agree on even if one has no turns of the system."""
         if not _is_complete(run):
             return None
-        table = run.given_table(TURN_SCORES)
-        if isinstance(table, ColumnTable):
-            return ColumnTable({"dialogue": table["dialogue"], "turn": table["user_turn"]})
-        return table.select("dialogue", turn="user_turn")
+        return run.table(TURN_SCORES).select("dialogue", turn="user_turn")
 
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
         """The first turn on which the predicted states differ; None where there are only correctness flags."""

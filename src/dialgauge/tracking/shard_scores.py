@@ -24,8 +24,6 @@ from dialgauge.tracking.inputs import FileReading, state_domains
 
 #: Bytes of a dialogue's key that are hashed.
 _HASHED = 64
-#: A table that is written fast: it is read again soon, and as a whole.
-_QUICK = {"compression_level": 1, "statistics": False, "row_group_size": 1 << 19}
 
 
 class ShardChecks(Struct, frozen=True, kw_only=True):
@@ -110,7 +108,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
         return replace(
             self,
             dialogues=len(ids),
-            table=parquet_bytes(_scores_frame(ids, rows), **_QUICK),
+            table=parquet_bytes(_scores_frame(ids, rows)),
             rowless=_rowless(ids, rows),
             keys=key_hashes(keys),
             moments={name: Moments.of(*sums) for name, sums in rows.items()},

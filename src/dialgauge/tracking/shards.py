@@ -11,6 +11,7 @@ change nothing: the intervals are linearised (the residuals of the ratio over th
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
@@ -35,7 +36,7 @@ from dialgauge.measures import (
     ratio_row,
     ratio_row_intervals,
 )
-from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_run
+from dialgauge.runs import Input, Parts, Pieces, Store, input_of_files, new_run
 from dialgauge.text import Note, counted
 from dialgauge.tracking.additive import joined
 from dialgauge.tracking.align import align, nothing_shared
@@ -203,8 +204,8 @@ class _Gathered:
         return [*self.parts, *self.empty]
 
     @property
-    def table(self) -> TableParts:
-        return TableParts([part.table for part in self.parts])
+    def table(self) -> Pieces:
+        return Pieces(lambda: (polars.read_parquet(io.BytesIO(part.table)) for part in self.parts))
 
     def _require_each_once(self) -> None:
         """An error where a dialogue is in two files, be it without a score: gold lacks it, or predictions do."""
@@ -233,7 +234,7 @@ class _Gathered:
             order = {dialogue_key(dialogue.id): index for index, dialogue in enumerate(gold)}
             ids.sort(key=lambda name: order.get(dialogue_key(name), len(order)))
         places = polars.DataFrame({"dialogue": ids}).with_row_index("place")
-        frame = self.table().join(places, on="dialogue", maintain_order="left")
+        frame = polars.concat(self.table).join(places, on="dialogue", maintain_order="left")
         above, below = np.zeros((len(measures), len(ids))), np.zeros((len(measures), len(ids)))
         for row, measure in enumerate(measures):
             own = frame.filter(polars.col("measure") == measure)

@@ -19,25 +19,25 @@ Correctness flags tell neither values nor slots of gold, so that runs of them ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
+import polars as pl
 
-from dialgauge.columns import ColumnTable, PiecedTable, SharedColumn, TableColumn, chosen_texts, column
 from dialgauge.dialogue import Turn
 from dialgauge.formats import SpooledDialogues
 from dialgauge.measures import Measure
+from dialgauge.runs import GivenTable, Pieces, coded
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
 from dialgauge.tracking.details import CountBasis, tracking_details
 from dialgauge.tracking.encode import Codes
 from dialgauge.tracking.fga import default_rule, error_types
 
 if TYPE_CHECKING:
-    import polars
     from numpy.typing import NDArray
 
     from dialgauge.runs import Run
@@ -59,7 +59,7 @@ ERROR_TYPES = ("exact", "type1", "type2")
 #: Dialogues of a piece of a table that is too large to be held.
 _PIECE = 1 << 13
 
-MakeTable: TypeAlias = Callable[[], ColumnTable]
+MakeTable: TypeAlias = Callable[[], GivenTable]
 
 
 def run_tables(
@@ -77,14 +77,14 @@ def run_tables(
     return {**tables, PREDICTIONS: partial(_predictions, comparison, system)}
 
 
-def _turn_scores(comparison: StateComparison, system: System, measures: Sequence[Measure[Any]]) -> ColumnTable:
+def _turn_scores(comparison: StateComparison, system: System, measures: Sequence[Measure[Any]]) -> pl.DataFrame:
     counts = comparison.counts
     types = error_types(counts, default_rule(counts))
     columns = {
         **_places(comparison, system),
         **_counted(*(getattr(counts.turns, name) for name in ("correct", "wrong", "missed", "spurious"))),
-        "exact": column("Boolean", counts.exact),
-        "error_type": chosen_texts(ERROR_TYPES, types),
+        "exact": pl.Series(counts.exact, dtype=pl.Boolean),
+        "error_type": coded(ERROR_TYPES, types),
         **_flagged(counts.turns),
     }
     for measure in measures:
@@ -92,78 +92,79 @@ def _turn_scores(comparison: StateComparison, system: System, measures: Sequence
             above, below = measure.rows(counts)
             value = np.full(len(counts), np.nan)
             np.divide(above, below, out=value, where=below > 0)
-            columns[str(measure)] = column("Float64", value, null=np.isnan(value))
-    return ColumnTable(columns)
+            columns[str(measure)] = pl.Series(value, dtype=pl.Float64).fill_nan(None)
+    return pl.DataFrame(columns)
 
 
-def _slot_scores(comparison: StateComparison) -> ColumnTable:
+def _slot_scores(comparison: StateComparison) -> pl.DataFrame:
     table = comparison.slot_counts
     occurring = (table.correct + table.wrong + table.missed + table.spurious) > 0
     slot, dialogue = np.nonzero(occurring)
     order = np.lexsort((slot, dialogue))
     slot, dialogue = slot[order], dialogue[order]
-    return ColumnTable(
+    return pl.DataFrame(
         {
-            "dialogue": chosen_texts(comparison.aligned.ids, dialogue),
+            "dialogue": coded(comparison.aligned.ids, dialogue),
             **_named(table.pairs, slot),
             **_counted(*(part[slot, dialogue] for part in table.parts())),
         }
     )
 
 
-def _slot_errors(comparison: StateComparison, system: System) -> ColumnTable:
+def _slot_errors(comparison: StateComparison, system: System) -> pl.DataFrame:
     wrong = comparison.filled.where(comparison.filled.verdict > CORRECT)
-    kind = chosen_texts(["", "", *KINDS.values()], wrong.verdict)
+    kind = coded(["", "", *KINDS.values()], wrong.verdict)
     return _slots(comparison, system, wrong, {"kind": kind})
 
 
-def _slot_rewordings(comparison: StateComparison, system: System) -> ColumnTable:
+def _slot_rewordings(comparison: StateComparison, system: System) -> pl.DataFrame:
     filled = comparison.filled
     return _slots(comparison, system, filled.where((filled.verdict == CORRECT) & (filled.gold != filled.predicted)), {})
 
 
 def _slots(
-    comparison: StateComparison, system: System, slots: FilledSlots, more: Mapping[str, TableColumn]
-) -> ColumnTable:
+    comparison: StateComparison, system: System, slots: FilledSlots, more: Mapping[str, pl.Series]
+) -> pl.DataFrame:
     """A row per slot, with both values."""
     texts = [" | ".join(values) if values else None for values in comparison.coder.values]
-    return ColumnTable(
+    return pl.DataFrame(
         {
             **_places(comparison, system, slots.row),
             **_named(comparison.slots, slots.slot),
             **more,
-            "gold": chosen_texts(texts, slots.gold),
-            "predicted": chosen_texts(texts, slots.predicted),
+            "gold": coded(texts, slots.gold),
+            "predicted": coded(texts, slots.predicted),
         }
     )
 
 
-def _turn_domains(comparison: StateComparison, system: System) -> ColumnTable:
+def _turn_domains(comparison: StateComparison, system: System) -> pl.DataFrame:
     rows, domains, turns = comparison.domain_turns()
     names = [domain for domain, _ in comparison.slots]
     counts = _counted(*(getattr(turns, name) for name in ("correct", "wrong", "missed", "spurious")))
-    return ColumnTable(
-        {**_places(comparison, system, rows), "domain": chosen_texts(names, domains), **counts, **_flagged(turns)}
+    return pl.DataFrame(
+        {**_places(comparison, system, rows), "domain": coded(names, domains), **counts, **_flagged(turns)}
     )
 
 
-def _predictions(comparison: StateComparison, system: System) -> ColumnTable:
+def _predictions(comparison: StateComparison, system: System) -> GivenTable:
     """Whole, or in pieces where the dialogues lie in a file."""
     aligned, predicted = comparison.aligned, system.predicted
     if not isinstance(system.dialogues, SpooledDialogues):
         written = predicted.shared.lines(predicted.states)
         state_of = np.append(predicted.state_of, np.int32(len(written)))  # of row -1, where there is no prediction
-        states = chosen_texts([*written, None], state_of[aligned.predicted_row])
-        return ColumnTable({**_places(comparison, system), "state": states, "text": _texts(comparison, system)})
+        states = _states([*written, None], state_of[aligned.predicted_row])
+        return pl.DataFrame({**_places(comparison, system), "state": states, "text": _texts(comparison, system)})
     begins = [*range(0, len(aligned.ids), _PIECE), len(aligned.ids)]
-
-    def pieces() -> Iterator[ColumnTable]:
-        return (_some_predictions(comparison, system, *some) for some in pairwise(begins))
-
-    return PiecedTable(_some_predictions(comparison, system, 0, 0).schema, len(aligned), pieces)
+    return Pieces(lambda: (_some_predictions(comparison, system, *some) for some in pairwise(begins)))
 
 
-def _some_predictions(comparison: StateComparison, system: System, first: int, last: int) -> ColumnTable:
+def _states(lines: Sequence[bytes | None], codes: NDArray[Any]) -> pl.Series:
+    """States as JSON, of which few are distinct."""
+    return coded([None if line is None else line.decode() for line in lines], codes)
+
+
+def _some_predictions(comparison: StateComparison, system: System, first: int, last: int) -> pl.DataFrame:
     """The predictions for the scored dialogues from a place up to another."""
     aligned, theirs = comparison.aligned, system.predicted.offsets
     rows = np.arange(aligned.offsets[first], aligned.offsets[last], dtype=np.int32)
@@ -185,58 +186,46 @@ def _some_predictions(comparison: StateComparison, system: System, first: int, l
     lines = msgspec.json.Encoder().encode_lines(distinct.values()).split(b"\n")
     written = [None if state is None else line for state, line in zip(distinct.values(), lines, strict=False)]
     places = dict(zip(distinct, range(len(distinct)), strict=True))
-    state = chosen_texts(written, np.array([places[id(state)] for state in states], np.int64))
-    return ColumnTable({**_places(comparison, system, rows), "state": state, "text": column("String", words)})
+    state = _states(written, np.array([places[id(state)] for state in states], np.int64))
+    text = pl.Series(words, dtype=pl.String)
+    return pl.DataFrame({**_places(comparison, system, rows), "state": state, "text": text})
 
 
-def _texts(comparison: StateComparison, system: System) -> TableColumn:
+def _texts(comparison: StateComparison, system: System) -> pl.Series:
     """The user's words in the predictions, where the corpus lacks them."""
     if not system.predicted.worded:
-        return chosen_texts([None], np.zeros(len(comparison.aligned), np.int32))
+        return coded([None], np.zeros(len(comparison.aligned), np.int32))
     theirs = [turn.text for dialogue in system.dialogues for turn in dialogue.turns if turn.speaker == "user"]
     worded = system.gold_corpus.user_turns[1].tolist()
     rows = zip(comparison.aligned.predicted_row.tolist(), comparison.aligned.gold_row.tolist(), strict=True)
-    return column("String", [theirs[row] or None if row >= 0 and not worded[gold] else None for row, gold in rows])
+    texts = [theirs[row] or None if row >= 0 and not worded[gold] else None for row, gold in rows]
+    return pl.Series(texts, dtype=pl.String)
 
 
-def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, TableColumn]:
+def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, pl.Series]:
     """dialogue, turn and user_turn of some scored turns, or of all."""
     aligned = comparison.aligned
-    if rows is None:
-        return _all_places(comparison, system)
+    chosen = np.arange(len(aligned), dtype=np.int32) if rows is None else rows
     return {
-        "dialogue": chosen_texts(aligned.ids, aligned.dialogue[rows]),
-        "turn": column("Int64", system.gold_corpus.user_turns[0][aligned.gold_row[rows]]),
-        "user_turn": column("Int32", aligned.turn[rows]),
+        "dialogue": coded(aligned.ids, aligned.dialogue[chosen]),
+        "turn": pl.Series(system.gold_corpus.user_turns[0][aligned.gold_row[chosen]], dtype=pl.Int64),
+        "user_turn": pl.Series(aligned.turn[chosen], dtype=pl.Int32),
     }
 
 
-def _all_places(comparison: StateComparison, system: System) -> dict[str, TableColumn]:
-    """Those of all scored turns, the same columns for all systems that are scored on the same gold turns."""
-    rows = np.arange(len(comparison.aligned), dtype=np.int32)
-
-    def made() -> dict[str, TableColumn]:
-        return {name: SharedColumn.of(each) for name, each in _places(comparison, system, rows).items()}
-
-    return made() if system.gold is None else system.gold.once("places", comparison.aligned.gold_row, made)
-
-
-def _named(pairs: Sequence[tuple[str, str]], slots: NDArray[Any]) -> dict[str, TableColumn]:
+def _named(pairs: Sequence[tuple[str, str]], slots: NDArray[Any]) -> dict[str, pl.Series]:
     return {
-        "domain": chosen_texts([domain for domain, _ in pairs], slots),
-        "slot": chosen_texts([name for _, name in pairs], slots),
+        "domain": coded([domain for domain, _ in pairs], slots),
+        "slot": coded([name for _, name in pairs], slots),
     }
 
 
-def _counted(*counts: Codes) -> dict[str, TableColumn]:
-    return {name: column("Int32", each) for name, each in zip(COUNTS, counts, strict=True)}
+def _counted(*counts: Codes) -> dict[str, pl.Series]:
+    return {name: pl.Series(each, dtype=pl.Int32) for name, each in zip(COUNTS, counts, strict=True)}
 
 
-def _flagged(turns: TurnCounts) -> dict[str, TableColumn]:
-    return {name: column("Boolean", getattr(turns, name)) for name in FLAGS}
-
-
-# FileReading back.
+def _flagged(turns: TurnCounts) -> dict[str, pl.Series]:
+    return {name: pl.Series(getattr(turns, name), dtype=pl.Boolean) for name in FLAGS}
 
 
 def read_counts(run: Run) -> Counts:
@@ -244,7 +233,7 @@ def read_counts(run: Run) -> Counts:
     return frame_counts(run.table(TURN_SCORES), tracking_details(run).evidence)
 
 
-def frame_counts(frame: polars.DataFrame, evidence: CountBasis) -> Counts:
+def frame_counts(frame: pl.DataFrame, evidence: CountBasis) -> Counts:
     """The counts of the turns in a table ``turn_scores``, or in some whole dialogues of it."""
     dialogue = frame["dialogue"].rle_id().to_numpy().astype(np.int32)
     first = np.ones(len(dialogue), bool)

@@ -6,16 +6,18 @@ repeat what others say of another turn, so what they say is looked at once.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
+import polars as pl
 
-from dialgauge.columns import ColumnKind, ColumnTable, TableColumn, chosen_texts, column, numbered
+from dialgauge.runs import coded, column_of
 from dialgauge.text import encodable
 from dialgauge.users.acts import EQUALS
 from dialgauge.users.labels import PAPER_KEYS
@@ -26,15 +28,17 @@ from dialgauge.users.verdicts import MEASURES, DialogueScore, ProfileFit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+T = TypeVar("T")
+
 #: Column name to its values, or to the column; the type of a column follows from its name.
-Columns = dict[str, list[Any] | TableColumn]
+Columns = dict[str, list[Any] | pl.Series]
 Results = Sequence[DialogueScore]
 
 _COUNTS = ("tp", "fp", "fn")
 #: Columns of lost points, and whose fault they are: ``lost_user_nlu``, ...
 LOST = {f"lost_{fault.lower().replace(' ', '_')}": fault for fault in FAULTS}
 _WHOLE = ("turn", "turns", "first_turn", "last_turn", "count", "repeats", "loops", "wanted", "longest_loop")
-_KINDS: dict[str, ColumnKind] = {
+_KINDS: dict[str, str] = {
     **dict.fromkeys((*_WHOLE, "most_mentions", "times", *_COUNTS, *LOST, *ProfileFit.__struct_fields__), "Int64"),
     **dict.fromkeys(ASPECTS, "Float64"),
     **dict.fromkeys(("acts", "behaviours", "domains", "requests_removed"), "List(String)"),
@@ -43,7 +47,7 @@ _KINDS: dict[str, ColumnKind] = {
 }
 
 
-def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Callable[[], ColumnTable]]:
+def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Callable[[], pl.DataFrame]]:
     """Functions that make the tables of a run when they are asked for."""
     makers: dict[str, Callable[[Results], Columns]] = {
         "domain_scores": _domain_scores,
@@ -55,19 +59,26 @@ def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Calla
         "patterns": _patterns,
         "normalisation": _normalisation,
     }
-    tables: dict[str, Callable[[], ColumnTable]] = {
+    tables: dict[str, Callable[[], pl.DataFrame]] = {
         name: partial(_table, make, results) for name, make in makers.items()
     }
     return tables | {"failures": partial(_table, _failures, failures)}
 
 
-def _table(make: Callable[[Any], Columns], records: Any) -> ColumnTable:
-    return ColumnTable(
+def _table(make: Callable[[Any], Columns], records: Any) -> pl.DataFrame:
+    return pl.DataFrame(
         {
-            name: each if isinstance(each, TableColumn) else column(_KINDS.get(name, "String"), each)
+            name: each if isinstance(each, pl.Series) else column_of(name, each, _KINDS.get(name, "String"))
             for name, each in make(records).items()
         }
     )
+
+
+def numbered(things: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
+    """The distinct things in the order in which they first appear, and for each which of them it is."""
+    places: defaultdict[T, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(places.__getitem__, things), np.int64, len(things))
+    return list(places), codes
 
 
 def _alike(records: Sequence[Any], contents: list[tuple[Any, ...]]) -> tuple[list[Any], NDArray[np.int64]]:
@@ -77,9 +88,9 @@ def _alike(records: Sequence[Any], contents: list[tuple[Any, ...]]) -> tuple[lis
     return [records[index] for index in first.tolist()], codes
 
 
-def _chosen(columns: dict[str, list[Any]], codes: NDArray[np.int64]) -> dict[str, TableColumn]:
+def _chosen(columns: dict[str, list[Any]], codes: NDArray[np.int64]) -> dict[str, pl.Series]:
     """Columns of a few rows as those of many, each of which is one of them."""
-    return {name: column(_KINDS.get(name, "String"), each, codes=codes) for name, each in columns.items()}
+    return {name: column_of(name, each, _KINDS.get(name, "String")).gather(codes) for name, each in columns.items()}
 
 
 def _slot(measure: str, domain: str, item: str) -> str:
@@ -87,11 +98,11 @@ def _slot(measure: str, domain: str, item: str) -> str:
     return item.partition(EQUALS)[0] if measure == "I-GCDF1" else item.removeprefix(f"{domain.lower()}-")
 
 
-def _flat(results: Results, part: Callable[[DialogueScore], Collection[Any]]) -> tuple[TableColumn, list[Any]]:
+def _flat(results: Results, part: Callable[[DialogueScore], Collection[Any]]) -> tuple[pl.Series, list[Any]]:
     """The parts of all dialogues in one list, and beside it the dialogue of each."""
     parts = [part(result) for result in results]
     owners = np.repeat(np.arange(len(parts)), np.array(list(map(len, parts)), np.int64))
-    return chosen_texts([result.id for result in results], owners), list(chain.from_iterable(parts))
+    return coded([result.id for result in results], owners), list(chain.from_iterable(parts))
 
 
 def _attributes(records: Iterable[Any], *names: str) -> dict[str, list[Any]]:

@@ -652,7 +652,7 @@ def test_a_log_that_is_not_held_in_memory_is_stored_the_same_by_the_piece(
     stored = []
     for name, held, piece in (("whole", 1 << 40, 1 << 40), ("pieces", 1000, 900)):
         monkeypatch.setattr("dialgauge.formats.held.MOST_HELD", held)
-        monkeypatch.setattr("dialgauge.columns.PIECE_BYTES", piece)
+        monkeypatch.setattr("dialgauge.runs.tables._PIECE_BYTES", piece)
         [run] = score_results([path]).runs
         stored.append(Store(tmp_path / name).add(run))
     one, other = stored

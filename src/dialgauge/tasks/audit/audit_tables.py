@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from dialgauge.columns import ColumnKind, ColumnTable
-from dialgauge.runs import Run
+from dialgauge.runs import Run, frame_of
 from dialgauge.tasks.audit.log_audit import LogAudit
 from dialgauge.tasks.audit.task_facts import fact_codes
 from dialgauge.worlds.tools import Integrity
 
+if TYPE_CHECKING:
+    import polars
+
 #: Where each conversation belongs, what is to be known of each task, and verdicts recorded and replayed.
 FILINGS, TASK_FACTS, REPLAYS = "filings", "task_facts", "replays"
-_FILINGS: dict[str, ColumnKind] = {
+_FILINGS: dict[str, str] = {
     "dialogue": "String", "task": "String", "belonging": "String", "evidence": "String", "fits": "String",
     "identifiers": "List(String)", "same_as": "List(String)",
 }  # fmt: skip
-_FACTS: dict[str, ColumnKind] = {"task": "String", "fact": "String", "about": "List(String)"}
-_REPLAYS: dict[str, ColumnKind] = {
+_FACTS: dict[str, str] = {"task": "String", "fact": "String", "about": "List(String)"}
+_REPLAYS: dict[str, str] = {
     "dialogue": "String", "recorded": "Float64", "replayed": "Float64", "agrees": "Boolean",
     "data_right": "Boolean", "order_only": "Boolean", "writes_done": "Int64", "writes_failed": "Int64",
     "reliable": "Boolean", "drift_message": "Int64", "drift_tool": "String",
@@ -30,7 +34,7 @@ def stored_integrity(run: Run) -> Integrity | None:
     return None if checked is None else msgspec.convert(checked, Integrity)
 
 
-def filings_table(integrity: Integrity) -> ColumnTable:
+def filings_table(integrity: Integrity) -> polars.DataFrame:
     """Whether each conversation belongs to its task, and those that are word for word the same."""
     same = {name: [other for other in group if other != name] for group in integrity.identical for name in group}
     rows = [
@@ -45,16 +49,16 @@ def filings_table(integrity: Integrity) -> ColumnTable:
         )
         for filing in integrity.filings
     ]
-    return ColumnTable.of_rows(_FILINGS, rows)
+    return frame_of(rows, _FILINGS)
 
 
-def facts_table(audit: LogAudit) -> ColumnTable:
+def facts_table(audit: LogAudit) -> polars.DataFrame:
     """What is to be known of each task that the log has conversations of."""
     rows = [(facts.id, code, list(about)) for facts in audit.tried_facts for code, about in fact_codes(facts)]
-    return ColumnTable.of_rows(_FACTS, rows)
+    return frame_of(rows, _FACTS)
 
 
-def replays_table(audit: LogAudit) -> ColumnTable:
+def replays_table(audit: LogAudit) -> polars.DataFrame:
     """Recorded verdicts beside those that the calls lead to; empty where calls were not made again."""
     differing = {one.id for one in audit.differences}
     rows = [
@@ -73,4 +77,4 @@ def replays_table(audit: LogAudit) -> ColumnTable:
         )
         for one in (audit.conversations if audit.no_replay is None else ())
     ]
-    return ColumnTable.of_rows(_REPLAYS, rows)
+    return frame_of(rows, _REPLAYS)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.rendering import Column, Table
+from dialgauge.runs import frame_of
 from dialgauge.tasks.blame.blame_rules import BLAMED, Blamed, FailureBlame, Sign
 from dialgauge.tasks.blame.blamed_log import DecidingMessage, LogBlame
 from dialgauge.tasks.blame.failure_evidence import Deviation, FailureEvidence, Fate, Source
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    import polars
 
 #: What each sign says; ``{about}`` is what it is about.
 _SENTENCES = {
@@ -247,13 +250,13 @@ def _end_message(evidence: FailureEvidence) -> int:
     return evidence.last_message if evidence.end_message is None else evidence.end_message
 
 
-_COLUMNS: dict[str, ColumnKind] = {
+_COLUMNS: dict[str, str] = {
     "dialogue": "String", "blamed": "String", "leans": "String", "firm": "Boolean", "message": "Int64",
     "sign": "String", "about": "String", "signs": "String", "evidence": "String",
 }  # fmt: skip
 
 
-def blame_records(log: LogBlame) -> ColumnTable:
+def blame_records(log: LogBlame) -> polars.DataFrame:
     """Failures as the table of a run: the verdict, the deciding sign and its argument, signs and evidence as JSON."""
     rows = [
         (
@@ -269,7 +272,7 @@ def blame_records(log: LogBlame) -> ColumnTable:
         )
         for blame in log.failures
     ]
-    return ColumnTable.of_rows(_COLUMNS, rows)
+    return frame_of(rows, _COLUMNS)
 
 
 def blame_document(logs: Sequence[LogBlame]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class LogBlame(Struct, frozen=True, kw_only=True):
         """A row for each failure: the verdict, its signs as codes with arguments, all evidence as JSON."""
         from dialgauge.tasks.blame.blame_views import blame_records
 
-        return blame_records(self).frame()
+        return blame_records(self)
 
 
 def blame_log(

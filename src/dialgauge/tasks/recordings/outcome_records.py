@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dialgauge.columns import ColumnKind, ColumnTable, PiecedTable
 from dialgauge.dialogue import Dialogue
-from dialgauge.formats import SpooledDialogues
+from dialgauge.runs import Pieces, frame_of, frames_of
 from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
 from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, goal_of
@@ -28,14 +27,13 @@ from dialgauge.tasks.recordings.outcome_measures import COMPAT, STRICT
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.columns import GivenTable
 
 OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
-_CALLS: dict[str, ColumnKind] = {
+_CALLS: dict[str, str] = {
     "dialogue": "String", "turn": "Int64", "name": "String", "domain": "String", "outcome": "String",
     "found": "Int64", "arguments": "String", "rows": "List(Int64)", "result": "String",
 }  # fmt: skip
-_COLUMNS: dict[str, Mapping[str, ColumnKind]] = {
+_COLUMNS: dict[str, Mapping[str, str]] = {
     OUTCOMES: {
         "dialogue": "String", "domain": "String", "rule": "String", "success": "Boolean", "entity": "String",
         "turn": "Int64",
@@ -61,12 +59,12 @@ def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], pol
     }
 
     def frame(name: str) -> polars.DataFrame:
-        return ColumnTable.of_rows(_COLUMNS[name], rows[name]()).frame()
+        return frame_of(rows[name](), _COLUMNS[name])
 
     frames = {name: partial(frame, name) for name in rows}
     return {
         **frames,
-        REASONS: lambda: reasons_table(row for conversation in judged for row in _reasons(conversation)).frame(),
+        REASONS: lambda: reasons_table(row for conversation in judged for row in _reasons(conversation)),
     }
 
 
@@ -123,16 +121,9 @@ def _conversation(
     )
 
 
-def calls_table(dialogues: Sequence[Dialogue]) -> GivenTable:
-    """The table ``calls`` of any dialogues; of those in a file, made some calls at a time."""
-
-    def rows() -> Iterator[tuple[Any, ...]]:
-        return (row for dialogue in dialogues for row in _calls(dialogue))
-
-    if not isinstance(dialogues, SpooledDialogues):
-        return ColumnTable.of_rows(_CALLS, rows())
-    count = sum(len(turn.calls or ()) for dialogue in dialogues for turn in dialogue.turns)
-    return PiecedTable.of_made_rows(_CALLS, count, rows)
+def calls_table(dialogues: Sequence[Dialogue]) -> Pieces:
+    """The table ``calls`` of any dialogues."""
+    return Pieces(lambda: frames_of((row for dialogue in dialogues for row in _calls(dialogue)), _CALLS))
 
 
 def _calls(dialogue: Dialogue) -> Iterator[tuple[Any, ...]]:

@@ -72,7 +72,7 @@ from dialgauge.worlds.tools import Integrity, check_log
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.columns import GivenTable
+    from dialgauge.runs import GivenTable
     from dialgauge.tasks.trials.trial_tables import TrialRuns
 
 KIND = "trials"
