@@ -17,7 +17,7 @@ from support.forked import Forked, forks
 from support.soak import MANY, soak
 
 WRITER = """
-import sys, polars
+import os, sys, polars
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.runs import Store, new_run
 
@@ -27,7 +27,7 @@ frame = polars.DataFrame({"x": range(20_000)})
 print("ready", flush=True)
 for number in range(count):
     tables = {table: frame for table in ("one", "two", "three")}
-    facts = {"config": {"number": number}, "details": {"number": number}}
+    facts = {"config": {"number": number, "writer": os.getpid()}, "details": {"number": number}}
     store.add(new_run(kind="k", name=name, tables=tables, corpus=dialogues, **facts))
     print("stored", flush=True)
 """
