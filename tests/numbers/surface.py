@@ -603,6 +603,14 @@ def paired_difference(measure: str, first: Path, second: Path) -> tuple[float, I
     return found.difference, (found.low, found.high)
 
 
+def graders(verdicts: Sequence[tuple[int, int, str, bool]], truth: str) -> Any:
+    """What is told of graders by their verdicts: task, trial, grader, passed; one grader is taken for the truth."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = ["task,trial,grader,verdict", *(",".join(map(str, row)) for row in verdicts)]
+        (Path(folder) / "verdicts.csv").write_text("\n".join(lines))
+        return command("tasks", "judges", str(Path(folder) / "verdicts.csv"), "--truth", truth)
+
+
 def audit(log: Path) -> Any:
     """What replaying a log gives, and what is known of its tasks."""
     return command("tasks", "audit", str(log))

@@ -1,7 +1,7 @@
 """Intervals of shares against their closed form, how often they hold, and laws; correlations against scipy.
 
-Notices: the last digit of an interval's end or of a correlation; a dialogue missing; an interval that is too narrow;
-one that falls where the share rises; two measures swapped.
+Notices: the last digit of an interval's end or of a correlation (where both sides draw at random, of a tenth);
+a dialogue missing; an interval that is too narrow; one that falls where the share rises; two measures swapped.
 """
 
 from __future__ import annotations
@@ -86,13 +86,68 @@ def test_intervals_of_any_measure_hold_their_value(data: tuple[States, States]) 
             assert value is not None and low <= value <= high, name
 
 
-def turns(chance: np.random.Generator) -> States:
-    """Twenty dialogues of three turns, each slot often right."""
+def turns(chance: np.random.Generator, dialogues: int = 20, right: float = 0.8) -> States:
+    """Dialogues of one to five turns, each slot often there."""
     slots = {"hotel-area": "north", "hotel-stars": "4", "train-day": "monday"}
+    lengths = np.random.default_rng(9).integers(1, 6, dialogues)
     return {
-        f"d{number}": [{slot: value for slot, value in slots.items() if chance.random() < 0.8} for _ in range(3)]
-        for number in range(20)
+        f"d{number}": [{slot: value for slot, value in slots.items() if chance.random() < right} for _ in range(length)]
+        for number, length in enumerate(lengths)
     }
+
+
+DRAWS = 20_000
+
+
+def studentised(num: Chances, den: Chances, chance: np.random.Generator) -> tuple[float, float]:
+    """The interval of a ratio between 0 and 1 (docs/explanation/intervals.md): quantile of distances of resamples in
+    their own standard errors, put on Wilson's scale for as many observations as the standard error is worth."""
+    size, ratio = den.sum(), num.sum() / den.sum()
+    weights = chance.multinomial(len(den), np.full(len(den), 1 / len(den)), DRAWS)
+    drawn = (weights @ num) / (weights @ den)
+    errors = np.sqrt((weights * (num - drawn[:, None] * den) ** 2).sum(axis=1)) / (weights @ den)
+    error = np.sqrt(((num - ratio * den) ** 2).sum()) / size
+    scored = int((den > 0).sum())
+    critical = max(np.quantile(np.abs(drawn - ratio) / errors, 0.95), stats.t.ppf(0.975, scored - 1))
+    observations = max(ratio * (1 - ratio) / error**2, size**2 / (den**2).sum())
+    extra = critical**2 / observations
+    middle = (ratio + extra / 2) / (1 + extra)
+    half = np.sqrt(extra * ratio * (1 - ratio) + extra**2 / 4) / (1 + extra)
+    return float(middle - half), float(middle + half)
+
+
+@pytest.mark.parametrize(("seed", "right"), [(1, 0.6), (2, 0.8), (3, 0.95)])
+def test_other_shares_have_the_studentised_interval(seed: int, right: float) -> None:
+    """Both sides draw their own resamples, so the ends agree to a few hundredths of the width."""
+    chance = np.random.default_rng(seed)
+    run = surface.tracking(
+        turns(chance, 30, 1.0), turns(chance, 30, right), measures="JGA,F1,Recall,SA", intervals=True, resamples=DRAWS
+    )
+    for measure, (low, high) in surface.intervals(run).items():
+        num, den = np.array([*surface.by_dialogue(run, measure).values()], dtype=np.float64).T
+        assert low is not None and high is not None
+        assert (low, high) == pytest.approx(studentised(num, den, chance), abs=0.04 * (high - low)), measure
+
+
+def test_a_mean_over_slots_has_the_jackknifes_interval() -> None:
+    chance = np.random.default_rng(4)
+    gold, predicted = turns(chance, 30, 1.0), turns(chance, 30, 0.8)
+    run = surface.tracking(gold, predicted, measures="F1(average=gold-slot)", intervals=True)
+    counted: dict[str, dict[str, Chances]] = {}
+    for (dialogue, slot), (correct, wrong, missed, spurious) in surface.counts_by_slot(run).items():
+        row = np.array([2 * correct, 2 * correct + 2 * wrong + missed + spurious], dtype=np.float64)
+        counted.setdefault(slot, {})[dialogue] = row
+
+    def mean(left_out: str) -> float:
+        sums = [sum(row for dialogue, row in rows.items() if dialogue != left_out) for rows in counted.values()]
+        return float(np.mean([num / den for num, den in sums]))  # type: ignore[misc]
+
+    [value], [(low, high)] = surface.values(run).values(), surface.intervals(run).values()
+    assert value == pytest.approx(mean(""), abs=1e-12)
+    without = np.array([mean(dialogue) for dialogue in gold])
+    error = np.sqrt((len(gold) - 1) / len(gold) * ((without - without.mean()) ** 2).sum())
+    reach = stats.t.ppf(0.975, len(gold) - 1) * error
+    assert (low, high) == pytest.approx((value - reach, value + reach), abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])

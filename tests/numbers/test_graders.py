@@ -1,0 +1,86 @@
+"""Graders against each other: rates, agreement and the true pass rate behind an imperfect grader, by their definitions.
+
+Notices: the last digit of a rate, of kappa, of alpha or of an interval's end; a verdict missing; two graders swapped.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import permutations
+from typing import Any
+
+import pytest
+import surface
+from scipy import stats
+
+TASKS = 60
+
+
+@pytest.fixture(scope="module", params=[0, 1])
+def verdicts(request: pytest.FixtureRequest) -> dict[str, list[bool]]:
+    """One verdict of each grader on every task; ann, who is the truth, looked at every second task only."""
+    chance = random.Random(request.param)
+    ann = [chance.random() < 0.6 for _ in range(TASKS)]
+    return {"ann": ann, "model": [passed if chance.random() < 0.85 else not passed for passed in ann]}
+
+
+@pytest.fixture(scope="module")
+def found(verdicts: dict[str, list[bool]]) -> Any:
+    rows = [(task, 0, "model", passed) for task, passed in enumerate(verdicts["model"])]
+    return surface.graders([*rows, *((task, 0, "ann", verdicts["ann"][task]) for task in range(0, TASKS, 2))], "ann")
+
+
+def both(verdicts: dict[str, list[bool]]) -> list[tuple[bool, bool]]:
+    return [(verdicts["model"][task], verdicts["ann"][task]) for task in range(0, TASKS, 2)]
+
+
+def test_rates(verdicts: dict[str, list[bool]], found: Any) -> None:
+    by_name = {each["grader"]: each for each in found["graders"]}
+    assert by_name["model"]["pass_rate"]["value"] == pytest.approx(sum(verdicts["model"]) / TASKS, abs=1e-12)
+    assert by_name["ann"]["pass_rate"]["value"] == pytest.approx(sum(verdicts["ann"][::2]) / (TASKS / 2), abs=1e-12)
+    assert (by_name["model"]["conversations"], by_name["ann"]["conversations"]) == (TASKS, TASKS / 2)
+
+
+def test_agreement(verdicts: dict[str, list[bool]], found: Any) -> None:
+    pairs = both(verdicts)
+    [pair] = found["pairs"]
+    same = sum(one == other for one, other in pairs) / len(pairs)
+    first, second = (sum(each) / len(pairs) for each in zip(*pairs, strict=True))
+    chance = first * second + (1 - first) * (1 - second)
+    assert pair["agreement"]["value"] == pytest.approx(same, abs=1e-12)
+    assert pair["kappa"]["value"] == pytest.approx((same - chance) / (1 - chance), abs=1e-12)
+    coincidences = Counter(pair for each in pairs for pair in permutations(each, 2))
+    total = coincidences.total()
+    apart = sum(count for pair, count in coincidences.items() if pair[0] != pair[1]) / total
+    passed = sum(count for pair, count in coincidences.items() if pair[0])
+    by_chance = 2 * passed * (total - passed) / (total * (total - 1))
+    assert found["alpha"] == pytest.approx(1 - apart / by_chance, abs=1e-12)
+
+
+def test_the_true_rate_behind_an_imperfect_grader(verdicts: dict[str, list[bool]], found: Any) -> None:
+    """Rogan and Gladen (1978), with the interval of Lang and Reiczigel (2014)."""
+    pairs, others = Counter(both(verdicts)), verdicts["model"]
+    hits, misses = pairs[True, True], pairs[False, True]
+    false, rejected = pairs[True, False], pairs[False, False]
+    [grader] = found["corrected"]
+    assert grader["sensitivity"]["value"] == pytest.approx(hits / (hits + misses), abs=1e-12)
+    assert grader["specificity"]["value"] == pytest.approx(rejected / (rejected + false), abs=1e-12)
+    apparent = sum(others) / len(others)
+    assert grader["apparent"] == pytest.approx(apparent, abs=1e-12)
+
+    def true_share(share: float, sensitivity: float, specificity: float) -> float:
+        return (share + specificity - 1) / (sensitivity + specificity - 1)
+
+    z = float(stats.norm.ppf(0.975))
+    n, m, k = len(others) + z * z, hits + misses + 2, rejected + false + 2
+    share, se, sp = (sum(others) + z * z / 2) / n, (hits + 1) / m, (rejected + 1) / k
+    middle, gain = true_share(share, se, sp), se + sp - 1
+    spread = share * (1 - share) / n + middle**2 * se * (1 - se) / m + (1 - middle) ** 2 * sp * (1 - sp) / k
+    shift = 2 * z * z * (middle * se * (1 - se) / m - (1 - middle) * sp * (1 - sp) / k)
+    reach = z * spread**0.5 / gain
+    corrected = grader["corrected"]
+    assert corrected["value"] == pytest.approx(true_share(apparent, hits / (m - 2), rejected / (k - 2)), abs=1e-12)
+    assert (corrected["low"], corrected["high"]) == pytest.approx(
+        (max(middle + shift - reach, 0), min(middle + shift + reach, 1)), abs=1e-9
+    )
