@@ -108,7 +108,7 @@ def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> Non
         (("--fields", "1:4-2"), "the smaller first"),
         (("--updates", "3:1-2"), "not for task 3"),
         (("--info", "1,2"), "--info expects three numbers"),
-        (("--accept", "2"), "between 0 and 1"),
+        (("--accept", "2"), "'--accept': 2.0"),
         (("--min-results", "9"), "no request of half A has more than"),
         (("--min-results", "4:1"), "not for task 4"),
         (("--min-results", "few"), "--min-results expects a number"),

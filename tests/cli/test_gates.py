@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dialgauge as package
-from dialgauge.cli import Threshold
+from dialgauge.cli.gates import Threshold
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score
 from support.commands import Outcome, dialgauge

@@ -17,13 +17,9 @@ from pathlib import Path
 import pytest
 
 from dialgauge import __version__
-from dialgauge.cli import (
-    COMMANDS,
-    application,
-    confirm,
-    main,
-)
-from dialgauge.cli.screen import out
+from dialgauge.cli import COMMANDS, main
+from dialgauge.cli.app import command
+from dialgauge.cli.screen import confirm, out
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
 
@@ -35,14 +31,13 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]],
     """Put a command ``probe`` on the command line that calls what the test gives."""
 
     def put(action: Callable[[], object]) -> None:
-        app = application("A probe.")
-
-        @app.command()
+        @command("probe")
         def probe() -> object:
+            """A probe."""
             return action()
 
         module = type(sys)("dialgauge.cli.probe")
-        module.__dict__["app"] = app
+        module.__dict__["app"] = probe
         monkeypatch.setitem(sys.modules, "dialgauge.cli.probe", module)
         monkeypatch.setitem(COMMANDS, "probe", "a probe")
 
@@ -75,61 +70,6 @@ def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytes
     outcome = dialgauge(capsys, "runs")
     assert (outcome.code, outcome.err) == (2, "")
     assert "Usage: dialgauge runs" in outcome.out
-
-
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ("runs list -x", "unknown option -x ('dialgauge runs list --help' lists the options)"),
-        ("runs -x", "unknown option -x ('dialgauge runs --help' lists the options)"),
-        ("score --measurs JGA", "unknown option --measurs. Did you mean --measures?"),
-        ("score --resample 5", "unknown option --resample. Did you mean --resamples?"),
-        ("compare --sow 1", "unknown option --sow. Did you mean --show?"),
-        ("users score --figurs f", "unknown option --figurs. Did you mean --figures?"),
-        (f"lab study --resamples 1{'0' * 30}", f"--resamples must be ≤ 1000000 (got 1{'0' * 30})"),
-        ("score a b --seed=1.5", "--seed must be a whole number (got '1.5')"),
-        ("lab run -nx", "--count must be a whole number (got 'x')"),
-        ("lab run --seconds nan", "--seconds must be a number (got nan)"),
-        ("babi simulate --out x --accept 2", "--accept must be between 0 and 1 (got 2.0)"),
-        (
-            "runs nonsense",
-            "unknown command 'runs nonsense'. Known: annotate, export, list, rm, show, tag.",
-        ),
-        ("runs lst", "unknown command 'runs lst'. Did you mean 'list'?"),
-        ("sql a b", "unexpected argument 'b' ('dialgauge sql --help' shows how to call it)"),
-    ],
-)
-def test_a_wrong_call_is_one_sentence_of_what_to_mend(
-    capsys: pytest.CaptureFixture[str], line: str, sentence: str
-) -> None:
-    outcome = dialgauge(capsys, *line.split())
-    assert (outcome.code, outcome.out, outcome.err) == (2, "", f"dialgauge: {sentence}\n")
-
-
-def test_h_asks_for_the_page_also_after_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:
-    assert dialgauge(capsys, "runs", "show", "nothing", "-h") == dialgauge(capsys, "runs", "show", "--help")
-
-
-def test_a_help_page_says_what_options_take(capsys: pytest.CaptureFixture[str]) -> None:
-    page = dialgauge(capsys, "compare", "--help").out
-    assert page.startswith(
-        "Usage: dialgauge compare [OPTIONS] GOLD PRED PRED...\n"
-        "       dialgauge compare [OPTIONS] RESULTS RESULTS...\n"
-        "       dialgauge compare [OPTIONS] RUN RUN...\n"
-    )
-    rows = [re.split(r" {2,}", line.strip()) for line in page.splitlines()]
-    for row in (
-        ["-m, --measures NAMES", "Measures, comma-separated: JGA, FGA@0.5, ..."],
-        ["--seed N", "Random seed for resampling. [default: 0]"],
-        ["--wide", "Show every column, however wide the table gets."],
-        ["--figures FOLDER", "Draw figures into FOLDER, as SVG and PDF."],
-        ["--json FILE", "Write JSON to FILE; - for stdout, without tables."],
-    ):
-        assert row in rows
-    page = dialgauge(capsys, "babi", "simulate", "--help").out
-    assert page.startswith("Usage: dialgauge babi simulate --out FOLDER [OPTIONS]\n")
-    assert "Folder to write to. Required.\n" in page
-    assert "  --to babi|native|both  Output format." in page
 
 
 def test_an_error_is_one_sentence_with_its_place(

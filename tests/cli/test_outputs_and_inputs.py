@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge import score
-from dialgauge.cli.output import Output
 from support.agent_results import tau_file
 from support.commands import dialgauge
 from support.documented_calls import EXAMPLES
@@ -106,13 +104,3 @@ def test_results_files_of_one_name_are_told_apart(tmp_path: Path, capsys: pytest
     files = [tmp_path / "a" / "tau.json", tmp_path / "b" / "tau.json"]
     document = json.loads(dialgauge(capsys, "tasks", "score", *files, "--resamples", 0, "--json", "-").out)
     assert list(document["coverage"]) == ["a/tau", "b/tau"]
-
-
-def test_a_command_that_scores_needs_no_document_of_its_own(tmp_path: Path) -> None:
-    results = score(gold := gold_dialogues(4), {"one": tracker(gold, 0.2, 1)}, measures="JGA", intervals=False)
-    written = tmp_path / "scores.json"
-    Output(json=written).present(results, tables=results.tables())
-    document = json.loads(written.read_text())
-    assert document["schema"] == "dialgauge/tables/1"
-    assert document["systems"][0]["scores"]["JGA"]["value"] == results["one"]["JGA"]
-    assert [table["title"] for table in document["tables"]] == [table.title for table in results.tables()]

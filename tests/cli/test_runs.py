@@ -179,8 +179,6 @@ def test_an_empty_text_removes_an_annotation(place: Place) -> None:
     [
         ([], "nothing to annotate: give --tag, --label or --note"),
         (["--dialogue", "a"], "nothing to annotate"),
-        (["--label", "x"], "--label needs --dialogue ID"),
-        (["--dialogue", "a", "--tag", "x"], "--tag and --dialogue exclude each other; leave one out"),
         (["--dialogue", "nobody", "--note", "x"], "has no dialogue 'nobody'"),
         (["--note", "x" * 10_001], "a note can have at most 10,000 characters"),
         (["--tag", "a", "--tag", ""], "a tag cannot be empty"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from dialgauge.cli import COMMANDS, Option, command_parameters
+from dialgauge.cli import COMMANDS
+from dialgauge.cli.app import commands_of
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -31,13 +31,10 @@ def calls() -> Iterator[tuple[str, str, str]]:
 
 
 def options_of(name: str, rest: str) -> set[str]:
-    commands = importlib.import_module(f"dialgauge.cli.{name}").app.commands
-    words = rest.split()
-    chosen = [commands[words[0]]] if words and words[0] in commands else list(commands.values())
-    parameters = [one for function in chosen for one in command_parameters(function)]
-    named = {option for one in parameters if isinstance(one.declaration, Option) for option in one.options}
-    switches = {f"--no-{one.name.replace('_', '-')}" for one in parameters if one.type is bool}
-    return named | switches | ANYWHERE
+    commands = commands_of(name)
+    words = [name, *rest.split()]
+    chosen = [commands[" ".join(words[:2])]] if " ".join(words[:2]) in commands else list(commands.values())
+    return {option for command in chosen for one in command.params for option in one.opts} | ANYWHERE
 
 
 def test_documented_options_exist() -> None:

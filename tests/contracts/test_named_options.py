@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import dialgauge
-from dialgauge.cli import COMMANDS, command_parameters
+from dialgauge.cli import COMMANDS
+from dialgauge.cli.app import commands_of
 from support.source_trees import syntax_nodes
 
 SOURCE = Path(dialgauge.__file__).parent
@@ -20,14 +20,11 @@ EVERYWHERE = {
     "--version",
     "--debug",
     "--no-project-file",
-    "--install-completion",
-    "--show-completion",
     "--wide",
 }
 EVERYWHERE |= {"--all"}  # what a page says of folded rows, whoever prints it
-EVERYWHERE |= {"--complete", "--wide"}  # what the completion scripts ask; on all commands that print tables
-#: Modules whose texts are not said to a user as they stand: the parsers, and the table of options that are gone.
-SILENT = ("parse.py", "options.py", "renamed.py", "completion.py", "project_file.py")
+#: Modules whose texts are not said to a user as they stand.
+SILENT = ("options.py", "project_file.py", "app.py")
 #: Which commands say what a room has to say. What any command may say must name the command beside the option.
 ROOMS = {
     "agents": ("babi", "lab"),
@@ -59,9 +56,8 @@ _COMMAND = re.compile(r"dialgauge ([a-z]+)")
 def options_of(command: str) -> frozenset[str]:
     """The options of a command, with those of its subcommands."""
     found = set(EVERYWHERE)
-    for function in importlib.import_module(f"dialgauge.cli.{command}").app.commands.values():
-        for one in command_parameters(function):
-            found |= {name for name in one.options if one.is_option and name.startswith("--")}
+    for own in commands_of(command).values():
+        found |= {name for one in own.params for name in one.opts if name.startswith("--")}
     return frozenset(found)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import import_module
 
+import click
 import pytest
 from tools.reference.api_pages import api_pages
-from tools.reference.command_pages import command_pages, commands_of
+from tools.reference.command_pages import command_pages
 from tools.reference.list_pages import list_pages, stored_tables
 from tools.reference.measure_pages import measure_pages, notes_of, page_path
 from tools.reference.page_examples import example_of
@@ -17,7 +17,8 @@ from tools.reference.room_notes import FILE, room_notes
 from tools.reference.worked import EXAMPLES, forms
 
 import dialgauge
-from dialgauge.cli import COMMANDS, command_parameters
+from dialgauge.cli import COMMANDS
+from dialgauge.cli.app import commands_of
 from dialgauge.measures import cards, families
 from dialgauge.tracking import SYMBOLS
 
@@ -97,12 +98,12 @@ def commands() -> dict[str, str]:
 @pytest.mark.parametrize("word", COMMANDS)
 def test_every_option_that_the_program_takes_is_in_the_reference(word: str) -> None:
     page = commands()[f"reference/cli/{word}.md"]
-    named = import_module(f"dialgauge.cli.{word}").app.commands
+    named = commands_of(word)
     for name, command in named.items():
-        section = page.partition(f"## dialgauge {word} {name}\n")[2].partition("\n## ")[0] if len(named) > 1 else page
-        for parameter in command_parameters(command):
-            for option in parameter.options if parameter.is_option else ():
-                assert option in section, f"dialgauge {word} {name}: {option}"
+        section = page.partition(f"## dialgauge {name}\n")[2].partition("\n## ")[0] if len(named) > 1 else page
+        for parameter in command.params:
+            for option in parameter.opts if isinstance(parameter, click.Option) else ():
+                assert option in section, f"dialgauge {name}: {option}"
 
 
 def test_every_command_has_a_worked_example_from_a_page() -> None:

@@ -6,7 +6,6 @@ error), without a traceback, and nothing that a file holds may act on the termin
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import os
@@ -60,9 +59,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "runs annotate": ("2", "--tag", "a tag", "--note", "text", "--store", "store"),
     "runs rm": ("2", "--yes", "--store", "store"),
     "sql": ("SELECT * FROM dialogue_scores", "--store", "store"),
-    "explain profile": ("canon",),
-    "explain measures": (),
-    "explain behaviours": (),
+    "explain": ("canon",),
     "babi simulate": ("--out", "made", "--dialogues", "2", "--tasks", "1"),
     "babi chat": ("--data", "missing"),
     "babi evaluate": ("--data", "missing", "--model", "rules"),
@@ -191,15 +188,14 @@ _LEFT_OUT = {"--help", "--max-bytes"}
 @cache
 def _options(name: str) -> list[tuple[str, str]]:
     """The options that a command declares, each with the kind of value it takes."""
-    from dialgauge.cli import command_parameters
+    import click
 
-    first, _, second = name.partition(" ")
-    commands = importlib.import_module(f"dialgauge.cli.{first}").app.commands
-    command = commands[second] if second else next(iter(commands.values()))
+    from dialgauge.cli.app import commands_of
+
     return [
-        (one.options[0], "bool" if one.type is bool else "number" if one.type in (int, float) else "path")
-        for one in command_parameters(command)
-        if one.is_option and one.options[0] not in _LEFT_OUT
+        (one.opts[0], "bool" if one.is_flag else "number" if isinstance(one.type, click.IntRange) else "path")
+        for one in commands_of(name.partition(" ")[0])[name].params
+        if isinstance(one, click.Option) and one.opts[0] not in _LEFT_OUT
     ]
 
 

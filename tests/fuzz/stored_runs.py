@@ -108,7 +108,8 @@ def _parquet(name: str, content: bytes, folder: Path) -> None:
 
 
 def _sql(content: bytes, folder: Path) -> None:
-    from dialgauge.cli import frame_csv, frame_json, frame_table
+    from dialgauge.cli.sql import frame_csv, frame_json
+    from dialgauge.cli.writing import frame_table
     from dialgauge.files import parquet_bytes
     from dialgauge.runs import Store
 

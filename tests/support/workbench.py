@@ -7,21 +7,22 @@ where it requires nothing; further calls, and those that need other files, stand
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import shlex
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import cache
 from itertools import product
 from pathlib import Path
 
+import click
 import pytest
 
 import dialgauge as package
-from dialgauge.cli import COMMANDS, CommandParameter, command_parameters, main
+from dialgauge.cli import COMMANDS, main
+from dialgauge.cli.app import commands_of
 from dialgauge.dialogue import Task
 from dialgauge.runs import Run, Store
 from dialgauge.tasks import write_scripted_log
@@ -96,8 +97,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "runs show": ("GOOD --limit 2", "LAB --limit 2"),
     "runs export": ("GOOD --out {}/passed-on", "LAB --redact --out {}/redacted"),
     "sql": ("'SELECT * FROM runs'", "'SELECT * FROM turns LIMIT 5'", "'SELECT 1 AS x WHERE false'"),
-    "explain measures": ("", "FGA"),
-    "explain profile": ("", "canon"),
+    "explain": ("", "FGA", "canon", "unmatched"),
     "reproduce": ("fga", "rsa"),
     "report": ("GOOD --out {}/report.html",),
 }
@@ -132,20 +132,16 @@ STORED = {
 
 
 @cache
-def commands() -> dict[str, Callable[..., object]]:
+def commands() -> dict[str, click.Command]:
     """Every command of the program by its words."""
-    found: dict[str, Callable[..., object]] = {}
-    for name in COMMANDS:
-        group = importlib.import_module(f"dialgauge.cli.{name}").app.commands
-        found |= {name if len(group) == 1 else f"{name} {inner}": function for inner, function in group.items()}
-    return found
+    return {name: command for word in COMMANDS for name, command in commands_of(word).items()}
 
 
 @cache
-def options(command: str) -> dict[str, CommandParameter]:
+def options(command: str) -> dict[str, click.Option]:
     """The options of a command by each of their names."""
-    parameters = command_parameters(commands()[command])
-    return {name: one for one in parameters if one.is_option for name in one.options}
+    parameters = commands()[command].params
+    return {name: one for one in parameters if isinstance(one, click.Option) for name in one.opts}
 
 
 def calls() -> Iterator[tuple[str, str]]:
@@ -159,7 +155,7 @@ def sound_calls(command: str) -> tuple[str, ...]:
     """The calls of a command: those listed here, nothing but its name where that is enough, or what its page shows."""
     if command in CALLS or command in ELSEWHERE:
         return CALLS.get(command, ())
-    if not any(one.required for one in command_parameters(commands()[command])):
+    if not any(one.required for one in commands()[command].params):
         return ("",)
     shown = documented_call(command)
     return () if shown is None else (shown,)

@@ -1,56 +1,18 @@
-"""The command line. One module per command group, imported only when that command runs.
+"""The command line. One module per first word, imported only when that command runs.
 
-``dialgauge --help`` must answer at once, so this module imports nothing heavy: it knows each command's name and one
-line about it; the module ``dialgauge.cli.NAME`` declares the command's options in a group called ``app``.
+``dialgauge --help`` answers before click is imported: this module knows each command's name and one line about it; the
+module ``dialgauge.cli.NAME`` has the command, or a group of commands, as ``app``.
 """
 
 from __future__ import annotations
 
 import atexit
-import errno
 import os
 import signal
 import sys
-from io import TextIOWrapper
 
-from dialgauge._lazy import lazy
 from dialgauge._version import __version__
-from dialgauge.errors import Terminated, terminate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from dialgauge.cli.completion import completions as completions
-    from dialgauge.cli.dispatch import stores_by_name as stores_by_name
-    from dialgauge.cli.gates import Threshold as Threshold
-    from dialgauge.cli.help_pages import command_page as command_page
-    from dialgauge.cli.options import (
-        AlwaysOn as AlwaysOn,
-        Argument as Argument,
-        CommandGroup as CommandGroup,
-        Declaration as Declaration,
-        Option as Option,
-        OutputFile as OutputFile,
-        OutputFolder as OutputFolder,
-        application as application,
-    )
-    from dialgauge.cli.parse import (
-        CommandParameter as CommandParameter,
-        changed_options as changed_options,
-        check_together as check_together,
-        command_parameters as command_parameters,
-        given_values as given_values,
-        keyword_arguments as keyword_arguments,
-        read_words as read_words,
-    )
-    from dialgauge.cli.project_file import (
-        SHARED as SHARED,
-        TYPED_ONLY as TYPED_ONLY,
-        find_project_file as find_project_file,
-    )
-    from dialgauge.cli.screen import confirm as confirm
-    from dialgauge.cli.sql import frame_csv as frame_csv, frame_json as frame_json
-    from dialgauge.cli.writing import frame_table as frame_table
-
+from dialgauge.errors import terminate
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {
@@ -73,49 +35,41 @@ COMMANDS = {
     "explain": "what profiles, measures and behaviours mean",
 }
 
+_OVERVIEW = """\
+Usage: dialgauge COMMAND ...
 
-#: What the system says of a stream that takes no more. Files that cannot be written are told by whoever writes them.
-_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+Measures task-oriented dialogue: trackers, bots, simulated users, systems.
+
+Commands:
+{commands}
+
+Options:
+  -h, --help         this page; see also 'dialgauge COMMAND --help'
+  --version          print the version
+  --debug            show the traceback of an error
+  --no-project-file  ignore dialgauge.toml
+
+Exit codes:
+  0 done; 1 done, but scores are incomplete; 2 error;
+  3 a --fail-under or --fail-on-drop check failed
+"""
 
 
 def overview() -> str:
     """The text of ``dialgauge --help``."""
     width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {line}" for name, line in COMMANDS.items()]
-    return "\n".join(
-        [
-            "Usage: dialgauge COMMAND ...",
-            "",
-            "Measures task-oriented dialogue: trackers, bots, simulated users, systems.",
-            "",
-            "Commands:",
-            *lines,
-            "",
-            "Options:",
-            "  -h, --help                    this page; see also 'dialgauge COMMAND --help'",
-            "  --version                     print the version",
-            "  --debug                       show the traceback of an error",
-            "  --no-project-file             ignore dialgauge.toml",
-            "  --install-completion [SHELL]  install tab completion for bash, zsh or fish",
-            "  --show-completion [SHELL]     print the completion script",
-            "",
-            "Exit codes:",
-            "  0 done; 1 done, but scores are incomplete; 2 error;",
-            "  3 a --fail-under or --fail-on-drop check failed",
-        ]
-    )
+    return _OVERVIEW.format(commands="\n".join(f"  {name:<{width}}  {line}" for name, line in COMMANDS.items()))
 
 
 def program() -> None:
-    """The script ``dialgauge`` and ``python -m dialgauge``, after which nothing comes.
+    """The script ``dialgauge`` and ``python -m dialgauge``.
 
-    The process ends without taking its memory apart, a tenth of the time of a large command. That is registered before
-    anything else, so it comes after whatever else waits for the end: threads, pools, temporary folders; and it does not
-    come where something went wrong that Python itself has to tell.
+    The process ends without freeing its memory object by object, a tenth of the time of a large command. The handler is
+    registered first, so it runs after all others.
     """
     ended: list[int] = []
     atexit.register(lambda: os._exit(ended[0]) if ended else None)
-    _stop_as_from_the_keyboard()
+    _stop_on_sigterm()
     ended.append(_exit_code(sys.argv[1:]))
     sys.exit(ended[0])
 
@@ -127,109 +81,37 @@ def main(argv: list[str] | None = None) -> None:
     failed, 130 Ctrl-C, 143 SIGTERM.
     """
     if argv is None:
-        _stop_as_from_the_keyboard()
+        _stop_on_sigterm()
     sys.exit(_exit_code(sys.argv[1:] if argv is None else argv))
 
 
-def _exit_code(argv: list[str]) -> int:
-    _prepare_streams()
-    if sys.stdout is None:
-        _say("standard output is closed; redirect it to a file or to /dev/null")
-        return 2
-    try:
-        code = _run(list(argv))
-    except BrokenPipeError:  # whoever read the output has seen enough
-        code = 0
-    except OSError as error:
-        if error.filename is not None or error.errno not in _UNWRITABLE:
-            raise
-        _say_unwritable(error)
-        code = 2
-    except KeyboardInterrupt as stop:  # while modules were still being imported; dispatch answers later ones
-        terminated = isinstance(stop, Terminated)
-        _say("terminated" if terminated else "interrupted")
-        code = 143 if terminated else 130
-    return _flushed(code)
-
-
-def _stop_as_from_the_keyboard() -> None:
-    """Let a plain ``kill`` end the program as Ctrl-C does: finished work is kept.
-
-    Only the exit code tells them apart: 143, not 130.
-    """
+def _stop_on_sigterm() -> None:
+    """A plain ``kill`` ends the program as Ctrl-C does, with exit code 143: finished work is kept."""
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, terminate)
 
 
-def _prepare_streams() -> None:
-    """Make the standard streams safe to write to, whatever they are.
-
-    The number of a closed stream would go to the next file that is opened, and what is meant for the stream into it.
-    What an encoding cannot say is replaced. The locale C names no encoding: as Python does unless PYTHONUTF8=0 forbids
-    it, we take UTF-8.
-    """
-    for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:
-            os.open(os.devnull, os.O_RDWR)
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 - as long as the process lives
-    nameless = getattr(sys.stdout, "errors", "") == "surrogateescape"  # which Python sets in the locale C only
-    for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "replace"), (sys.stderr, "replace")):
-        if isinstance(stream, TextIOWrapper):
-            if nameless:
-                stream.reconfigure(encoding="utf-8", errors=errors)
-            elif stream.errors == "strict":
-                stream.reconfigure(errors=errors)
-
-
-def _flushed(code: int) -> int:
-    """The exit code once all output has left; output that cannot leave is an error, unless its reader has left."""
-    for stream in (sys.stdout, sys.stderr):
+def _exit_code(words: list[str]) -> int:
+    text = ""
+    if "_DIALGAUGE_COMPLETE" not in os.environ:
+        if not words or words[0] in ("--help", "-h", "help"):
+            text = overview()
+        elif words[0] in ("--version", "-V"):
+            text = f"dialgauge {__version__}\n"
+    if text and sys.stdout is not None:
         try:
-            stream.flush()
+            sys.stdout.write(text)
+            sys.stdout.flush()
         except OSError as error:
-            # The rest goes nowhere, also what Python still holds when it ends.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-            if isinstance(error, BrokenPipeError):
-                continue
-            if stream is sys.stdout and code != 2:
-                _say_unwritable(error)
-            code = 2
-    return code
+            from dialgauge.cli.app import unwritten
 
-
-def _say_unwritable(error: OSError) -> None:
-    from dialgauge.files import reason
-
-    _say(f"standard output cannot be written ({reason(error)})")
-
-
-def _say(message: str) -> None:
-    try:
-        sys.stderr.write(f"dialgauge: {message}\n")
-    except OSError:
-        return  # the exit code has to say it
-
-
-def _run(arguments: list[str]) -> int:
-    debug = "--debug" in arguments
-    if debug:
-        arguments.remove("--debug")
-    project_file = "--no-project-file" not in arguments
-    if not project_file:
-        arguments.remove("--no-project-file")
-    if not arguments or arguments[0] in ("--help", "-h", "help"):
-        sys.stdout.write(overview() + "\n")
+            return unwritten(error)
         return 0
-    if arguments[0] in ("--version", "-V"):
-        sys.stdout.write(f"dialgauge {__version__}\n")
-        return 0
-    if arguments[0] != "babi":  # its rankers multiply matrices; all others count, and the same on any number of cores
+    if words[:1] != ["babi"]:  # its rankers multiply matrices; all others count, the same on any number of cores
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from dialgauge.cli.dispatch import run
+    try:
+        from dialgauge.cli.app import run
 
-    return run(arguments, debug=debug, project_file=project_file)
-
-
-if not TYPE_CHECKING:
-    __getattr__ = lazy(__name__)
+        return run(words)
+    except KeyboardInterrupt as stop:  # while modules are being imported; app answers later ones
+        return 143 if type(stop) is not KeyboardInterrupt else 130

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Struct
+import click
 
 from dialgauge import engine, formats, rendering, runs
-from dialgauge.cli.choices import FORMATS, TOOL_DOMAINS, names_of
-from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
+from dialgauge.cli.options import FILE, FOLDER, FORMATS, PATH, Whole, names_of, option, options
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.writing import on_screen, print_tables, write_document, write_table_file
 from dialgauge.errors import DialgaugeError
@@ -26,99 +25,13 @@ if TYPE_CHECKING:
 SCORED = ("--from", "--systems")
 _STORED = "--from shows a run that is already scored"
 
-ViewOption = Annotated[
-    bool, Option(not_with=("--systems",), help="Store the results and open them in the explorer (Ctrl-C stops it).")
-]
-RunOption = Annotated[
-    bool, Option(not_with=SCORED, help="Store the results in the run store, one run per system. --store implies it.")
-]
-AlwaysRunOption = Annotated[
-    bool, AlwaysOn(help="Store the results in the run store. This command always does, with or without --run.")
-]
-StoreOption = Annotated[
-    Path | None, Option(metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
-]
-WideOption = Annotated[bool, Option(help="Show every column, however wide the table gets.")]
-FromOption = Annotated[
-    str | None,
-    Option(
-        "--from",
-        metavar="RUN",
-        alone=_STORED,
-        help="Show a stored run instead of scoring (id, system, tag or latest).",
-    ),
-]
-FromRunsOption = Annotated[
-    list[str] | None,
-    Option(
-        "--from",
-        metavar="RUN",
-        alone=_STORED,
-        help="Show a stored run instead of scoring (id, system, tag or latest); repeatable.",
-    ),
-]
-RunArgument = Annotated[str, Argument(help="Run id, system, tag or latest.")]
-JsonOption = Annotated[Path | None, OutputFile(help="Write JSON to FILE; - for stdout, without tables.")]
-TableOption = Annotated[
-    Path | None,
-    OutputFile(help="Write tables to FILE: .md, .html, .csv or .json; .tex: the first (--wide: with intervals)."),
-]
-FiguresOption = Annotated[Path | None, OutputFolder(help="Draw figures into FOLDER, as SVG and PDF.")]
-RedactOption = Annotated[
-    bool,
-    Option(help="Replace personal data, found by its shape, by field names in tool calls, and by what users know."),
-]
-ReplayDomainOption = Annotated[
-    str | None,
-    Option(
-        metavar="NAME|FOLDER",
-        known=TOOL_DOMAINS,
-        help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
-    ),
-]
-JudgedTasksOption = Annotated[Path | None, Option(help="Tasks to judge by. Default: those of the log or domain.")]
-FormatOption = Annotated[
-    str | None,
-    Option(metavar="NAME", known=FORMATS, not_with=("--from",), help="Input format; overrides format detection."),
-]
-_LIMIT = Option(min=0, help="Rows to show of each list; 0 for all. Files have all.")
-LimitOption = Annotated[int, _LIMIT]
 #: For a command that has to know whether it was given.
-GivenLimitOption = Annotated[int | None, _LIMIT]
-ResamplesOption = Annotated[
-    int,
-    WholeNumber(of="resamples", min=0, not_with=SCORED, help="Bootstrap resamples for the 95% intervals; 0 for none."),
-]
-WorstOption = Annotated[int, Option(min=0, help="Show the N worst dialogues, and what is wrong in each.")]
-SeedOption = Annotated[int, Option(min=0, not_with=("--from",), help="Random seed for resampling.")]
 
 # Where the work runs.
 #: Options that send the work to others, and what does not fit to them.
 DISTRIBUTED = ("--engine", "--address", "--workers")
 _SUMS = "with --engine only sums come back from the workers"
-EngineOption = Annotated[
-    str | None,
-    Option(
-        metavar="NAME",
-        known=names_of("engine", "ENGINES"),
-        alone=_SUMS,
-        help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
-    ),
-]
-AddressOption = Annotated[
-    str | None,
-    Option(
-        metavar="HOST:PORT",
-        alone=_SUMS,
-        help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
-    ),
-]
-_WORKERS = WholeNumber(
-    of="workers", min=0, alone=_SUMS, help="Number of workers; 0 for one per core. Results do not depend on it."
-)
-WorkersOption = Annotated[int | None, _WORKERS]
 #: For commands that work here, in processes.
-ProcessesOption = Annotated[int, _WORKERS]
 
 
 def working_store(store: Path | None) -> runs.Store:
@@ -129,50 +42,21 @@ def working_store(store: Path | None) -> runs.Store:
 
 
 # Gold files and predictions.
-CoverageOption = Annotated[
-    Literal["intersection", "empty"],
-    Option(
-        metavar="HOW", help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states."
-    ),
-]
-ExcludeOption = Annotated[
-    list[str] | None,
-    Option(metavar="ID", help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."),
-]
-GoldFormatOption = Annotated[
-    str | None, Option(metavar="NAME", known=FORMATS, help="Format of GOLD; overrides format detection.")
-]
-PredFormatOption = Annotated[
-    str | None, Option(metavar="NAME", known=FORMATS, help="Format of PRED; overrides format detection.")
-]
-TurnsOption = Annotated[
-    str | None,
-    Option(
-        metavar="HOW",
-        help="How PRED numbers turns: shift=1 (from 1), step=2 (the system's turns count).",
-    ),
-]
-RenameOption = Annotated[
-    Path | None, Option(help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD.")
-]
-AcceptFindingOption = Annotated[
-    list[str] | None,
-    Option(
-        metavar="KIND",
-        known=names_of("tracking", "STOPS"),
-        help="Score although the turns look shifted (turns), GOLD and PRED swapped (roles), or few ids meet (ids).",
-    ),
-]
 
 # Bundles: what several commands take together. Making one checks it, before the command begins its work.
 
 
-class TableOutput(Struct, frozen=True):
+@options
+class TableOutput:
     """Where tables go: to the screen, into a file, and as JSON."""
 
-    json: JsonOption = None
-    table: TableOption = None
-    wide: WideOption = False
+    json: Path | None = option("--json", type=FILE, help="Write JSON to FILE; - for stdout, without tables.")
+    table: Path | None = option(
+        "--table",
+        type=FILE,
+        help="Write tables to FILE: .md, .html, .csv or .json; .tex: the first (--wide: with intervals).",
+    )
+    wide: bool = option("--wide", is_flag=True, help="Show every column, however wide the table gets.")
 
     def __post_init__(self) -> None:
         out.wide = self.wide
@@ -195,10 +79,11 @@ class TableOutput(Struct, frozen=True):
         write_document(self.json, schema, value)
 
 
-class DrawnOutput(TableOutput, frozen=True):
+@options
+class DrawnOutput(TableOutput):
     """The same for commands that also draw."""
 
-    figures: FiguresOption = None
+    figures: Path | None = option("--figures", type=FOLDER, help="Draw figures into FOLDER, as SVG and PDF.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -213,25 +98,61 @@ class DrawnOutput(TableOutput, frozen=True):
             err.print(f"drew {path}")
 
 
-class Inputs(Struct, frozen=True):
+@options
+class Inputs:
     """How gold files and predictions are read, and which of their turns count."""
 
-    not_with: ClassVar = SCORED
-    coverage: CoverageOption = "intersection"
-    exclude: ExcludeOption = None
-    gold_format: GoldFormatOption = None
-    pred_format: PredFormatOption = None
-    turns: TurnsOption = None
-    rename: RenameOption = None
-    accept: AcceptFindingOption = None
+    coverage: Literal["intersection", "empty"] = option(
+        "--coverage",
+        type=click.Choice(["intersection", "empty"]),
+        default="intersection",
+        help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states.",
+    )
+    exclude: tuple[str, ...] = option(
+        "--exclude",
+        multiple=True,
+        metavar="ID",
+        help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455.",
+    )
+    gold_format: str | None = option(
+        "--gold-format", metavar="NAME", shell_complete=FORMATS, help="Format of GOLD; overrides format detection."
+    )
+    pred_format: str | None = option(
+        "--pred-format", metavar="NAME", shell_complete=FORMATS, help="Format of PRED; overrides format detection."
+    )
+    turns: str | None = option(
+        "--turns", metavar="HOW", help="How PRED numbers turns: shift=1 (from 1), step=2 (the system's turns count)."
+    )
+    rename: Path | None = option(
+        "--rename", type=PATH, help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD."
+    )
+    accept: tuple[str, ...] = option(
+        "--accept",
+        multiple=True,
+        metavar="KIND",
+        shell_complete=names_of("tracking", "STOPS"),
+        help="Score although the turns look shifted (turns), GOLD and PRED swapped (roles), or few ids meet (ids).",
+    )
 
 
-class Placement(Struct, frozen=True):
+@options
+class Placement:
     """Where the work runs."""
 
-    engine: EngineOption = None
-    address: AddressOption = None
-    workers: WorkersOption = None
+    engine: str | None = option(
+        "--engine",
+        metavar="NAME",
+        shell_complete=names_of("engine", "ENGINES"),
+        help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
+    )
+    address: str | None = option(
+        "--address",
+        metavar="HOST:PORT",
+        help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
+    )
+    workers: int | None = option(
+        "--workers", type=Whole(0, 512), help="Number of workers; 0 for one per core. Results do not depend on it."
+    )
 
     def __post_init__(self) -> None:
         engine.checked_place(self.place)
@@ -241,11 +162,18 @@ class Placement(Struct, frozen=True):
         return engine.WorkPlace(self.engine, self.workers, self.address)
 
 
-class AlwaysStored(Struct, frozen=True):
+@options
+class AlwaysStored:
     """The store of a command that always stores its runs and ignores ``--run``."""
 
-    run: AlwaysRunOption = False
-    store: StoreOption = None
+    run: bool = option(
+        "--run",
+        is_flag=True,
+        help="Store the results in the run store. This command always does, with or without --run.",
+    )
+    store: Path | None = option(
+        "--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+    )
 
 
 def row_limit(limit: int) -> int:

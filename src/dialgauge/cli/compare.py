@@ -5,16 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Struct
+import click
 
 from dialgauge import comparison, formats, rendering, runs, stats, tasks, values
 from dialgauge.cli import common, writing
-from dialgauge.cli.choices import PROFILES, measures_of
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, WholeNumber, application
-from dialgauge.cli.output import refuse
+from dialgauge.cli.app import EXIT_INCOMPLETE, command
+from dialgauge.cli.options import (
+    FORMATS,
+    PATH,
+    PROFILES,
+    RUN,
+    Real,
+    Whole,
+    bundle,
+    measures_of,
+    option,
+    options,
+    refuse,
+    typed_options,
+)
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import note_kind, split_at_commas
@@ -22,73 +33,6 @@ from dialgauge.text import note_kind, split_at_commas
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
-app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
-
-MeasuresOption = Annotated[
-    list[str] | None,
-    Option(
-        "--measures",
-        "-m",
-        metavar="NAMES",
-        known=measures_of("tracking"),
-        help="Measures, comma-separated: JGA, FGA@0.5, ...",
-    ),
-]
-ResamplesOption = Annotated[
-    int,
-    WholeNumber(
-        of="resamples",
-        min=1,
-        why="a comparison is its tests, all from resamples",
-        help="Resamples for tests and intervals of differences.",
-    ),
-]
-ConfidenceOption = Annotated[
-    float,
-    Option(
-        metavar="LEVEL",
-        min=0,
-        max=1,
-        exclusive=True,
-        example=0.95,
-        help="Confidence level of intervals; differences are significant where p < 1 - LEVEL.",
-    ),
-]
-CorrelationOption = Annotated[
-    Literal["pearson", "spearman", "kendall", "all"] | None,
-    Option(metavar="KIND", help="Show correlations between measures: pearson, spearman, kendall or all."),
-]
-MissingOption = Annotated[
-    Literal["shared", "empty", "without", "refuse"],
-    Option(
-        metavar="HOW",
-        help="When a system lacks dialogues: 'shared' compares those all systems have, 'empty' scores them as empty "
-        "states, 'without' drops the system, 'refuse' stops.",
-    ),
-]
-PairsOption = Annotated[bool, Option(help="Print every pair of systems; files always list them.")]
-SweepOption = Annotated[bool, Option(help="Show FGA over λ, and where the ranking changes.")]
-ShowOption = Annotated[
-    int,
-    Option(min=0, help="Show the N dialogues where the first system differs most from each other one, and the turn."),
-]
-ShowByOption = Annotated[
-    str | None,
-    Option(
-        metavar="MEASURE",
-        needs="--show",
-        known=measures_of("tracking", several=False),
-        help="Measure that ranks dialogues for --show. Default: the first.",
-    ),
-]
-RatingsOption = Annotated[
-    Path | None, Option(help="Correlate with human ratings: CSV with columns dialogue, rater, rating.")
-]
-RatedOption = Annotated[
-    str | None,
-    Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
-]
-DetailOption = Annotated[bool, Option(help="Also show resolution, spread and ranks; files always have them.")]
 
 #: Notes on how a file was read.
 _READ = ("understood", "outside_inventory")
@@ -96,15 +40,36 @@ _READ = ("understood", "outside_inventory")
 _RUN = re.compile(r"\d{8}(-\d{0,6}(-[a-z0-9-]*)?)?")
 
 
-class Testing(Struct, frozen=True):
+@options
+class Testing:
     """What is compared, and how differences are tested."""
 
-    not_with: ClassVar = ("--systems",)
-    measures: MeasuresOption = None
-    resamples: ResamplesOption = 10_000
-    seed: common.SeedOption = 0
-    confidence: ConfidenceOption = 0.95
-    missing: MissingOption = "shared"
+    measures: tuple[str, ...] = option(
+        "-m",
+        "--measures",
+        multiple=True,
+        metavar="NAMES",
+        shell_complete=measures_of("tracking"),
+        help="Measures, comma-separated: JGA, FGA@0.5, ...",
+    )
+    resamples: int = option(
+        "--resamples", type=Whole(1, 1_000_000), default=10000, help="Resamples for tests and intervals of differences."
+    )
+    seed: int = option("--seed", type=Whole(0), default=0, help="Random seed for resampling.")
+    confidence: float = option(
+        "--confidence",
+        type=Real(0, 1, min_open=True, max_open=True),
+        default=0.95,
+        metavar="LEVEL",
+        help="Confidence level of intervals; differences are significant where p < 1 - LEVEL.",
+    )
+    missing: Literal["shared", "empty", "without", "refuse"] = option(
+        "--missing",
+        type=click.Choice(["shared", "empty", "without", "refuse"]),
+        default="shared",
+        help="When a system lacks dialogues: 'shared' compares those all systems have, 'empty' scores them as empty "
+        "states, 'without' drops the system, 'refuse' stops.",
+    )
 
     @property
     def names(self) -> list[str]:
@@ -112,27 +77,32 @@ class Testing(Struct, frozen=True):
         return [name.strip() for text in self.measures or () for name in split_at_commas(text) if name.strip()]
 
 
-class TrackerInputs(common.Inputs, frozen=True):
+@options
+class TrackerInputs(common.Inputs):
     """How files of trackers are read and matched."""
 
-    profile: Annotated[
-        str | None,
-        Option(
-            "--profile",
-            "-p",
-            metavar="NAME|FILE",
-            known=PROFILES,
-            help="Value-matching rules: a profile name or a YAML file.",
-        ),
-    ] = None
+    profile: str | None = option(
+        "-p",
+        "--profile",
+        metavar="NAME|FILE",
+        shell_complete=PROFILES,
+        help="Value-matching rules: a profile name or a YAML file.",
+    )
 
 
-class ComparisonOutput(common.DrawnOutput, frozen=True):
+@options
+class ComparisonOutput(common.DrawnOutput):
     """Where a comparison goes. What cannot be written is refused before the work begins."""
 
-    view: common.ViewOption = False
-    store: common.StoreOption = None
-    run: common.RunOption = False
+    view: bool = option(
+        "--view", is_flag=True, help="Store the results and open them in the explorer (Ctrl-C stops it)."
+    )
+    store: Path | None = option(
+        "--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+    )
+    run: bool = option(
+        "--run", is_flag=True, help="Store the results in the run store, one run per system. --store implies it."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -140,22 +110,47 @@ class ComparisonOutput(common.DrawnOutput, frozen=True):
             from dialgauge.cli.explore import require_explorer
 
             require_explorer()
-        if self.run:
+        if self.stores:
             runs.Store(self.store).check_writable()
 
+    @property
+    def stores(self) -> bool:
+        """Whether the runs are stored: a typed --store means --run."""
+        return self.run or typed_options("store", "view") == ["--store"]
 
-class Request(Struct, frozen=True):
+
+@options
+class Request:
     """What to show beyond scores and tests, as the options say it."""
 
-    not_with: ClassVar = ("--systems",)
-    pairs: PairsOption = False
-    detail: DetailOption = False
-    correlation: CorrelationOption = None
-    sweep: SweepOption = False
-    show: ShowOption = 0
-    show_by: ShowByOption = None
-    ratings: RatingsOption = None
-    rated: RatedOption = None
+    pairs: bool = option("--pairs", is_flag=True, help="Print every pair of systems; files always list them.")
+    detail: bool = option(
+        "--detail", is_flag=True, help="Also show resolution, spread and ranks; files always have them."
+    )
+    correlation: Literal["pearson", "spearman", "kendall", "all"] | None = option(
+        "--correlation",
+        type=click.Choice(["pearson", "spearman", "kendall", "all"]),
+        help="Show correlations between measures: pearson, spearman, kendall or all.",
+    )
+    sweep: bool = option("--sweep", is_flag=True, help="Show FGA over λ, and where the ranking changes.")
+    show: int = option(
+        "--show",
+        type=Whole(0),
+        default=0,
+        help="Show the N dialogues where the first system differs most from each other one, and the turn.",
+    )
+    show_by: str | None = option(
+        "--show-by",
+        metavar="MEASURE",
+        shell_complete=measures_of("tracking", several=False),
+        help="Measure that ranks dialogues for --show. Default: the first.",
+    )
+    ratings: Path | None = option(
+        "--ratings", type=PATH, help="Correlate with human ratings: CSV with columns dialogue, rater, rating."
+    )
+    rated: str | None = option(
+        "--rated", metavar="SYSTEM", help="Which system was rated, if the ratings file does not say."
+    )
 
     def correlations(self) -> tuple[str, ...]:
         """The names of the correlations."""
@@ -174,27 +169,27 @@ class Request(Struct, frozen=True):
         )
 
 
-@app.command()
-def main(
-    files: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="GOLD PRED PRED... | RESULTS RESULTS... | RUN RUN...",
-            not_with=("--systems",),
-            help="The gold file, then two or more prediction files, each FILE or NAME=FILE ('self' in place of "
-            "GOLD uses the gold inside PRED); or logs of agents (chat messages, inspect, OpenTelemetry, Langfuse, tau; "
-            "files or folders); or stored runs (ids, systems, tags or latest).",
-        ),
-    ] = None,
-    systems: Annotated[
-        Path | None,
-        Option(
-            alone="--systems compares only a table of scores",
-            help="Instead of files: a CSV table of systems and scores, as printed in papers.",
-        ),
-    ] = None,
-    format: common.FormatOption = None,
-    *,
+@command("compare")
+@click.argument(
+    "files",
+    nargs=-1,
+    metavar="GOLD PRED PRED... | RESULTS RESULTS... | RUN RUN...",
+    type=RUN,
+    help="The gold file, then two or more prediction files, each FILE or NAME=FILE ('self' in place of GOLD uses the "
+    "gold inside PRED); or logs of agents (chat messages, inspect, OpenTelemetry, Langfuse, tau; files or "
+    "folders); or stored runs (ids, systems, tags or latest).",
+)
+@click.option(
+    "--systems", "systems", type=PATH, help="Instead of files: a CSV table of systems and scores, as printed in papers."
+)
+@click.option(
+    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+)
+@bundle(inputs=TrackerInputs, testing=Testing, request=Request, output=ComparisonOutput)
+def app(
+    files: tuple[str, ...],
+    systems: Path | None,
+    format: str | None,
     inputs: TrackerInputs,
     testing: Testing,
     request: Request,
@@ -205,6 +200,9 @@ def main(
     Exit code: 0 done, 1 a system lacks dialogues or turns that were to be compared, 2 nothing could be compared.
     """
     if systems is not None:
+        refuse(
+            "--systems compares only a table of scores", TrackerInputs, Testing, Request, names=("files", "run", "view")
+        )
         _present_systems(systems, output)
         return 0
     if not files:
@@ -213,10 +211,10 @@ def main(
             "or stored runs (dialgauge compare RUN RUN)"
         )
     if _are_runs(files, output.store):
-        refuse("stored runs are already scored", inputs, run=output.run, format=format)
+        refuse("stored runs are already scored", TrackerInputs, names=("run", "format"))
         return _compare_stored(files, testing, request, output)
     if format or _are_results(files, output.store):
-        refuse("agent results are already scored", inputs)
+        refuse("agent results are already scored", TrackerInputs)
         return _compare_stored(files, testing, request, output, format)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
@@ -339,7 +337,7 @@ def _present(compared: comparison.Comparison, options: comparison.ComparisonOpti
     )
     writing.print_sentence(f"{compared.verdict}.", screen)
     shown = list(compared.runs.values())
-    if output.run:
+    if output.stores and not all(run.stored for run in compared.runs.values()):
         store = runs.Store(output.store)
         shown = [store.add(run) for run in compared.runs_with_intervals()]
         for run in shown:

@@ -5,42 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
+import click
 import msgspec
 
 from dialgauge import data
 from dialgauge.cli import common, writing
-from dialgauge.cli.choices import DATASETS, WRITABLE_FORMATS
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.app import group
+from dialgauge.cli.options import DATASETS, FILE, FORMATS, PATH, WRITABLE_FORMATS, Whole, bundle
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
 from dialgauge.worlds import domain, tools
 
-app = application("Inspect and convert dialogue files, and download datasets.", parts=__name__)
-
-Limit = Annotated[int, Option(min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
+app = group("data", "Inspect and convert dialogue files, and download datasets.")
 
 
 @app.command()
+@click.argument(
+    "source",
+    nargs=-1,
+    required=True,
+    help="Files, folders, patterns, archives, the folder of a domain, or - for stdin.",
+)
+@click.option(
+    "--gold", "gold", metavar="FILE", help="Gold file: also report coverage, and what 'score' would stop at or note."
+)
+@click.option("--ontology", "ontology", metavar="FILE", help="Ontology to check values against.")
+@click.option(
+    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+)
+@click.option(
+    "--max-bytes",
+    "max_bytes",
+    type=Whole(1),
+    default=DEFAULT_LIMIT,
+    help="Maximum unpacked size of a compressed file, in bytes.",
+)
+@click.option(
+    "--load-tools",
+    "load_tools",
+    is_flag=True,
+    help="Import the tools.py of a domain's folder, which runs it, to check it and its tasks.",
+)
+@bundle(output=common.TableOutput)
 def check(
-    source: Annotated[
-        list[str],
-        Argument(help="Files, folders, patterns, archives, the folder of a domain, or - for stdin."),
-    ],
-    gold: Annotated[
-        str | None,
-        Option(metavar="FILE", help="Gold file: also report coverage, and what 'score' would stop at or note."),
-    ] = None,
-    ontology: Annotated[str | None, Option(metavar="FILE", help="Ontology to check values against.")] = None,
-    format: common.FormatOption = None,
-    max_bytes: Limit = DEFAULT_LIMIT,
-    load_tools: Annotated[
-        bool, Option(help="Import the tools.py of a domain's folder, which runs it, to check it and its tasks.")
-    ] = False,
-    *,
+    source: tuple[str, ...],
+    gold: str | None,
+    ontology: str | None,
+    format: str | None,
+    max_bytes: int,
+    load_tools: bool,
     output: common.TableOutput,
 ) -> None:
     """Report what a file is, what is in it, and what is wrong with it.
@@ -56,10 +72,10 @@ def check(
     from dialgauge.api import check as look
     from dialgauge.rendering import Table
 
-    domains, source = domain_reports(source, load_tools)
+    domains, sources = domain_reports(source, load_tools)
     with progress_bar("reading dialogues") as advance:
-        report = look(source, format=format, gold=gold, ontology=ontology, limit=max_bytes, advance=advance)
-    if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, source), None)):
+        report = look(sources, format=format, gold=gold, ontology=ontology, limit=max_bytes, advance=advance)
+    if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, sources), None)):
         raise DialgaugeError(
             "nothing in it can be read as dialogues; the folder of a domain needs a domain.yaml "
             "('dialgauge lab new NAME' writes one)",
@@ -73,7 +89,7 @@ def check(
             out.print()
         show_integrity(checked)
     unsound = not all(domain.sound for domain in domains) or any(each.foreign for each in checked.values())
-    if not source:
+    if not sources:
         raise SystemExit(2 if any(not domain.domain for domain in domains) else int(unsound))
     if report.exit_code == 2 and (len(report.unread) == 1 or not output.on_screen):
         first, *others = report.unread
@@ -108,20 +124,43 @@ def _check_domain(folder: str, output: common.TableOutput) -> None:
 
 
 @app.command()
+@click.argument("source", help="File, folder, pattern, archive, or - for stdin.")
+@click.argument("target", type=PATH, help="File to write, - for stdout; gzipped if the name ends in .gz.")
+@click.option(
+    "--to",
+    "to",
+    required=True,
+    metavar="NAME",
+    shell_complete=WRITABLE_FORMATS,
+    help="Output format, for example native (docs/formats.md).",
+)
+@click.option(
+    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+)
+@click.option(
+    "--original-ids",
+    "original_ids",
+    metavar="FILE",
+    help="ConvLab-3 data file whose original_id replaces ids such as multiwoz21-test-0.",
+)
+@click.option("--force", "force", is_flag=True, help="Overwrite the target.")
+@click.option(
+    "--max-bytes",
+    "max_bytes",
+    type=Whole(1),
+    default=DEFAULT_LIMIT,
+    help="Maximum unpacked size of a compressed file, in bytes.",
+)
+@click.option("--json", "json", type=FILE, help="Write JSON to FILE; - for stdout, without tables.")
 def convert(
-    source: Annotated[str, Argument(help="File, folder, pattern, archive, or - for stdin.")],
-    target: Annotated[Path, Argument(help="File to write, - for stdout; gzipped if the name ends in .gz.")],
-    to: Annotated[
-        str, Option(metavar="NAME", known=WRITABLE_FORMATS, help="Output format, for example native (docs/formats.md).")
-    ],
-    format: common.FormatOption = None,
-    original_ids: Annotated[
-        str | None,
-        Option(metavar="FILE", help="ConvLab-3 data file whose original_id replaces ids such as multiwoz21-test-0."),
-    ] = None,
-    force: Annotated[bool, Option(help="Overwrite the target.")] = False,
-    max_bytes: Limit = DEFAULT_LIMIT,
-    json: common.JsonOption = None,
+    source: str,
+    target: Path,
+    to: str,
+    format: str | None,
+    original_ids: str | None,
+    force: bool,
+    max_bytes: int,
+    json: Path | None,
 ) -> None:
     """Convert dialogues to another format, and report what was kept and what was lost."""
     if str(target) == str(json) == "-":
@@ -153,6 +192,7 @@ def convert(
 
 
 @app.command("list")
+@bundle(output=common.TableOutput)
 def list_datasets(output: common.TableOutput) -> None:
     """List the datasets that can be downloaded, and which are present."""
     folder = data.data_folder()
@@ -162,11 +202,12 @@ def list_datasets(output: common.TableOutput) -> None:
 
 
 @app.command()
-def get(
-    name: Annotated[str, Argument(known=DATASETS, help="Dataset name (see 'dialgauge data list').")],
-    offline: Annotated[bool, Option(help="Do not use the network.")] = False,
-    accept_change: Annotated[bool, Option(help="Accept files that differ from the first download.")] = False,
-) -> None:
+@click.argument("name", shell_complete=DATASETS, help="Dataset name (see 'dialgauge data list').")
+@click.option("--offline", "offline", is_flag=True, help="Do not use the network.")
+@click.option(
+    "--accept-change", "accept_change", is_flag=True, help="Accept files that differ from the first download."
+)
+def get(name: str, offline: bool, accept_change: bool) -> None:
     """Download, verify and unpack a dataset, all or nothing, and print its folder; downloads resume."""
     dataset = data.catalogue().find(name)
     with _transfer_progress() as watcher:
@@ -265,9 +306,9 @@ def show_domain(report: tools.DomainReport) -> None:
 def log_integrity(report: data.Report) -> dict[str, tools.Integrity]:
     """The check of each log of agents among the files that were read."""
     checked = {}
-    for group in report.groups:
-        for file in group.files if group.format in ("tau", "tau2") else ():
-            integrity = tools.check_log(file.file, data.data_folder().root, group.format)
+    for read in report.groups:
+        for file in read.files if read.format in ("tau", "tau2") else ():
+            integrity = tools.check_log(file.file, data.data_folder().root, read.format)
             if integrity is not None:
                 checked[file.file] = integrity
     return checked

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
+
+import click
 
 from dialgauge import explorer
-from dialgauge.cli.options import Option, OutputFolder, application
+from dialgauge.cli.app import command
+from dialgauge.cli.options import FOLDER, Whole
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.writing import print_sentence, typed_command
 from dialgauge.errors import DialgaugeError
@@ -16,17 +19,15 @@ from dialgauge.files import atomic
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
-app = application("Guided tour with a report; downloads nothing.")
 
 _MARK = ".dialgauge-demo"
 
 
-@app.command()
-def demo(
-    folder: Annotated[Path, OutputFolder("--out", help="Folder to write to.")] = Path("dialgauge-demo"),
-    dialogs: Annotated[int, Option("--dialogues", min=10, max=2000, help="Dialogues per task and split.")] = 150,
-    seed: Annotated[int, Option(min=0, help="Random seed for simulation and resampling.")] = 0,
-) -> None:
+@command("demo")
+@click.option("--out", "folder", type=FOLDER, default=Path("dialgauge-demo"), help="Folder to write to.")
+@click.option("--dialogues", "dialogs", type=Whole(10, 2000), default=150, help="Dialogues per task and split.")
+@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for simulation and resampling.")
+def app(folder: Path, dialogs: int, seed: int) -> None:
     """A guided tour: six questions about simulated dialogues, each answered in a sentence, and a report."""
     from dialgauge.demo import STEPS, Demo
 
@@ -42,8 +43,8 @@ def demo(
     err.print("· writing the report", style="dim")
     out.print(f"Report: {explorer.write_report(folder / 'report.html', runs, title='dialgauge demo')}")
     out.print("Try next:")
-    for command in _next_commands(folder):
-        out.print(f"  {command}")
+    for line in _next_commands(folder):
+        out.print(f"  {line}")
 
 
 def _next_commands(folder: Path) -> list[str]:

@@ -3,94 +3,84 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
 
 from dialgauge import rendering, users, values
 from dialgauge.cli import common, writing
-from dialgauge.cli.choices import BEHAVIOURS, EXPLAINED_MEASURES, PROFILES
-from dialgauge.cli.options import Argument, application
-from dialgauge.cli.screen import out
+from dialgauge.cli.app import command
+from dialgauge.cli.options import bundle, known
 from dialgauge.errors import DialgaugeError, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from dialgauge.measures import Card
-
-#: One or several: nobody has to remember which word has an s.
-_ALSO = {"profiles": "profile", "measure": "measures", "behaviour": "behaviours"}
-
-app = application("What profiles, measures and behaviours mean.", also=_ALSO, parts=__name__)
+from dialgauge.measures import Card, card_listing, cards, families, parse_measure
 
 
-@app.command()
-def profile(
-    name: Annotated[
-        str | None,
-        Argument(metavar="[NAME|FILE]", known=PROFILES, help="Profile name or YAML file. Default: list all."),
-    ] = (None),
-    *,
-    output: common.TableOutput,
-) -> None:
-    """Print the value-matching rules of a profile, or list the profiles. 'explain profiles' is the same."""
-    if name is None:
-        listing = rendering.Table("Profiles", [rendering.Column("name", exact=True), "what it is"])
-        for entry in values.profile_listing():
-            listing.add(entry.name, entry.content.summary if entry.content else entry.reason)
-        _present([listing], output)
-        return
-    text = values.profile_named(name).explain()
-    lines = rendering.Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
-    if output.on_screen:
-        out.print(text)
-    writing.write_table_file([lines], output.table)
-    output.document("tables", writing.tables_document([lines]))
+#: What lists everything of a sort.
+_LISTS = ("measures", "profiles", "behaviours")
 
 
-@app.command()
-def measures(
-    name: Annotated[
-        str | None,
-        Argument(
-            metavar="[FAMILY|NAME]",
-            known=EXPLAINED_MEASURES,
-            help="A family (tracking, users, ...) or a measure (JGA). Default: all.",
-        ),
-    ] = None,
-    *,
-    output: common.TableOutput,
-) -> None:
-    """List the measures with parameters, formula and meaning, including plugins, or explain one of them.
-
-    'explain measure' is the same.
-    """
-    from dialgauge.measures import families
-
-    if name is None or name in families():
-        _present([_measures_of(family) for family in families() if name in (None, family)], output)
-    else:
-        _present([_card_table(card) for card in _cards_named(name)], output)
+@command("explain")
+@click.argument(
+    "what",
+    required=False,
+    shell_complete=known(lambda: [*_LISTS, *_names()]),
+    help="A measure (JGA), a family of measures (tracking), a profile (trade, or a YAML file) or a behaviour of users "
+    "(unmatched); or measures, profiles or behaviours for a list. Default: all lists.",
+)
+@bundle(output=common.TableOutput)
+def app(what: str | None, output: common.TableOutput) -> None:
+    """Say what a measure, a profile or a behaviour of simulated users means."""
+    tables = _listed(what) or _explained(str(what))
+    output.show(tables)
+    output.document("tables", writing.tables_document(tables))
 
 
-@app.command()
-def behaviours(
-    name: Annotated[str | None, Argument(known=BEHAVIOURS, help="Name of a behaviour. Default: list all.")] = None,
-    *,
-    output: common.TableOutput,
-) -> None:
-    """List the behaviours of simulated users and the reasons for lost points, as 'users find' takes them.
+def _listed(what: str | None) -> list[rendering.Table]:
+    """The tables of a list, a family of measures, or of all lists."""
+    lists: dict[str, Callable[[], list[rendering.Table]]] = {
+        "measures": lambda: [_measures_of(family) for family in families()],
+        "profiles": lambda: [_profiles()],
+        "behaviours": lambda: _behaviours({"Behaviours": users.LABELS, "Reasons for lost points": users.REASONS}),
+    }
+    if what is None:
+        return [table for tables in lists.values() for table in tables()]
+    if what in families():
+        return [_measures_of(what)]
+    return lists[what]() if what in lists else []
 
-    With a name, only those that it matches. 'explain behaviour' is the same.
-    """
+
+def _explained(what: str) -> list[rendering.Table]:
+    """One measure in every family that has it, one profile, or the behaviours of a name."""
+    if what.endswith((".yaml", ".yml")) or what in values.profile_names():
+        return [_rules(what)]
     listed = {"Behaviours": users.LABELS, "Reasons for lost points": users.REASONS}
-    if name is not None:
-        listed = {title: _matching(items, name) for title, items in listed.items()}
-        if not any(listed.values()):
-            known = {label.rpartition("/")[2] for label in (*users.LABELS, *users.REASONS)}
-            raise DialgaugeError(f"there is no behaviour named '{name}'.{nearest(name, known)}")
+    if found := _behaviours({title: _matching(items, what) for title, items in listed.items()}):
+        return found
+    return [_card_table(card) for card in _cards_named(what)]
+
+
+def _profiles() -> rendering.Table:
+    listing = rendering.Table("Profiles", [rendering.Column("name", exact=True), "what it is"])
+    for entry in values.profile_listing():
+        listing.add(entry.name, entry.content.summary if entry.content else entry.reason)
+    return listing
+
+
+def _rules(name: str) -> rendering.Table:
+    text = values.profile_named(name).explain()
+    return rendering.Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
+
+
+def _behaviours(listed: Mapping[str, Mapping[str, str]]) -> list[rendering.Table]:
     columns: list[str | rendering.Column] = [rendering.Column("name", exact=True), "meaning"]
-    tables = [rendering.Table(title, columns, list(items.items())) for title, items in listed.items() if items]
-    _present(tables, output)
+    return [rendering.Table(title, columns, list(items.items())) for title, items in listed.items() if items]
+
+
+def _names() -> list[str]:
+    """Everything that can be explained, for completion and for hints."""
+    labels = [label.rpartition("/")[2] for label in (*users.LABELS, *users.REASONS)]
+    return list(dict.fromkeys([*families(), *cards(), *values.profile_names(), *labels]))
 
 
 def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
@@ -101,15 +91,14 @@ def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
 
 def _cards_named(name: str) -> list[Card[Any]]:
     """The measures of a name in all families, in any case of letters; parameters may follow the name."""
-    from dialgauge.measures import cards, families, parse_measure
-
     bare = re.split(r"[@^(\[]", name, maxsplit=1)[0].strip()
     by_family = {family: cards(family) for family in families()}
     every = [card for family in by_family.values() for card in family.values()]
     same = list({id(card): card for card in every if card.name.lower() == bare.lower()}.values())
     if not same:
-        known = [*families(), *dict.fromkeys(measure for family in by_family.values() for measure in family)]
-        raise DialgaugeError(f"there is no measure or family of measures '{name}'.{nearest(name, known)}")
+        raise DialgaugeError(
+            f"there is no measure, profile or behaviour '{name}'.{nearest(name, [*_LISTS, *_names()], listed=False)}"
+        )
     parse_measure(name if name != bare else same[0].name, None if len(same) > 1 else same[0].family)
     return same
 
@@ -136,8 +125,6 @@ def _card_table(card: Card[Any]) -> rendering.Table:
 
 
 def _measures_of(family: str) -> rendering.Table:
-    from dialgauge.measures import card_listing
-
     table = rendering.Table(
         f"Measures: {family}", [rendering.Column("name", exact=True), "parameters", "formula", "meaning"]
     )
@@ -153,8 +140,3 @@ def _measures_of(family: str) -> rendering.Table:
         letters.update(card.symbols)
     table.notes += [f"{name}: {meaning}" for name, meaning in letters.items()]
     return table
-
-
-def _present(tables: Sequence[rendering.Table], output: common.TableOutput) -> None:
-    output.show(tables)
-    output.document("tables", writing.tables_document(tables))

@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+
+import click
 
 from dialgauge import explorer
-from dialgauge.cli.common import StoreOption
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.app import command
+from dialgauge.cli.options import PATH, RUN, Whole
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.runs import Run, Store
@@ -18,24 +19,22 @@ from dialgauge.runs import Run, Store
 #: What brings the packages for web pages.
 EXTRA = "explorer"
 
-app = application("The run store as web pages on this machine.")
 
-
-@app.command()
-def explore(
-    runs: Annotated[
-        list[str] | None,
-        Argument(metavar="[RUN...]", help="Open this run, or compare these (ids, systems, tags or latest)."),
-    ] = None,
-    read: Annotated[
-        int | None, Option(min=1, max=1000, help="Open the N-th conversation that RUN says to read first.")
-    ] = None,
-    port: Annotated[
-        int | None, Option(min=0, max=65535, help="Port to listen on. Default: 8642, or the next free one.")
-    ] = None,
-    no_open: Annotated[bool, Option(help="Do not open a browser.")] = False,
-    store: StoreOption = None,
-) -> None:
+@command("explore")
+@click.argument(
+    "runs",
+    nargs=-1,
+    metavar="[RUN...]",
+    type=RUN,
+    help="Open this run, or compare these (ids, systems, tags or latest).",
+)
+@click.option("--read", "read", type=Whole(1, 1000), help="Open the N-th conversation that RUN says to read first.")
+@click.option("--port", "port", type=Whole(0, 65_535), help="Port to listen on. Default: 8642, or the next free one.")
+@click.option("--no-open", "no_open", is_flag=True, help="Do not open a browser.")
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+def app(runs: tuple[str, ...], read: int | None, port: int | None, no_open: bool, store: Path | None) -> None:
     """Browse runs: scores, charts, dialogues, comparisons.
 
     Labels and notes on dialogues are saved in the store. Nothing leaves this machine, and nothing is downloaded.

@@ -11,15 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge import measures, rendering, runs, stats
-from dialgauge.cli.choices import measures_of
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Option
+from dialgauge.cli.app import EXIT_INCOMPLETE
+from dialgauge.cli.options import Real, measures_of, option, options
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted, note_kind
@@ -31,37 +30,30 @@ if TYPE_CHECKING:
 EXIT_FAILED_CHECK = 3
 _DROP = "fail-on-drop"
 
-FailUnderOption = Annotated[
-    list[str] | None,
-    Option(
-        metavar="MEASURE=VALUE",
-        known=measures_of(several=False, ending="="),
-        help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
-    ),
-]
-FailOnDropOption = Annotated[
-    str | None,
-    Option(
-        metavar="RUN|FILE",
-        help="Exit with code 3 if significantly worse than this stored run, or than this file scored the same way.",
-    ),
-]
 
-
-class Gates(Struct, frozen=True):
+@options
+class Gates:
     """The checks that a build fails on, as options."""
 
-    fail_under: FailUnderOption = None
-    fail_on_drop: FailOnDropOption = None
-    margin: Annotated[
-        float,
-        Option(
-            metavar="POINTS",
-            min=0,
-            needs="--fail-on-drop",
-            help="Tolerate drops up to this: percentage points of a share, otherwise the measure's unit.",
-        ),
-    ] = 0.0
+    fail_under: tuple[str, ...] = option(
+        "--fail-under",
+        multiple=True,
+        metavar="MEASURE=VALUE",
+        shell_complete=measures_of(several=False, ending="="),
+        help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
+    )
+    fail_on_drop: str | None = option(
+        "--fail-on-drop",
+        metavar="RUN|FILE",
+        help="Exit with code 3 if significantly worse than this stored run, or than this file scored the same way.",
+    )
+    margin: float = option(
+        "--margin",
+        type=Real(0),
+        default=0.0,
+        metavar="POINTS",
+        help="Tolerate drops up to this: percentage points of a share, otherwise the measure's unit.",
+    )
 
     def gate(
         self,

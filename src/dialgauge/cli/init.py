@@ -5,15 +5,15 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
 
-from dialgauge.cli.options import Argument, application
+import click
+
+from dialgauge.cli.app import command
+from dialgauge.cli.options import PATH
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.writing import typed_command
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-
-app = application("A folder to begin in: project file, example files, notebook.")
 
 _PROJECT_FILE = """\
 # Defaults of options for everybody who works here.
@@ -29,10 +29,11 @@ _SHIPPED = Path(__file__).parents[1] / "starter"
 _CHECKOUT = Path(__file__).parents[3]
 
 
-@app.command()
-def init(
-    folder: Annotated[Path, Argument(help="Folder to write to. Default: the current one.")] = Path(),
-) -> None:
+@command("init")
+@click.argument(
+    "folder", required=False, default=Path(), type=PATH, help="Folder to write to. Default: the current one."
+)
+def app(folder: Path) -> None:
     """Write dialgauge.toml, a folder for runs, the tutorials' example files and a notebook. Existing files are kept.
 
     dialgauge init my-project && cd my-project/examples
@@ -59,13 +60,13 @@ def init(
         err.print(f"kept {len(kept)} that were there, among them {kept[0]}")
     first = [] if folder == Path() else [f"cd {folder}"]
     out.print("Try next:")
-    for command in (
+    for line in (
         *first,
         typed_command("dialgauge score examples/gold.jsonl examples/careful.jsonl examples/hasty.jsonl --run", folder),
         typed_command("dialgauge tasks score examples/tau.json", folder),
         typed_command("dialgauge data check YOUR_FILE", folder),
     ):
-        out.print(f"  {command}")
+        out.print(f"  {line}")
     out.print(f"Commands of the tutorials run in {folder / 'examples'}.")
 
 

@@ -2,65 +2,208 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import click
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import replace
 
-from dialgauge import agents as talkers, data, engine, lab, runs, tasks
-from dialgauge.cli.common import Placement, ResamplesOption, TableOutput
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.gates import Gates
-from dialgauge.cli.lab_options import (
-    Agents,
-    BrokenOption,
-    ChannelOption,
-    CountOption,
-    EndpointOption,
-    ExchangesOption,
-    FailuresOption,
-    KeyOption,
-    LabSeedOption,
-    LevelOption,
-    ModelOption,
-    Town,
-    lab_config_from,
-    named_settings,
+from dialgauge import agents, agents as talkers, data, engine, lab, rendering, runs, tasks
+from dialgauge.agents import town as town_agents
+from dialgauge.cli.app import EXIT_INCOMPLETE, group
+from dialgauge.cli.common import (
+    Placement,
+    TableOutput,
 )
-from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
+from dialgauge.cli.gates import Gates
+from dialgauge.cli.options import (
+    AGENTS,
+    FOLDER,
+    PATH,
+    RUN,
+    TOOL_DOMAINS,
+    Real,
+    Whole,
+    bundle,
+    known,
+    named_settings,
+    names_of,
+    option,
+    options,
+)
 from dialgauge.cli.output import AlwaysStoredOutput, OnScreen, Output
-from dialgauge.cli.screen import err, out, progress_bar
+from dialgauge.cli.screen import err, line_reader, out, progress_bar
 from dialgauge.cli.writing import typed_command
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds import domain, tools
 
-app = application("Let systems and simulated users talk, and score the task, the tracker and the user.", parts=__name__)
+if TYPE_CHECKING:
+    from dialgauge.dialogue import Dialogue, Turn
+    from dialgauge.worlds.domain import Domain
 
 
-class LanguageModel(Struct, frozen=True):
+Failures: TypeAlias = Literal["live", "paper"]
+
+
+_CLEAN = "clean"
+CHANNELS = known(lambda: [_CLEAN, *town_agents.SHIPPED])
+
+
+@options
+class Town:
+    """The domain and its goals."""
+
+    domain: str = option(
+        "--domain",
+        default="town",
+        metavar="NAME|FOLDER",
+        help="town, airline, retail, depot, another installed domain, or a folder: ./mine.",
+    )
+    goals: str = option(
+        "--goals",
+        default="town",
+        metavar="FILE",
+        help="Goals of a domain (JSON Lines); for the town dialogues with goals (MultiWOZ). Default: the domain's, "
+        "or drawn.",
+    )
+    database: Path | None = option(
+        "--database", type=PATH, metavar="FOLDER", help="Database folder. Default: the folder db next to the goals."
+    )
+    town_seed: int = option(
+        "--town-seed", type=Whole(0), default=0, help="Random seed for the synthetic town and for drawn goals."
+    )
+
+    @property
+    def has_tools(self) -> bool:
+        """Is it a tool domain, which has tasks instead of goals?"""
+        if self.domain == "town":
+            return False
+        return tools.names_tool_domain(self.domain)
+
+    def open(self, count: int | None = None, failures: Failures = "live") -> lab.LoadedDomain:
+        """Load the domain with its goals, or generate them."""
+        return lab.open_domain(
+            self.domain,
+            self.goals,
+            database=self.database,
+            count=count,
+            seed=self.town_seed,
+            failures=failures,
+        )
+
+
+@options
+class Agents:
+    """Who talks to whom, each with settings."""
+
+    system: str = option(
+        "--system",
+        default="rule-system",
+        metavar="AGENT",
+        shell_complete=AGENTS,
+        help="System agent: rule-system, llm-system, http, corpus-system, ... or a plugin.",
+    )
+    user: str = option(
+        "--user",
+        default="agenda",
+        metavar="AGENT",
+        shell_complete=AGENTS,
+        help="User agent: agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin.",
+    )
+    user_set: tuple[str, ...] = option(
+        "--user-set", multiple=True, metavar="NAME=VALUE", help="User agent setting; repeatable."
+    )
+    system_set: tuple[str, ...] = option(
+        "--system-set", multiple=True, metavar="NAME=VALUE", help="System agent setting; repeatable."
+    )
+
+    def given(self, side: str) -> tuple[str, Sequence[str] | None]:
+        """The agent of a side, by name, and its settings."""
+        return (self.user, self.user_set) if side == "user" else (self.system, self.system_set)
+
+
+def lab_config_from(
+    *,
+    user: tuple[str, Sequence[str] | None],
+    system: tuple[str, Sequence[str] | None],
+    channel: str,
+    level: Literal["act", "text"],
+    asked: Mapping[str, str] | None = None,
+    **how: Any,
+) -> lab.LabConfig:
+    """Who talks to whom, and how, as the options say it."""
+    sides = {"user": user, "system": system}
+    specs = {side: agent_spec(name, given, side, channel, asked) for side, (name, given) in sides.items()}
+    _refuse_unused(asked, specs)
+    for spec in specs.values():
+        if channel != _CLEAN and "channel" not in spec.options:
+            err.print(f"--channel has no effect on {spec.name}, which does its own understanding")
+    return lab.make_lab_config(specs["user"], specs["system"], level=level, **how)
+
+
+def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, lab.AgentSpec]) -> None:
+    named = [name for name, text in (asked or {}).items() if text]
+    if named and not any(spec.name in agents.LANGUAGE_MODELS for spec in specs.values()):
+        option = named[0].replace("_", "-")
+        raise DialgaugeError(
+            f"--{option} only applies to language models; choose --user llm-user or --system llm-system"
+        )
+
+
+def agent_spec(
+    name: str, given: Sequence[str] | None, side: str, channel: str, asked: Mapping[str, str] | None = None
+) -> lab.AgentSpec:
+    """An agent with its settings; ``asked`` are those of language models on either side that were not set for one."""
+    options = named_settings(given or (), f"--{side}-set")
+    if name in agents.LANGUAGE_MODELS:
+        options = {**{setting: text for setting, text in (asked or {}).items() if text}, **options}
+    if name in agents.RULE_AGENTS and channel != _CLEAN:
+        options.setdefault("channel", channel)
+    return lab.AgentSpec(name, options)
+
+
+app = group("lab", "Let systems and simulated users talk, and score the task, the tracker and the user.")
+
+
+@options
+class LanguageModel:
     """The language model of agents that are made of one, on either side."""
 
-    endpoint: EndpointOption = ""
-    model: ModelOption = ""
-    key_env: KeyOption = ""
-    cassette: Annotated[
-        Path | None, Option(help="File that records requests to language models and their answers.")
-    ] = None
+    endpoint: str = option(
+        "--endpoint",
+        default="",
+        show_default=False,
+        metavar="URL|local",
+        help="Language model endpoint: an OpenAI-compatible URL, or local.",
+    )
+    model: str = option("--model", default="", show_default=False, metavar="NAME", help="Model name at the endpoint.")
+    key_env: str = option(
+        "--key-env", default="", show_default=False, metavar="NAME", help="Environment variable that holds the API key."
+    )
+    cassette: Path | None = option(
+        "--cassette", type=PATH, help="File that records requests to language models and their answers."
+    )
 
     def asked(self) -> dict[str, str]:
         """The options as settings of an agent."""
         return {name: str(value or "") for name, value in asdict(self).items()}
 
 
-class CutOff(Struct, frozen=True):
+@options
+class CutOff:
     """When a conversation ends at the latest."""
 
-    exchanges: ExchangesOption = 20
-    seconds: Annotated[float, Option(min=0, help="Time limit per conversation in seconds; 0 for none.")] = 300.0
+    exchanges: int = option(
+        "--exchanges", type=Whole(1, 10_000), default=20, help="Maximum exchanges per conversation."
+    )
+    seconds: float = option(
+        "--seconds", type=Real(0), default=300.0, help="Time limit per conversation in seconds; 0 for none."
+    )
 
 
 class LabOfTools(Struct, frozen=True):
@@ -91,7 +234,7 @@ class LabOfTools(Struct, frozen=True):
             name, given = agents.given(side)
             name = self._partner(agents.system) if (side, name) == ("user", "agenda") else name
             general = {key: text for key, text in asked.items() if text} if name in talkers.LANGUAGE_MODELS else {}
-            sides[side] = (name, {**general, **named_settings(given, f"--{side}-set")})
+            sides[side] = (name, {**general, **named_settings(given or (), f"--{side}-set")})
         err.print(f"the user is {sides['user'][0]}")
         with progress_bar("conversations", len(chosen) * self.trials) as advance:
             results = lab.run_tool_domain(
@@ -117,22 +260,73 @@ class LabOfTools(Struct, frozen=True):
 
 
 @app.command()
+@click.option(
+    "-n", "--count", "count", type=Whole(1, 100_000), help="Number of goals. Default: all, or 200 drawn ones."
+)
+@click.option(
+    "--trials", "trials", type=Whole(1, 100), default=1, metavar="K", help="Conversations per goal, for pass^k."
+)
+@click.option(
+    "--level",
+    "level",
+    type=click.Choice(["act", "text"]),
+    default="act",
+    help="What the agents exchange: dialogue acts or text.",
+)
+@click.option(
+    "--channel",
+    "channel",
+    default="clean",
+    metavar="NAME|FILE",
+    shell_complete=CHANNELS,
+    help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file.",
+)
+@click.option(
+    "--failures",
+    "failures",
+    type=click.Choice(["live", "paper"]),
+    default="live",
+    help="Goals whose first try should fail but would succeed: live drops the first try, paper keeps it.",
+)
+@click.option(
+    "--broken",
+    "broken",
+    type=click.Choice(["leave-out", "fail"]),
+    help="Conversations that an agent's error, the time limit or a spent budget ended: left out of success, or "
+    "failed. Default: judged by what was done, and left out where the user failed.",
+)
+@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for conversations and resampling.")
+@click.option(
+    "--resamples",
+    "resamples",
+    type=Whole(0, 1_000_000),
+    default=1000,
+    help="Bootstrap resamples for the 95% intervals; 0 for none.",
+)
+@click.option("--out", "export", type=FOLDER, help="Also export the conversations as native JSONL and GCDF1.")
+@click.option(
+    "--detail", "detail", is_flag=True, help="Also show belief states, efficiency, and what was misunderstood."
+)
+@bundle(
+    agents=Agents,
+    town=Town,
+    model=LanguageModel,
+    limits=CutOff,
+    output=AlwaysStoredOutput,
+    gates=Gates,
+    placement=Placement,
+)
 def run(
-    count: CountOption = None,
-    trials: Annotated[
-        int, WholeNumber(of="trials", metavar="K", min=1, help="Conversations per goal, for pass^k.")
-    ] = 1,
-    level: LevelOption = "act",
-    channel: ChannelOption = "clean",
-    failures: FailuresOption = "live",
-    broken: BrokenOption = None,
-    seed: LabSeedOption = 0,
-    resamples: ResamplesOption = 1000,
-    export: Annotated[
-        Path | None, OutputFolder("--out", help="Also export the conversations as native JSONL and GCDF1.")
-    ] = None,
-    detail: Annotated[bool, Option(help="Also show belief states, efficiency, and what was misunderstood.")] = False,
-    *,
+    count: int | None,
+    trials: int,
+    level: Literal["act", "text"],
+    channel: str,
+    failures: Failures,
+    broken: Literal["leave-out", "fail"] | None,
+    seed: int,
+    resamples: int,
+    export: Path | None,
+    detail: bool,
     agents: Agents,
     town: Town,
     model: LanguageModel,
@@ -190,9 +384,8 @@ def run(
 
 
 @app.command("new")
-def new(
-    name: Annotated[str, Argument(help="The folder to write; its name becomes the domain's.")],
-) -> None:
+@click.argument("name", help="The folder to write; its name becomes the domain's.")
+def new(name: str) -> None:
     """Write the folder of a small, commented domain that runs as it is: a start for your own."""
     written = domain.new_domain(name)
     out.print(f"wrote {', '.join(path.name for path in written)} into {written[0].parent}")
@@ -201,21 +394,27 @@ def new(
 
 
 @app.command("goals")
+@click.option(
+    "-n", "--count", "count", type=Whole(1, 100_000), help="Number of goals. Default: all, or 200 drawn ones."
+)
+@click.option(
+    "--failures",
+    "failures",
+    type=click.Choice(["live", "paper"]),
+    default="live",
+    help="Goals whose first try should fail but would succeed: live drops the first try, paper keeps it.",
+)
+@click.option("--goal", "goal", metavar="ID", help="Show one goal in full.")
+@click.option(
+    "--out",
+    "folder",
+    type=FOLDER,
+    help="Write the goals: of your own domain as goals.jsonl, of the synthetic town as database and goals in "
+    "MultiWOZ format.",
+)
+@bundle(town=Town, output=TableOutput)
 def show_goals(
-    count: CountOption = None,
-    failures: FailuresOption = "live",
-    goal: Annotated[str | None, Option(metavar="ID", help="Show one goal in full.")] = None,
-    folder: Annotated[
-        Path | None,
-        OutputFolder(
-            "--out",
-            help="Write the goals: of your own domain as goals.jsonl, of the synthetic town as database and goals in "
-            "MultiWOZ format.",
-        ),
-    ] = None,
-    *,
-    town: Town,
-    output: TableOutput,
+    count: int | None, failures: Failures, goal: str | None, folder: Path | None, town: Town, output: TableOutput
 ) -> None:
     """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
     loaded = town.open(count, failures)
@@ -242,3 +441,286 @@ def _write_goals(loaded: lab.LoadedDomain, town: Town, folder: Path) -> None:
     database = loaded.search.town
     write_town(folder, database, generate_goals(database, len(loaded.goals), town.town_seed))
     err.print(f"wrote {folder}")
+
+
+#: Letters of a result that the screen shows; files have all of it.
+_SHOWN = 120
+
+
+@app.command()
+@click.argument(
+    "calls", type=PATH, metavar="CALLS.json", help='A JSON list of {"name": …, "arguments": {…}}; - for stdin.'
+)
+@click.option(
+    "--domain",
+    "domain",
+    required=True,
+    metavar="NAME|FOLDER",
+    shell_complete=TOOL_DOMAINS,
+    help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
+)
+@click.option("--task", "task", metavar="ID", help="Begin with the state in which this task starts.")
+@bundle(output=TableOutput)
+def call(calls: Path, domain: str, task: str | None, output: TableOutput) -> None:
+    """Call tools of a domain on a fresh copy of its records: each outcome and result, and the records that changed.
+
+    Code in a domain's folder runs with your permissions.
+    """
+    from copy import deepcopy
+
+    wanted = tools.read_calls(calls)
+    loaded = tools.load_tool_domain(domain, root=data.data_folder().root)
+    begun = loaded.task(task) if task is not None else None
+    if task is not None and begun is None:
+        raise DialgaugeError(f"there is no task '{task}'.{nearest(task, [each.id for each in loaded.tasks])}")
+    world = loaded.world(begun)
+    started = deepcopy(world.changes())
+    outcomes = world.call_all(wanted)
+    ended = world.changes()
+    after = {key: ended[key] if key in ended else loaded.record(key) for key in {**started, **ended}}
+    before = {key: started[key] if key in started else loaded.record(key) for key in after}
+    changed = {key: record for key, record in after.items() if record != before[key]}
+
+    def tables(most: int | None) -> list[rendering.Table]:
+        made = rendering.Table(f"Calls in {loaded.name}", ["#", "tool", "outcome", "result"])
+        for number, (each, outcome) in enumerate(zip(wanted, outcomes, strict=True), 1):
+            made.add(number, each.name, "ok" if outcome.ok else "error", _short(outcome.text, most))
+        records = rendering.Table("What changed", ["record", "field", "before", "after"])
+        for key, record in changed.items():
+            was = before[key]
+            if was is None or record is None:
+                records.add(key, None, _shown(was, most), _shown(record, most))
+                continue
+            for field, old, new in tools.field_changes(was, record):
+                records.add(key, field, _shown(old, most), _shown(new, most))
+        return [made, records] if changed else [made]
+
+    output.show(tables(_SHOWN), in_file=tables(None) if output.table else None)
+    output.document(
+        "lab-call",
+        {
+            "domain": loaded.name,
+            "outcome": ["ok" if outcome.ok else "error" for outcome in outcomes],
+            "results": [outcome.result for outcome in outcomes],
+            "reasons": [outcome.reason or None for outcome in outcomes],
+            "changed": changed,
+        },
+    )
+
+
+def _shown(value: Any, most: int | None) -> str | None:
+    return None if value is None else _short(msgspec.json.encode(value).decode(), most)
+
+
+def _short(text: str, most: int | None) -> str:
+    return text if most is None or len(text) <= most else f"{text[:most]}…"
+
+
+#: A person may talk as long as they like.
+_ENDLESS = 1_000_000
+
+
+@app.command()
+@click.option("--as", "me", type=click.Choice(["user", "system"]), default="user", help="Which side you play.")
+@click.option("--goal", "goal", metavar="ID", help="The goal. Default: the first.")
+@click.option(
+    "--channel",
+    "channel",
+    default="clean",
+    metavar="NAME|FILE",
+    shell_complete=CHANNELS,
+    help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file.",
+)
+@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for conversations and resampling.")
+@click.option("--wide", "wide", is_flag=True, help="Show every column, however wide the table gets.")
+@bundle(agents=Agents, town=Town)
+def chat(
+    me: Literal["user", "system"], goal: str | None, channel: str, seed: int, wide: bool, agents: Agents, town: Town
+) -> None:
+    """Talk to a system with a goal in mind, or answer a simulated user in the system's place.
+
+    As the user you see the goal and end the conversation with `exit`. As the system you see what the user says.
+    Database calls are listed at the end.
+    """
+    out.wide = wide
+    from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
+
+    loaded = town.open()
+    chosen = lab.goal_named(loaded, goal) if goal else loaded.goals[0]
+    config = lab.LabConfig(
+        user=agent_spec(*agents.given("user"), "user", channel),
+        system=agent_spec(*agents.given("system"), "system", channel),
+        level="text",
+        seed=seed,
+        limits=Limits(exchanges=_ENDLESS),
+    )
+    lab.check_setting(config, loaded.search.domain)
+    scenario = lab.lab_scenario(loaded.search, chosen, config, ontology=loaded.search.tracked)
+    ask = line_reader("you> ")
+    if me == "user":
+        out.print(lab.one_goal_table(loaded, chosen.id).render("terminal"))
+        out.print("Say what you want, in your own words; 'exit' to stop.")
+        system = _SystemThatAsks(config.system.make(), loaded.search.domain)
+        held = converse(KeyboardUser(ask, out.print, raw=True), system, scenario)
+    else:
+        out.print("Answer the user; 'exit' to stop.")
+        held = converse(config.user.make(), KeyboardSystem(ask, out.print), scenario)
+    _tell_calls(held)
+    if held.outcome is not None and held.outcome.reason == AGENT_ERROR:
+        raise DialgaugeError(held.outcome.details[EXPLANATION])
+
+
+class _SystemThatAsks:
+    """A system that tells a person when it understood nothing, and what it can do."""
+
+    def __init__(self, system: agents.Agent, domain: Domain) -> None:
+        self._system, self._domain = system, domain
+        self.name = system.name
+
+    def start(self, context: Any) -> None:
+        self._system.start(context)
+
+    def respond(self, turn: Turn | None) -> agents.Reply:
+        reply = self._system.respond(turn)
+        if reply.heard != () or reply.turn is None or reply.done:  # None: it does not say what it heard
+            return reply
+        return replace(
+            reply, turn=replace(reply.turn, text=f"Sorry, I did not understand that. {_offers(self._domain)}")
+        )
+
+
+def _offers(domain: Domain) -> str:
+    """What can be asked of a domain, in words."""
+    offers = []
+    for service in domain.services.values():
+        wishes = [f"by {', '.join(service.informable)}"] if service.informable else []
+        answers = [f"asking for {', '.join(service.answer)}"] if service.answer else []
+        bookings = [f"booking with {', '.join(service.takes)}"] if service.takes else []
+        details = "; ".join([*wishes, *answers, *bookings])
+        offers.append(f"{service.title} ({details})" if details else service.title)
+    return f"I can help with {', '.join(offers)}."
+
+
+def _tell_calls(held: Dialogue) -> None:
+    for turn in held.turns:
+        for call in turn.calls or ():
+            given = ", ".join(f"{slot}={value}" for slot, value in call.arguments.items())
+            result = "".join(f" {name} {value}" for name, value in call.result.items())
+            out.print(f"  {call.name} {call.domain} ({given}): {call.outcome_words}{result}")
+
+
+@options
+class StudiedAgents(Agents):
+    """The agents, of which the system is made to misunderstand."""
+
+    system: str = option(
+        "--system",
+        default="rule-system",
+        metavar="AGENT",
+        shell_complete=AGENTS,
+        help="System whose understanding is degraded.",
+    )
+
+
+@app.command()
+@click.option(
+    "-n", "--count", "count", type=Whole(2, 100_000), help="Number of goals. Default: all, or 200 drawn ones."
+)
+@click.option(
+    "--errors",
+    "errors",
+    default="drop,value,relabel,insert",
+    metavar="KINDS",
+    shell_complete=names_of("agents.town", "ERROR_KINDS", several=True),
+    help="Kinds of NLU error, comma-separated: drop, value, relabel, insert.",
+)
+@click.option(
+    "--rates", "rates", default="0.02,0.05,0.1,0.2,0.4", metavar="SHARES", help="Error rates, comma-separated."
+)
+@click.option(
+    "--level",
+    "level",
+    type=click.Choice(["act", "text"]),
+    default="act",
+    help="What the agents exchange: dialogue acts or text.",
+)
+@click.option("--exchanges", "exchanges", type=Whole(1, 10_000), default=20, help="Maximum exchanges per conversation.")
+@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for conversations and resampling.")
+@click.option(
+    "--resamples",
+    "resamples",
+    type=Whole(1, 1_000_000),
+    default=1000,
+    help="Bootstrap resamples of goals for the 95% intervals.",
+)
+@click.option(
+    "--workers",
+    "workers",
+    type=Whole(0, 512),
+    default=1,
+    help="Number of workers; 0 for one per core. Results do not depend on it.",
+)
+@bundle(agents=StudiedAgents, town=Town, output=AlwaysStoredOutput)
+def study(
+    count: int | None,
+    errors: str,
+    rates: str,
+    level: Literal["act", "text"],
+    exchanges: int,
+    seed: int,
+    resamples: int,
+    workers: int,
+    agents: StudiedAgents,
+    town: Town,
+    output: AlwaysStoredOutput,
+) -> None:
+    """Degrade the system's understanding by kind and rate, and see which tracking measure predicts success.
+
+    The same users pursue the same goals under every condition. The run is always stored; rerun an interrupted command
+    to resume it.
+    """
+    loaded = town.open(count)
+    config = lab_config_from(
+        user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, trials=1,
+        seed=seed, exchanges=exchanges, seconds=300.0,
+    )  # fmt: skip
+    conditions = lab.channel_conditions(config.system, [kind.strip() for kind in errors.split(",")], _shares(rates))
+    store = runs.Store(output.store)
+    results = lab.run_study(
+        loaded, config, conditions, store=store, workers=workers, resamples=resamples, progress=OnScreen()
+    )
+    output.present(results, "lab-study", tables=results.tables())
+
+
+def _shares(text: str) -> list[float]:
+    try:
+        shares = [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        shares = []
+    if not shares or not all(0 < share <= 1 for share in shares):
+        raise DialgaugeError(f"--rates expects comma-separated rates, each > 0 and ≤ 1 (got '{text}')")
+    return list(dict.fromkeys(shares))
+
+
+@app.command()
+@click.argument("run", type=RUN, help="Run id, system, tag or latest.")
+@click.option("--dialogue", "dialogue", metavar="ID", help="Show one conversation, with the turns that are evidence.")
+@click.option(
+    "--limit", "limit", type=Whole(0), default=20, help="Rows to show of each list; 0 for all. Files have all."
+)
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+@bundle(output=TableOutput)
+def blame(run: str, dialogue: str | None, limit: int, store: Path | None, output: TableOutput) -> None:
+    """Show whose fault each failure in a 'lab run' was: the first broken link from goal to outcome, with the turns."""
+    blamed = runs.Store(store).open(run)
+    lab.require_blame(blamed)
+    if dialogue is not None:
+        output.show(lab.blame_explanation(blamed, dialogue))
+    elif tables := lab.blame_tables(blamed, listed=True):
+        output.show([*tables, lab.blame_list(blamed, limit or None)], in_file=[*tables, lab.blame_list(blamed)])
+    elif output.json is None and output.table is None:
+        out.print("No conversation in this run failed.")
+    if output.json is not None:
+        output.document("lab-blame", lab.blame_document(blamed))

@@ -1,195 +1,284 @@
-"""How a command declares what it takes.
+"""How commands declare options: types that check their values, and bundles that several commands take.
 
-    app = application("State-tracking scores.")
+@options
+class Output:
+    json: Path | None = option("--json", type=FILE, help="Write JSON.")
 
-    @app.command()
-    def score(
-        files: Annotated[list[str], Argument(metavar="PRED...", help="Prediction files.")],
-        seed: Annotated[int, Option("--seed", "-s", min=0, help="Seed of the resampling.")] = 0,
-    ) -> None:
-        ...
-
-A command of a group may have a file of its own: in ``cli/lab_blame.py`` the decorator ``@command()`` makes a function
-the command ``dialgauge lab blame``, where ``cli/lab.py`` has ``app = application("...", parts=__name__)``.
-
-A parameter may also be a bundle: a Struct whose fields are such options, for what several commands take together
-(``cli/common.py`` has the usual ones). ``cli/parse.py`` reads calls by these declarations, ``cli/help_pages.py`` and
-``cli/completion.py`` show them, and ``cli/project_file.py`` takes defaults for them.
+@app.command()
+@click.argument("files", nargs=-1, required=True)
+@bundle(output=Output)
+def score(files: tuple[str, ...], output: Output) -> int:
+    ...
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import importlib
-import sys
-from collections.abc import Callable, Mapping, Sequence
+import math
+import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
+from typing import Any, TypeVar, dataclass_transform
 
-if TYPE_CHECKING:
-    from dialgauge.cli.choices import KnownNames
+import click
+from click.shell_completion import CompletionItem
 
-Command = TypeVar("Command", bound=Callable[..., object])
+from dialgauge.errors import DialgaugeError
 
-#: What asks for the help page of any command or group; no command may use these for anything else.
-HELP_OPTIONS = ("-h", "--help")
+Command = TypeVar("Command", bound=Callable[..., Any])
+Bundle = TypeVar("Bundle")
 
-
-class Settings(TypedDict, total=False):
-    """What is declared of a parameter besides its names."""
-
-    help: str
-    #: What stands for the value on the help page.
-    metavar: str
-    min: float
-    max: float
-    #: Whether the bounds themselves are no values.
-    exclusive: bool
-    #: A usual value, where the bounds alone are no help.
-    example: float
-    #: The reason for the lower bound, where a user may wonder.
-    why: str
-    #: The names that it may be.
-    known: KnownNames
-    #: Options that it cannot be given together with; those that the command does not have do not matter. A bundle
-    #: declares for all its options by a class variable of this name.
-    not_with: tuple[str, ...]
-    #: Options one of which must be given in its absence, and none together with it.
-    unless: tuple[str, ...]
-    #: Why others have no use beside it: the beginning of the sentence that says which to leave out.
-    alone: str
-    #: The option that it has no meaning without.
-    needs: str
+#: Whole numbers from here on are not exact everywhere.
+_HUGE = 2**53
 
 
-class Declaration:
-    """The names of a parameter on the command line, and its settings."""
-
-    def __init__(self, *names: str, **settings: Unpack[Settings]) -> None:
-        self.names = names
-        self.settings = settings
+class Advanced(click.Option):
+    """A rare option, which stands at the end of the help page."""
 
 
-class Option(Declaration):
-    """A parameter given by name. Unless named, ``per_dialogue`` is ``--per-dialogue``."""
+def option(*names: str, default: Any = None, **settings: Any) -> Any:
+    """A field of a bundle that is an option; the same settings as those of ``click.option``."""
+    if settings.get("multiple"):
+        default = default or ()
+    elif settings.get("is_flag"):
+        default = bool(default)
+    return dataclasses.field(default=default, metadata={"names": names, "settings": settings})
 
 
-class AlwaysOn(Option):
-    """A flag for what the command does anyway: a script may ask for it in the same way everywhere."""
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
+def options(cls: type[Bundle]) -> type[Bundle]:
+    """Make a class whose fields are options a bundle."""
+    return dataclasses.dataclass(frozen=True, kw_only=True)(cls)
 
 
-#: The most of something that a command makes when asked to: far above any use, and below what fills a machine's memory
-#: or starts a hundred thousand processes. docs/decisions/command-line.md.
-MOST = {
-    "raters": 1_000,
-    "goals": 100_000,
-    "trials": 100,
-    "dialogues": 100_000,
-    "dialogues read": 10_000_000,
-    "exchanges": 10_000,
-    "turns": 1_000_000,
-    "epochs": 10_000,
-    "seeds": 1_000,
-    "resamples": 1_000_000,
-    "workers": 512,
-}
+def bundle(**bundles: type[Any]) -> Callable[[Command], Command]:
+    """Add the options of bundles to a command, which gets each bundle as one value."""
+
+    def decorate(command: Command) -> Command:
+        fields = {name: dataclasses.fields(cls) for name, cls in bundles.items()}
+
+        @functools.wraps(command)
+        def call(**given: Any) -> Any:
+            made = {
+                name: cls(**{field.name: given.pop(field.name) for field in fields[name]})
+                for name, cls in bundles.items()
+            }
+            return command(**given, **made)
+
+        decorated: Any = call
+        for field in reversed([field for own in fields.values() for field in own]):
+            decorated = click.option(
+                *field.metadata["names"], field.name, default=field.default, **field.metadata["settings"]
+            )(decorated)
+        return decorated  # type: ignore[no-any-return]
+
+    return decorate
 
 
-class WholeNumber(Option):
-    """An option that says how many ``of`` something the command makes; its upper bound is that of :data:`MOST`."""
-
-    def __init__(self, *names: str, of: str, **settings: Unpack[Settings]) -> None:
-        settings["max"] = MOST[of]
-        super().__init__(*names, **settings)
-
-
-class OutputFile(Option):
-    """An option that names a file to write: what cannot be written is refused before the command begins."""
-
-
-class OutputFolder(Option):
-    """The same for a folder that files are written into."""
-
-
-class Argument(Declaration):
-    """A parameter given by its place."""
+def typed_options(*names: str) -> list[str]:
+    """Those of the current command's options that were typed, by their long names; all unless some are named."""
+    context = click.get_current_context(silent=True)
+    return (
+        []
+        if context is None
+        else [
+            long_name(parameter)
+            for parameter in context.command.params
+            if (not names or parameter.name in names)
+            and context.get_parameter_source(parameter.name) is click.core.ParameterSource.COMMANDLINE
+        ]
+    )
 
 
-class CommandGroup:
-    """The commands behind one word, as in ``dialgauge lab run``; a group of one command needs no second word."""
-
-    def __init__(self, help: str, also: Mapping[str, str] | None = None, parts: str = "") -> None:
-        self.help = help
-        self.own: dict[str, Callable[..., object]] = {}
-        #: Another word for a command, to the command.
-        self.also = dict(also or {})
-        self._module = parts
-        self._modules = _part_modules(parts) if parts else []
-
-    @property
-    def commands(self) -> dict[str, Callable[..., object]]:
-        """All commands in the order of the help page: those of the group's own file first."""
-        made = dict(self.own)
-        for module in self._modules:
-            made |= _part(module)
-        return made
-
-    @property
-    def single(self) -> bool:
-        """Is the word a command by itself?"""
-        return not self._modules and len(self.own) == 1
-
-    def find(self, name: str) -> Callable[..., object] | None:
-        """A command by name; imports only the file it is in."""
-        module = f"{self._module}_{name.replace('-', '_')}"
-        known = self.own.get(name) or (_part(module).get(name) if module in self._modules else None)
-        return known or self.commands.get(name)
-
-    def usual(self, words: Sequence[str]) -> list[str]:
-        """The words with an alias of a command replaced by its name."""
-        return [self.also.get(words[0], words[0]), *words[1:]] if words else []
-
-    def command(self, name: str | None = None) -> Callable[[Command], Command]:
-        """Register a function under a name; unless given, its own."""
-        return _registering(self.own, name)
+def refuse(why: str, *bundles: type[Any], names: Iterable[str] = ()) -> None:
+    """An error where options were typed, of bundles or by name, that have no effect on these inputs."""
+    fields = [field.name for each in bundles for field in dataclasses.fields(each)]
+    if unfit := typed_options(*fields, *names):
+        raise DialgaugeError(f"{why}; leave out {', '.join(unfit)}")
 
 
-#: The commands in files of their own, by the module of each.
-_PARTS: dict[str, dict[str, Callable[..., object]]] = {}
+def long_name(parameter: click.Parameter) -> str:
+    """``--measures`` of an option, ``PRED...`` of an argument."""
+    if isinstance(parameter, click.Argument):
+        return parameter.human_readable_name
+    return next((name for name in parameter.opts if name.startswith("--")), parameter.opts[0])
 
 
-def command(name: str | None = None) -> Callable[[Command], Command]:
-    """Make a function the command of a group that its file is named after: ``cli/lab_blame.py`` is of ``lab``."""
-
-    def register(function: Command) -> Command:
-        return _registering(_PARTS.setdefault(function.__module__, {}), name)(function)
-
-    return register
+# Types of values
 
 
-def application(help: str, also: Mapping[str, str] | None = None, *, parts: str = "") -> CommandGroup:
-    """What a command's module calls ``app``; ``also`` are other words for its commands.
+class Whole(click.IntRange):
+    """A whole number within bounds."""
 
-    ``parts`` is the module itself where commands of the group have files of their own, which are imported when needed.
-    """
-    return CommandGroup(help, also, parts)
+    name = "n"
 
-
-def _part(module: str) -> dict[str, Callable[..., object]]:
-    """The commands in a file of their own."""
-    importlib.import_module(module)
-    return _PARTS.get(module, {})
-
-
-def _registering(commands: dict[str, Callable[..., object]], name: str | None) -> Callable[[Command], Command]:
-    def register(function: Command) -> Command:
-        commands[name or function.__name__.lower().replace("_", "-")] = function
-        return function
-
-    return register
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number; one beyond 2^53 is refused."""
+        number: int = super().convert(value, param, ctx)
+        if abs(number) >= _HUGE:
+            self.fail(f"{number} must be below 2^53.", param, ctx)
+        return number
 
 
-def _part_modules(module: str) -> list[str]:
-    """The modules beside a group's own whose names begin with its name, in alphabetical order."""
-    package, _, word = module.rpartition(".")
-    files = (file for folder in sys.modules[package].__path__ for file in Path(folder).glob(f"{word}_*.py"))
-    return [f"{package}.{name}" for name in sorted(file.stem for file in files)]
+class Real(click.FloatRange):
+    """A number within bounds, neither infinite nor NaN."""
+
+    name = "n"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{number} is not a number that can be counted with.", param, ctx)
+        return number
+
+
+class InputPath(click.ParamType[Path]):
+    """A file or folder to read; whoever reads it says whether it is there."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path."""
+        if not str(value):
+            self.fail("it must name a file or folder.", param, ctx)
+        if "\0" in str(value):
+            self.fail("a name cannot hold the character 0.", param, ctx)
+        return Path(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The shell's own completion of file names."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+class OutputFile(InputPath):
+    """A file to write: what cannot be written is refused before the command begins."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path, after a look whether it can be written."""
+        from dialgauge.files import check_output
+
+        path = super().convert(value, param, ctx)
+        if ctx is None or not ctx.resilient_parsing:
+            check_output(path)
+        return path
+
+
+class OutputFolder(InputPath):
+    """A folder to write into."""
+
+    name = "folder"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path, after a look whether it can be written into."""
+        from dialgauge.files import check_writable
+
+        path = super().convert(value, param, ctx)
+        if ctx is None or not ctx.resilient_parsing:
+            check_writable(path)
+        return path
+
+
+class RunName(click.ParamType[str]):
+    """A stored run; completed by id."""
+
+    name = "run"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The ids in the store."""
+        store = Path(ctx.params.get("store") or os.environ.get("DIALGAUGE_RUNS") or "runs")
+        ids = sorted(path.parent.name for path in store.glob("*/run.json")) if store.is_dir() else []
+        return [CompletionItem(each) for each in ids if each.startswith(incomplete)]
+
+
+PATH, FILE, FOLDER, RUN = InputPath(), OutputFile(), OutputFolder(), RunName()
+
+# Names that a room knows, for completion
+
+Complete = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def known(names: Callable[[], Iterable[str]], *, several: bool = False, ending: str = "") -> Complete:
+    """Complete by known names; ``several`` are separated by commas, ``ending`` follows each: ``JGA=50%``."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        done, comma, rest = incomplete.rpartition(",") if several else ("", "", incomplete)
+        return [f"{done}{comma}{name}{ending}" for name in names() if name.startswith(rest)]
+
+    return complete
+
+
+def names_of(module: str, name: str, *, several: bool = False) -> Complete:
+    """Complete by a list, a dictionary or the answer of a function of a room's face."""
+
+    def names() -> Iterable[str]:
+        found = getattr(importlib.import_module(f"dialgauge.{module}"), name)
+        return list(found() if callable(found) else found)
+
+    return known(names, several=several)
+
+
+def measures_of(*families: str, several: bool = True, ending: str = "") -> Complete:
+    """Complete by the measures of some families, or of all."""
+
+    def names() -> list[str]:
+        from dialgauge import measures
+
+        chosen = families or measures.families()
+        return list(dict.fromkeys(name for family in chosen for name in measures.cards(family)))
+
+    return known(names, several=several, ending=ending)
+
+
+def _writable() -> list[str]:
+    from dialgauge import formats
+
+    return [
+        name
+        for name, format_ in formats.formats().items()
+        if isinstance(format_, formats.DialogueFormat) and format_.writes
+    ]
+
+
+def _behaviours() -> list[str]:
+    from dialgauge import users
+
+    return [*users.LABELS, *users.REASONS]
+
+
+def _explained_measures() -> list[str]:
+    from dialgauge import measures
+
+    return [*measures.families(), *measures.cards()]
+
+
+def _datasets() -> Iterable[str]:
+    from dialgauge import data
+
+    return data.catalogue().names()
+
+
+AGENTS = names_of("agents", "agent_names")
+BEHAVIOURS = known(_behaviours)
+DATASETS = known(_datasets)
+EXPLAINED_MEASURES = known(_explained_measures)
+FORMATS = names_of("formats", "formats")
+KINDS = names_of("kinds", "run_kinds")
+MODELS = names_of("rankers", "ranker_names")
+PROFILES = names_of("values", "profile_names")
+TOOL_DOMAINS = names_of("worlds.tools", "installed_domains")
+WORLDS = names_of("worlds.restaurant", "BUILT_IN")
+WRITABLE_FORMATS = known(_writable)
+
+
+def named_settings(given: Iterable[str], option: str) -> dict[str, str]:
+    """Settings given as NAME=VALUE."""
+    settings = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise DialgaugeError(f"{option} expects NAME=VALUE (got '{text}')")
+        settings[key.strip().replace("-", "_")] = value.strip()
+    return settings

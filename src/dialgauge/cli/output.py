@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge import comparison, presentation, rendering, runs
 from dialgauge.cli import common, writing
-from dialgauge.cli.parse import changed_options
+from dialgauge.cli.options import PATH, option, options, typed_options
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
 from dialgauge.errors import DialgaugeError
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 
+#: Options that read from the store or write to it themselves, by click's names.
+_USE_STORE = ("from_runs", "from_run", "fail_on_drop", "view")
 #: Sets of dialogues, such as the splits of a task, up to which each has its verdict.
 _MOST_VERDICTS = 3
 
@@ -40,21 +43,31 @@ class OnScreen(Progress):
             yield advance
 
 
-class Output(common.DrawnOutput, frozen=True):
+@options
+class Output(common.DrawnOutput):
     """Where results go. What cannot be written is refused before the work begins."""
 
-    run: common.RunOption = False
-    store: common.StoreOption = None
+    run: bool = option(
+        "--run", is_flag=True, help="Store the results in the run store, one run per system. --store implies it."
+    )
+    store: Path | None = option(
+        "--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.run or self.always:
+        if self.stores:
             runs.Store(self.store).check_writable()
 
     @property
     def always(self) -> bool:
         """Whether runs are stored without being asked for."""
         return False
+
+    @property
+    def stores(self) -> bool:
+        """Whether runs are stored: a typed --store means --run, unless it says where stored runs are."""
+        return self.run or self.always or typed_options("store", *_USE_STORE) == ["--store"]
 
     def present(
         self,
@@ -91,7 +104,7 @@ class Output(common.DrawnOutput, frozen=True):
             checked = checks.document() if checks else {}
             listed = writing.tables_document(in_all()) if schema == "tables" else {}
             writing.write_document(self.json, schema, {**(document or results.document)(), **listed, **checked})
-        if (self.run or self.always) and not all(run.stored for run in results.runs):
+        if self.stores and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:
             self.draw((figures or results.figures)())
@@ -106,20 +119,28 @@ class Output(common.DrawnOutput, frozen=True):
         return stored
 
 
-class AlwaysStoredOutput(Output, frozen=True):
+@options
+class AlwaysStoredOutput(Output):
     """The same for a command that always stores its runs."""
 
-    run: common.AlwaysRunOption = False
+    run: bool = option(
+        "--run",
+        is_flag=True,
+        help="Store the results in the run store. This command always does, with or without --run.",
+    )
 
     @property
     def always(self) -> bool:
         return True
 
 
-class ViewedOutput(Output, frozen=True):
+@options
+class ViewedOutput(Output):
     """The same for a command that also opens its runs in the explorer, which must be stored for that."""
 
-    view: common.ViewOption = False
+    view: bool = option(
+        "--view", is_flag=True, help="Store the results and open them in the explorer (Ctrl-C stops it)."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,9 +183,3 @@ def _verdict(runs: Sequence[Run], *, tested: bool) -> str:
         return f"{comparison.compare_runs(runs).verdict}."
     except DialgaugeError as why:
         return f"No verdict: {why}"
-
-
-def refuse(why: str, *bundles: object, **options: object) -> None:
-    """An error where options were given, in bundles or alone, that have no use for the inputs."""
-    if unfit := changed_options(*bundles, **options):
-        raise DialgaugeError(f"{why}; leave out {', '.join(unfit)}")

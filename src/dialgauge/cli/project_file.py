@@ -6,25 +6,22 @@
     [score]
     profile = "trade"
 
-What it says becomes words of the command line, before those that were typed, and is parsed as they are. It comes with a
-repository that somebody else may have written, so it can set no option that writes, overwrites, deletes, listens or
-sends: those are typed, or not given at all. docs/decisions/command-line.md.
+It becomes click's ``default_map``. It comes with a repository that somebody else may have written, so it can set no
+option that writes, overwrites, deletes, listens, sends or runs code: those are typed. docs/decisions/command-line.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import click
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import OutputFile, OutputFolder
-from dialgauge.cli.parse import named_options, unfit_value
+from dialgauge.cli.options import FILE, FOLDER, InputPath, long_name
 from dialgauge.errors import DialgaugeError, nearest
-
-if TYPE_CHECKING:
-    from dialgauge.cli.options import CommandGroup
-    from dialgauge.cli.parse import CommandParameter
 
 FILE_NAME = "dialgauge.toml"
 DEFAULTS = "defaults"
@@ -34,132 +31,100 @@ SHARED = (
     "measures", "missing", "pred-format", "profile", "resamples", "seed", "store", "town-seed", "unanswered", "wide",
     "workers",
 )  # fmt: skip
-#: Options that act beyond reading and computing, or that say where secrets go; files to write are known by their type.
+#: Options that act beyond reading and computing, that name code to run, or that say where secrets go.
 TYPED_ONLY = frozenset({
-    "accept-change", "address", "cassette", "endpoint", "engine", "force", "judge", "judge-set",
-    "key-env", "load", "port", "run", "set", "system-set", "url", "user-set", "view", "yes",
+    "accept-change", "address", "cassette", "domain", "endpoint", "engine", "force", "judge", "judge-set", "key-env",
+    "load", "load-tools", "port", "run", "set", "system", "system-set", "url", "user", "user-set", "view", "yes",
 })  # fmt: skip
 _LARGEST = 100_000
+_CODE = re.compile(r"\.py(:|$)")
 
 
 def find_project_file(folder: Path | None = None) -> Path | None:
     """The file in the current folder or, inside a repository, in the nearest parent up to its root."""
     try:
-        return _found(folder or Path.cwd())
+        folder = folder or Path.cwd()
+        if (folder / FILE_NAME).is_file():
+            return folder / FILE_NAME
+        inside = [folder, *folder.parents]
+        root = next((index for index, path in enumerate(inside) if (path / ".git").exists()), 0)
+        return next((path / FILE_NAME for path in inside[1 : root + 1] if (path / FILE_NAME).is_file()), None)
     except OSError:  # a folder that is gone, or that nobody may look into
         return None
 
 
-def _found(folder: Path) -> Path | None:
-    if (folder / FILE_NAME).is_file():
-        return folder / FILE_NAME
-    inside = [folder, *folder.parents]
-    root = next((index for index, path in enumerate(inside) if (path / ".git").exists()), 0)
-    return next((path / FILE_NAME for path in inside[1 : root + 1] if (path / FILE_NAME).is_file()), None)
+def project_defaults(command: click.Command, words: Sequence[str]) -> tuple[Path | None, dict[str, Any]]:
+    """The file, and the defaults that it sets for a command, by click's names."""
+    path = find_project_file()
+    if path is None:
+        return None, {}
+    try:
+        return path, _defaults(path, command, list(words))
+    except DialgaugeError as error:
+        raise error.at(file=str(path)) from error
 
 
-def read_project_file(path: Path) -> dict[str, Any]:
-    """The tables of the file; a section that is no command is an error."""
+def _defaults(path: Path, command: click.Command, words: list[str]) -> dict[str, Any]:
+    from dialgauge.cli.app import commands_of
+
     content = _parsed(path)
-    for problem in _section_problems(content):
-        raise DialgaugeError(problem, file=str(path))
-    return content
+    known = {long_name(each).removeprefix("--"): each for each in command.params if isinstance(each, click.Option)}
+    for name, section in content.items():
+        if name != DEFAULTS and name not in COMMANDS:
+            raise DialgaugeError(f"unknown section [{name}].{nearest(name, [DEFAULTS, *COMMANDS])}")
+        if not isinstance(section, dict):
+            raise DialgaugeError(f"'{name}' must be a section: write [{name}]")
+    for key in content.get(DEFAULTS, {}):
+        if key not in SHARED:
+            raise DialgaugeError(f"unknown key '{key}' in [{DEFAULTS}].{nearest(key, SHARED)}")
+    own: Any = content.get(words[0], {})
+    if len(words) > 1:
+        siblings = commands_of(words[0])
+        for name, section in own.items():
+            if f"{words[0]} {name}" not in siblings or not isinstance(section, dict):
+                hint = nearest(f"{words[0]}.{name}", [each.replace(" ", ".") for each in siblings])
+                raise DialgaugeError(f"unknown section or key '{words[0]}.{name}'.{hint}")
+        own = own.get(words[1], {})
+    for key in own:
+        if key not in known:
+            raise DialgaugeError(f"unknown key '{key}' in [{'.'.join(words)}].{nearest(key, known)}")
+    taken = {key: value for key, value in content.get(DEFAULTS, {}).items() if key in known} | own
+    return {str(known[key].name): _value(path, key, value, known[key]) for key, value in taken.items()}
 
 
 def _parsed(path: Path) -> dict[str, Any]:
-    """The content of the file, whatever it says."""
     import tomllib
 
     try:
         if path.stat().st_size > _LARGEST:
-            raise DialgaugeError(f"too large for a project file (over {_LARGEST:,} bytes)", file=str(path))
+            raise DialgaugeError(f"too large for a project file (over {_LARGEST:,} bytes)")
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DialgaugeError(f"not valid TOML: {error}", file=str(path)) from error
+        raise DialgaugeError(f"not valid TOML: {error}") from error
     except OSError as error:
-        raise DialgaugeError(f"cannot be read ({error.strerror})", file=str(path)) from error
+        raise DialgaugeError(f"cannot be read ({error.strerror})") from error
 
 
-def _section_problems(content: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the names of sections, and of what [defaults] sets."""
-    for name, section in content.items():
-        if name != DEFAULTS and name not in COMMANDS:
-            yield f"unknown section [{name}].{nearest(name, [DEFAULTS, *COMMANDS])}"
-        elif not isinstance(section, dict):
-            yield f"'{name}' must be a section: write [{name}]"
-        elif name == DEFAULTS:
-            unknown = [key for key in section if key not in SHARED]
-            yield from (f"unknown key '{key}' in [{DEFAULTS}].{nearest(key, SHARED)}" for key in unknown)
+def _value(path: Path, key: str, value: Any, option: click.Option) -> Any:
+    """A value as click takes it, checked as if it were typed; paths are relative to the file."""
+    values = value if isinstance(value, list) and option.multiple else [value]
+    if key in TYPED_ONLY or option.type is FILE or (option.type is FOLDER and key != "store"):
+        raise DialgaugeError(f"'{key}' cannot be set in a project file; type --{key} on the command line")
+    if any("\0" in str(each) for each in values):
+        raise DialgaugeError(f"'{key}' must be a text or a number")
+    if any(isinstance(each, str) and _CODE.search(each) for each in values):
+        raise DialgaugeError(f"'{key}' names code to run; type --{key} on the command line")
+    if option.is_flag != isinstance(value, bool) or any(isinstance(each, list | dict) for each in values):
+        raise DialgaugeError(f"'{key}' must be {'true or false' if option.is_flag else 'a text or a number'}")
+    if option.is_flag:
+        return value
+    try:
+        checked = [option.type.convert(_beside(path, each, option), option, None) for each in values]
+    except click.UsageError as error:
+        raise DialgaugeError(f"'{key}': {error.message}") from error
+    return checked if option.multiple else checked[0]
 
 
-def project_words(path: Path, group: CommandGroup, command: str, subcommand: str, typed: Collection[str]) -> list[str]:
-    """The words that the project file adds to a call: what it sets for the command and what was not typed."""
-    content = read_project_file(path)
-    options = _settable(group.find(subcommand) or group.commands[subcommand])
-    taken = {key: value for key, value in content.get(DEFAULTS, {}).items() if key in options}
-    section = _section(path, content, command, None if group.single else subcommand, group)
-    for key in section:
-        if key not in options:
-            called = command if group.single else f"{command}.{subcommand}"
-            raise DialgaugeError(f"unknown key '{key}' in [{called}].{nearest(key, options)}", file=str(path))
-    words: list[str] = []
-    for key, value in {**taken, **section}.items():
-        if problem := _unsafe(key, options[key]) or _unfit(value, options[key]):
-            raise DialgaugeError(f"'{key}' {problem}", file=str(path))
-        if f"--{key}" not in typed and _has_use(options[key], options.values(), typed):
-            words += _words(path, key, value, options[key])
-    return words
-
-
-def _has_use(option: CommandParameter, others: Iterable[CommandParameter], typed: Collection[str]) -> bool:
-    """Whether a default can stand beside what was typed."""
-    refused = [*option.not_with, *(other.long_name for other in others if option.long_name in other.not_with)]
-    return not any(name in typed for name in refused) and option.declaration.settings.get("needs") in {None, *typed}
-
-
-def _section(
-    path: Path, content: Mapping[str, Any], command: str, subcommand: str | None, group: CommandGroup
-) -> dict[str, Any]:
-    """What is said for one command; ``[tasks.score]`` where the command is a group."""
-    section = content.get(command, {})
-    if subcommand is None:
-        return dict(section)
-    for name, inner in section.items():
-        if name not in group.commands or not isinstance(inner, dict):
-            known = [f"{command}.{each}" for each in group.commands]
-            raise DialgaugeError(
-                f"unknown section or key '{command}.{name}'.{nearest(f'{command}.{name}', known)}", file=str(path)
-            )
-    return dict(section.get(subcommand, {}))
-
-
-def _settable(command: Callable[..., object]) -> dict[str, CommandParameter]:
-    """The options of a command by the names that the file has them under."""
-    named = named_options(command)
-    return {name.removeprefix("--"): option for name, option in named.items() if name.startswith("--")}
-
-
-def _unsafe(key: str, option: CommandParameter) -> str | None:
-    """Why a project file may not set this option, as the end of a sentence; None if it may."""
-    if key in TYPED_ONLY or isinstance(option.declaration, OutputFile | OutputFolder):
-        return f"cannot be set in a project file; type --{key} on the command line"
-    return None
-
-
-def _unfit(value: object, option: CommandParameter) -> str | None:
-    """Why a value is not of the option's type or not within its bounds, as the end of a sentence."""
-    if option.type is bool:
-        return None if isinstance(value, bool) else f"must be true or false (got {value!r})"
-    values = value if isinstance(value, list) and option.many else [value]
-    return next((problem for each in values if (problem := unfit_value(each, option))), None)
-
-
-def _words(path: Path, key: str, value: Any, option: CommandParameter) -> Iterator[str]:
-    """One key as words: ``--key=value``, several times for a list."""
-    if option.type is bool:
-        if value:
-            yield f"--{key}"
-        return
-    for word in value if isinstance(value, list) else [value]:
-        beside = option.type is Path or (isinstance(word, str) and word.startswith(("./", "../")))
-        yield f"--{key}={path.parent / str(word) if beside else word}"
+def _beside(path: Path, value: Any, option: click.Option) -> Any:
+    is_path = isinstance(option.type, InputPath) or (isinstance(value, str) and value.startswith(("./", "../")))
+    return str(path.parent / str(value)) if is_path and str(value) else value

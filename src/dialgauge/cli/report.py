@@ -3,35 +3,53 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+
+import click
 
 from dialgauge import explorer
-from dialgauge.cli import common, writing
-from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli import writing
+from dialgauge.cli.app import command
+from dialgauge.cli.options import FILE, PATH, RUN, Whole
 from dialgauge.cli.screen import err, out
 from dialgauge.runs import Store
 from dialgauge.text import plain
 
-app = application("Runs as one self-contained HTML file, and as Markdown.")
-
 _MAILABLE = 5_000_000
 
 
-@app.command()
-def report(
-    runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids, systems, tags or latest).")],
-    html: Annotated[Path, OutputFile("--out", "-o", help="HTML file to write.")] = Path("report.html"),
-    markdown: Annotated[Path | None, OutputFile(help="Also write a Markdown page; - for stdout.")] = None,
-    dialogues: Annotated[
-        int, Option("--dialogues", "-n", min=0, max=5000, help="Number of dialogues to include.")
-    ] = 40,
-    dialogue: Annotated[
-        list[str] | None,
-        Option(metavar="ID", help="Include this dialogue instead of selected ones; repeatable."),
-    ] = None,
-    title: Annotated[str, Option(help="Title of the page.")] = "",
-    redact: common.RedactOption = False,
-    store: common.StoreOption = None,
+@command("report")
+@click.argument(
+    "runs", nargs=-1, required=True, metavar="RUN...", type=RUN, help="Runs (ids, systems, tags or latest)."
+)
+@click.option("-o", "--out", "html", type=FILE, default=Path("report.html"), help="HTML file to write.")
+@click.option("--markdown", "markdown", type=FILE, help="Also write a Markdown page; - for stdout.")
+@click.option("-n", "--dialogues", "dialogues", type=Whole(0, 5000), default=40, help="Number of dialogues to include.")
+@click.option(
+    "--dialogue",
+    "dialogue",
+    multiple=True,
+    metavar="ID",
+    help="Include this dialogue instead of selected ones; repeatable.",
+)
+@click.option("--title", "title", default="", show_default=False, help="Title of the page.")
+@click.option(
+    "--redact",
+    "redact",
+    is_flag=True,
+    help="Replace personal data, found by its shape, by field names in tool calls, and by what users know.",
+)
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+def app(
+    runs: tuple[str, ...],
+    html: Path,
+    markdown: Path | None,
+    dialogues: int,
+    dialogue: tuple[str, ...],
+    title: str,
+    redact: bool,
+    store: Path | None,
 ) -> None:
     """Write runs as one self-contained HTML file: answers, scores, charts and selected dialogues.
 

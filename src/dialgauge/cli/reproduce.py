@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from dialgauge.cli.babi_options import tell
-from dialgauge.cli.choices import names_of
-from dialgauge.cli.common import DrawnOutput, StoreOption
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, application
+import click
+
+from dialgauge.cli.app import EXIT_INCOMPLETE, command
+from dialgauge.cli.common import DrawnOutput
+from dialgauge.cli.options import FILE, PATH, Whole, bundle, names_of
+from dialgauge.cli.output import OnScreen
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.writing import write_file, write_table_file
 from dialgauge.errors import DialgaugeError
@@ -27,50 +29,58 @@ from dialgauge.reproduce import (
 )
 from dialgauge.text import counted
 
-app = application("What the papers printed, what dialgauge computes from the data it finds, and a verdict.")
 
-
-@app.command()
-def main(
-    paper: Annotated[str, Argument(known=names_of("reproduce", "PAPERS"), help=f"Paper: {', '.join(PAPERS)}.")],
-    data: Annotated[
-        Path | None,
-        Option(metavar="FOLDER", help="Dataset folder. Default: $DIALGAUGE_DATA, else that of 'data get'."),
-    ] = None,
-    fresh: Annotated[bool, Option(help="Retrain the learned models (babi only; takes over an hour).")] = False,
-    seeds: Annotated[
-        int | None,
-        WholeNumber(of="seeds", min=1, needs="--fresh", help="With --fresh: seeds per learned model. Default: 3."),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        WholeNumber(
-            of="workers", min=0, needs="--fresh", help="With --fresh: worker processes; 0 for one per core. Default: 1."
-        ),
-    ] = None,
-    preset: Annotated[
-        Literal["default", "paper"] | None,
-        Option(
-            metavar="NAME",
-            help="Learned models trained our way (default) or as the paper says (paper); babi only. Default: both.",
-        ),
-    ] = None,
-    keep: Annotated[
-        Path | None, OutputFile(needs="--fresh", help="With --fresh: write the accuracies of each seed to a file.")
-    ] = None,
-    ratings: Annotated[
-        Path | None, Option(help="Ratings of the FGA paper's 100 dialogues (CSV: dialogue, rater, rating; fga only).")
-    ] = None,
-    system: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME=FILE",
-            help="Predictions for the MultiWOZ 2.1 test set, for example SOM-DST=mine.json (fga and rsa); repeatable.",
-        ),
-    ] = None,
-    store: StoreOption = None,
-    markdown: Annotated[Path | None, OutputFile(help="Also write a Markdown page; - for stdout.")] = None,
-    *,
+@command("reproduce")
+@click.argument("paper", shell_complete=names_of("reproduce", "PAPERS"), help=f"Paper: {', '.join(PAPERS)}.")
+@click.option(
+    "--data",
+    "data",
+    type=PATH,
+    metavar="FOLDER",
+    help="Dataset folder. Default: $DIALGAUGE_DATA, else that of 'data get'.",
+)
+@click.option("--fresh", "fresh", is_flag=True, help="Retrain the learned models (babi only; takes over an hour).")
+@click.option("--seeds", "seeds", type=Whole(1, 1000), help="With --fresh: seeds per learned model. Default: 3.")
+@click.option(
+    "--workers", "workers", type=Whole(0, 512), help="With --fresh: worker processes; 0 for one per core. Default: 1."
+)
+@click.option(
+    "--preset",
+    "preset",
+    type=click.Choice(["default", "paper"]),
+    help="Learned models trained our way (default) or as the paper says (paper); babi only. Default: both.",
+)
+@click.option("--keep", "keep", type=FILE, help="With --fresh: write the accuracies of each seed to a file.")
+@click.option(
+    "--ratings",
+    "ratings",
+    type=PATH,
+    help="Ratings of the FGA paper's 100 dialogues (CSV: dialogue, rater, rating; fga only).",
+)
+@click.option(
+    "--system",
+    "system",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Predictions for the MultiWOZ 2.1 test set, for example SOM-DST=mine.json (fga and rsa); repeatable.",
+)
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+@click.option("--markdown", "markdown", type=FILE, help="Also write a Markdown page; - for stdout.")
+@bundle(output=DrawnOutput)
+def app(
+    paper: str,
+    data: Path | None,
+    fresh: bool,
+    seeds: int | None,
+    workers: int | None,
+    preset: Literal["default", "paper"] | None,
+    keep: Path | None,
+    ratings: Path | None,
+    system: tuple[str, ...],
+    store: Path | None,
+    markdown: Path | None,
     output: DrawnOutput,
 ) -> int:
     """Compute what a paper printed, listing missing data first. Nothing is downloaded.
@@ -78,7 +88,11 @@ def main(
     Exit code: 0 everything that can be computed was, 1 data is missing that 'dialgauge data get' can fetch, 2 nothing
     could be computed.
     """
-    training = Fresh(seeds or 3, 1 if workers is None else workers, store, preset or "default", tell) if fresh else None
+    training = (
+        Fresh(seeds or 3, 1 if workers is None else workers, store, preset or "default", OnScreen().say)
+        if fresh
+        else None
+    )
     with err.status(f"computing what {paper} printed") as status:
         reproduction = reproduce(
             paper,
@@ -87,7 +101,7 @@ def main(
             preset=preset,
             keep=keep,
             ratings=ratings,
-            systems=_named(system or ()),
+            systems=_named(system),
             tell=lambda step: _update(status, f"computing what {paper} printed: {step}"),
         )
     if markdown is not None:
@@ -118,7 +132,7 @@ def _update(status: object, text: str) -> None:
         update(text)
 
 
-def _named(systems: list[str] | tuple[()]) -> dict[str, Path]:
+def _named(systems: Sequence[str]) -> dict[str, Path]:
     """The files of --system by the names of their systems."""
     files = {}
     for text in systems:

@@ -7,13 +7,15 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from dialgauge import explorer, formats, rendering, runs
-from dialgauge.cli import common, writing
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli import writing
+from dialgauge.cli.app import EXIT_INCOMPLETE, command
 from dialgauge.cli.explore import missing_explorer
-from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.options import FILE, FORMATS, PATH, TOOL_DOMAINS
 from dialgauge.cli.output import OnScreen
 from dialgauge.cli.screen import err, out
 
@@ -28,24 +30,41 @@ _MOST_LINES, _WIDTH = 25, 80
 _LONG_NAME, _MOST_ROWS = 40, 16
 _DETAIL, _DETAIL_OF_ONE = "--detail has the whole review of each log.", "--detail has the whole review."
 
-app = application("One page on an agent's log: what it is, whether it is what it says, whose fault its failures were.")
 
-
-@app.command()
-def review(
-    logs: Annotated[
-        list[str],
-        Argument(metavar="LOG...", help="Logs of agents in any known format: tau, chat messages, inspect, ..."),
-    ],
-    format: common.FormatOption = None,
-    domain: common.ReplayDomainOption = None,
-    tasks: common.JudgedTasksOption = None,
-    detail: Annotated[bool, Option(help="The whole review of every log, however many lines that takes.")] = False,
-    page: Annotated[
-        Path | None, OutputFile("--out", "-o", help="The page. Default: review-NAME.html in the store.")
-    ] = None,
-    store: common.StoreOption = None,
-    json: common.JsonOption = None,
+@command("review")
+@click.argument(
+    "logs",
+    nargs=-1,
+    required=True,
+    metavar="LOG...",
+    help="Logs of agents in any known format: tau, chat messages, inspect, ...",
+)
+@click.option(
+    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+)
+@click.option(
+    "--domain",
+    "domain",
+    metavar="NAME|FOLDER",
+    shell_complete=TOOL_DOMAINS,
+    help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
+)
+@click.option("--tasks", "tasks", type=PATH, help="Tasks to judge by. Default: those of the log or domain.")
+@click.option("--detail", "detail", is_flag=True, help="The whole review of every log, however many lines that takes.")
+@click.option("-o", "--out", "page", type=FILE, help="The page. Default: review-NAME.html in the store.")
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+@click.option("--json", "json", type=FILE, help="Write JSON to FILE; - for stdout, without tables.")
+def app(
+    logs: tuple[str, ...],
+    format: str | None,
+    domain: str | None,
+    tasks: Path | None,
+    detail: bool,
+    page: Path | None,
+    store: Path | None,
+    json: Path | None,
 ) -> int:
     """Store a log as a run, write its page, and print at most 25 lines: how complete and consistent the log is, how
     often the agent passes, which tasks are unfair, whose fault failures were, and which conversations to read first.
@@ -116,8 +135,8 @@ def _reading_lines(review: Review, commands: Sequence[str], *, short: bool) -> l
     if not commands:
         return ["Read first, on the page:", *(line for each in readings for line in _shown(f"  {each}", short=short))]
     lines = ["Read first (each command opens one at the message named):"]
-    for reading, command in zip(readings, commands, strict=True):
-        lines += [*_shown(f"  {reading}", short=short), command]
+    for reading, opening in zip(readings, commands, strict=True):
+        lines += [*_shown(f"  {reading}", short=short), opening]
     return lines
 
 
@@ -155,7 +174,7 @@ def _commands(review: Review, opened: runs.Store, store: Path | None) -> list[st
     run, where = opened.short_id(review.run.id), f" --store {shlex.quote(str(store))}" if store else ""
     numbers = range(1, len(review.readings) + 1)
     each = [f"dialgauge explore {run} --read {number}{where}" for number in numbers]
-    return [f"    {writing.typed_command(command)}" for command in each or [f"dialgauge explore {run}{where}"]]
+    return [f"    {writing.typed_command(line)}" for line in each or [f"dialgauge explore {run}{where}"]]
 
 
 def several_lines(reviews: Sequence[Review], opened: runs.Store, store: Path | None, room: int) -> list[str]:

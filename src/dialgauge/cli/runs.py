@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
+
+import click
 
 from dialgauge import explorer, presentation
 from dialgauge.cli import common, writing
-from dialgauge.cli.choices import KINDS
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, OutputFolder, application
+from dialgauge.cli.app import EXIT_INCOMPLETE, group
+from dialgauge.cli.options import FOLDER, KINDS, PATH, RUN, Whole, bundle
 from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
@@ -18,7 +19,7 @@ from dialgauge.rendering import SCORES_IN_LIST, SHARE, Column, Table, Value, pla
 from dialgauge.runs import Annotations, Manifest, Run, Store, plain as as_json
 from dialgauge.text import counted
 
-app = application("The run store: one folder per stored measurement, with run.json and Parquet tables.", parts=__name__)
+app = group("runs", "The run store: one folder per stored measurement, with run.json and Parquet tables.")
 
 #: Facts about a run that are not shown in a table, where they would be folded.
 _WHOLE = ("command", "folder")
@@ -27,12 +28,12 @@ _LONGEST = 36
 
 
 @app.command("list")
-def list_runs(
-    kind: Annotated[str | None, Option(known=KINDS, help="Only runs of this kind, for example tracking.")] = None,
-    store: common.StoreOption = None,
-    *,
-    output: common.TableOutput,
-) -> None:
+@click.option("--kind", "kind", shell_complete=KINDS, help="Only runs of this kind, for example tracking.")
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+@bundle(output=common.TableOutput)
+def list_runs(kind: str | None, store: Path | None, output: common.TableOutput) -> None:
     """List all runs, oldest first, and name damaged ones."""
     opened = Store(store)
     survey = opened.survey()
@@ -52,13 +53,15 @@ def list_runs(
 
 
 @app.command()
-def show(
-    run: common.RunArgument,
-    limit: Annotated[int, Option(min=0, help="Rows to show of each table; 0 for all. Files have as many.")] = 5,
-    store: common.StoreOption = None,
-    *,
-    output: common.TableOutput,
-) -> None:
+@click.argument("run", type=RUN, help="Run id, system, tag or latest.")
+@click.option(
+    "--limit", "limit", type=Whole(0), default=5, help="Rows to show of each table; 0 for all. Files have as many."
+)
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+@bundle(output=common.TableOutput)
+def show(run: str, limit: int, store: Path | None, output: common.TableOutput) -> None:
     """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
     opened = Store(store)
     stored = opened.open(run)
@@ -84,17 +87,16 @@ def show(
 
 
 @app.command()
+@click.argument("run", type=RUN, help="Run id, system, tag or latest.")
+@click.option("--tag", "tag", multiple=True, metavar="TAG", help="Tag for the run; repeatable.")
+@click.option("--dialogue", "dialogue", metavar="ID", help="Annotate this dialogue instead of the run.")
+@click.option("--label", "label", multiple=True, metavar="LABEL", help="Label for the dialogue; repeatable.")
+@click.option("--note", "note", help="Note on the run or the dialogue.")
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
 def annotate(
-    run: common.RunArgument,
-    tag: Annotated[
-        list[str] | None, Option(metavar="TAG", not_with=("--dialogue",), help="Tag for the run; repeatable.")
-    ] = None,
-    dialogue: Annotated[str | None, Option(metavar="ID", help="Annotate this dialogue instead of the run.")] = None,
-    label: Annotated[
-        list[str] | None, Option(metavar="LABEL", needs="--dialogue", help="Label for the dialogue; repeatable.")
-    ] = None,
-    note: Annotated[str | None, Option(help="Note on the run or the dialogue.")] = None,
-    store: common.StoreOption = None,
+    run: str, tag: tuple[str, ...], dialogue: str | None, label: tuple[str, ...], note: str | None, store: Path | None
 ) -> None:
     """Tag and annotate a run, or label and annotate one of its dialogues.
 
@@ -105,7 +107,7 @@ def annotate(
 
     dialgauge runs annotate RUN --dialogue MUL0001 --label "wrong area" --label "user gave up"
     """
-    if tag is None and label is None and note is None:
+    if not tag and not label and note is None:
         raise DialgaugeError("nothing to annotate: give --tag, --label or --note")
     opened = Store(store)
     if dialogue is None:
@@ -115,11 +117,12 @@ def annotate(
 
 
 @app.command()
-def tag(
-    run: common.RunArgument,
-    tags: Annotated[list[str], Argument(metavar="TAG...", help="Tags to add to the run.")],
-    store: common.StoreOption = None,
-) -> None:
+@click.argument("run", type=RUN, help="Run id, system, tag or latest.")
+@click.argument("tags", nargs=-1, required=True, metavar="TAG...", help="Tags to add to the run.")
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+def tag(run: str, tags: tuple[str, ...], store: Path | None) -> None:
     """Give a run a name of your own. Commands accept the tag in place of a run, meaning the newest one that has it.
 
     dialgauge runs tag latest baseline
@@ -128,13 +131,19 @@ def tag(
 
 
 @app.command()
-def rm(
-    runs: Annotated[
-        list[str], Argument(metavar="RUN", help="Runs (ids, systems, tags or latest), or names of unfinished work.")
-    ],
-    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-    store: common.StoreOption = None,
-) -> None:
+@click.argument(
+    "runs",
+    nargs=-1,
+    required=True,
+    metavar="RUN",
+    type=RUN,
+    help="Runs (ids, systems, tags or latest), or names of unfinished work.",
+)
+@click.option("-y", "--yes", "yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+def rm(runs: tuple[str, ...], yes: bool, store: Path | None) -> None:
     """Delete runs permanently."""
     opened = Store(store)
     names = list(dict.fromkeys(opened.resolve(name, unfinished=True) for name in runs))
@@ -146,12 +155,18 @@ def rm(
 
 
 @app.command()
-def export(
-    runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids or unique prefixes).")],
-    target: Annotated[Path, OutputFolder("--out", "-o", help="Run store to copy them to.")],
-    redact: common.RedactOption = False,
-    store: common.StoreOption = None,
-) -> None:
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=RUN, help="Runs (ids or unique prefixes).")
+@click.option("-o", "--out", "target", type=FOLDER, required=True, help="Run store to copy them to.")
+@click.option(
+    "--redact",
+    "redact",
+    is_flag=True,
+    help="Replace personal data, found by its shape, by field names in tool calls, and by what users know.",
+)
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+def export(runs: tuple[str, ...], target: Path, redact: bool, store: Path | None) -> None:
     """Copy runs with their dialogues to another run store, to share them.
 
     With --redact, personal data that rules can find is replaced, and annotations are not copied.
@@ -184,9 +199,9 @@ class _Annotated:
         return self._known[run]
 
 
-def _texts(given: list[str] | None) -> list[str] | None:
+def _texts(given: Sequence[str]) -> list[str] | None:
     """The tags or labels of a command line, where a single empty one stands for none."""
-    return [] if given == [""] else given
+    return [] if list(given) == [""] else list(given) or None
 
 
 def _annotation_tables(written: Annotations) -> list[Table]:

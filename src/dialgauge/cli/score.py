@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Literal
 
-from msgspec import Struct
+import click
 
 from dialgauge import rendering, runs, stats, tracking
 from dialgauge.cli import common
-from dialgauge.cli.choices import PROFILES, measures_of
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.app import EXIT_INCOMPLETE, command
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
+from dialgauge.cli.options import (
+    FOLDER,
+    PATH,
+    PROFILES,
+    Whole,
+    bundle,
+    measures_of,
+    option,
+    options,
+    refuse,
+    typed_options,
+)
 from dialgauge.cli.output import OnScreen, ViewedOutput
-from dialgauge.cli.parse import changed_options
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
@@ -24,65 +34,56 @@ from dialgauge.text import counted
 #: In place of GOLD: each prediction file brings its own gold.
 SELF = "self"
 
-app = application("State-tracking scores of predicted against gold dialogue states.")
 
-
-class Views(Struct, frozen=True):
+@options
+class Views:
     """What is shown beside the scores, which takes turns or dialogues."""
 
-    not_with: ClassVar = common.DISTRIBUTED
-    by: Annotated[
-        list[Literal["domain", "service", "slot", "turn", "n-domains"]] | None,
-        Option(metavar="WHAT", help="Break scores down by domain, service, slot, turn or n-domains; repeatable."),
-    ] = None
-    rates: Annotated[
-        list[str] | None,
-        Option(
-            "--lambda",
-            metavar="DOMAIN=RATE",
-            help="Also show FGA with this λ for the domain, for example train=0.25; repeatable.",
-        ),
-    ] = None
-    faults: Annotated[bool, Option(help="Show errors by slot, confused values and first errors.")] = False
-    worst: common.WorstOption = 0
-    worst_by: Annotated[
-        str | None,
-        Option(
-            metavar="MEASURE",
-            known=measures_of("tracking", several=False),
-            needs="--worst",
-            help="Measure that ranks dialogues for --worst. Default: FGA@0.5 if computed, otherwise the first measure.",
-        ),
-    ] = None
-
-    dialogue: Annotated[list[str] | None, Option(metavar="ID", help="Show this dialogue turn by turn; repeatable.")] = (
-        None
+    by: tuple[Literal["domain", "service", "slot", "turn", "n-domains"], ...] = option(
+        "--by",
+        type=click.Choice(["domain", "service", "slot", "turn", "n-domains"]),
+        multiple=True,
+        help="Break scores down by domain, service, slot, turn or n-domains; repeatable.",
     )
-    correlation: Annotated[
-        Literal["pearson", "spearman", "kendall", "all"] | None,
-        Option(
-            metavar="KIND", help="Show correlations between measures in each system: pearson, spearman, kendall or all."
-        ),
-    ] = None
-    ratings: Annotated[
-        Path | None,
-        Option(help="Human ratings (CSV: dialogue, rater, rating): which measure, and which λ, fits them best."),
-    ] = None
-    rated: Annotated[
-        str | None,
-        Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
-    ] = None
+    rates: tuple[str, ...] = option(
+        "--lambda",
+        multiple=True,
+        metavar="DOMAIN=RATE",
+        help="Also show FGA with this λ for the domain, for example train=0.25; repeatable.",
+    )
+    faults: bool = option("--faults", is_flag=True, help="Show errors by slot, confused values and first errors.")
+    worst: int = option(
+        "--worst", type=Whole(0), default=0, help="Show the N worst dialogues, and what is wrong in each."
+    )
+    worst_by: str | None = option(
+        "--worst-by",
+        metavar="MEASURE",
+        shell_complete=measures_of("tracking", several=False),
+        help="Measure that ranks dialogues for --worst. Default: FGA@0.5 if computed, otherwise the first measure.",
+    )
 
-    sheets: Annotated[
-        Path | None,
-        OutputFolder("--rating-sheets", help="Write sheets of sampled dialogues for people to rate, and a table."),
-    ] = None
-    sample: Annotated[
-        int, WholeNumber(of="dialogues", min=1, needs="--rating-sheets", help="Dialogues to draw for --rating-sheets.")
-    ] = 50
-    raters: Annotated[
-        int, WholeNumber(of="raters", min=1, needs="--rating-sheets", help="Raters to leave room for in the table.")
-    ] = 3
+    dialogue: tuple[str, ...] = option(
+        "--dialogue", multiple=True, metavar="ID", help="Show this dialogue turn by turn; repeatable."
+    )
+    correlation: Literal["pearson", "spearman", "kendall", "all"] | None = option(
+        "--correlation",
+        type=click.Choice(["pearson", "spearman", "kendall", "all"]),
+        help="Show correlations between measures in each system: pearson, spearman, kendall or all.",
+    )
+    ratings: Path | None = option(
+        "--ratings",
+        type=PATH,
+        help="Human ratings (CSV: dialogue, rater, rating): which measure, and which λ, fits them best.",
+    )
+    rated: str | None = option(
+        "--rated", metavar="SYSTEM", help="Which system was rated, if the ratings file does not say."
+    )
+
+    sheets: Path | None = option(
+        "--rating-sheets", type=FOLDER, help="Write sheets of sampled dialogues for people to rate, and a table."
+    )
+    sample: int = option("--sample", type=Whole(1, 100_000), default=50, help="Dialogues to draw for --rating-sheets.")
+    raters: int = option("--raters", type=Whole(1, 1000), default=3, help="Raters to leave room for in the table.")
 
     def domain_rates(self) -> dict[str, float]:
         """The λ of each domain."""
@@ -110,25 +111,22 @@ class Views(Struct, frozen=True):
         return [*worst, *(text for dialogue in self.dialogue or () for text in results.explain(dialogue))]
 
 
-class SgdOptions(Struct, frozen=True):
+@options
+class SgdOptions:
     """The official scores of SGD."""
 
-    not_with: ClassVar = ("--from", *common.DISTRIBUTED)
-    schema: Annotated[Path | None, Option(help="SGD schema: also compute the official SGD scores.")] = None
-    train_schema: Annotated[
-        Path | None, Option(needs="--schema", help="SGD training schema: separates seen from unseen services.")
-    ] = None
-    sgd_matching: Annotated[
-        Literal["levenshtein", "difflib", "exact"] | None,
-        Option(
-            metavar="NAME",
-            needs="--schema",
-            help="How SGD's non-categorical values are compared: levenshtein (default), difflib or exact.",
-        ),
-    ] = None
-    sgd_across_turn: Annotated[
-        bool, Option(needs="--schema", help="Multiply SGD joint scores over the services of a turn.")
-    ] = False
+    schema: Path | None = option("--schema", type=PATH, help="SGD schema: also compute the official SGD scores.")
+    train_schema: Path | None = option(
+        "--train-schema", type=PATH, help="SGD training schema: separates seen from unseen services."
+    )
+    sgd_matching: Literal["levenshtein", "difflib", "exact"] | None = option(
+        "--sgd-matching",
+        type=click.Choice(["levenshtein", "difflib", "exact"]),
+        help="How SGD's non-categorical values are compared: levenshtein (default), difflib or exact.",
+    )
+    sgd_across_turn: bool = option(
+        "--sgd-across-turn", is_flag=True, help="Multiply SGD joint scores over the services of a turn."
+    )
 
     def scoring(self) -> tracking.SgdScoring | None:
         """How they are computed, if they are asked for."""
@@ -139,62 +137,78 @@ class SgdOptions(Struct, frozen=True):
         )
 
 
-class Intervals(Struct, frozen=True):
+@options
+class Intervals:
     """How intervals are made."""
 
-    no_intervals: Annotated[
-        bool, Option(not_with=("--from",), help="Skip confidence intervals, as --resamples 0 does.")
-    ] = False
-    resamples: common.ResamplesOption = 1000
-    seed: common.SeedOption = 0
+    no_intervals: bool = option(
+        "--no-intervals", is_flag=True, help="Skip confidence intervals, as --resamples 0 does."
+    )
+    resamples: int = option(
+        "--resamples",
+        type=Whole(0, 1_000_000),
+        default=1000,
+        help="Bootstrap resamples for the 95% intervals; 0 for none.",
+    )
+    seed: int = option("--seed", type=Whole(0), default=0, help="Random seed for resampling.")
 
 
-@app.command()
-def score(
-    files: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="[GOLD] PRED...",
-            not_with=("--from",),
-            help="The gold file, then prediction files, in any known format, each FILE or NAME=FILE. A single file, "
-            "or 'self' in place of GOLD, uses the gold states inside the prediction files; a GOLD file takes "
-            "precedence.",
-        ),
-    ] = None,
-    from_runs: common.FromRunsOption = None,
-    measures: Annotated[
-        list[str] | None,
-        Option(
-            "--measures",
-            "-m",
-            metavar="NAMES",
-            known=measures_of("tracking"),
-            not_with=("--from",),
-            help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' for every one.",
-        ),
-    ] = None,
-    profile: Annotated[
-        list[str] | None,
-        Option(
-            "--profile",
-            "-p",
-            metavar="NAME|FILE",
-            known=PROFILES,
-            not_with=("--from",),
-            help="Value-matching rules: a profile name or a YAML file; repeatable.",
-        ),
-    ] = None,
-    sensitivity: Annotated[
-        bool,
-        Option(
-            not_with=("--from", *common.DISTRIBUTED),
-            help="Score the first measure under plain, canon and their variants too; show what each rule changes.",
-        ),
-    ] = False,
-    ontology: Annotated[
-        Path | None, Option(not_with=("--from",), help="Slot inventory for profiles without one.")
-    ] = None,
-    *,
+@command("score")
+@click.argument(
+    "files",
+    nargs=-1,
+    metavar="[GOLD] PRED...",
+    help="The gold file, then prediction files, in any known format, each FILE or NAME=FILE. A single file, or "
+    "'self' in place of GOLD, uses the gold states inside the prediction files; a GOLD file takes precedence.",
+)
+@click.option(
+    "--from",
+    "from_runs",
+    multiple=True,
+    metavar="RUN",
+    help="Show a stored run instead of scoring (id, system, tag or latest); repeatable.",
+)
+@click.option(
+    "-m",
+    "--measures",
+    "measures",
+    multiple=True,
+    metavar="NAMES",
+    shell_complete=measures_of("tracking"),
+    help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' for every one.",
+)
+@click.option(
+    "-p",
+    "--profile",
+    "profile",
+    multiple=True,
+    metavar="NAME|FILE",
+    shell_complete=PROFILES,
+    help="Value-matching rules: a profile name or a YAML file; repeatable.",
+)
+@click.option(
+    "--sensitivity",
+    "sensitivity",
+    is_flag=True,
+    help="Score the first measure under plain, canon and their variants too; show what each rule changes.",
+)
+@click.option("--ontology", "ontology", type=PATH, help="Slot inventory for profiles without one.")
+@bundle(
+    views=Views,
+    inputs=common.Inputs,
+    sgd=SgdOptions,
+    intervals=Intervals,
+    output=ViewedOutput,
+    gates=Gates,
+    placement=common.Placement,
+)
+def app(
+    files: tuple[str, ...],
+    from_runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    profile: tuple[str, ...],
+    sensitivity: bool,
+    ontology: Path | None,
     views: Views,
     inputs: common.Inputs,
     sgd: SgdOptions,
@@ -214,13 +228,23 @@ def score(
     gate = gates.gate(
         output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None, scores_files=not from_runs
     )
+    if sgd.schema is None:
+        refuse("SGD's scores need --schema FILE", SgdOptions)
     where, rates = placement.place, views.domain_rates()
+    if from_runs:
+        scoring = ("files", "measures", "profile", "sensitivity", "ontology", "run")
+        refuse(
+            "--from shows a run that is already scored",
+            common.Inputs, SgdOptions, Intervals, common.Placement, names=scoring,
+        )  # fmt: skip
+    if where.asked:
+        refuse("with --engine only sums come back from the workers", Views, SgdOptions, names=("sensitivity",))
     score_file: Callable[[str], runs.Run] | None = None
     if views.worst_by:
         tracking.ranking_measure(views.worst_by)
     if from_runs:
         results = tracking.TrackingRuns(runs.Store(output.store).open(from_run) for from_run in from_runs)
-        if looks := changed_options(views):
+        if looks := typed_options(*(field.name for field in fields(Views))):
             results.require_turns(", ".join(looks))
     else:
         if sgd.schema is None:

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
 
 from dialgauge import report
 from dialgauge.cli import common, writing
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.app import command
+from dialgauge.cli.options import PATH, RUN, Whole, bundle
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
 
-app = application("Everything there is to see of a stored run: scores, tables, dialogues.")
-
-
-@app.command()
-def show(
-    run: Annotated[str, Argument(metavar="RUN", help="Stored run: its id or the beginning, system, tag or latest.")],
-    by: Annotated[
-        list[str] | None, Option(metavar="X", help="Show the scores by domain, slot, turn, ...; repeatable.")
-    ] = None,
-    only: Annotated[list[str] | None, Option(metavar="TABLE", help="Show only this table; repeatable.")] = None,
-    worst: Annotated[int, Option(min=0, metavar="N", help="List the N worst dialogues with their errors.")] = 0,
-    dialogue: Annotated[
-        list[str] | None, Option(metavar="ID", help="Show this dialogue turn by turn; repeatable.")
-    ] = None,
-    all: Annotated[bool, Option(help="Show all tables, all rows and folded texts.")] = False,
-    store: common.StoreOption = None,
-    *,
+@command("show")
+@click.argument("run", type=RUN, help="Its id or the beginning, system, tag or latest.")
+@click.option("--by", multiple=True, metavar="X", help="Show the scores by domain, slot, turn, ...; repeatable.")
+@click.option("--only", multiple=True, metavar="TABLE", help="Show only this table; repeatable.")
+@click.option("--worst", type=Whole(0), default=0, help="List the N worst dialogues with their errors.")
+@click.option("--dialogue", multiple=True, metavar="ID", help="Show this dialogue turn by turn; repeatable.")
+@click.option("--all", is_flag=True, help="Show all tables, all rows and folded texts.")
+@click.option("--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
+@bundle(output=common.DrawnOutput)
+def app(
+    run: str,
+    by: tuple[str, ...],
+    only: tuple[str, ...],
+    worst: int,
+    dialogue: tuple[str, ...],
+    all: bool,
+    store: Path | None,
     output: common.DrawnOutput,
 ) -> None:
     """Show a stored run.
@@ -35,7 +39,7 @@ def show(
     Without options: its scores, the tables that matter most, and a sentence.
     """
     opened = Store(store).open(run)
-    page = _page(opened, [*(f"by-{name}" for name in by or ()), *(only or ())], worst, dialogue or [], everything=all)
+    page = _page(opened, [*(f"by-{name}" for name in by), *only], worst, dialogue, everything=all)
     if run != opened.id:
         err.print(f"{run}: run {opened.id}", style="dim")
     if output.json is not None:
@@ -48,7 +52,7 @@ def show(
         out.page(page, everything=all)
 
 
-def _page(run: Run, tables: list[str], worst: int, dialogues: list[str], *, everything: bool) -> report.Page:
+def _page(run: Run, tables: list[str], worst: int, dialogues: Sequence[str], *, everything: bool) -> report.Page:
     """The page that the options ask for; they exclude each other."""
     asked = [
         name for name, given in (("--by or --only", tables), ("--worst", worst), ("--dialogue", dialogues)) if given

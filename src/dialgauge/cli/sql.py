@@ -6,14 +6,15 @@ import sys
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
+import click
 import msgspec
 
 from dialgauge import rendering
 from dialgauge.cli import common, writing
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, OutputFile, application
+from dialgauge.cli.app import EXIT_INCOMPLETE, command
+from dialgauge.cli.options import FILE, PATH, Whole, bundle
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
@@ -22,19 +23,25 @@ from dialgauge.runs import Store
 if TYPE_CHECKING:
     import polars
 
-app = application("SQL over all stored runs.")
 
 _SHOWN = 100
 
 
-@app.command()
-def sql(
-    query: Annotated[str, Argument(help="One SELECT (DuckDB SQL); - to read it from stdin.")],
-    csv: Annotated[Path | None, OutputFile(help="Write all rows as CSV; - for stdout.")] = None,
-    parquet: Annotated[Path | None, OutputFile(help="Write all rows as Parquet; - for stdout.")] = None,
-    limit: common.GivenLimitOption = None,
-    store: common.StoreOption = None,
-    *,
+@command("sql")
+@click.argument("query", help="One SELECT (DuckDB SQL); - to read it from stdin.")
+@click.option("--csv", "csv", type=FILE, help="Write all rows as CSV; - for stdout.")
+@click.option("--parquet", "parquet", type=FILE, help="Write all rows as Parquet; - for stdout.")
+@click.option("--limit", "limit", type=Whole(0), help="Rows to show of each list; 0 for all. Files have all.")
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+@bundle(output=common.TableOutput)
+def app(
+    query: str,
+    csv: Path | None,
+    parquet: Path | None,
+    limit: int | None,
+    store: Path | None,
     output: common.TableOutput,
 ) -> None:
     """Query all stored runs with one SELECT.

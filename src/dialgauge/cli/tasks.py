@@ -5,72 +5,79 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import click
 import msgspec
-from msgspec import Struct
 
 from dialgauge import data, formats, rendering, runs, tasks
 from dialgauge.cli import common, writing
-from dialgauge.cli.choices import TOOL_DOMAINS, measures_of
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.app import EXIT_INCOMPLETE, group
+from dialgauge.cli.common import TableOutput
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.options import Argument, Option, application
-from dialgauge.cli.output import OnScreen, Output, refuse
-from dialgauge.cli.screen import Screen, err, out
+from dialgauge.cli.options import (
+    FORMATS,
+    PATH,
+    TOOL_DOMAINS,
+    Whole,
+    bundle,
+    measures_of,
+    option,
+    options,
+    refuse,
+)
+from dialgauge.cli.output import OnScreen, Output
+from dialgauge.cli.screen import Screen, err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import plain
+from dialgauge.worlds import tools
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
-app = application(
-    "Was the job done? Responses scored against the user's goal and the database; agent results over trials.",
-    parts=__name__,
+
+app = group(
+    "tasks", "Was the job done? Responses scored against the user's goal and the database; agent results over trials."
 )
 
 
-DatabaseFolder = Annotated[
-    Path | None, Option(metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD.")
-]
-Domains = Annotated[
-    Literal["file", "state", "placeholders"] | None,
-    Option(
-        metavar="MODE",
-        help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
-        "names). Default: file if every turn has active_domains, else state.",
-    ),
-]
-UnansweredOption = Annotated[
-    Literal["skip", "fail"], Option(metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail.")
-]
-Strict = Annotated[bool, Option(help="Reject files where only some turns have states or active_domains.")]
-
-
-class ResponseReading(Struct, frozen=True):
+@options
+class ResponseReading:
     """How responses are read."""
 
-    not_with: ClassVar = ("--from",)
-    database: DatabaseFolder = None
-    domains: Domains = None
-    strict: Strict = False
+    database: Path | None = option(
+        "--database", type=PATH, metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."
+    )
+    domains: Literal["file", "state", "placeholders"] | None = option(
+        "--domains",
+        type=click.Choice(["file", "state", "placeholders"]),
+        help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
+        "names). Default: file if every turn has active_domains, else state.",
+    )
+    strict: bool = option(
+        "--strict", is_flag=True, help="Reject files where only some turns have states or active_domains."
+    )
 
 
-class Responses(ResponseReading, frozen=True):
+@options
+class Responses(ResponseReading):
     """How responses are scored."""
 
-    unanswered: UnansweredOption = "skip"
-    references: Annotated[
-        Path | None, Option(help="Your own BLEU references (JSON): dialogue id to list of texts.")
-    ] = None
-    references_are: Annotated[
-        Literal["raw", "clean"] | None,
-        Option(
-            metavar="KIND",
-            help="Kind of --references: raw (placeholders in brackets) or clean (used as is).",
-        ),
-    ] = None
-    no_human: Annotated[bool, Option(help="Leave out the scores of the human responses.")] = False
+    unanswered: Literal["skip", "fail"] = option(
+        "--unanswered",
+        type=click.Choice(["skip", "fail"]),
+        default="skip",
+        help="Dialogues without responses: skip (as mwzeval does) or fail.",
+    )
+    references: Path | None = option(
+        "--references", type=PATH, help="Your own BLEU references (JSON): dialogue id to list of texts."
+    )
+    references_are: Literal["raw", "clean"] | None = option(
+        "--references-are",
+        type=click.Choice(["raw", "clean"]),
+        help="Kind of --references: raw (placeholders in brackets) or clean (used as is).",
+    )
+    no_human: bool = option("--no-human", is_flag=True, help="Leave out the scores of the human responses.")
 
     @property
     def scoring(self) -> dict[str, object]:
@@ -87,59 +94,78 @@ class Responses(ResponseReading, frozen=True):
 
 
 @app.command()
+@click.argument(
+    "files",
+    nargs=-1,
+    metavar="GOLD PRED... | RESULTS...",
+    help="The MultiWOZ file with goals, then one response file (mwzeval format) per system, FILE or NAME=FILE; or "
+    "one or more logs of agents (chat messages, inspect, OpenTelemetry, Langfuse, tau), files or folders.",
+)
+@click.option(
+    "-m",
+    "--measures",
+    "measures",
+    multiple=True,
+    metavar="NAMES",
+    shell_complete=measures_of("tasks", "trials"),
+    help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: 'domains', "
+    "'richness', 'all'.",
+)
+@click.option(
+    "--tasks",
+    "tasks",
+    type=PATH,
+    help="Grade agent results again under another version of their tasks, and show what flips.",
+)
+@click.option(
+    "--domain",
+    "domain",
+    metavar="NAME|FOLDER",
+    shell_complete=TOOL_DOMAINS,
+    help="Tool domain for --tasks. Default: airline or retail, if the log is from there.",
+)
+@click.option(
+    "--judge",
+    "judge",
+    multiple=True,
+    metavar="FILE",
+    help="Verdicts of graders on agent results (as for 'tasks judges'): pass^k under each, and the log's.",
+)
+@click.option("--by", "by", type=click.Choice(["domain"]), help="Break Inform and Success down by domain.")
+@click.option(
+    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+)
+@click.option(
+    "--worst", "worst", type=Whole(0), default=0, help="Show the N worst dialogues, and what is wrong in each."
+)
+@click.option(
+    "--from",
+    "from_runs",
+    multiple=True,
+    metavar="RUN",
+    help="Show a stored run instead of scoring (id, system, tag or latest); repeatable.",
+)
+@click.option(
+    "--resamples",
+    "resamples",
+    type=Whole(0, 1_000_000),
+    default=1000,
+    help="Bootstrap resamples for the 95% intervals; 0 for none.",
+)
+@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for resampling.")
+@bundle(responses=Responses, output=Output, gates=Gates)
 def score(
-    files: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="GOLD PRED... | RESULTS...",
-            not_with=("--from",),
-            help="The MultiWOZ file with goals, then one response file (mwzeval format) per system, FILE or NAME=FILE; "
-            "or one or more logs of agents (chat messages, inspect, OpenTelemetry, Langfuse, tau), files or folders.",
-        ),
-    ] = None,
-    measures: Annotated[
-        list[str] | None,
-        Option(
-            "--measures",
-            "-m",
-            metavar="NAMES",
-            known=measures_of("tasks", "trials"),
-            not_with=("--from",),
-            help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: "
-            "'domains', 'richness', 'all'.",
-        ),
-    ] = None,
-    tasks: Annotated[
-        Path | None,
-        Option(
-            not_with=("--from", "--measures", "--by", "--worst", "--run", "--format"),
-            help="Grade agent results again under another version of their tasks, and show what flips.",
-        ),
-    ] = None,
-    domain: Annotated[
-        str | None,
-        Option(
-            metavar="NAME|FOLDER",
-            known=TOOL_DOMAINS,
-            needs="--tasks",
-            help="Tool domain for --tasks. Default: airline or retail, if the log is from there.",
-        ),
-    ] = None,
-    judge: Annotated[
-        list[str] | None,
-        Option(
-            metavar="FILE",
-            not_with=("--from", "--tasks"),
-            help="Verdicts of graders on agent results (as for 'tasks judges'): pass^k under each, and the log's.",
-        ),
-    ] = None,
-    by: Annotated[Literal["domain"] | None, Option(help="Break Inform and Success down by domain.")] = None,
-    format: common.FormatOption = None,
-    worst: common.WorstOption = 0,
-    from_runs: common.FromRunsOption = None,
-    resamples: common.ResamplesOption = 1000,
-    seed: common.SeedOption = 0,
-    *,
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    tasks: Path | None,
+    domain: str | None,
+    judge: tuple[str, ...],
+    by: Literal["domain"] | None,
+    format: str | None,
+    worst: int,
+    from_runs: tuple[str, ...],
+    resamples: int,
+    seed: int,
     responses: Responses,
     output: Output,
     gates: Gates,
@@ -152,19 +178,23 @@ def score(
     Exit code: 0 all dialogues were answered, 1 some were not and were left out, do not belong to their tasks, or are
     most likely no trials of one agent, 2 nothing could be scored, 3 a --fail-under or --fail-on-drop check failed.
     """
+    if from_runs:
+        scoring = ("files", "measures", "tasks", "domain", "judge", "format", "resamples", "seed", "run")
+        refuse("--from shows a run that is already scored", Responses, names=scoring)
     if tasks is not None:
+        refuse("--tasks grades results again", names=("measures", "by", "worst", "run", "format", "judge"))
         return _grade_again(files or [], tasks, domain, resamples, seed, output)
     gate = gates.gate(output.store, kinds=("tasks", "trials"), scores_files=not from_runs)
     how: dict[str, Any] = {"resamples": resamples, "seed": seed, "progress": OnScreen()}
     stored = _opened(from_runs or (), output.store)
     if all(run.kind == "trials" for run in stored) if stored else format or (files and _are_results(files)):
-        refuse("agent results are already scored", responses, by=by, worst=worst)
+        refuse("agent results are already scored", Responses, names=("by", "worst"))
         scored = _scored_results(
             stored, files or [], {**how, "measures": measures or (), "judges": judge or (), "format": format}
         )
         _print_coverage(scored.results.runs, out if output.on_screen else err)
     else:
-        refuse("graders judge agent results", judge=judge)
+        refuse("graders judge agent results", names=("judge",))
         named = [*(measures or ["default"]), *(["domains"] if by else [])]
         scored = _scored_responses(stored, files, by, {**how, **responses.scoring, "measures": named})
         for note in scored.results.notes:
@@ -223,16 +253,24 @@ def _print_coverage(runs: Sequence[Run], screen: Screen) -> None:
 
 
 @app.command()
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    metavar="[GOLD PRED] DIALOGUE",
+    help="The files, unless --from names a stored run, and the dialogue id.",
+)
+@click.option(
+    "--from", "from_run", metavar="RUN", help="Show a stored run instead of scoring (id, system, tag or latest)."
+)
+@click.option(
+    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+)
+@bundle(reading=ResponseReading, output=common.TableOutput)
 def explain(
-    names: Annotated[
-        list[str],
-        Argument(
-            metavar="[GOLD PRED] DIALOGUE", help="The files, unless --from names a stored run, and the dialogue id."
-        ),
-    ],
-    from_run: common.FromOption = None,
-    store: common.StoreOption = None,
-    *,
+    names: tuple[str, ...],
+    from_run: str | None,
+    store: Path | None,
     reading: ResponseReading,
     output: common.TableOutput,
 ) -> None:
@@ -248,6 +286,7 @@ def explain(
             "stored run (dialgauge tasks explain DIALOGUE --from RUN)"
         )
     if from_run is not None:
+        refuse("--from shows a run that is already scored", ResponseReading)
         results = tasks.TaskRuns(_opened([from_run], store))
     else:
         gold, systems = _named(files)
@@ -323,3 +362,149 @@ def _grade_again(
     output.document("tasks-regrade", {"tasks": str(tasks), "logs": msgspec.to_builtins(graded)})
     whole = all(not (each.other_instruction or each.missing or each.open) for each in graded)
     return 0 if whole else EXIT_INCOMPLETE
+
+
+@app.command()
+@click.argument("results", nargs=-1, help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone.")
+@click.option(
+    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+)
+@click.option(
+    "--domain",
+    "domain",
+    metavar="NAME|FOLDER",
+    shell_complete=TOOL_DOMAINS,
+    help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
+)
+@click.option("--tasks", "tasks", type=PATH, help="Tasks to judge by. Default: those of the log or domain.")
+@click.option(
+    "--limit", "limit", type=Whole(0), default=20, help="Rows to show of each list; 0 for all. Files have all."
+)
+@bundle(output=common.TableOutput)
+def audit(
+    results: tuple[str, ...],
+    format: str | None,
+    domain: str | None,
+    tasks: Path | None,
+    limit: int,
+    output: common.TableOutput,
+) -> int:
+    """Replay recorded calls without a language model, and report what a pass rate hides.
+
+    Checks whether each conversation belongs to its task, compares recorded with replayed verdicts, splits pass^k by
+    whether anything must change, and lists unfair tasks. Code in a domain's folder runs with your permissions. Exit
+    code: 0 the log is consistent, 1 conversations do not belong to their tasks or verdicts do not replay.
+    """
+    from dialgauge.tasks import audit_document, audit_logs, audit_task_set, log_tables, task_set_tables
+
+    if not results and domain is None and tasks is None:
+        raise DialgaugeError("name a results file, or tasks to audit: --domain NAME|FOLDER, --tasks FILE")
+    root = data.data_folder().root
+    named = formats.named_files(results) if results else {}
+    with progress_bar("auditing", len(named)) as advance:
+        logs = audit_logs(named, domain=domain, tasks=tasks, root=root, format=format, advance=advance)
+    task_set = audit_task_set(logs, domain=domain, tasks=tasks, root=root)
+    same = tools.same_logs((each.name, each.integrity) for each in logs)
+    screen = out if output.on_screen else err
+    for each in logs:
+        if each.plan is not None and each.plan.missing:
+            screen.print(f"{each.name}: {each.plan.sentence()}.")
+        for sentence in tools.integrity_sentences(each.name, each.integrity):
+            screen.print(sentence)
+    for names in same:
+        screen.print(f"{' and '.join(names)} are the same log under different names.")
+    if logs:
+        screen.print()
+    about_tasks = task_set_tables(task_set)
+    shown = [table for each in logs for table in log_tables(each, limit or None)]
+    in_file = [table for each in logs for table in log_tables(each)]
+    output.show([*shown, *about_tasks], in_file=[*in_file, *about_tasks])
+    output.document("tasks-audit", audit_document(task_set, logs, same))
+    sound = all(not each.integrity.foreign and not each.contradicted for each in logs)
+    return 0 if sound else EXIT_INCOMPLETE
+
+
+@app.command()
+@click.argument("results", nargs=-1, required=True, help="Agent result files (tau-bench, tau2-bench).")
+@click.option("--dialogue", "dialogue", metavar="ID", help="Show all evidence on one failure (task#trial).")
+@click.option(
+    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+)
+@click.option(
+    "--domain",
+    "domain",
+    metavar="NAME|FOLDER",
+    shell_complete=TOOL_DOMAINS,
+    help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
+)
+@click.option(
+    "--limit", "limit", type=Whole(0), default=20, help="Rows to show of each list; 0 for all. Files have all."
+)
+@bundle(output=common.TableOutput)
+def blame(
+    results: tuple[str, ...],
+    dialogue: str | None,
+    format: str | None,
+    domain: str | None,
+    limit: int,
+    output: common.TableOutput,
+) -> None:
+    """Say whose fault each failure was: agent, user, both, task, infrastructure, or unclear. No language model is used.
+
+    The evidence: writes that are missing, extra or wrong, where wrong values came from, wishes that were never voiced,
+    refused or left open, who stopped, and oddities of the task. If both sides deviate, the verdict is unclear, and
+    names the side it leans to.
+    """
+    from dialgauge.api import blame_results
+
+    named = formats.named_files(results)
+    logs = []
+    with progress_bar("blaming", len(named)) as advance:
+        for name, source in named.items():
+            logs += blame_results({name: source}, domain=domain, format=format)
+            advance(1)
+    screen = out if output.on_screen else err
+    for log in logs:
+        if log.plan is not None and log.plan.missing:
+            screen.print(f"{log.name}: {log.plan.sentence()}.")
+        if log.integrity.foreign:
+            for sentence in tools.integrity_sentences(log.name, log.integrity):
+                screen.print(sentence)
+    if dialogue is not None:
+        output.show([table for log in logs for table in log.explain(dialogue)])
+    else:
+        in_file = [table for log in logs for table in log.tables()]
+        output.show([table for log in logs for table in log.tables(limit or None)], in_file=in_file)
+    output.document("tasks-blame", tasks.blame_document(logs))
+
+
+@app.command()
+@click.argument(
+    "verdicts",
+    nargs=-1,
+    required=True,
+    help="CSV or JSON Lines with conversation (or task and trial), verdict, and optionally grader, replicate.",
+)
+@click.option(
+    "--truth",
+    "truth",
+    metavar="GRADER",
+    help="Grader to take as correct; the others' pass rates are corrected by its verdicts.",
+)
+@click.option(
+    "--resamples",
+    "resamples",
+    type=Whole(0, 1_000_000),
+    default=1000,
+    help="Bootstrap resamples for the 95% intervals; 0 for none.",
+)
+@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for resampling.")
+@bundle(output=TableOutput)
+def judges(verdicts: tuple[str, ...], truth: str | None, resamples: int, seed: int, output: TableOutput) -> None:
+    """Compare graders (people, models, rules): agreement, kappa, flips, and how much of pass^k depends on them.
+
+    With --truth, sensitivity and specificity of each other grader, and the pass rate corrected for its errors.
+    """
+    figures = tasks.judge_figures(tasks.read_verdicts(verdicts), truth=truth, resamples=resamples, seed=seed)
+    output.show(tasks.judge_tables(figures))
+    output.document("tasks-judges", tasks.judge_document(figures))
