@@ -35,7 +35,7 @@ def test_lists(capsys: Capture) -> None:
 
 
 def test_a_profile_and_a_behaviour_are_explained(capsys: Capture) -> None:
-    assert dialgauge(capsys, "explain", "trade").out.startswith("Profile trade")
+    assert dialgauge(capsys, "explain", "trade").out.startswith("trade, version")
     found = dialgauge(capsys, "explain", "unmatched").out
     assert "constraints_not_in_goal/unmatched" in found and "repeated_inform" not in found
 

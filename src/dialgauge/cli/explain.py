@@ -12,9 +12,9 @@ from dialgauge import rendering, users, values
 from dialgauge.cli import common, writing
 from dialgauge.cli.app import command
 from dialgauge.cli.options import bundle, known
+from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Card, card_listing, cards, families, parse_measure
-
 
 #: What lists everything of a sort.
 _LISTS = ("measures", "profiles", "behaviours")
@@ -32,7 +32,12 @@ _LISTS = ("measures", "profiles", "behaviours")
 def app(what: str | None, output: common.TableOutput) -> None:
     """Say what a measure, a profile or a behaviour of simulated users means."""
     tables = _listed(what) or _explained(str(what))
-    output.show(tables)
+    if len(tables) == 1 and tables[0].title.startswith("Profile "):  # rules are lines, some of them indented
+        if output.on_screen:
+            out.print("\n".join(str(row[0].value) for row in tables[0].cells))
+        writing.write_table_file(tables, output.table)
+    else:
+        output.show(tables)
     output.document("tables", writing.tables_document(tables))
 
 
