@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from dialgauge.runs import Store
@@ -92,21 +91,6 @@ def test_another_training_is_not_written_over(
     assert f"of another training is already there (memn2n on task 1, seed 0, not {named})" in outcome.err
     assert "choose another folder, or delete this one" in outcome.err
     assert (contents(learned), len(Store().list())) == (before, runs)
-
-
-def test_a_checkpoint_from_before_trainings_had_names_is_told_of_as_ever(
-    capsys: pytest.CaptureFixture[str], data: Path, learned: Path
-) -> None:
-    with np.load(learned / "checkpoint.npz") as held:
-        arrays = {name: held[name] for name in held.files}
-    progress = json.loads(arrays["progress"].tobytes())
-    del progress["training"]
-    arrays["progress"] = np.frombuffer(json.dumps(progress).encode(), dtype=np.uint8)
-    np.savez(learned / "checkpoint.npz", **arrays)
-    (learned / "ranker.json").unlink()
-    outcome = dialgauge(capsys, "babi", "train", "--data", data, "--out", learned, *QUICK, "--seed", 1)
-    assert outcome.code == 0, outcome.err
-    assert "from another training" in outcome.err
 
 
 @pytest.mark.parametrize(

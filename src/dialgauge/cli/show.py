@@ -15,6 +15,7 @@ from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
 
+
 @command("show")
 @click.argument("run", type=RUN, help="Its id or the beginning, system, tag or latest.")
 @click.option("--by", multiple=True, metavar="X", help="Show the scores by domain, slot, turn, ...; repeatable.")
