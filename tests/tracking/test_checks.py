@@ -108,6 +108,11 @@ def test_what_is_noted(name: str) -> None:
     assert kind in kinds(GOLD, damage(tracker(GOLD)))
 
 
+def test_the_last_state_everywhere_is_no_shift() -> None:
+    gold = {name: turns[:3] for name, turns in GOLD.items()}
+    assert kinds(gold, {name: [turns[2]] * 3 for name, turns in gold.items()}) == {"frozen"}
+
+
 def test_turns_that_are_counted_otherwise_name_the_option() -> None:
     states = tracker(GOLD)
     counted = {

@@ -40,7 +40,8 @@ _LISTED = 3
 
 class ShiftCounts(NamedTuple):
     """Turns at which the prediction changes and gold differs from its state so many turns away; which of the two the
-    prediction equals. A tracker that stops changing repeats an old state, and its turns are not shifted."""
+    prediction equals. A tracker that stops changing repeats an old state, and its turns are not shifted; one that never
+    changes is frozen."""
 
     turns: int = 0
     right: int = 0
@@ -276,10 +277,12 @@ def _fitting(
 
 
 def _changed(dialogue: Codes, states: NDArray[np.uint64]) -> Flags:
-    """Rows whose state differs from that of the row before; the first of each dialogue counts."""
+    """Rows whose state differs from that of the row before, and first rows of dialogues in which a row does."""
     changed: Flags = np.ones(len(states), np.bool_)
-    changed[1:] = (np.diff(dialogue) != 0) | (states[1:] != states[:-1])
-    return changed
+    first = np.diff(dialogue) != 0
+    changed[1:] = first | (states[1:] != states[:-1])
+    moves = np.bincount(dialogue[1:][changed[1:] & ~first], minlength=int(dialogue.max(initial=0)) + 1) > 0
+    return changed & moves[dialogue]
 
 
 def _frozen(dialogue: Codes, wanted: NDArray[np.uint64], given: NDArray[np.uint64]) -> tuple[int, int]:
