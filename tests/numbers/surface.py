@@ -608,7 +608,8 @@ def graders(verdicts: Sequence[tuple[int, int, str, bool]], truth: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         lines = ["task,trial,grader,verdict", *(",".join(map(str, row)) for row in verdicts)]
         (Path(folder) / "verdicts.csv").write_text("\n".join(lines))
-        return command("tasks", "judges", str(Path(folder) / "verdicts.csv"), "--truth", truth)
+        document = command("tasks", "judges", str(Path(folder) / "verdicts.csv"), "--truth", truth)
+    return {name: document[name] for name in ("graders", "pairs", "alpha", "corrected")}
 
 
 def audit(log: Path) -> Any:
