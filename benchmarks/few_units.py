@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.measures import RatioRow, Resampling, ratio_row_intervals
+from dialgauge.measures import Resampling, Summed, rerun_reach, summed_intervals
 from dialgauge.stats import (
     amount_difference_p,
     decide_amounts,
@@ -29,7 +29,6 @@ from dialgauge.stats import (
     share_mean_interval,
     unit_differences,
 )
-from dialgauge.tasks.trials.trial_measures import rerun_reach
 
 Floats = NDArray[np.float64]
 
@@ -174,8 +173,8 @@ def score_table(repetitions: int) -> None:
                     shares = random.beta(a, b, (repetitions, size, 1)).repeat(trials, axis=2)
                     scores = drawn(random, shares).astype(np.float64)
                     values, ones = scores.mean(axis=2), np.ones((repetitions, size))
-                    rows = [RatioRow(each, ones[0], bounds, one_more=True) for each in values]
-                    now = np.array([made.ends for made in ratio_row_intervals(rows, Resampling(DRAWS))])
+                    rows = [Summed(np.stack([each, ones[0]]), bounds, one_more=True) for each in values]
+                    now = np.array([made.ends for made in summed_intervals(rows, Resampling(DRAWS))])
                     before = ratio_intervals(values, ones, resamples=DRAWS)
                     truth = low + (high - low) * a / (a + b)
                     for when, ends in (("now", now), ("before", before)):
@@ -281,8 +280,8 @@ def ratio_table(repetitions: int) -> None:
                 random = np.random.default_rng([size, int(10 * share)])
                 den = np.stack([drawn(random, size) for _ in range(repetitions)])
                 num = random.binomial(den.astype(np.int64), random.beta(2 * share, 2 - 2 * share, den.shape)) * 1.0
-                rows = [RatioRow(above, below, (0.0, 1.0)) for above, below in zip(num, den, strict=True)]
-                made = ratio_row_intervals(rows, Resampling(DRAWS))
+                rows = [Summed(np.stack([above, below]), (0.0, 1.0)) for above, below in zip(num, den, strict=True)]
+                made = summed_intervals(rows, Resampling(DRAWS))
                 all_ends = (
                     np.array([one.ends for one in made]),
                     ratio_intervals(num, den, resamples=DRAWS, bounds=(0.0, 1.0)),

@@ -17,7 +17,7 @@ from support.commands import dialgauge
 
 NORTH: State = {"hotel": {"area": ("north",)}}
 SOUTH: State = {"hotel": {"area": ("South",), "book people": ("2",)}}
-DEFAULTS = ["JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1"]
+DEFAULTS = ["JGA", "SA", "AGA", "RSA", "F1", "FGA@0.5", "FGA@1"]
 
 
 def save(folder: Path, name: str, *dialogues: Dialogue) -> Path:
@@ -140,7 +140,7 @@ def test_views_faults_worst_sensitivity_and_profiles(
     assert "mine (plain): worst dialogue no. 1, ranked by FGA@0.5, then by wrong slots" in done.out
     found = scores(target)
     assert [one["profile"] for one in found["systems"]] == ["plain", "canon_nodc"]
-    assert found["systems"][0]["by"]["slot"]["hotel-people"]["missed"] == 1
+    assert found["systems"][0]["by"]["slot"]["hotel-people"]["scores"]["JGA"]["value"] == 0.5
     assert found["systems"][0]["faults"]["confusions"][0]["slot"] == "hotel-people"
     assert found["sensitivity"]["values"]["mine"]["canon"] == 0.5
     assert report.read_text().startswith("**State-tracking scores")

@@ -38,12 +38,12 @@ JUGGLING = '''
     CARDS = (
         Card(
             name="Caught", family="juggling", title="balls caught", summary="Balls that were caught.",
-            formula="caught / thrown", source="none", rows=lambda evidence, settings: evidence,
+            formula="caught / thrown", source="none", units=lambda evidence, settings: evidence,
         ),
         Card(
             name="Root", family="juggling", title="root of the balls", summary="Root of the balls that were caught.",
-            formula="root of caught", source="none", rows=lambda evidence, settings: evidence,
-            statistics=lambda evidence, settings: evidence[:1], of_sums=lambda sums: sums[..., 0] ** 0.5,
+            formula="root of caught", source="none",
+            sums=lambda evidence, settings: evidence[:1], of=lambda sums: sums[..., 0] ** 0.5,
         ),
     )
 

@@ -70,7 +70,7 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--measures": ("JGA", "all", "JGA,FGA@0.5", "FGA@0.3(rule=paper)", "I-GCDF1[hotel]"),
     "--profile": ("plain", "verbatim", "mwzeval", "profile.yaml"),
     "--dataset": ("multiwoz21", "multiwoz21-people", "profile.yaml", "plain"),
-    "--by": ("domain", "slot", "turn", "service", "n-domains"),
+    "--by": ("domain", "slot", "turn"),
     "--coverage": ("empty", "intersection"),
     "--format": ("native", "gcdf1", "nested", "babi", "x"),
     "--to": ("native", "multiwoz", "gcdf1", "sgd", "babi"),

@@ -18,6 +18,8 @@ from measures.toy import GCDF1, JGA, REPLIES, TURNS, USERS, Turns
     [
         ("JGA", TURNS, 2 / 4, "JGA(over=turns)"),
         ("JGA(over=dialogues)", TURNS, (2 / 3 + 0) / 2, "JGA(over=dialogues)"),
+        ("JGA[1]", TURNS, 1.0, "JGA(over=turns)[1]"),
+        ("JGA[2]", TURNS, 0.0, "JGA(over=turns)[2]"),
         ("FGA@0.5(rule=paper)", TURNS, (2 + 2 * 0.5 * (1 - math.exp(-0.5))) / 4, "FGA@0.5(rule=paper,over=turns)"),
         ("FGA@0.5", TURNS, (2 + 2 * (1 - math.exp(-0.5))) / 4, "FGA@0.5(rule=code,over=turns)"),
         ("F1", TURNS, 8 / 16, "F1(average=micro,over=turns)"),
@@ -36,23 +38,27 @@ def test_every_family_of_measures(name: str, evidence: Any, value: float, full: 
     assert measure.value(evidence) == pytest.approx(value, rel=1e-14)
     assert measure.full(evidence) == full
     assert parse_measure(full).settings(evidence) == measure.settings(evidence)
-    if not measure.grouped:
-        above, below = measure.by_dialogue(evidence)
-        assert len(above) == len(below) == evidence.dialogues
-        assert above.sum() / below.sum() == pytest.approx(value)
+    sums = measure.sums(evidence)
+    assert sums.shape[1] == evidence.dialogues
+    assert measure.card.of(sums.sum(axis=1)) == pytest.approx(value)
 
 
 def test_a_dialogue_without_a_score_is_nothing_over_nothing() -> None:
-    above, below = parse_measure("hits@10").by_dialogue(REPLIES)
+    above, below = parse_measure("hits@10").sums(REPLIES)
     assert (above.tolist(), below.tolist()) == ([1, 0, 1], [2, 0, 1])
-    above, below = parse_measure("JGA(over=dialogues)").by_dialogue(TURNS)
+    above, below = parse_measure("JGA(over=dialogues)").sums(TURNS)
     assert below.tolist() == [1, 1]
 
 
-def test_only_some_settings_average_over_groups() -> None:
-    assert [parse_measure(name).grouped for name in ("JGA", "F1", "F1(average=slot)")] == [False, False, True]
-    with pytest.raises(ValueError, match="does not average"):
-        parse_measure("JGA").by_group(TURNS)
+def test_a_part_that_the_evidence_lacks_is_an_obstacle() -> None:
+    assert parse_measure("JGA[9]").obstacle(TURNS) == "there is no turn 9"
+    assert parse_measure("I-GCDF1[moon]").obstacle(USERS) == "nobody speaks of 'moon'"
+    assert parse_measure("pass^1[x]").obstacle(REPLIES) == "it has no part 'x'"
+    assert parse_measure("JGA[1]").obstacle(TURNS) is None
+
+
+def test_units_that_do_not_count_have_no_numbers() -> None:
+    assert parse_measure("JGA[1]").units(TURNS).tolist() == [[0, 1, 0, 0], [0, 1, 0, 0]]
 
 
 def test_nothing_scored_is_undefined() -> None:

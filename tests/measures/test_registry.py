@@ -42,8 +42,6 @@ def any_measure(draw: st.DrawFn) -> Measure[Any]:
     known = [*card.parameters, *([card.cutoff] if card.cutoff else [])]
     chosen = draw(st.lists(st.sampled_from(known), unique=True)) if known else []
     given_ = {one.name: draw(setting(one)) for one in chosen}
-    if card.grouped_by and given_.get("average") == "slot":
-        given_.pop("over", None)
     parts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) if card.parts else st.nothing()
     part = draw(st.just("") | parts)
     return Measure(card, tuple(sorted(given_.items())), part)
@@ -111,7 +109,6 @@ def test_other_words_stand_for_a_setting() -> None:
         ("FGA@1(paper)", "name=value"),
         ("FGA@1)", "is not a measure"),
         ("JGA[]", "is not a measure"),
-        ("F1(average=slot,over=dialogues)", "a mean over slots is taken over all turns, not over dialogues"),
         ("", "is not a measure"),
         ("a|b", "is not a measure"),
     ],

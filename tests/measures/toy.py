@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,50 +11,67 @@ from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.kinds import Kind
-from dialgauge.measures import OVER, Card, Parameter, Rows, Setting, Settings
+from dialgauge.measures import OVER, Card, Floats, Parameter, Setting, Settings, UnitNumbers, Units, mean_of_ratios
 
 TEXTS: dict[str, Any] = {"title": "t", "summary": "s", "formula": "f", "source": "none"}
 
 
 @dataclass(frozen=True)
-class Turns:
-    """Turns of a tracker: slots right and slots in all, for every turn and for every slot and dialogue."""
+class Turns(Units):
+    """Turns of a tracker: slots right and slots in all, of every turn, slot and dialogue; parts are turns."""
 
     dialogue: NDArray[np.int32]
     right: NDArray[np.float64]
     size: NDArray[np.float64]
-    by_slot: Rows | None = None
+    by_slot: tuple[Floats, Floats] | None = None
     flags_only: bool = False
+    only: int | None = None
 
     @property
-    def dialogues(self) -> int:
+    def dialogues(self) -> int:  # type: ignore[override]
         return int(self.dialogue[-1]) + 1 if len(self.dialogue) else 0
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        place = np.arange(len(self.dialogue))
+        return place >= 0 if self.only is None else place == self.only
+
+    def part(self, name: str) -> Turns:
+        if not name.isdecimal() or int(name) >= len(self.dialogue):
+            raise DialgaugeError(f"there is no turn {name}")
+        return replace(self, only=int(name))
 
 
 @dataclass(frozen=True)
-class Replies:
+class Replies(Units):
     dialogues: int
     dialogue: NDArray[np.int64]
     ranks: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Users:
+class Users(Units):
     """F1 of every dialogue, overall and by domain."""
 
     dialogues: int
     f1: dict[str, dict[int, float]]
+    domain: str = "combined"
 
     @property
-    def dialogue(self) -> NDArray[np.int64]:
+    def dialogue(self) -> NDArray[np.int64]:  # type: ignore[override]
         return np.arange(self.dialogues)
 
+    def part(self, name: str) -> Users:
+        if name not in self.f1:
+            raise DialgaugeError(f"nobody speaks of '{name}'")
+        return replace(self, domain=name)
 
-def _jga(turns: Turns, settings: Settings) -> Rows:
+
+def _jga(turns: Turns, settings: Settings) -> UnitNumbers:
     return (turns.right == turns.size).astype(np.float64), np.ones(len(turns.size))
 
 
-def _fga(turns: Turns, settings: Settings) -> Rows:
+def _fga(turns: Turns, settings: Settings) -> UnitNumbers:
     weight = {"code": 1.0, "paper": 0.5}[str(settings["rule"])] * (1 - math.exp(-float(settings["lambda"])))
     exact = turns.right == turns.size
     return np.where(exact, 1.0, weight), np.ones(len(exact))
@@ -77,39 +94,34 @@ def _rate(pairs: dict[str, str]) -> dict[str, Setting]:
         raise DialgaugeError("lambda needs both tf and p") from None
 
 
-def _f1(turns: Turns, settings: Settings) -> Rows:
+def _f1(turns: Turns, settings: Settings) -> UnitNumbers:
     return 2 * turns.right, 2 * turns.size
 
 
-def _f1_slots(turns: Turns, settings: Settings) -> Rows:
-    assert turns.by_slot is not None
-    return turns.by_slot
+def _f1_slots(turns: Turns, settings: Settings) -> Floats | None:
+    return np.concatenate(turns.by_slot) if settings["average"] == "slot" and turns.by_slot else None
 
 
-def _hits(replies: Replies, settings: Settings) -> Rows:
+def _hits(replies: Replies, settings: Settings) -> UnitNumbers:
     return (replies.ranks <= int(settings["k"])).astype(np.float64), np.ones(len(replies.ranks))
 
 
-def _gcdf1(users: Users, settings: Settings) -> Rows:
-    own = users.f1[str(settings.get("part", "combined"))]
+def _gcdf1(users: Users, settings: Settings) -> UnitNumbers:
+    own = users.f1[users.domain]
     return (
         np.array([own.get(number, 0.0) for number in range(users.dialogues)]),
         np.array([float(number in own) for number in range(users.dialogues)]),
     )
 
 
-def _mean(users: Users, settings: Settings) -> float:
-    return float(np.mean(list(users.f1[str(settings.get("part", "combined"))].values())))
-
-
 RULE = Parameter("rule", "auto", ("auto", "code", "paper"), "which")
 AVERAGE = Parameter("average", "micro", ("micro", "slot"), "over what")
 
-JGA = Card(name="JGA", family="tracking", rows=_jga, parameters=(OVER,), **TEXTS)
+JGA = Card(name="JGA", family="tracking", units=_jga, parameters=(OVER,), parts=True, **TEXTS)
 FGA = Card(
     name="FGA",
     family="tracking",
-    rows=_fga,
+    units=_fga,
     parameters=(RULE, OVER),
     cutoff=Parameter("lambda", 0.5),
     resolve=_auto,
@@ -120,19 +132,21 @@ FGA = Card(
 F1 = Card(
     name="F1",
     family="tracking",
-    rows=_f1,
-    groups=_f1_slots,
-    grouped_by=("average", ("slot",)),
+    units=_f1,
+    sums=_f1_slots,
+    of=mean_of_ratios,
     parameters=(AVERAGE, OVER),
     **TEXTS,
 )
-LENGTH = Card(name="Length", family="tracking", rows=_f1, unit="slots", upper=math.inf, higher_is_better=False, **TEXTS)
-HITS = Card(name="hits", family="responses", rows=_hits, cutoff=Parameter("k", 10, whole=True), **TEXTS)
-PASS = Card(
-    name="pass", family="responses", rows=_hits, cutoff=Parameter("k", 1, whole=True), mark="^", parts=True, **TEXTS
+LENGTH = Card(
+    name="Length", family="tracking", units=_f1, unit="slots", upper=math.inf, higher_is_better=False, **TEXTS
 )
-GCDF1 = Card(name="I-GCDF1", family="users", rows=_gcdf1, value=_mean, parts=True, **TEXTS)
-PRECISION = Card(name="I-GCDF1 precision", family="users", rows=_gcdf1, parts=True, **TEXTS)
+HITS = Card(name="hits", family="responses", units=_hits, cutoff=Parameter("k", 10, whole=True), **TEXTS)
+PASS = Card(
+    name="pass", family="responses", units=_hits, cutoff=Parameter("k", 1, whole=True), mark="^", parts=True, **TEXTS
+)
+GCDF1 = Card(name="I-GCDF1", family="users", units=_gcdf1, parts=True, **TEXTS)
+PRECISION = Card(name="I-GCDF1 precision", family="users", units=_gcdf1, parts=True, **TEXTS)
 
 CARDS: tuple[Card[Any], ...] = (JGA, FGA, F1, LENGTH)
 

@@ -11,11 +11,15 @@ import os
 import subprocess
 import sys
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import dialgauge
+from dialgauge.measures import Card, Measure
 
 Interval = tuple[float | None, float | None]
 Act = tuple[str, str, tuple[str, ...]]
@@ -88,7 +92,20 @@ def trackers(gold: Any, predicted: Mapping[str, Any], **options: Any) -> dict[st
     """Several trackers scored under one profile, by name."""
     systems = {name: _dialogues(each, "predicted") for name, each in predicted.items()}
     settings = {"intervals": False, "accept": _ACCEPTED, **options}
-    return {run.name: run for run in dialgauge.score(_dialogues(gold, "state"), systems, **settings).runs}
+    runs = {run.name: run for run in dialgauge.score(_dialogues(gold, "state"), systems, **settings).runs}
+    for name, run in runs.items():
+        _INPUTS[run] = _dialogues(gold, "state"), systems[name], {**settings, "measures": None}
+    return runs
+
+
+#: What was scored, so that other measures of it can be asked for later.
+_INPUTS: weakref.WeakKeyDictionary[dialgauge.Run, tuple[Any, Any, dict[str, Any]]] = weakref.WeakKeyDictionary()
+
+
+def _again(run: dialgauge.Run, measures: Sequence[Any]) -> dialgauge.Run:
+    """The same tracker scored by other measures."""
+    gold, predicted, settings = _INPUTS[run]
+    return dialgauge.score(gold, {run.name: predicted}, **{**settings, "measures": list(measures)}).runs[0]
 
 
 def trackers_under(
@@ -136,8 +153,34 @@ def counts(run: dialgauge.Run) -> dict[tuple[str, int], Counts]:
 
 def counts_by_domain(run: dialgauge.Run) -> dict[tuple[str, int, str], Counts]:
     """The same for the slots of each domain, where either state has some."""
-    table = rows(run, "turn_domains", "dialogue", "user_turn", "domain", *_COUNTS)
-    return {(d, t, domain): (c, v, m, s) for d, t, domain, c, v, m, s in table}
+    errors: dict[tuple[str, int, str], list[int]] = {}
+    for d, t, domain, kind in rows(run, "slot_errors", "dialogue", "user_turn", "domain", "kind"):
+        errors.setdefault((d, t, domain), [0, 0, 0])[("wrong", "missed", "spurious").index(kind)] += 1
+    names = [f"{_RIGHT.name}[{domain}]" for domain in _domains(run)]
+    again = _again(run, [Measure(_RIGHT, part=domain) for domain in _domains(run)]) if names else run
+    right = {
+        (d, t, name[len(_RIGHT.name) + 1 : -1]): value
+        for name in names
+        for (d, t), value in turn_values(again, name).items()
+        if value is not None
+    }
+    return {place: (int(right.get(place, 0)), *errors.get(place, (0, 0, 0))) for place in right.keys() | errors.keys()}
+
+
+def _domains(run: dialgauge.Run) -> list[str]:
+    """The domains that any gold state has."""
+    return sorted({row[1].partition("-")[0] for row, counted in counts_by_slot(run).items() if any(counted[:3])})
+
+
+def _right_slots(counts: Any, settings: Any) -> Any:
+    return counts.turns.correct, np.ones(len(counts))
+
+
+#: A measure of our own: how many slots of a turn are right.
+_RIGHT: Card[Any] = Card(
+    name="Right", family="tracking", title="", summary="", formula="C", source="", units=_right_slots, parts=True,
+    unit="slots", upper=float("inf"),
+)  # fmt: skip
 
 
 def counts_by_slot(run: dialgauge.Run) -> dict[tuple[str, str], Counts]:
@@ -180,11 +223,67 @@ def ceiling(run: dialgauge.Run) -> dict[str, float]:
 
 def parts(run: dialgauge.Run, by: str) -> dict[str, dict[str, Any]]:
     """The measures and counts of every domain, slot, turn or number of domains (n-domains)."""
-    groups = _tracked(run, by=[by])["by"][by]
+    return {"domain": _by_domain, "slot": _by_slot, "turn": _by_turn, "n-domains": _by_size}[by](run)
+
+
+def _by_domain(run: dialgauge.Run) -> dict[str, dict[str, Any]]:
+    again = _again(run, ["JGA"])
+    kept = {row["part"]: row for row in again.table("part_scores").filter(by="domain").iter_rows(named=True)}
+    names = {"dialogues": "dialogues", "turns": "turns", "spurious_domain_turns": "spurious_turns"}
+    sizes = {name: {what: row[column] for what, column in names.items()} for name, row in kept.items()}
+    scored = [name for name, row in kept.items() if row["turns"]]
+    found = _of_parts(run, [name for name in run.scores if "average=" not in name or "turn" in name], scored)
+    own = _of_parts(run, ["SA(T=part)"], scored) if "SA" in run.scores else {}
     return {
-        name: {**{key: value for key, value in group.items() if key != "scores"}, **group["scores"]}
-        for name, group in groups.items()
+        name: {**sizes[name], **found.get(name, {}), "SA(T=domain)": own.get(name, {}).get("SA(T=part)")}
+        for name in kept
     }
+
+
+def _by_slot(run: dialgauge.Run) -> dict[str, dict[str, Any]]:
+    sums: dict[str, list[int]] = {}
+    for (_, slot), counted in counts_by_slot(run).items():
+        sums[slot] = [a + b for a, b in zip(sums.get(slot, [0] * 4), counted, strict=True)]
+    found = _of_parts(run, ["JGA", "Precision", "Recall", "F1"], list(sums))
+    return {
+        slot: {**dict(zip(_COUNTS, sums[slot], strict=True)), **found[slot], "Accuracy": found[slot]["JGA"]}
+        for slot in sums
+    }
+
+
+def _by_turn(run: dialgauge.Run) -> dict[str, dict[str, Any]]:
+    groups: dict[str, list[str]] = {}
+    for dialogue, turn in counts(run):
+        groups.setdefault(str(turn), []).append(dialogue)
+    return _sized(run, "turn", groups)
+
+
+def _by_size(run: dialgauge.Run) -> dict[str, dict[str, Any]]:
+    domains: dict[str, set[str]] = {}
+    for (dialogue, slot), counted in counts_by_slot(run).items():
+        if any(counted[:3]):
+            domains.setdefault(dialogue, set()).add(slot.partition("-")[0])
+    groups: dict[str, list[str]] = {}
+    for dialogue, _ in counts(run):
+        groups.setdefault(str(len(domains.get(dialogue, ()))), []).append(dialogue)
+    return _sized(run, "domains", groups)
+
+
+def _sized(run: dialgauge.Run, what: str, groups: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
+    measures = [name for name in run.scores if "average=" not in name or "turn" in name]
+    found = _of_parts(run, measures, [f"{what}={number}" for number in groups])
+    return {
+        number: {"dialogues": len(set(some)), "turns": len(some), **found[f"{what}={number}"]}
+        for number, some in groups.items()
+    }
+
+
+def _of_parts(run: dialgauge.Run, measures: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    """The values of measures on each part."""
+    if not names:
+        return {}
+    found = values(_again(run, [f"{measure}[{name}]" for name in names for measure in measures]))
+    return {name: {measure: found[f"{measure}[{name}]"] for measure in measures} for name in names}
 
 
 def dialogue_errors(run: dialgauge.Run) -> dict[str, Any]:
@@ -194,8 +293,11 @@ def dialogue_errors(run: dialgauge.Run) -> dict[str, Any]:
 
 def fga_by_domain(run: dialgauge.Run, rates: Mapping[str, float]) -> dict[str, float]:
     """FGA of each domain at a lambda of its own, and of the turns of all of them as the last."""
-    [groups] = _tracked_runs(run).document(rates=rates)["lambda_by_domain"].values()
-    return {name: group["FGA"] for name, group in groups.items()}
+    again = _again(run, [f"FGA@{rate!r}[{domain}]" for domain, rate in rates.items()])
+    sums = [by_dialogue(again, name).values() for name in again.scores]
+    above, below = (sum(pair[side] for each in sums for pair in each) for side in (0, 1))
+    found = [float(score) for score in again.scores.values()]
+    return {**dict(zip(rates, found, strict=True)), "all of these": above / below}
 
 
 def turn_correlations(run: dialgauge.Run, kind: str) -> list[list[float]]:

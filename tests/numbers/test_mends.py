@@ -23,10 +23,28 @@ TWO = {"a": [{"hotel-area": "north"}], "b": [{"train-day": "monday"}]}
 HALF = {"a": TWO["a"], "b": [{}]}
 
 
-@pytest.mark.parametrize("measure", ["JGA[hotel]", "F1(average=slot)[hotel]", "FGA@0.5[train]", "SA[x]"])
-def test_trackers_have_no_parts(measure: str) -> None:
+@pytest.mark.parametrize(
+    "measure", ["JGA[taxi]", "F1(average=slot)[taxi]", "FGA@0.5[turn=3]", "SA[x]", "AGA[domains=2]"]
+)
+def test_trackers_have_no_such_part(measure: str) -> None:
     assert surface.values(surface.tracking(TWO, HALF, measures="JGA")) == {"JGA": 0.5}
     assert surface.refused(surface.tracking, TWO, HALF, measures=measure)
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"),
+    [
+        ("JGA[hotel]", 1.0),
+        ("JGA[train]", 0.0),
+        ("JGA[train-day]", 0.5),
+        ("F1(average=slot)[hotel]", 1.0),
+        ("FGA@0.5[train]", 0.0),
+        ("JGA[turn=0]", 0.5),
+        ("AGA[domains=1]", 0.5),
+    ],
+)
+def test_a_part_has_its_own_value(measure: str, value: float) -> None:
+    assert surface.values(surface.tracking(TWO, HALF, measures=measure)) == {measure: value}
 
 
 @pytest.mark.parametrize("measure", ["Turns[x]", "ToolCalls[x]", "pass^1[x]", "Reward[x]"])
@@ -43,7 +61,7 @@ def test_a_domain_that_responses_do_not_have(measure: str) -> None:
 def test_commands_refuse_it_too() -> None:
     files = str(EXAMPLES / "gold.jsonl"), str(EXAMPLES / "careful.jsonl")
     assert surface.exit_code("score", *files, "-m", "JGA") == 0
-    assert surface.exit_code("score", *files, "-m", "JGA[hotel]") == 2
+    assert surface.exit_code("score", *files, "-m", "JGA[taxi]") == 2
 
 
 # Flags: right or wrong by the place of a slot, without names and values

@@ -43,7 +43,7 @@ def rows(replies, settings):
 
 LATE = Card(
     name="late-accuracy", family="responses", title="accuracy late in the dialogue", summary="Later replies only.",
-    formula="correct / replies from a turn on", source="nobody", rows=rows, parameters=(Parameter("from", 5),),
+    formula="correct / replies from a turn on", source="nobody", units=rows, parameters=(Parameter("from", 5),),
 )
 """
 

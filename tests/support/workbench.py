@@ -41,8 +41,7 @@ SYSTEMS = "augpt.json dots.json mintl.json tracker-with-a-long-name.json"
 CALLS: dict[str, tuple[str, ...]] = {
     "score": (
         "gold.jsonl good.jsonl bad.jsonl --resamples 20",
-        "gold.jsonl good.jsonl --no-intervals -m all --by domain --by slot --by turn --by n-domains --faults"
-        " --sensitivity",
+        "gold.jsonl good.jsonl --no-intervals -m all --by domain --by slot --by turn --faults --sensitivity",
         "--from GOOD",
         f"self {SYSTEMS} --resamples 20",
         "self augpt.json -p canon -p llm --resamples 20",

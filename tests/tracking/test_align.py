@@ -63,7 +63,7 @@ def test_a_missing_turn_in_the_middle_keeps_the_numbers() -> None:
     study = PreparedInputs([gold("a", NORTH, NORTH, NORTH)], {"it": [predicted("a", SOUTH, None, SOUTH)]})
     counts = study.comparison("it", profile_named("plain")).counts
     assert counts.turn.tolist() == [0, 2]
-    weights, _ = parse_measure("FGA@1(rule=code)").rows(counts)
+    weights, _ = parse_measure("FGA@1(rule=code)").units(counts)
     assert weights.tolist() == pytest.approx([0.0, 0.8646647167633873])
 
 

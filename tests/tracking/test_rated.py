@@ -104,24 +104,3 @@ def test_sheets_are_drawn_by_a_seed_scored_again_and_rated(tmp_path: Path, capsy
     (folder / "ratings.csv").write_text("\n".join(filled) + "\n")
     rated = command(capsys, "score", gold, careful, "--ratings", folder / "ratings.csv")
     assert rated.code == 0 and "4 ratings of 2 dialogues by 2 raters" in " ".join(rated.out.split())
-
-
-def test_each_domain_has_a_rate_that_fits_its_dialogues_best(tmp_path: Path) -> None:
-    rng = np.random.default_rng(5)
-    gold, predicted = _talks(rng, 60)
-    trains = {f"t{name}": [{slot.replace("hotel", "train"): v for slot, v in state.items()} for state in states]
-              for name, states in predicted.items()}  # fmt: skip
-    gold |= {f"t{name}": [{slot.replace("hotel", "train"): v for slot, v in state.items()} for state in states]
-             for name, states in gold.items()}  # fmt: skip
-    results = dialgauge.score(
-        gold, {"mine": predicted | trains}, measures="FGA@0.25,FGA@1", profile="verbatim", intervals=False
-    )
-    scores = results["mine"].table("dialogue_scores")
-    lines = ["dialogue,rater,rating"]
-    for name, measure, num, den in scores.select("dialogue", "measure", "num", "den").iter_rows():
-        if measure == ("FGA@1" if name.startswith("t") else "FGA@0.25"):
-            lines += [f"{name},r{rater},{num / den:.6f}" for rater in range(2)]
-    (tmp_path / "ratings.csv").write_text("\n".join(lines) + "\n")
-    fits = results.rated(tmp_path / "ratings.csv", by_domain=True).fits_by_domain["mine"]
-    assert {domain: dialogues for domain, (dialogues, _) in fits.items()} == {"hotel": 60, "train": 60}
-    assert [fit and round(fit.rate, 2) for _, fit in fits.values()] == [0.25, 1.0]

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 import dialgauge
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import OVER, Card, Measure, Resampling, Rows, Settings, Signature
+from dialgauge.measures import OVER, Card, Measure, Resampling, Settings, Signature, UnitNumbers
 from dialgauge.runs import Store
 from dialgauge.tracking import (
     ALL_MEASURES,
@@ -111,7 +111,7 @@ def test_several_systems_and_profiles_in_one_go() -> None:
     ]
     assert results["b (plain)"]["JGA"] == 1.0
     frame = results.frame()
-    assert frame.height == 4 * 9
+    assert frame.height == 4 * 7
     shown = results.document(by=("domain",))
     assert [one["profile"] for one in shown["systems"]] == ["plain", "plain", "canon", "canon"]
     assert "canon" in results.table(compact=True).render("markdown")
@@ -156,7 +156,7 @@ def test_a_frame_for_pandas() -> None:
     pytest.importorskip("pandas")
     gold, theirs = data()
     results = dialgauge.score(gold, {"a": theirs, "b": gold}, intervals=False)
-    assert results.to_pandas().shape == results.frame().shape == (2 * 9, results.frame().width)
+    assert results.to_pandas().shape == results.frame().shape == (2 * 7, results.frame().width)
 
 
 def test_rendering_for_notebooks_escapes_names() -> None:
@@ -236,7 +236,7 @@ def test_stored_runs(tmp_path: Path) -> None:
     assert float(rows["num"].sum()) / float(rows["den"].sum()) == pytest.approx(results[0]["RSA"])
     assert set(run.tables) == {
         "dialogues", "turns", "dialogue_scores", "turn_scores", "slot_scores", "slot_errors", "slot_rewordings",
-        "turn_domains", "predictions",
+        "part_scores", "part_sums", "predictions",
     }  # fmt: skip
     assert_run_contract(results[0])
     assert_run_contract(run)
@@ -256,7 +256,7 @@ def test_a_stored_run_shows_what_the_scored_one_does(
     stored = Store(tmp_path_factory.mktemp("runs")).add(results[0])
     assert_run_contract(stored)
     again = TrackingRuns([stored])
-    views = ("domain", "service", "slot", "turn", "n-domains")
+    views = ("domain", "slot", "turn")
     assert again.document(by=views, faults=True) == results.document(by=views, faults=True)
     shown, before = (one.tables(by=views, faults=True) for one in (again, results))
     assert [table.render("latex") for table in shown] == [table.render("latex") for table in before]
@@ -299,7 +299,7 @@ def test_empty_lists_of_measures_and_profiles_are_errors() -> None:
 def test_a_measure_of_ones_own() -> None:
     """A card and a function of the counts are all it takes: values, intervals, signature and tables follow."""
 
-    def rows(counts: Counts, settings: Settings) -> Rows:
+    def units(counts: Counts, settings: Settings) -> UnitNumbers:
         return (counts.turns.wrong > 0).astype(float), (counts.gold_size > 0).astype(float)
 
     card = Card(
@@ -310,7 +310,7 @@ def test_a_measure_of_ones_own() -> None:
         summary="Share of non-empty turns with a wrong value.",
         formula="1 if V > 0 else 0",
         source="ours",
-        rows=rows,
+        units=units,
         higher_is_better=False,
     )
     gold, theirs = data()
@@ -318,7 +318,6 @@ def test_a_measure_of_ones_own() -> None:
     assert found["Confused"] == pytest.approx(2 / 6)
     assert Signature.parse(found.scores["Confused"].signature)["measure"] == "Confused(over=turns)"
     assert found.run.table("dialogue_scores")["measure"].unique().to_list() == ["Confused"]
-    assert set(found.by("turn")["0"]["scores"]) == {"Confused"}
 
 
 def test_the_shared_signature_says_what_is_shared() -> None:
@@ -355,11 +354,11 @@ def test_predictions_outside_an_ontology_are_counted() -> None:
 
 
 def test_scores_that_are_not_tested_are_not_bold() -> None:
-    def errors(counts: Counts, settings: Settings) -> Rows:
+    def errors(counts: Counts, settings: Settings) -> UnitNumbers:
         return counts.errors.astype(float), counts.exact.astype(float) + 1
 
     card = Card(
-        name="Errors", family="tracking", title="", summary="", formula="", source="", rows=errors,
+        name="Errors", family="tracking", title="", summary="", formula="", source="", units=errors,
         higher_is_better=False, upper=float("inf"),
     )  # fmt: skip
     gold, theirs = data()

@@ -20,7 +20,6 @@ OPTIONS = [
     "-",
     "--by=domain",
     "--by=slot",
-    "--by=n-domains",
     "--faults",
     "-m",
     "all",

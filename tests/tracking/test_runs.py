@@ -166,7 +166,7 @@ def test_dialogues_are_let_go_without_the_garbage_collector() -> None:
     try:
         results = dialgauge.score(gold, {"a": tracker(gold, 0.2, 1)})
         results.document(by=("domain",))
-        assert len(results[0].tables) == 9
+        assert len(results[0].tables) == 10
         del results, gold
         assert watched() is None
     finally:

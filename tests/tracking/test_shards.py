@@ -21,7 +21,7 @@ from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.engine import WorkPlace
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
-from dialgauge.measures import Moments, Resampling
+from dialgauge.measures import Resampling
 from dialgauge.runs import Run, Store
 from dialgauge.stats import share_interval
 from dialgauge.tracking import (
@@ -33,6 +33,7 @@ from dialgauge.tracking import (
     required_measures,
     score_shards,
 )
+from dialgauge.tracking.shard_scores import Moments
 from support.shared import shared_folder
 
 DATA = shared_folder("data")

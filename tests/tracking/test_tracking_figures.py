@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from dialgauge import compare
 from dialgauge.comparison import Comparison, ComparisonOptions, comparison_figures, turn_correlations
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.measures import Resampling, intervals, parse_measure
+from dialgauge.measures import Interval, Resampling, intervals, parse_measure
+from dialgauge.runs import Run
 from dialgauge.tracking import LAMBDAS, compared_counts, read_counts, score, scored_figures, sweep_intervals
 from support.drawn_charts import datasets, heading, marks
 from support.trackers import gold_dialogues, tracker
@@ -61,9 +62,14 @@ def test_bars_by_domain_have_the_intervals_of_the_scorer() -> None:
     comparison = compare(gold, systems, measures="JGA", resamples=500, seed=3)
     rows = {row["group"]: row for row in drawn_bars(comparison)}
     for name, run in comparison.runs.items():
-        low, high = intervals([(read_counts(run), [parse_measure("JGA")])], Resampling(seed=3))[0][0].ends
+        low, high = _interval(run, "JGA", Resampling(seed=3)).ends
         assert low < rows[name]["value"] / 100 < high
         assert (rows[name]["low"], rows[name]["high"]) == pytest.approx((100 * low, 100 * high))
+
+
+def _interval(run: Run, name: str, how: Resampling) -> Interval:
+    measure = parse_measure(name)
+    return intervals([[(measure, measure.sums(read_counts(run)))]], how)[0][0]
 
 
 def test_bars_by_domain_are_over_the_dialogues_that_are_compared() -> None:
@@ -90,7 +96,7 @@ def test_figures_say_over_how_much_they_are(compared: Comparison) -> None:
 def test_the_band_over_lambda_is_the_interval_of_each_score(compared: Comparison) -> None:
     bands = sweep_intervals(compared_counts(compared), Resampling(200, 1))
     run = compared.runs["bad"]
-    (expected,) = intervals([(read_counts(run), [parse_measure("FGA@0.5")])], Resampling(200, 1))[0]
+    expected = _interval(run, "FGA@0.5", Resampling(200, 1))
     assert bands["bad"][LAMBDAS.index(0.5)] == pytest.approx(expected.ends)
 
 

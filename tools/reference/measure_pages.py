@@ -12,7 +12,7 @@ from tools.reference.room_notes import FILE, room_notes
 from tools.reference.worked import Example, Form, forms
 
 from dialgauge.kinds import kind_named
-from dialgauge.measures import Card, Parameter, Score, cards, families
+from dialgauge.measures import Card, Parameter, Score, cards, families, mean_of_ratios
 from dialgauge.tracking.counts import SYMBOLS
 
 FOLDER = "reference/measures"
@@ -95,13 +95,10 @@ def _facts(card: Card[Any]) -> Iterator[tuple[str, str]]:
     yield "Better", {True: "higher", False: "lower", None: "neither"}[card.higher_is_better]
     yield "Family", card.family
     yield "Source", card.source
-    if card.statistics:
+    if card.units is None and card.sums:
         yield "Made", "of several sums, not of one numerator and one denominator"
-    elif card.grouped_by:
-        yield (
-            "Made",
-            f"as a ratio of sums; as a mean with {code(card.grouped_by[0])} {', '.join(card.grouped_by[1])}",
-        )
+    elif card.of is mean_of_ratios:
+        yield "Made", "as a ratio of sums, or as a mean of such ratios"
 
 
 def _defined(symbols: Mapping[str, str]) -> str:

@@ -39,17 +39,11 @@ SELF = "self"
 class Views:
     """What is shown beside the scores, which takes turns or dialogues."""
 
-    by: tuple[Literal["domain", "service", "slot", "turn", "n-domains"], ...] = option(
+    by: tuple[Literal["domain", "slot", "turn"], ...] = option(
         "--by",
-        type=click.Choice(["domain", "service", "slot", "turn", "n-domains"]),
+        type=click.Choice(["domain", "slot", "turn"]),
         multiple=True,
-        help="Break scores down by domain, service, slot, turn or n-domains; repeatable.",
-    )
-    rates: tuple[str, ...] = option(
-        "--lambda",
-        multiple=True,
-        metavar="DOMAIN=RATE",
-        help="Also show FGA with this λ for the domain, for example train=0.25; repeatable.",
+        help="Show the scores by domain, slot or turn too; repeatable.",
     )
     faults: bool = option("--faults", is_flag=True, help="Show errors by slot, confused values and first errors.")
     worst: int = option(
@@ -84,19 +78,6 @@ class Views:
     )
     sample: int = option("--sample", type=Whole(1, 100_000), default=50, help="Dialogues to draw for --rating-sheets.")
     raters: int = option("--raters", type=Whole(1, 1000), default=3, help="Raters to leave room for in the table.")
-
-    def domain_rates(self) -> dict[str, float]:
-        """The λ of each domain."""
-        rates: dict[str, float] = {}
-        for text in self.rates or ():
-            domain, _, rate = text.rpartition("=")
-            try:
-                rates[domain] = float(rate)
-            except ValueError:
-                rates[domain] = -1.0
-            if not domain or not rates[domain] >= 0:
-                raise DialgaugeError(f"--lambda expects DOMAIN=RATE, a rate of 0 or more: train=0.25 (got '{text}')")
-        return rates
 
     def correlations(self, results: tracking.TrackingRuns) -> list[rendering.Table]:
         """The tables of --correlation."""
@@ -230,7 +211,7 @@ def app(
     )
     if sgd.schema is None:
         refuse("SGD's scores need --schema FILE", SgdOptions)
-    where, rates = placement.place, views.domain_rates()
+    where = placement.place
     if from_runs:
         scoring = ("files", "measures", "profile", "sensitivity", "ontology", "run")
         refuse(
@@ -279,18 +260,18 @@ def app(
         results, score_file = scored(common.named_systems(systems)), lambda file: scored([file]).runs[0]
     checks = gate.check(results.runs, score_file)
     by = views.by or ()
-    rated = results.rated(views.ratings, views.rated, by_domain="domain" in by) if views.ratings else None
+    rated = results.rated(views.ratings, views.rated) if views.ratings else None
     output.present(
         results,
         "score",
         tables=[
-            *results.tables(by=by, faults=views.faults, rates=rates),
+            *results.tables(by=by, faults=views.faults),
             *views.correlations(results),
             *(rated.tables() if rated else ()),
         ],
         texts=views.texts(results),
         document=lambda: (
-            results.document(by=by, faults=views.faults, rates=rates) | ({"ratings": rated.document()} if rated else {})
+            results.document(by=by, faults=views.faults) | ({"ratings": rated.document()} if rated else {})
         ),
         checks=checks,
         tested=not intervals.no_intervals,

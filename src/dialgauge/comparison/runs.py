@@ -234,10 +234,10 @@ def vector_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame], ki
     by_measure = {}
     for measure in first["measure"].unique(maintain_order=True):
         try:
-            of = measure_of_kind(measure, kind).card.of_sums
+            of = measure_of_kind(measure, kind).card.of
         except DialgaugeError:  # of a run that another version, or a package that is not here, wrote
             continue
-        if of is not None and all(measure in other["measure"] for other in others):
+        if all(measure in other["measure"] for other in others):
             sums = [_sums(frame, measure, dialogues) for frame in frames]
             if len({part.shape for part in sums}) == 1:
                 by_measure[measure] = VectorSums(np.stack(sums), of)

@@ -10,7 +10,7 @@ from dialgauge import stats
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import RatioRow, Resampling, parse_measure, ratio_row_intervals, sums_interval
+from dialgauge.measures import Resampling, Summed, parse_measure, summed_intervals
 from dialgauge.runs import Run
 
 RESAMPLES = 10_000
@@ -29,15 +29,12 @@ def compare_scores(
         raise DialgaugeError("a comparison needs at least two systems; give two prediction files or runs, or more")
     how = Resampling(seed=seed, level=level)  # as scores have them that are not compared
     cells = [(system, measure) for system in scores.systems for measure in scores.measures]
-    limits = ratio_row_intervals([_row(scores, *cell) for cell in cells], how)
+    limits = summed_intervals([_summed(scores, *cell) for cell in cells], how)
     intervals = np.array([limit.ends for limit in limits]).reshape(*scores.num.shape[:2], 2)
     made = {cell: limit.made or str(how) for cell, limit in zip(cells, limits, strict=True)}
     randomisation = stats.paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level)
     for measure, sums in scores.several.items():
         column = scores.place_of_measure(measure)
-        for place, system in enumerate(scores.systems):
-            limit = sums_interval(sums.sums[place], sums.of, how)
-            intervals[place, column], made[system, measure] = limit.ends, limit.made
         randomisation.take([column], stats.randomise_several(sums, resamples=resamples, seed=seed, level=level))
     tested = randomisation.copy()
     shares = [measure for measure in scores.measures if _of_trials(scores, measure)]
@@ -64,9 +61,12 @@ def compare_scores(
     )
 
 
-def _row(scores: PairedScores, system: str, measure: str) -> RatioRow:
-    cell = scores.place_of_system(system), scores.place_of_measure(measure)
-    return RatioRow(scores.num[cell], scores.den[cell], scores.bounds(measure), _one_more(measure))
+def _summed(scores: PairedScores, system: str, measure: str) -> Summed:
+    place = scores.place_of_system(system)
+    if several := scores.several.get(measure):
+        return Summed(several.sums[place], scores.bounds(measure), several.of)
+    cell = place, scores.place_of_measure(measure)
+    return Summed(np.stack([scores.num[cell], scores.den[cell]]), scores.bounds(measure), one_more=_one_more(measure))
 
 
 def _one_more(measure: str) -> bool:

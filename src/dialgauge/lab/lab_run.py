@@ -33,7 +33,16 @@ from dialgauge.lab.lab_config import (
 )
 from dialgauge.lab.lab_results import LabRuns
 from dialgauge.lab.self_reports import BROKEN_POLICY, FROM_WORDS
-from dialgauge.measures import Resampling, Score, Scores, Signature, parse_measure, ratio_row, ratio_row_intervals
+from dialgauge.measures import (
+    Resampling,
+    Score,
+    Scores,
+    Signature,
+    Summed,
+    parse_measure,
+    summed_intervals,
+    uneven_trials,
+)
 from dialgauge.rankers import code_of, files_named
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
@@ -44,7 +53,6 @@ from dialgauge.tasks import (
     judge_outcomes,
     outcome_frames,
     score_outcomes,
-    uneven_trials,
 )
 from dialgauge.text import Note, counted
 from dialgauge.tracking import DEFAULT_MEASURES, PreparedInputs, chosen_measures, state_scores
@@ -330,12 +338,12 @@ def _over_goals(scores: Scores, resamples: int, config: LabConfig) -> Scores:
     if not resamples or config.trials == 1 or not names:
         return scores
     places = [goals[goal] for goal in about]
-    above, below = (
-        np.stack([np.bincount(places, scores.sums[name][side], len(goals)) for name in names]) for side in (0, 1)
-    )
     how = Resampling(resamples, config.seed)
-    rows = [ratio_row(parse_measure(name), *sums) for name, *sums in zip(names, above, below, strict=True)]
-    made = ratio_row_intervals(rows, how)
+    by_goal = (
+        np.array([np.bincount(places, row, len(goals)) for row in scores.sums[name]], np.float64) for name in names
+    )
+    summed = [Summed.by(parse_measure(name), sums) for name, sums in zip(names, by_goal, strict=True)]
+    made = summed_intervals(summed, how)
     limited = replace(scores, scores={name: scores.scores[name] for name in names}).with_intervals(made, how)
     return replace(scores, scores={**scores.scores, **limited.scores})
 

@@ -20,30 +20,24 @@ from dialgauge.measures import (
     Coverage,
     Measure,
     Resampling,
-    Rows,
     Scores,
     Settings,
     Signature,
     SystemEvidence,
+    UnitNumbers,
+    Units,
     score_systems,
 )
 
 
-class Outcomes:
+class Outcomes(Units):
     """How conversations ended."""
 
     def __init__(self, conversations: Sequence[Dialogue]) -> None:
         self.ids = tuple(conversation.id for conversation in conversations)
+        self.dialogues = len(self.ids)
+        self.dialogue = np.arange(self.dialogues)
         self._outcomes = [conversation.outcome for conversation in conversations]
-
-    @property
-    def dialogues(self) -> int:
-        return len(self.ids)
-
-    @cached_property
-    def dialogue(self) -> NDArray[np.int64]:
-        """The number of each unit's conversation: its own."""
-        return np.arange(len(self.ids))
 
     @cached_property
     def completed(self) -> NDArray[np.float64]:
@@ -62,7 +56,7 @@ class Outcomes:
         return np.array(list(judged), dtype=np.float64)
 
 
-def _completed(outcomes: Outcomes, settings: Settings) -> Rows:
+def _completed(outcomes: Outcomes, settings: Settings) -> UnitNumbers:
     return outcomes.completed, outcomes.judged
 
 
@@ -73,7 +67,7 @@ COMPLETED = Card(
     summary="Share of the conversations that the system completed, going on from its own replies.",
     formula="completed conversations / conversations",
     source="dialgauge; the simulated user of the restaurant world ends a conversation at the first mistake",
-    rows=_completed,
+    units=_completed,
 )
 CARDS: tuple[Card[Any], ...] = (COMPLETED, *BLAME_CARDS)
 

@@ -12,11 +12,16 @@ if TYPE_CHECKING:
         OVER as OVER,
         Card as Card,
         Evidence as Evidence,
+        Floats as Floats,
         Measure as Measure,
         Parameter as Parameter,
-        Rows as Rows,
         Setting as Setting,
         Settings as Settings,
+        UnitNumbers as UnitNumbers,
+        Units as Units,
+        mean_of_ratios as mean_of_ratios,
+        part_text as part_text,
+        ratio as ratio,
     )
     from dialgauge.measures.records import Count as Count, Coverage as Coverage, Score as Score
     from dialgauge.measures.registry import (
@@ -32,24 +37,31 @@ if TYPE_CHECKING:
         parse_measure as parse_measure,
         parse_measures as parse_measures,
     )
+    from dialgauge.measures.repeated import (
+        flip_chance as flip_chance,
+        noise_floor as noise_floor,
+        noise_sums as noise_sums,
+        pass_chance as pass_chance,
+        pass_rate as pass_rate,
+        rerun_reach as rerun_reach,
+        uneven_trials as uneven_trials,
+    )
     from dialgauge.measures.resampling import (
+        LINEARISED as LINEARISED,
+        MANY_UNITS as MANY_UNITS,
         NO_INTERVAL as NO_INTERVAL,
         ONE_MORE_UNIT as ONE_MORE_UNIT,
         Bounds as Bounds,
         Interval as Interval,
-        Moments as Moments,
-        RatioRow as RatioRow,
         Resampling as Resampling,
+        Summed as Summed,
         intervals as intervals,
-        ratio_row as ratio_row,
-        ratio_row_intervals as ratio_row_intervals,
-        sums_interval as sums_interval,
+        summed_intervals as summed_intervals,
     )
     from dialgauge.measures.scores import (
         Scores as Scores,
         SystemEvidence as SystemEvidence,
         score_systems as score_systems,
-        sums_table as sums_table,
     )
     from dialgauge.measures.signature import (
         Signature as Signature,

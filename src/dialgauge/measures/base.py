@@ -1,17 +1,18 @@
-"""What a measure is: a declared card, and the card with its parameters filled in.
+"""What a measure is: a declared card, and the card with its parameters and its part filled in.
 
-A card says what a measure is called, what it means, where it comes from and which parameters it takes, and names one
-pure function that gives every unit of the evidence (a turn, a reply, a dialogue) a numerator and a denominator. The
-value over any set of units is the sum of the one over the sum of the other; that makes dialogues, domains, intervals,
-shards and streams the same code, for every family of measures.
+A card names one pure function that gives every unit of the evidence (a turn, a reply, a dialogue) a few numbers, mostly
+a numerator and a denominator, and a function ``of`` that makes a value of their totals. A part (``JGA[hotel]``) is the
+same measure on a part of the evidence. Values, intervals, breakdowns, paired tests and merging all come from the sums
+by dialogue, for every family of measures.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from functools import cached_property
+from typing import Any, Generic, Literal, Protocol, Self, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -23,11 +24,8 @@ from dialgauge.errors import DialgaugeError, nearest
 Floats: TypeAlias = NDArray[np.float64]
 Setting: TypeAlias = str | float
 Settings: TypeAlias = Mapping[str, Setting]
-#: Numerators and denominators: of each unit, of each dialogue, or (groups, dialogues).
-Rows: TypeAlias = tuple[Floats, Floats]
-
-#: The setting under which functions see the part that is measured, as in ``I-GCDF1[hotel]``.
-PART = "part"
+#: k numbers of each unit: mostly numerators and denominators.
+UnitNumbers: TypeAlias = "Floats | Sequence[Floats]"
 
 
 class Evidence(Protocol):
@@ -40,6 +38,29 @@ class Evidence(Protocol):
     @property
     def dialogue(self) -> NDArray[np.integer[Any]]:
         """The number of the dialogue that each unit belongs to."""
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """The units that count. Others stay for the sake of history: an earlier turn may explain a later one."""
+
+    def part(self, name: str) -> Self:
+        """The part that a measure names in brackets; what is there lies in the same dialogues, by the same numbers."""
+
+
+class Units:
+    """Evidence of which every unit counts, and which has no parts: what families change is what they override."""
+
+    dialogues: int
+    dialogue: NDArray[np.integer[Any]]
+
+    @cached_property
+    def scored(self) -> NDArray[np.bool_]:
+        """Every unit."""
+        return np.ones(len(self.dialogue), bool)
+
+    def part(self, name: str) -> Self:
+        """There is none."""
+        raise DialgaugeError(f"it has no part '{name}'")
 
 
 E = TypeVar("E", bound=Evidence)
@@ -78,6 +99,28 @@ class Parameter(Struct, frozen=True):
 OVER = Parameter("over", "turns", ("turns", "dialogues"), "mean over all turns, or mean of the dialogues' means")
 
 
+def ratio(totals: Floats) -> Floats:
+    """The first sum over the second; NaN where that is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(totals[..., 0] / totals[..., 1])
+
+
+def mean_of_ratios(totals: Floats) -> Floats:
+    """The mean over groups of numerator over denominator, such as F1 over slots: all numerators, all denominators.
+
+    A group whose denominator is 0 does not occur.
+    """
+    above, below = np.split(totals, 2, axis=-1)
+    occurring = below > 0
+    ratios = np.divide(above, below, out=np.zeros_like(above), where=occurring)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(ratios.sum(axis=-1) / occurring.sum(axis=-1))
+
+
+def _always(settings: Settings) -> bool:
+    return True
+
+
 @dataclass(frozen=True, kw_only=True)
 class Card(Generic[E]):
     """The declaration of a measure."""
@@ -91,25 +134,23 @@ class Card(Generic[E]):
     source: str
     #: What the letters of the formula mean, such as ``{"T": "slots of the inventory"}``.
     symbols: Mapping[str, str] = field(default_factory=dict, hash=False)
-    rows: Callable[[E, Settings], Rows] = field(repr=False)
-    #: For values that are means over groups, such as slots: numerators and denominators as (groups, dialogues).
-    groups: Callable[[E, Settings], Rows] | None = field(default=None, repr=False)
-    #: The parameter, and those of its values, for which the value is a mean over groups.
-    grouped_by: tuple[str, tuple[str, ...]] | None = None
-    #: Those values of that parameter for which the system's own mistakes decide which groups there are: a sample shows
-    #: only some of them, so that no interval from it could hold.
-    open_groups: tuple[str, ...] = ()
+    units: Callable[[E, Settings], UnitNumbers] | None = field(default=None, repr=False)
+    #: The sums of each dialogue, (k, dialogues), where they are known at once; None where units make them.
+    sums: Callable[[E, Settings], Floats | None] | None = field(default=None, repr=False)
+    #: Totals, the k of them on the last axis, to a value.
+    of: Callable[[Floats], Floats] = field(default=ratio, repr=False)
+    #: Only for what no sums make: the value itself.
+    value: Callable[[E, Settings], float] | None = field(default=None, repr=False)
+    #: No where a sample tells nothing of how far the value varies.
+    has_interval: Callable[[Settings], bool] = field(default=_always, repr=False)
     parameters: tuple[Parameter, ...] = ()
     #: The parameter written after the mark, if there is one: ``FGA@0.5``, ``pass^4``.
     cutoff: Parameter | None = None
     mark: Literal["@", "^"] = "@"
     #: Is the cutoff left out of the name where it is the usual one? ``per-dialog`` is ``per-dialog@1``.
     bare: bool = False
-    #: Does it have parts, such as ``I-GCDF1[hotel]``? Then its functions see the part among the settings, and its
-    #: ``obstacle`` refuses one that the evidence lacks.
+    #: May it name a part of the evidence, as in ``I-GCDF1[hotel]``?
     parts: bool = False
-    #: What the evidence must offer, in the family's own words; its ``obstacle`` and its views look at it.
-    needs: frozenset[str] = frozenset()
     #: ``share`` is a fraction, shown as percent; anything else is a word such as ``turns``.
     unit: str = "share"
     lower: float = 0.0
@@ -125,12 +166,6 @@ class Card(Generic[E]):
     obstacle: Callable[[E, Settings], str | None] | None = field(default=None, repr=False)
     #: Settings that other words stand for; it takes those words out of the written pairs.
     shorthand: Callable[[dict[str, str]], dict[str, Setting]] | None = field(default=None, repr=False)
-    #: The value itself, where it is no ratio of the dialogues' sums or not to the last bit.
-    value: Callable[[E, Settings], float] | None = field(default=None, repr=False)
-    #: For values that come from several sums, such as BLEU: the sums of each dialogue, (sums, dialogues), and the
-    #: function that makes values of them, whose last axis holds the sums.
-    statistics: Callable[[E, Settings], Floats] | None = field(default=None, repr=False)
-    of_sums: Callable[[Floats], Floats] | None = field(default=None, repr=False)
 
     def parameter(self, name: str) -> Parameter:
         """A parameter by name, the cutoff included."""
@@ -165,68 +200,60 @@ class Measure(Generic[E]):
         return self._written({parameter.name: resolved[parameter.name] for parameter in self.card.parameters})
 
     def settings(self, evidence: E | None = None) -> dict[str, Setting]:
-        """All settings by name; the part, where there is one, under ``part``."""
+        """All settings by name; with evidence, automatic ones resolved."""
         filled = {parameter.name: parameter.default for parameter in self.card.parameters}
         if self.card.cutoff:
             filled[self.card.cutoff.name] = self.card.cutoff.default
         filled.update(self.given)
-        if self.part:
-            filled[PART] = self.part
         if evidence is not None and self.card.resolve:
             return dict(self.card.resolve(evidence, filled))
         return filled
 
-    def rows(self, evidence: E) -> Rows:
-        """Numerator and denominator of every unit."""
-        settings = self.settings(evidence)
-        if self.card.rows.__module__.startswith("dialgauge."):
-            return self.card.rows(evidence, settings)
-        return _foreign_rows(self.card, evidence, settings)
+    def seen(self, evidence: E) -> E:
+        """The evidence, or the part of it that is measured."""
+        return evidence.part(self.part) if self.part else evidence
 
-    def by_dialogue(self, evidence: E) -> Rows:
-        """Numerator and denominator of every dialogue, 0 / 0 where it has no score."""
-        above, below = (_by_dialogue(part, evidence) for part in self.rows(evidence))
+    def units(self, evidence: E) -> Floats:
+        """The numbers of every unit, (k, units); 0 for units that do not count."""
+        seen = self.seen(evidence)
+        if self.card.units is None:
+            return np.zeros((2, len(seen.dialogue)))
+        return _checked(self.card, seen, self.settings(seen)) * seen.scored
+
+    def sums(self, evidence: E) -> Floats:
+        """The sums of every dialogue, (k, dialogues): values, intervals, paired tests and merging come from these."""
+        if self.card.sums:
+            seen = self.seen(evidence)
+            if (known := self.card.sums(seen, self.settings(seen))) is not None:
+                return known
+        dialogue, dialogues = evidence.dialogue, evidence.dialogues
+        counted = [np.bincount(dialogue, row, dialogues) for row in self.units(evidence)]
+        sums = np.stack(counted).astype(np.float64, copy=False)
         if self.settings().get(OVER.name) != "dialogues":
-            return above, below
+            return sums
+        above, below = sums
         scored = below > 0
-        return np.divide(above, below, out=np.zeros(len(scored)), where=scored), scored.astype(np.float64)
-
-    @property
-    def settled(self) -> bool:
-        """Is what the value is a mean over the same in every sample, so that it can have an interval?"""
-        return self.card.grouped_by is None or self.settings().get(self.card.grouped_by[0]) not in self.card.open_groups
-
-    @property
-    def grouped(self) -> bool:
-        """Is the value a mean over groups, such as slots, and so no ratio of sums over dialogues?"""
-        if self.card.grouped_by is None:
-            return False
-        parameter, values = self.card.grouped_by
-        return self.settings().get(parameter) in values
-
-    def by_group(self, evidence: E) -> Rows:
-        """Numerator and denominator, (groups, dialogues), of a measure that averages over groups."""
-        if self.card.groups is None:
-            raise ValueError(f"{self} does not average over groups")
-        return self.card.groups(evidence, self.settings(evidence))
+        return np.stack([np.divide(above, below, out=np.zeros(len(scored)), where=scored), scored.astype(np.float64)])
 
     def value(self, evidence: E) -> float:
         """The value over all units; NaN where it is undefined."""
         if self.card.value:
-            return self.card.value(evidence, self.settings(evidence))
-        if self.card.statistics and self.card.of_sums:
-            return float(self.card.of_sums(self.card.statistics(evidence, self.settings(evidence)).sum(axis=1)))
-        if self.grouped:
-            numerators, denominators = (part.sum(axis=1) for part in self.by_group(evidence))
-            occurring = denominators > 0
-            return float((numerators[occurring] / denominators[occurring]).mean()) if occurring.any() else math.nan
-        numerator, denominator = self.by_dialogue(evidence)
-        total = float(denominator.sum())
-        return float(numerator.sum()) / total if total else math.nan
+            seen = self.seen(evidence)
+            return self.card.value(seen, self.settings(seen))
+        return float(self.card.of(self.sums(evidence).sum(axis=1)))
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether a sample of dialogues tells how far the value varies."""
+        return self.card.value is None and self.card.has_interval(self.settings())
 
     def obstacle(self, evidence: E) -> str | None:
         """Why the measure cannot be computed from this evidence, as the end of a sentence; None when it can."""
-        return self.card.obstacle(evidence, self.settings()) if self.card.obstacle else None
+        try:
+            seen = self.seen(evidence)
+        except DialgaugeError as error:
+            return error.message
+        return self.card.obstacle(seen, self.settings()) if self.card.obstacle else None
 
     def _written(self, named: Mapping[str, Setting], *, cutoff: bool = True) -> str:
         text = self.card.name
@@ -239,26 +266,22 @@ class Measure(Generic[E]):
         return f"{text}[{part_text(self.part)}]" if self.part else text
 
 
-def _foreign_rows(card: Card[E], evidence: E, settings: Settings) -> Rows:
-    """The rows of another package's measure; what goes wrong in it is a sentence that names the measure."""
+def _checked(card: Card[E], evidence: E, settings: Settings) -> Floats:
+    """The numbers of every unit; what goes wrong in another package's measure is a sentence that names it."""
+    if card.units is None:
+        raise TypeError(f"{card.name} has no units")
+    if card.units.__module__.startswith("dialgauge."):
+        return np.asarray(card.units(evidence, settings))
     try:
-        above, below = (np.asarray(part, np.float64) for part in card.rows(evidence, settings))
+        numbers = np.asarray(card.units(evidence, settings), np.float64)
     except Exception as error:
         raise DialgaugeError(f"the measure {card.name} failed ({type(error).__name__}: {error})") from error
-    units = (len(evidence.dialogue),)
-    if above.shape != units or below.shape != units:
+    if numbers.ndim != 2 or numbers.shape[1] != len(evidence.dialogue):
         raise DialgaugeError(
-            f"the measure {card.name} gave arrays of the shapes {above.shape} and {below.shape}, "
-            f"where the {units[0]:,} units of the evidence need one number each"
+            f"the measure {card.name} gave an array of the shape {numbers.shape}, where the "
+            f"{len(evidence.dialogue):,} units of the evidence need a few numbers each"
         )
-    return above, below
-
-
-def _by_dialogue(rows: Floats, evidence: Evidence) -> Floats:
-    ones: tuple[Floats, Floats] | None = getattr(evidence, "ones", None)  # rows whose sums the family knows
-    if ones is not None and rows is ones[0]:
-        return ones[1]
-    return np.bincount(evidence.dialogue, weights=rows, minlength=evidence.dialogues).astype(np.float64, copy=False)
+    return numbers
 
 
 def setting_text(value: Setting) -> str:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from dialgauge.measures.base import Measure
 
 
+#: What most measures are, shown in percent; and what one is whose value is no share, as SA's where more slots are
+#: predicted that gold lacks than the inventory has.
+SHARE, RATIO = "share", "ratio"
+
+
 class Count(Struct, frozen=True, kw_only=True):
     """How many units there should be, were read, were scored, and failed; None where nobody knows."""
 
@@ -96,11 +101,12 @@ class Score(Struct, frozen=True, kw_only=True):
         card, settled = measure.card, signature or Signature()
         if "measure" not in settled:
             settled = settled.with_(measure=measure.full())
+        known = _defined(value)
         return cls(
-            value=_defined(value),
+            value=known,
             low=_defined(low),
             high=_defined(high),
-            unit=card.unit,
+            unit=RATIO if card.unit == SHARE and known is not None and not 0 <= known <= 1 else card.unit,
             higher_is_better=card.higher_is_better,
             lower=_defined(card.lower),
             upper=_defined(card.upper),

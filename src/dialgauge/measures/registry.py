@@ -17,7 +17,7 @@ from typing import Any
 from dialgauge import plugins
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.kinds import BUILT_IN, Kind, kind_named
-from dialgauge.measures.base import OVER, Card, Measure, Setting, read_part
+from dialgauge.measures.base import Card, Measure, Setting, read_part
 from dialgauge.text import split_at_commas
 
 _NAME = r"[A-Za-z][\w-]*+(?: [\w-]++)*+"
@@ -85,10 +85,7 @@ def parse_measure(text: str, family: str | None = None) -> Measure[Any]:
         if card.cutoff.name in settings:
             raise DialgaugeError(f"'{text}' gives {card.cutoff.name} twice")
         settings[card.cutoff.name] = card.cutoff.parse(match["cutoff"], card.name)
-    measure = Measure(card, tuple(sorted(settings.items())), read_part(match["part"] or ""), shorthand)
-    if measure.grouped and settings.get(OVER.name) == "dialogues":
-        raise DialgaugeError(f"'{text}': a mean over {_groups(card)} is taken over all turns, not over dialogues")
-    return measure
+    return Measure(card, tuple(sorted(settings.items())), read_part(match["part"] or ""), shorthand)
 
 
 def no_score(measure: object, scores: Collection[str], left_out: Mapping[str, str], of: str = "") -> UnknownNameError:
@@ -213,7 +210,3 @@ def _shorthand(card: Card[Any], pairs: dict[str, str], whole: str) -> dict[str, 
         return dict(card.shorthand(pairs))
     except DialgaugeError as error:
         raise DialgaugeError(f"'{whole}': {error.message}") from error
-
-
-def _groups(card: Card[Any]) -> str:
-    return " or ".join(f"{value}s" for value in card.grouped_by[1]) if card.grouped_by else "groups"

@@ -12,15 +12,19 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from msgspec import Struct
 
 from dialgauge import stats
-from dialgauge.measures.base import Floats, Measure
+from dialgauge.measures.base import Floats, Measure, mean_of_ratios, ratio
 
 #: How signatures name intervals that ask what one more unit would change.
 ONE_MORE_UNIT, ONE_MORE_AMOUNT = "one-more-unit", "one-more-amount"
 #: Shares over fewer units than this, of uneven length, get such an interval: resampled ones hold in 90% there.
 FEW_UNITS = 20
+#: Beyond this many units nothing is drawn: it would take long and change nothing. The ratio is linearised, as
+#: signatures say, and a run keeps no sums of parts.
+MANY_UNITS, LINEARISED = 20_000, "linearised"
+#: Units of how many ratios are resampled together, so that their arrays fit the memory.
+_CELLS = 4_000_000
 #: Units are uneven that count as less than this share of as many equal ones.
 EVEN = 0.7
 #: Amounts over more units than this are resampled: it takes a tenth of a second for each 500.
@@ -83,83 +87,84 @@ class Interval(NamedTuple):
 NO_INTERVAL = Interval(math.nan, math.nan, "")
 
 
-class RatioRow(NamedTuple):
-    """A ratio of sums over units; ``one_more`` is what its card says."""
+class Summed(NamedTuple):
+    """The sums of a measure by dialogue, (k, dialogues), and what its card says of their value."""
 
-    num: Floats
-    den: Floats
-    bounds: Bounds
+    sums: Floats
+    bounds: Bounds = (-math.inf, math.inf)
+    of: Callable[[Floats], Floats] = ratio
     one_more: bool = False
 
+    @property
+    def is_ratio(self) -> bool:
+        """Is the value one sum over another?"""
+        return len(self.sums) == 2 and self.of in (ratio, mean_of_ratios)
 
-def intervals(work: Sequence[tuple[Any, Sequence[Measure[Any]]]], how: Resampling) -> list[list[Interval]]:
-    """For every evidence and each of its measures the interval."""
-    ratios: list[tuple[int, int, RatioRow]] = []
-    made: list[list[Interval]] = [[NO_INTERVAL] * len(measures) for _, measures in work]
-    for number, (evidence, measures) in enumerate(work):
-        if not evidence.dialogues:
-            continue
-        for index, measure in enumerate(measures):
-            if measure.card.statistics:
-                made[number][index] = _of_statistics(measure, evidence, how)
-            elif not measure.settled:
-                continue
-            elif measure.grouped:
-                made[number][index] = _of_groups(measure, evidence, how)
-            else:
-                ratios.append((number, index, ratio_row(measure, *measure.by_dialogue(evidence))))
-    limits = ratio_row_intervals([row for *_, row in ratios], how)
-    for (number, index, _), interval in zip(ratios, limits, strict=True):
+    @classmethod
+    def by(cls, measure: Measure[Any], sums: Floats) -> Summed:
+        """Sums that a measure gave."""
+        card = measure.card
+        return cls(sums, (card.lower, card.upper), card.of, card.one_more)
+
+
+def intervals(work: Sequence[Sequence[tuple[Measure[Any], Floats]]], how: Resampling) -> list[list[Interval]]:
+    """For every system and each of its measures, given with their sums, the interval."""
+    places = [
+        (number, index, Summed.by(measure, sums))
+        for number, measured in enumerate(work)
+        for index, (measure, sums) in enumerate(measured)
+        if measure.has_interval and sums.shape[1]
+    ]
+    made = [[NO_INTERVAL] * len(measured) for measured in work]
+    limits = summed_intervals([summed for *_, summed in places], how)
+    for (number, index, _), interval in zip(places, limits, strict=True):
         made[number][index] = interval
     return made
 
 
-def ratio_row(measure: Measure[Any], num: Floats, den: Floats) -> RatioRow:
-    """A measure's sums over units, with what its card says of its interval."""
-    card = measure.card
-    return RatioRow(num, den, (card.lower, card.upper), card.one_more)
-
-
-def ratio_row_intervals(rows: Sequence[RatioRow], how: Resampling) -> list[Interval]:
-    """The intervals of ratios; those that are resampled, and have as many units, share their random numbers."""
-    intervals = [few_units_interval(row, how) for row in rows]
+def summed_intervals(rows: Sequence[Summed], how: Resampling) -> list[Interval]:
+    """The intervals of some sums; ratios that are resampled, and have as many units, share their random numbers."""
+    made = [few_units_interval(row, how) if row.is_ratio else _of_several(row, how) for row in rows]
     resampled: dict[int, list[int]] = {}
     for index, row in enumerate(rows):
-        if intervals[index] is None:
-            resampled.setdefault(len(row.num), []).append(index)
-    for places in resampled.values():
-        limits = stats.ratio_intervals(
-            np.stack([rows[index].num for index in places]),
-            np.stack([rows[index].den for index in places]),
-            resamples=how.resamples,
-            seed=how.seed,
-            level=how.level,
-            bounds=[rows[index].bounds for index in places],
-            method=how.method,
-        )
-        for index, (low, high) in zip(places, limits.tolist(), strict=True):
-            intervals[index] = Interval(low, high, str(how))
-    return [interval or NO_INTERVAL for interval in intervals]
+        if made[index] is None:
+            resampled.setdefault(row.sums.shape[1], []).append(index)
+    for units, every in resampled.items():
+        linear, many = units > MANY_UNITS, max(1, _CELLS // units)
+        for places in (every[start : start + many] for start in range(0, len(every), many)):
+            limits = stats.ratio_intervals(
+                np.stack([rows[index].sums[0] for index in places]),
+                np.stack([rows[index].sums[1] for index in places]),
+                resamples=how.resamples,
+                seed=how.seed,
+                level=how.level,
+                bounds=[rows[index].bounds for index in places],
+                method=LINEARISED if linear else how.method,
+            )
+            for index, (low, high) in zip(places, limits.tolist(), strict=True):
+                made[index] = Interval(low, high, f"{how.level:g}-{LINEARISED}" if linear else str(how))
+    return [interval or NO_INTERVAL for interval in made]
 
 
-def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:
+def few_units_interval(row: Summed, how: Resampling) -> Interval | None:
     """The interval with one more unit, where that is the better one, as of single cases; None where resampling is."""
-    there = row.den != 0
+    num, den = row.sums
+    there = den != 0
     units = int(there.sum())
     if how.method != "studentised" or not units:
         return None
     bounded = all(map(math.isfinite, row.bounds))
-    if row.one_more and not bounded and _equal(row.num[there] / row.den[there]):
+    if row.one_more and not bounded and _equal(num[there] / den[there]):
         return NO_INTERVAL  # nothing varies, and nothing says how far another unit may lie from these
     is_share = row.bounds == (0.0, 1.0)
-    cases = is_share and stats.counted_cases(row.num, row.den) is not None
-    uneven_share = is_share and 1 < units < FEW_UNITS and _uneven(row.den[there])
+    cases = is_share and stats.counted_cases(num, den) is not None
+    uneven_share = is_share and 1 < units < FEW_UNITS and _uneven(den[there])
     if cases or uneven_share or (row.one_more and bounded):
-        ends = stats.share_mean_interval(row.num, row.den, how.level, row.bounds)
+        ends = stats.share_mean_interval(num, den, how.level, row.bounds)
         return Interval(*ends, f"{how.level:g}-{ONE_MORE_UNIT}")
     lowest, highest = row.bounds
     if highest == math.inf and (lowest == 0.0 or row.one_more) and 1 < units <= _MANY_AMOUNTS:
-        ends = stats.amount_mean_interval(row.num, row.den, how.level, lowest)
+        ends = stats.amount_mean_interval(num, den, how.level, lowest)
         return Interval(*ends, f"{how.level:g}-{ONE_MORE_AMOUNT}")
     return None
 
@@ -173,62 +178,7 @@ def _uneven(lengths: Floats) -> bool:
     return bool(lengths.sum() ** 2 < EVEN * len(lengths) * (lengths**2).sum())
 
 
-def _of_groups(measure: Measure[Any], evidence: Any, how: Resampling) -> Interval:
-    """The interval of a mean over groups, such as slots."""
-    low, high = stats.group_mean_interval(*measure.by_group(evidence), how.level)
-    return Interval(max(low, measure.card.lower), min(high, measure.card.upper), f"{how.level:g}-jackknife")
-
-
-def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Interval:
+def _of_several(row: Summed, how: Resampling) -> Interval:
     """The interval of a value that is made of several sums."""
-    card = measure.card
-    if card.statistics is None or card.of_sums is None:
-        raise TypeError(f"{measure} is not made of several sums")
-    return sums_interval(card.statistics(evidence, measure.settings(evidence)), card.of_sums, how)
-
-
-def sums_interval(sums: Floats, of: Callable[[Floats], Floats], how: Resampling) -> Interval:
-    """The interval of a value of several sums, (sums, dialogues)."""
-    ends = stats.sums_interval(sums, of, resamples=how.resamples, seed=how.seed, level=how.level)
+    ends = stats.sums_interval(row.sums, row.of, resamples=how.resamples, seed=how.seed, level=how.level)
     return Interval(*ends, str(replace(how, method="percentile")))
-
-
-class Moments(Struct, frozen=True, array_like=True):
-    """Sums over dialogues of a measure's numerators and denominators, their squares and their products."""
-
-    above: float
-    below: float
-    above_squared: float
-    below_squared: float
-    product: float
-
-    @classmethod
-    def of(cls, above: Floats, below: Floats) -> Moments:
-        """The moments of some dialogues."""
-        products = (above, below, above * above, below * below, above * below)
-        return cls(*(float(product.sum()) for product in products))
-
-    @classmethod
-    def joined(cls, parts: Sequence[Moments]) -> Moments:
-        """The moments of several files together."""
-        return cls(*(math.fsum(getattr(part, name) for part in parts) for name in cls.__struct_fields__))
-
-    @property
-    def value(self) -> float:
-        """The ratio of the sums."""
-        return self.above / self.below if self.below else math.nan
-
-    def interval(self, dialogues: int, how: Resampling, ends: Bounds) -> Interval:
-        """That of a share of cases, or the normal interval of a ratio; its error is the spread of the residuals."""
-        from statistics import NormalDist
-
-        if not self.below or dialogues < 2:
-            return NO_INTERVAL
-        if ends == (0.0, 1.0) and self.above == self.above_squared and self.below == self.below_squared:
-            cases = stats.share_interval(int(self.above), int(self.below), how.level)
-            return Interval(*cases, f"{how.level:g}-{ONE_MORE_UNIT}")
-        value = self.value
-        squares = self.above_squared - 2 * value * self.product + value * value * self.below_squared
-        spread = math.sqrt(max(0.0, squares) * dialogues / (dialogues - 1)) / self.below
-        reach = NormalDist().inv_cdf((1 + how.level) / 2) * spread
-        return Interval(max(value - reach, ends[0]), min(value + reach, ends[1]), str(how))

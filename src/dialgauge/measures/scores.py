@@ -11,10 +11,10 @@ import polars as pl
 from msgspec import structs
 from numpy.typing import NDArray
 
-from dialgauge.measures.base import Measure, Rows
+from dialgauge.measures.base import Floats, Measure, UnitNumbers, mean_of_ratios
 from dialgauge.measures.records import Coverage, Score
 from dialgauge.measures.registry import no_score
-from dialgauge.measures.resampling import NO_INTERVAL, Interval, Resampling, intervals
+from dialgauge.measures.resampling import Interval, Resampling, intervals
 from dialgauge.measures.signature import Signature
 
 
@@ -22,12 +22,11 @@ from dialgauge.measures.signature import Signature
 class Scores:
     """The scores of one system.
 
-    ``sums`` holds for each measure numerator and denominator of every dialogue, 0 / 0 where it has no score; a value
-    that is no ratio of sums has a score and no sums.
+    ``sums`` holds for each measure the sums of every dialogue, (k, dialogues), 0 where it has no score.
     """
 
     dialogues: Sequence[str]
-    sums: Mapping[str, Rows]
+    sums: Mapping[str, UnitNumbers]
     scores: Mapping[str, Score]
     coverage: Coverage = field(default_factory=Coverage)
     #: Measures that the evidence cannot give, with the reason.
@@ -77,9 +76,11 @@ class Scores:
     def frame(self) -> pl.DataFrame:
         """The table ``dialogue_scores``: dialogue, measure, num, den, where a dialogue has a score."""
         parts = []
-        for index, (above, below) in enumerate(self.sums.values()):
-            there = np.flatnonzero(below > 0)
-            parts.append((there, np.full(len(there), index), above[there], below[there]))
+        for index, sums in enumerate(self.sums.values()):
+            if len(sums) == 2:
+                above, below = sums
+                there = np.flatnonzero(below > 0)
+                parts.append((there, np.full(len(there), index), above[there], below[there]))
         owners, measures, num, den = _concatenated(parts, (int, int, float, float))
         return pl.DataFrame(
             {
@@ -87,6 +88,31 @@ class Scores:
                 "measure": pl.Series(list(self.sums), dtype=pl.String).gather(measures),
                 "num": pl.Series(num, dtype=pl.Float64),
                 "den": pl.Series(den, dtype=pl.Float64),
+            }
+        )
+
+    @property
+    def has_several_sums(self) -> bool:
+        """Is there a value that is no ratio of two sums?"""
+        return any(len(sums) > 2 for sums in self.sums.values())
+
+    def sums_frame(self) -> pl.DataFrame:
+        """The table ``dialogue_sums``: dialogue, measure, place, sum, of values that come from several sums."""
+        parts = []
+        for index, sums in enumerate(self.sums.values()):
+            if len(sums) > 2:
+                columns = np.stack(list(sums), axis=1)
+                there = np.flatnonzero(columns.any(axis=1))
+                cells = columns[there].reshape(-1)
+                places = np.tile(np.arange(len(sums)), len(there))
+                parts.append((np.repeat(there, len(sums)), np.full(len(cells), index), places, cells))
+        owners, measures, places, values = _concatenated(parts, (int, int, int, float))
+        return pl.DataFrame(
+            {
+                "dialogue": pl.Series(self.dialogues, dtype=pl.String).gather(owners),
+                "measure": pl.Series(list(self.sums), dtype=pl.String).gather(measures),
+                "place": pl.Series(places, dtype=pl.Int64),
+                "sum": pl.Series(values, dtype=pl.Float64),
             }
         )
 
@@ -103,32 +129,39 @@ class SystemEvidence:
     signature: Signature = field(default_factory=Signature)
     coverage: Coverage = field(default_factory=Coverage)
     left_out: Mapping[str, str] = field(default_factory=dict)
+    #: The same evidence with other units of resampling, such as tasks with all their trials; None: dialogues.
+    resampled: Any = None
 
 
 def score_systems(systems: Sequence[SystemEvidence], how: Resampling | None = None) -> list[Scores]:
     """The scores of several systems; their intervals, where asked for, come from the same resamples."""
+    sums = [{str(measure): measure.sums(system.evidence) for measure in system.measures} for system in systems]
+    scored = [_scored(system, own) for system, own in zip(systems, sums, strict=True)]
     if how is None:
-        made: list[list[Interval]] = [[NO_INTERVAL] * len(system.measures) for system in systems]
-    else:
-        made = intervals([(system.evidence, system.measures) for system in systems], how)
-    return [_scored(system, limits, how) for system, limits in zip(systems, made, strict=True)]
-
-
-def _scored(system: SystemEvidence, limits: Sequence[Interval], how: Resampling | None) -> Scores:
-    evidence, base = system.evidence, system.signature
-    scores = Scores(
-        dialogues=system.dialogues,
-        sums={str(measure): measure.by_dialogue(evidence) for measure in system.measures if not measure.grouped},
-        scores={
-            str(measure): Score.of(
-                measure, measure.value(evidence), signature=base.with_(measure=measure.full(evidence))
-            )
+        return scored
+    resampled = [
+        [
+            (measure, own[str(measure)] if system.resampled is None else measure.sums(system.resampled))
             for measure in system.measures
-        },
-        coverage=system.coverage,
-        left_out=system.left_out,
+        ]
+        for system, own in zip(systems, sums, strict=True)
+    ]
+    made = intervals(resampled, how)
+    return [scores.with_intervals(limits, how) for scores, limits in zip(scored, made, strict=True)]
+
+
+def _scored(system: SystemEvidence, sums: Mapping[str, Floats]) -> Scores:
+    scores, kept = {}, {}
+    for measure, own in zip(system.measures, sums.values(), strict=True):
+        value = measure.value(system.evidence) if measure.card.value else float(measure.card.of(own.sum(axis=1)))
+        signature = system.signature.with_(measure=measure.full(system.evidence))
+        scores[str(measure)] = Score.of(measure, value, signature=signature)
+        # The groups of a mean over groups are a system's own, so that nothing can be paired with their sums.
+        if measure.card.of is not mean_of_ratios or len(own) == 2:
+            kept[str(measure)] = own
+    return Scores(
+        dialogues=system.dialogues, sums=kept, scores=scores, coverage=system.coverage, left_out=system.left_out
     )
-    return scores.with_intervals(limits, how) if how else scores
 
 
 def _limited(score: Score, interval: Interval, how: Resampling) -> Score:
@@ -137,39 +170,16 @@ def _limited(score: Score, interval: Interval, how: Resampling) -> Score:
     return structs.replace(score, low=interval.low, high=interval.high, signature=signature)
 
 
-def sums_table(measures: Sequence[Measure[Any]], evidence: Any, dialogues: Sequence[str]) -> pl.DataFrame:
-    """The table ``dialogue_sums``: dialogue, measure, place, sum, of measures whose values come from several sums."""
-    parts = []
-    for number, measure in enumerate(measures):
-        if measure.card.statistics is None:
-            continue
-        sums = measure.card.statistics(evidence, measure.settings(evidence))
-        there = np.flatnonzero(sums.any(axis=0))
-        cells = sums[:, there].T.reshape(-1)
-        places = np.tile(np.arange(len(sums)), len(there))
-        parts.append((np.repeat(there, len(sums)), np.full(len(cells), number), places, cells))
-    owners, named, places, values = _concatenated(parts, (int, int, int, float))
-    return pl.DataFrame(
-        {
-            "dialogue": pl.Series(dialogues, dtype=pl.String).gather(owners),
-            "measure": pl.Series([str(measure) for measure in measures], dtype=pl.String).gather(named),
-            "place": pl.Series(places, dtype=pl.Int64),
-            "sum": pl.Series(values, dtype=pl.Float64),
-        }
-    )
-
-
 def _concatenated(parts: Iterable[Sequence[NDArray[Any]]], kinds: Sequence[type]) -> list[NDArray[Any]]:
     """The columns of some tables below each other."""
     columns = zip(*([np.empty(0, kind) for kind in kinds], *parts), strict=True)
     return [np.concatenate(column) for column in map(list, columns)]
 
 
-def _spread(scores: Scores, ids: Mapping[str, int]) -> dict[str, Rows]:
+def _spread(scores: Scores, ids: Mapping[str, int]) -> dict[str, UnitNumbers]:
     places = np.array([ids[name] for name in scores.dialogues], np.int64)
-    wide: dict[str, Rows] = {}
+    wide: dict[str, UnitNumbers] = {}
     for measure, sums in scores.sums.items():
-        above, below = np.zeros(len(ids)), np.zeros(len(ids))
-        above[places], below[places] = sums
-        wide[measure] = above, below
+        table = wide[measure] = np.zeros((len(sums), len(ids)))
+        table[:, places] = sums
     return wide

@@ -86,6 +86,15 @@ class RankingResult:
         return len(self.ids)
 
     @property
+    def scored(self) -> NDArray[np.bool_]:
+        """Every reply counts."""
+        return np.ones(len(self), bool)
+
+    def part(self, name: str) -> RankingResult:
+        """Replies have no parts."""
+        raise DialgaugeError(f"replies have no part '{name}'")
+
+    @property
     def correct(self) -> NDArray[np.bool_]:
         """Was the first candidate the gold reply?"""
         return np.equal(self.ranks, 1)

@@ -19,11 +19,11 @@ from dialgauge.measures import (
     Measure,
     Parameter,
     Resampling,
-    Rows,
     Scores,
     Settings,
     Signature,
     SystemEvidence,
+    UnitNumbers,
     parse_measures,
     score_systems,
 )
@@ -37,11 +37,11 @@ DEFAULT = (PER_RESPONSE, PER_DIALOG, "hits@2", "hits@5", "hits@10", MRR)
 _BORDES = "Bordes, Boureau and Weston 2017, Learning End-to-End Goal-Oriented Dialog"
 
 
-def _per_response(replies: RankingResult, settings: Settings) -> Rows:
+def _per_response(replies: RankingResult, settings: Settings) -> UnitNumbers:
     return _floats(replies.correct), _ones(replies)
 
 
-def _per_dialog(replies: RankingResult, settings: Settings) -> Rows:
+def _per_dialog(replies: RankingResult, settings: Settings) -> UnitNumbers:
     """The dialogue's verdict stands at its first reply."""
     right = replies.correct if settings["k"] == 1 else replies.ranks <= float(settings["k"])
     wrong = np.bincount(replies.dialogue, weights=~right, minlength=replies.dialogues)
@@ -51,11 +51,11 @@ def _per_dialog(replies: RankingResult, settings: Settings) -> Rows:
     return above, below
 
 
-def _hits(replies: RankingResult, settings: Settings) -> Rows:
+def _hits(replies: RankingResult, settings: Settings) -> UnitNumbers:
     return _floats(replies.ranks <= float(settings["k"])), _ones(replies)
 
 
-def _reciprocal_rank(replies: RankingResult, settings: Settings) -> Rows:
+def _reciprocal_rank(replies: RankingResult, settings: Settings) -> UnitNumbers:
     return 1.0 / replies.ranks, _ones(replies)
 
 
@@ -75,7 +75,7 @@ CARDS: tuple[Card[Any], ...] = (
         summary="Share of the replies that are exactly the gold reply.",
         formula="correct replies / replies",
         source=_BORDES,
-        rows=_per_response,
+        units=_per_response,
     ),
     Card(
         name=PER_DIALOG,
@@ -84,7 +84,7 @@ CARDS: tuple[Card[Any], ...] = (
         summary="Share of the dialogues in which every reply is correct (per-dialog@k: among the first k candidates).",
         formula="dialogues with every reply correct / dialogues",
         source=_BORDES,
-        rows=_per_dialog,
+        units=_per_dialog,
         cutoff=Parameter("k", 1, summary="how many candidates from the top count", whole=True),
         bare=True,
     ),
@@ -96,7 +96,7 @@ CARDS: tuple[Card[Any], ...] = (
         formula="replies with rank(gold) <= k / replies",
         symbols={"rank(gold)": "the place of the gold reply among the candidates, 1 for the first"},
         source=_BORDES,
-        rows=_hits,
+        units=_hits,
         cutoff=Parameter("k", 10, summary="how many candidates from the top count", whole=True),
     ),
     Card(
@@ -107,7 +107,7 @@ CARDS: tuple[Card[Any], ...] = (
         formula="sum(1 / rank(gold)) / replies",
         symbols={"rank(gold)": "the place of the gold reply among the candidates, 1 for the first"},
         source="Voorhees 1999, The TREC-8 Question Answering Track Report",
-        rows=_reciprocal_rank,
+        units=_reciprocal_rank,
         unit="reciprocal rank",
     ),
 )

@@ -9,6 +9,7 @@ and Graubard, *Confidence intervals for proportions with small expected number o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import NormalDist
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -31,7 +32,8 @@ from dialgauge.stats.resampling import (
 )
 
 #: ``percentile`` takes the ends of the resampled ratios as they are: too narrow on a few dozen dialogues.
-IntervalMethod: TypeAlias = Literal["studentised", "percentile"]
+#: ``linearised`` draws nothing and takes Student's critical value: the same as studentised for many thousand dialogues.
+IntervalMethod: TypeAlias = Literal["studentised", "percentile", "linearised"]
 INTERVAL_METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 
 #: A resample's variance below this share of the corpus' is no variation, but the last bits of equal sums.
@@ -83,8 +85,9 @@ def ratio_intervals(
     dialogues have a score: one says nothing about how dialogues vary. The order of the dialogues does not matter.
     """
     numerators, denominators = _in_order(*checked(num, den, axes=2))
-    if interval_method(method) == "studentised":
-        draws = bootstrap_draws(numerators, denominators, resamples=resamples, seed=seed)
+    if interval_method(method) != "percentile":
+        drawn = bootstrap_weights(numerators.shape[1], resamples, seed) if method == "studentised" else iter(())
+        draws = bootstrap_draws(numerators, denominators, drawn)
         intervals = studentised_intervals(draws, level, bounds)
         limits = np.broadcast_to(np.asarray(bounds, dtype=np.float64), intervals.shape).tolist()
         for index, row in enumerate(zip(numerators, denominators, strict=True)):
@@ -103,8 +106,8 @@ def _in_order(num: Floats, den: Floats) -> tuple[Floats, Floats]:
     return np.take_along_axis(num, order, axis=1), np.take_along_axis(den, order, axis=1)
 
 
-def bootstrap_draws(num: ArrayLike, den: ArrayLike, *, resamples: int, seed: int) -> BootstrapDraws:
-    """Draw dialogues with replacement; ``num`` and ``den`` are (ratios, dialogues)."""
+def bootstrap_draws(num: ArrayLike, den: ArrayLike, weights: Iterator[Floats]) -> BootstrapDraws:
+    """How far ratios of ``num`` and ``den``, (ratios, dialogues), lie from the corpus' under each block of weights."""
     above, below = checked(num, den, axes=2)
     totals, sizes = above.sum(axis=1), below.sum(axis=1)
     ratio = divide(totals, sizes)
@@ -115,16 +118,15 @@ def bootstrap_draws(num: ArrayLike, den: ArrayLike, *, resamples: int, seed: int
     # Most measures of most systems are over the same turns: what rests on these alone is summed once.
     distinct, which = distinct_rows(below)
     columns = above, residual**2, residual * below, distinct, distinct**2
-    distances, start = np.empty((resamples, len(ratio))), 0
-    for drawn, squares, products, *by_size in block_sums(bootstrap_weights(above.shape[1], resamples, seed), *columns):
+    distances = [np.empty((0, len(ratio)))]
+    for drawn, squares, products, *by_size in block_sums(weights, *columns):
         drawn_sizes, size_squares = (part[:, which] for part in by_size)
         shift = divide(drawn, drawn_sizes) - ratio
         variance = squares - 2.0 * shift * products + shift**2 * size_squares
         variance[(variance <= _NOTHING * spread) | (spread == 0)] = 0.0
-        distances[start : start + len(drawn)] = divide(np.abs(shift) * drawn_sizes, np.sqrt(variance))
-        start += len(drawn)
+        distances.append(divide(np.abs(shift) * drawn_sizes, np.sqrt(variance)))
     return BootstrapDraws(
-        distances=distances,
+        distances=np.concatenate(distances),
         ratio=ratio,
         error=divide(np.sqrt(spread), sizes),
         scored=(below != 0).sum(axis=1).astype(np.float64),
@@ -178,6 +180,8 @@ def _wilson(share: Floats, error: Floats, effective: Floats, critical: Floats) -
 
 def _upper_quantile(distances: Floats, level: float) -> Floats:
     """The quantile of each column, undefined values left out; NaN where all are."""
+    if not len(distances):
+        return np.full(distances.shape[1], np.nan)
     last = np.maximum((~np.isnan(distances)).sum(axis=0) - 1, 0)
     position = last * level
     below = np.floor(position).astype(np.intp)

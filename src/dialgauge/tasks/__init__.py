@@ -167,7 +167,6 @@ if TYPE_CHECKING:
         refuse_unreadable as refuse_unreadable,
     )
     from dialgauge.tasks.trials.trial_comparison import Settling as Settling, settling as settling
-    from dialgauge.tasks.trials.trial_measures import uneven_trials as uneven_trials
     from dialgauge.tasks.trials.trial_scores import score_attempts as score_attempts, score_results as score_results
     from dialgauge.tasks.trials.trial_tables import (
         TrialRuns as TrialRuns,

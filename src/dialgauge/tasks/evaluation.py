@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
@@ -27,7 +27,6 @@ from dialgauge.measures import (
     cards,
     parse_measures,
     score_systems,
-    sums_table,
 )
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks.delexical import cleaned
@@ -67,7 +66,7 @@ from dialgauge.text import Note, counted
 from dialgauge.worlds.town import TownDatabase, load_town, town_beside
 
 if TYPE_CHECKING:
-    import polars
+    pass
 
 Missing: TypeAlias = Literal["skip", "fail"]
 MISSING: tuple[Missing, ...] = ("skip", "fail")
@@ -134,7 +133,10 @@ class TaskEvaluation:
             kind=KIND,
             name=system.name,
             scores=scores,
-            tables={**run_tables(judged, self.town), **self._sums(scores, evidence)},
+            tables={
+                **run_tables(judged, self.town),
+                **({DIALOGUE_SUMS: scores.sums_frame} if scores.has_several_sums else {}),
+            },
             corpus=lambda: run_dialogues(judged),
             config={"system": system.name, "domains": mode, "missing": options.missing},
             inputs=[*self._inputs, *([("predictions", system.source)] if system.source else [])],
@@ -152,12 +154,6 @@ class TaskEvaluation:
             },
             notes=[*notes, *(Note("left_out", f"{name} is left out: {why}") for name, why in scores.left_out.items())],
         )
-
-    def _sums(self, scores: Scores, evidence: TaskEvidence) -> dict[str, Callable[[], polars.DataFrame]]:
-        """What BLEU and Combined are made of, where they were scored: with it two systems can be compared."""
-        measures = [each for each in self.measures if each.card.statistics and str(each) in scores.scores]
-        ids = list(self.gold.names.values())
-        return {DIALOGUE_SUMS: partial(sums_table, measures, evidence, ids)} if measures else {}
 
     @cached_property
     def human_values(self) -> dict[str, float | None]:
@@ -276,7 +272,7 @@ class TaskEvaluation:
 
     @cached_property
     def _bleu_obstacle(self) -> str | None:
-        if not any(measure.card.statistics for measure in self.measures):
+        if not any(measure.card.sums for measure in self.measures):
             return "it was not requested"
         if self.references is None:
             return "the gold file has no span_info, so there are no references; name some with --references"
@@ -302,7 +298,7 @@ class TaskEvaluation:
     ) -> Scores:
         """Scores of tasks and of texts, which depend on references too."""
         possible, left_out = _possible(self.measures, evidence, self.options.measures)
-        texts = [measure for measure in possible if measure.card.statistics]
+        texts = [measure for measure in possible if measure.card.sums]
         named = signature.with_(references=self._reference_name, bleu=bleu_signature()) if texts else signature
         tasks, more = score_systems(
             [

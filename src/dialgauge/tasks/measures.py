@@ -5,6 +5,7 @@ Inform and Success take a rule set and a domain: ``Success``, ``Success(rules=gr
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -12,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.measures import Card, Parameter, Rows, Settings
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Card, Floats, Parameter, Settings, UnitNumbers, Units
 from dialgauge.tasks.delexical import GOAL_DOMAINS, cleaned
 from dialgauge.tasks.rules import RULES, DialogueVerdict, Rules
 from dialgauge.tasks.texts import STATISTICS, bleu_of, richness
@@ -39,13 +41,15 @@ _OURS = "dialgauge: credit only for what the response and the database support"
 _RULES = Parameter("rules", "mwzeval", RULES, "the standard evaluator's rules, or ours, which are harder to game")
 
 
-class TaskEvidence:
+class TaskEvidence(Units):
     """The verdicts on the dialogues of a gold file, and the responses as texts.
 
     Under ``mwzeval`` a dialogue that the system lacks has no verdict; under ``grounded`` it has failed. ``turns`` are
     the scored responses of each dialogue, ``bleu`` the sums behind BLEU, (sums, dialogues), or why there are none, and
-    ``responses`` all that the system has, in its order.
+    ``responses`` all that the system has, in its order. A part is a domain of the goals.
     """
+
+    domain = ""
 
     def __init__(
         self,
@@ -68,8 +72,17 @@ class TaskEvidence:
         """The domains of the goals, by name."""
         return sorted({domain for verdict in self.verdicts["grounded"] if verdict for domain in verdict.domains})
 
-    def flags(self, aspect: Literal["inform", "success"], rules: Rules, domain: str = "") -> Rows:
+    def part(self, name: str) -> TaskEvidence:
+        """One domain."""
+        if name not in self.domains:
+            raise DialgaugeError(f"no goal has the domain '{name}'")
+        other = copy.copy(self)
+        other.domain = name
+        return other
+
+    def flags(self, aspect: Literal["inform", "success"], rules: Rules) -> tuple[Floats, Floats]:
         """1 of 1 for each dialogue that has a verdict and meets it; of one domain, or of all."""
+        domain = self.domain
         if (rules, domain) not in self._flags:
             parts = [verdict.domains.get(domain) if verdict and domain else verdict for verdict in self.verdicts[rules]]
             flags = [(part.inform, part.success, True) if part else (False,) * 3 for part in parts]
@@ -81,7 +94,7 @@ class TaskEvidence:
     def richness(self) -> dict[str, float]:
         return richness([cleaned(response) for response in self.responses])
 
-    def counts(self, above: str, below: str) -> Rows:
+    def counts(self, above: str, below: str) -> tuple[Floats, Floats]:
         """Two counts that ``grounded`` keeps, by dialogue."""
         verdicts = [verdict for verdict in self.verdicts["grounded"] if verdict is not None]
         return (
@@ -90,27 +103,16 @@ class TaskEvidence:
         )
 
 
-def _flags(aspect: Literal["inform", "success"], evidence: TaskEvidence, settings: Settings) -> Rows:
-    rules: Rules = "grounded" if settings["rules"] == "grounded" else "mwzeval"
-    return evidence.flags(aspect, rules, str(settings.get("part", "")))
+def _flags(aspect: Literal["inform", "success"], evidence: TaskEvidence, settings: Settings) -> UnitNumbers:
+    return evidence.flags(aspect, "grounded" if settings["rules"] == "grounded" else "mwzeval")
 
 
-def _no_domain(evidence: TaskEvidence, settings: Settings) -> str | None:
-    domain = str(settings.get("part", ""))
-    return None if not domain or domain in evidence.domains else f"no goal has the domain '{domain}'"
-
-
-def _counts(above: str, below: str, evidence: TaskEvidence, settings: Settings) -> Rows:
+def _counts(above: str, below: str, evidence: TaskEvidence, settings: Settings) -> UnitNumbers:
     return evidence.counts(above, below)
 
 
-def _stuffed(evidence: TaskEvidence, settings: Settings) -> Rows:
+def _stuffed(evidence: TaskEvidence, settings: Settings) -> UnitNumbers:
     return evidence.counts("stuffed", "stuffed")[0], evidence.turns
-
-
-def _nothing(evidence: TaskEvidence, settings: Settings) -> Rows:
-    """Sums of dialogues for measures that have none: zeros."""
-    return np.zeros(evidence.dialogues), np.zeros(evidence.dialogues)
 
 
 def _bleu_sums(evidence: TaskEvidence, settings: Settings) -> NDArray[np.float64]:
@@ -137,8 +139,10 @@ def _richness(name: str, evidence: TaskEvidence, settings: Settings) -> float:
     return evidence.richness[name]
 
 
-def _share(name: str, title: str, summary: str, formula: str, rows: Callable[..., Rows], **more: Any) -> Card[Any]:
-    return Card(name=name, family="tasks", title=title, summary=summary, formula=formula, rows=rows, **more)
+def _share(
+    name: str, title: str, summary: str, formula: str, units: Callable[..., UnitNumbers], **more: Any
+) -> Card[Any]:
+    return Card(name=name, family="tasks", title=title, summary=summary, formula=formula, units=units, **more)
 
 
 _UNITS = {
@@ -172,25 +176,24 @@ CARDS: tuple[Card[Any], ...] = (
     _share(
         INFORM, "Inform", "Share of the dialogues in which something that fits the goal was offered in every domain.",
         "dialogues with a fitting offer in each goal domain / dialogues", partial(_flags, "inform"),
-        source=_BUDZIANOWSKI, parameters=(_RULES,), parts=True, obstacle=_no_domain,
+        source=_BUDZIANOWSKI, parameters=(_RULES,), parts=True,
     ),
     _share(
         SUCCESS, "Success", "Share of the dialogues that are informed and in which every request was answered.",
         "informed dialogues with every request met / dialogues", partial(_flags, "success"),
-        source=_BUDZIANOWSKI, parameters=(_RULES,), parts=True, obstacle=_no_domain,
+        source=_BUDZIANOWSKI, parameters=(_RULES,), parts=True,
     ),
     Card(
         name=BLEU, family="tasks", title="BLEU", unit="points", upper=100.0, source="Papineni et al. 2002; sacreBLEU",
         summary="How much of their wording responses share with the human ones, values replaced by classes.",
         formula="BP exp(mean of log precisions of 1- to 4-grams)",
         symbols={"BP": "brevity penalty, below 1 if the responses are shorter than the human ones"},
-        rows=_nothing, statistics=_bleu_sums,
-        of_sums=bleu_of, obstacle=_no_references,
+        sums=_bleu_sums, of=bleu_of, obstacle=_no_references,
     ),
     Card(
         name=COMBINED, family="tasks", title="Combined", unit="points", upper=200.0, source="Mehri et al. 2019",
         summary="BLEU plus the mean of Inform and Success (rule set mwzeval), all in percent.",
-        formula="BLEU + 0.5 (Inform + Success)", rows=_nothing, statistics=_combined_sums, of_sums=_combined,
+        formula="BLEU + 0.5 (Inform + Success)", sums=_combined_sums, of=_combined,
         obstacle=_no_references,
     ),
     _share(
@@ -214,7 +217,7 @@ CARDS: tuple[Card[Any], ...] = (
     *(
         Card(
             name=name, family="tasks", title=title, summary=f"Richness: {title}.", formula=formula, unit=unit,
-            upper=1.0 if unit == "share" else float("inf"), source=_STANDARD, rows=_nothing,
+            upper=1.0 if unit == "share" else float("inf"), source=_STANDARD,
             symbols={letter: _SYMBOLS[letter] for letter in _LETTERS.get(name, ())}, value=partial(_richness, name),
             higher_is_better=None,
         )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dialgauge.tracking.counts import (
         SYMBOLS as SYMBOLS,
         Counts as Counts,
-        SlotTally as SlotTally,
         TurnCounts as TurnCounts,
         turn_counts as turn_counts,
     )

@@ -79,7 +79,7 @@ class Accumulator:
         comparison = PreparedInputs(gold, {"batch": predicted}, coverage=self.coverage).comparison(
             "batch", self.profile
         )
-        counts = comparison.counts_with_slots() if any(m.grouped for m in self.measures) else comparison.counts
+        counts = comparison.counts
         for measure in self.measures:
             if why := measure.obstacle(counts):
                 raise DialgaugeError(f"{measure} cannot be computed: {why}")
@@ -127,6 +127,11 @@ class Accumulator:
             coverage=coverage.counts(),
         )
         return score_systems([system], how)[0]
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of everything seen, such as any measure takes them."""
+        return self._counts()
 
     def _settings(self) -> tuple[object, ...]:
         return [str(measure) for measure in self.measures], self.profile.label, self._inventory, self.coverage

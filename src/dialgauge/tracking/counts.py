@@ -7,15 +7,16 @@ predicted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from dialgauge.tracking.encode import Coder, Codes, Counters, Flags, Floats, Verdicts
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.tracking.encode import Coder, Codes, Counters, Flags, Verdicts
 from dialgauge.values import Pair
 
 #: What happened to one slot in one turn; 0 is "filled on neither side".
@@ -80,63 +81,6 @@ def turn_counts(gold: Codes, predicted: Codes, first: Flags, coder: Coder | None
         ~_any(unmatched),
         _repeated(errors, first),
     )
-
-
-class SlotTally:
-    """What :func:`count` gives without a coder, for tables too large to hold: slots are added one after the other.
-
-    Where the codes of a slot differ, it is wrong, missed or spurious. ``first`` marks the first turns of dialogues.
-    """
-
-    def __init__(self, first: Flags, slots: int) -> None:
-        turns, kind = len(first), _sum_kind(slots)
-        self._first = first
-        self._filled, self._predicted, self._both, self._errors = (np.zeros(turns, kind) for _ in range(4))
-        self._new_error, self._unmatched, self._moved = (np.zeros(turns, bool) for _ in range(3))
-        #: What every slot needs for a moment: new arrays each time would cost as much as the work on them.
-        self._scratch = tuple(np.empty(turns, bool) for _ in range(6))
-
-    def add(self, gold: Codes, predicted: Codes) -> None:
-        has_gold, has_prediction, differs, gold_new, predicted_new, both = self._scratch
-        np.not_equal(gold, 0, out=has_gold)
-        np.not_equal(predicted, 0, out=has_prediction)
-        np.not_equal(gold, predicted, out=differs)
-        np.logical_and(has_gold, has_prediction, out=both)
-        self._filled += has_gold.view(np.uint8)
-        self._predicted += has_prediction.view(np.uint8)
-        self._both += both.view(np.uint8)
-        self._errors += differs.view(np.uint8)
-        _mark_changed(gold, has_gold, self._first, gold_new)
-        _mark_changed(predicted, has_prediction, self._first, predicted_new)
-        np.logical_or(gold_new, predicted_new, out=both)
-        np.logical_and(both, differs, out=both)
-        np.logical_or(self._new_error, both, out=self._new_error)
-        np.not_equal(gold_new, predicted_new, out=both)
-        np.greater(both, differs, out=both)  # new on one side only, though the slot is right
-        np.logical_or(self._unmatched, both, out=self._unmatched)
-        np.not_equal(differs[1:], differs[:-1], out=both[1:])
-        np.logical_or(self._moved[1:], both[1:], out=self._moved[1:])
-
-    def counts(self) -> TurnCounts:
-        missed, spurious = self._filled - self._both, self._predicted - self._both
-        wrong = self._errors - missed - spurious
-        return TurnCounts(
-            (self._both - wrong).astype(np.int32),
-            wrong.astype(np.int32),
-            missed.astype(np.int32),
-            spurious.astype(np.int32),
-            self._new_error,
-            ~(self._unmatched | self._new_error),
-            ~(self._moved | self._first),
-        )
-
-
-def _mark_changed(codes: Codes, filled: Flags, first: Flags, changed: Flags) -> None:
-    """Write into ``changed`` what :func:`_changed` gives for one slot."""
-    changed[:1] = True
-    np.not_equal(codes[1:], codes[:-1], out=changed[1:])
-    np.logical_or(changed, first, out=changed)
-    np.logical_and(changed, filled, out=changed)
 
 
 def verdicts(gold: Codes, predicted: Codes, coder: Coder | None = None) -> Verdicts:
@@ -229,16 +173,44 @@ class SlotCounts(Struct, frozen=True, eq=False):
         known = np.flatnonzero((self.correct + self.wrong + self.missed).any(axis=1))
         return SlotCounts([self.pairs[index] for index in known.tolist()], *(part[known] for part in self.parts()))
 
+    def with_pairs(self, pairs: Sequence[Pair]) -> list[Counters]:
+        """C, V, D, W of these slots, in their order; 0 for a slot that is not here."""
+        place = {pair: number for number, pair in enumerate(pairs)}
+        rows = [place[pair] for pair in self.pairs]
+        wide = np.zeros((4, len(pairs), self.correct.shape[1]), np.int32)
+        wide[:, rows] = np.stack(self.parts())
+        return list(wide)
+
     def parts(self) -> tuple[Counters, Counters, Counters, Counters]:
         """C, V, D, W."""
         return self.correct, self.wrong, self.missed, self.spurious
+
+
+class CountSource(Protocol):
+    """Where the counts of parts come from."""
+
+    @property
+    def slots(self) -> Sequence[Pair]:
+        """(domain, slot) pairs by number."""
+
+    @property
+    def inventory(self) -> Collection[Pair]:
+        """The slots that there are, filled or not."""
+
+    def turns_of(self, slots: Codes) -> TurnCounts:
+        """The counts of all turns, both states restricted to some slots."""
+
+    def slot_counts(self, slots: Codes | None = None, scored: Flags | None = None) -> SlotCounts:
+        """The counts of every slot in every dialogue, or of some slots, or over some turns."""
 
 
 class Counts(Struct, frozen=True, eq=False, dict=True):
     """Per-turn counts with the dialogue (0, 1, ...) and the user-turn number of each turn, dialogues in one piece.
 
     ``flags_only``: made from correctness flags, so V and D are one number; ``has_gold`` is False when the flags came
-    without gold states, so that not even C is known.
+    without gold states, so that not even C is known. A part is a domain or service (``hotel``: the turns whose gold
+    state has it, both states restricted to it), a slot (``hotel-area``: all turns), a user turn (``turn=3``), or the
+    dialogues with so many domains (``domains=2``).
     """
 
     turns: TurnCounts
@@ -248,10 +220,11 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
     inventory: int
     has_gold: bool = True
     flags_only: bool = False
-    #: Filled only where a measure or a view asks for it.
-    slots: SlotCounts | None = None
-    #: For some turns of dialogues: the whole dialogues, and which of their turns these are.
-    within: tuple[Counts, Codes] | None = None
+    source: CountSource | None = None
+    #: Of a part: the turns that count, its slots, and how many of the inventory's these are.
+    within: Flags | None = None
+    own_slots: Codes | None = None
+    own_size: int | None = None
 
     def __len__(self) -> int:
         return len(self.dialogue)
@@ -261,17 +234,21 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
         return int(self.dialogue[-1]) + 1 if len(self) else 0
 
     @cached_property
-    def ones(self) -> tuple[Floats, Floats]:
-        """The denominators of a measure to which every turn counts alike, and their sums: most measures share them."""
-        ones, sums = np.ones(len(self)), np.bincount(self.dialogue, minlength=self.dialogues).astype(np.float64)
-        ones.flags.writeable = sums.flags.writeable = False
-        return ones, sums
+    def scored(self) -> Flags:
+        """The turns that count."""
+        return np.ones(len(self), bool) if self.within is None else self.within
+
+    @property
+    def own_inventory(self) -> int:
+        """The slots of the inventory that the part has."""
+        return self.inventory if self.own_size is None else self.own_size
 
     @cached_property
     def last(self) -> Flags:
         """The last scored turn of each dialogue."""
-        last = np.ones(len(self), bool)
-        last[:-1] = self.first[1:]
+        places = np.flatnonzero(self.scored)
+        last = np.zeros(len(self), bool)
+        last[places[np.append(np.diff(self.dialogue[places]) != 0, True)[: len(places)]]] = True
         return last
 
     @cached_property
@@ -297,34 +274,66 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def dialogue_exact(self) -> Flags:
-        """For each dialogue: are all of its turns exact?"""
-        wrong = np.bincount(self.dialogue, weights=~self.exact, minlength=self.dialogues)
+        """For each dialogue: are all of its scored turns exact?"""
+        wrong = np.bincount(self.dialogue, weights=~self.exact & self.scored, minlength=self.dialogues)
         exact: Flags = wrong == 0
         return exact
+
+    @cached_property
+    def slot_counts(self) -> SlotCounts:
+        """The counts of every slot in every dialogue."""
+        if self.source is None:
+            raise DialgaugeError("slots need gold and predicted states, but there are only correctness flags")
+        return self.source.slot_counts(self.own_slots, self.within)
 
     @cached_property
     def memo(self) -> dict[str, Any]:
         """Where functions of these counts keep what several measures ask for."""
         return {}
 
-    def part(self, chosen: Codes) -> Counts:
-        """Some of the turns, by their places, dialogues numbered anew; what went before them is not forgotten."""
-        dialogue = self.dialogue[chosen]
-        first = np.ones(len(chosen), bool)
-        first[1:] = dialogue[1:] != dialogue[:-1]
-        return Counts(
-            turns=self.turns.where(chosen),
-            dialogue=(np.cumsum(first) - 1).astype(np.int32),
-            turn=self.turn[chosen],
-            first=first,
-            inventory=self.inventory,
-            within=(self, chosen),
-        )
+    def part(self, name: str) -> Counts:
+        """A part by name; the last one is kept, as several measures of a part follow each other."""
+        kept: tuple[str, Counts] | None = self.memo.get("part")
+        if kept is None or kept[0] != name:
+            kept = self.memo["part"] = (name, self._part(name))
+        return kept[1]
 
-    def dialogues_within(self) -> list[int]:
-        """For a part: the number that each of its dialogues has in the whole."""
-        whole, chosen = self.within or (self, np.arange(len(self)))
-        numbers: list[int] = whole.dialogue[chosen][self.first].tolist()
+    def _part(self, name: str) -> Counts:
+        attribute, equals, value = name.partition("=")
+        if equals and attribute in ("turn", "domains") and value.isdecimal():
+            number = self.turn if attribute == "turn" else self.domains_of_dialogues[self.dialogue]
+            within = number == int(value)
+            if not within.any():
+                what = "scored dialogue has that turn" if attribute == "turn" else f"dialogue has {value} domains"
+                raise DialgaugeError(f"no {what}")
+            return structs.replace(self, within=within)
+        if self.source is None:
+            raise DialgaugeError(f"the part '{name}' needs gold and predicted states, but there are only flags")
+        slots = self.source.slots
+        of_domain = [number for number, (domain, _) in enumerate(slots) if name in (domain, domain_of(domain))]
+        own = of_domain or [number for number, pair in enumerate(slots) if "-".join(pair) == name]
+        turns = self.source.turns_of(np.array(own, np.int32)) if own else None
+        if turns is None or not turns.filled.any():
+            known = sorted({domain_of(domain) for domain, _ in slots} | {"-".join(pair) for pair in slots})
+            raise DialgaugeError(f"no state has a domain or slot '{name}'.{nearest(name, known)}")
+        part = structs.replace(
+            self,
+            turns=turns,
+            own_slots=np.array(own, np.int32),
+            own_size=len({slots[number] for number in own} & set(self.source.inventory)),
+        )
+        if not of_domain:
+            return part
+        within = part.gold_size > 0
+        if not within.any():
+            raise DialgaugeError(f"no gold state has the domain '{name}'")
+        return structs.replace(part, within=within)
+
+    @cached_property
+    def domains_of_dialogues(self) -> Codes:
+        """For each dialogue the number of domains that its gold states ever have."""
+        table = self.slot_counts.by_domain()
+        numbers: Codes = ((table.correct + table.wrong + table.missed) > 0).sum(axis=0).astype(np.int32)
         return numbers
 
     def totals(self) -> dict[str, int]:
@@ -347,26 +356,15 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
         return totals
 
 
-def merge_slots(parts: list[SlotCounts]) -> SlotCounts:
-    """The slot counts of several disjoint sets of dialogues as one; a slot absent from one of them has 0 there."""
-    pairs = sorted({pair for part in parts for pair in part.pairs})
-    row_of = {pair: number for number, pair in enumerate(pairs)}
-    merged = []
-    for which in range(4):
-        wide = []
-        for part in parts:
-            counts = part.parts()[which]
-            rows = np.zeros((len(pairs), counts.shape[1]), np.int32)
-            rows[[row_of[pair] for pair in part.pairs]] = counts
-            wide.append(rows)
-        merged.append(np.concatenate(wide, axis=1))
-    return SlotCounts(pairs, *merged)
+def domain_of(service: str) -> str:
+    """The domain of one of SGD's services: ``Hotels`` of ``Hotels_1``."""
+    return service.split("_")[0]
 
 
-def merge(parts: list[Counts]) -> Counts:
+def merge(parts: Sequence[Counts]) -> Counts:
     """The counts of several disjoint sets of dialogues as one."""
-    slots = [part.slots for part in parts if part.slots is not None]
     shift = np.cumsum([0] + [part.dialogues for part in parts[:-1]])
+    sources = [(part.source, len(part)) for part in parts if part.source is not None]
     return Counts(
         turns=TurnCounts.joined([part.turns for part in parts]),
         dialogue=np.concatenate([part.dialogue + int(by) for part, by in zip(parts, shift, strict=True)]),
@@ -375,5 +373,43 @@ def merge(parts: list[Counts]) -> Counts:
         inventory=parts[0].inventory,
         has_gold=parts[0].has_gold,
         flags_only=parts[0].flags_only,
-        slots=merge_slots(slots) if len(slots) == len(parts) else None,
+        source=MergedSource(sources) if len(sources) == len(parts) else None,
     )
+
+
+class MergedSource:
+    """The parts of several disjoint sets of dialogues, one after the other."""
+
+    def __init__(self, parts: Sequence[tuple[CountSource, int]]) -> None:
+        """Sources with the number of turns of each."""
+        self._parts = parts
+        self._numbers = [{pair: number for number, pair in enumerate(source.slots)} for source, _ in parts]
+        self.slots: Sequence[Pair] = sorted(set[Pair]().union(*self._numbers))
+
+    @property
+    def inventory(self) -> Collection[Pair]:
+        """The slots that any of them has."""
+        return set[Pair]().union(*(source.inventory for source, _ in self._parts))
+
+    def turns_of(self, slots: Codes) -> TurnCounts:
+        """Those of each set, one after the other."""
+        return TurnCounts.joined([source.turns_of(own) for source, own, _ in self._each(slots)])
+
+    def slot_counts(self, slots: Codes | None = None, scored: Flags | None = None) -> SlotCounts:
+        """A slot that a set lacks has 0 there."""
+        parts = [
+            source.slot_counts(None if slots is None else own, None if scored is None else scored[turns])
+            for source, own, turns in self._each(slots)
+        ]
+        pairs = sorted({pair for part in parts for pair in part.pairs})
+        wide = [part.with_pairs(pairs) for part in parts]
+        return SlotCounts(pairs, *(np.concatenate(each, axis=1) for each in zip(*wide, strict=True)))
+
+    def _each(self, slots: Codes | None) -> Iterator[tuple[CountSource, Codes, slice]]:
+        """Every source with its own numbers of some slots, and where its turns stand."""
+        start = 0
+        for (source, turns), numbers in zip(self._parts, self._numbers, strict=True):
+            pairs = [] if slots is None else [self.slots[number] for number in slots.tolist()]
+            own = np.array([numbers[pair] for pair in pairs if pair in numbers], np.int32)
+            yield source, own, slice(start, start + turns)
+            start += turns

@@ -56,16 +56,9 @@ def _judged(counts: Counts, rule: Rule) -> _Judged:
     """Decided once, whatever the number of lambdas."""
     key = f"fga {rule}"
     if key not in counts.memo:
-        whole, chosen = counts.within or (counts, None)
-        types = _types(whole, rule)
+        types = _types(counts, rule)
         carried = np.flatnonzero(types == TYPE2)
-        since = turns_since_error(whole, types, carried)
-        if chosen is not None:
-            ages = np.zeros(len(whole))
-            ages[carried] = since
-            types = types[chosen]
-            carried = np.flatnonzero(types == TYPE2)
-            since = ages[chosen][carried]
+        since = turns_since_error(counts, types, carried)
         counts.memo[key] = _Judged(types, carried, since)
     judged: _Judged = counts.memo[key]
     return judged

@@ -12,17 +12,29 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dialgauge.comparison import figure_label
-from dialgauge.measures import NO_INTERVAL, Bounds, Resampling, Signature, intervals, parse_measure
+from dialgauge.measures import (
+    NO_INTERVAL,
+    Bounds,
+    Floats,
+    Resampling,
+    Signature,
+    Summed,
+    intervals,
+    parse_measure,
+    summed_intervals,
+)
 from dialgauge.rendering import domain_bars, error_onset, lambda_sweep, slot_histogram
 from dialgauge.text import counted
 from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts, turn_counts_of
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
+from dialgauge.tracking.parts import PART_SUMS, stored_parts
 from dialgauge.tracking.slot_errors import onset_histogram, slots_per_dialogue
-from dialgauge.tracking.tables import TURN_DOMAINS, TURN_SCORES
+from dialgauge.tracking.tables import TURN_SCORES
 from dialgauge.tracking.tracked_system import KIND, TrackedSystem
-from dialgauge.tracking.views import domain_counts
 
 if TYPE_CHECKING:
     import polars
@@ -92,9 +104,13 @@ def _figures(drawn: DrawnTurns) -> dict[str, Callable[[], Any]]:
     if with_gold:
         figures["slots_per_dialogue"] = partial(_slot_histogram, drawn, with_gold[0])
     for measure in _BY_DOMAIN:
-        if measure in drawn.measures and any(TURN_DOMAINS in run.tables for run in drawn.runs.values()):
+        if measure in drawn.measures and all(_has_domains(run, measure) for run in drawn.runs.values()):
             figures[f"domains_{measure}"] = partial(_domain_bars, drawn, measure)
     return figures
+
+
+def _has_domains(run: Run, measure: str) -> bool:
+    return PART_SUMS in run.tables and not tracking_details(run).evidence.flags and measure in run.scores
 
 
 def _error_onset(system: str, frame: polars.DataFrame) -> Any:
@@ -145,29 +161,27 @@ def _interval_words(marks: str, how: Resampling | None, bounds: Collection[Bound
 def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> Bands:
     """The interval of every system's FGA at each of LAMBDAS."""
     measures = [parse_measure(f"FGA@{at:g}", KIND) for at in LAMBDAS]
-    made = intervals([(counts, measures) for counts in systems.values()], how)
+    sums = [[(measure, measure.sums(counts)) for measure in measures] for counts in systems.values()]
+    made = intervals(sums, how)
     return {system: [band.ends for band in bands] for system, bands in zip(systems, made, strict=True)}
 
 
 def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
-    chosen = parse_measure(measure, KIND)
-    counts = {
-        (domain, name): part
-        for name, run in drawn.runs.items()
-        if TURN_DOMAINS in run.tables
-        for domain, part in domain_counts(run, drawn.frames[name], drawn.counts[name]).items()
-    }
-    how = drawn.how
-    made = intervals([(part, [chosen]) for part in counts.values()], how) if how else [[NO_INTERVAL]] * len(counts)
-    domains = sorted({domain for domain, _ in counts})
-    bars: dict[str, dict[str, float | None]] = {domain: {} for domain in domains}
-    ends: dict[str, dict[str, tuple[float, float]]] = {domain: {} for domain in domains}
-    sizes: dict[str, dict[str, int]] = {domain: {} for domain in domains}
-    for ((domain, system), part), (interval,) in zip(counts.items(), made, strict=True):
-        value = chosen.value(part)
-        bars[domain][system] = None if math.isnan(value) else value
+    chosen, how = parse_measure(measure, KIND), drawn.how
+    sums: dict[tuple[str, str], Floats] = {}
+    sizes: dict[str, dict[str, int]] = {}
+    for name, run in drawn.runs.items():
+        for domain in stored_parts(run, "domain"):
+            if (own := _sums_of(run, f"{measure}[{domain}]", drawn.frames[name])).any():
+                sums[domain, name] = own
+                sizes.setdefault(domain, {})[name] = int(own[1].sum())
+    summed = [Summed.by(chosen, own) for own in sums.values()]
+    made = summed_intervals(summed, how) if how else [NO_INTERVAL] * len(summed)
+    bars: dict[str, dict[str, float | None]] = {domain: {} for domain in sizes}
+    ends: dict[str, dict[str, tuple[float, float]]] = {domain: {} for domain in sizes}
+    for ((domain, system), own), interval in zip(sums.items(), made, strict=True):
+        bars[domain][system] = float(chosen.card.of(own.sum(axis=1)))
         ends[domain][system] = interval.ends
-        sizes[domain][system] = len(part)
     return domain_bars(
         bars,
         title=f"{measure} by domain",
@@ -176,7 +190,16 @@ def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
         counts=sizes,
         intervals=ends,
         note=[
-            f"{drawn.basis}; {_interval_words('whiskers', how, [interval.ends for (interval,) in made])}",
+            f"{drawn.basis}; {_interval_words('whiskers', how, [ends[domain][system] for domain, system in sums])}",
             "n: turns whose gold state has the domain; both states are restricted to it",
         ],
     )
+
+
+def _sums_of(run: Run, measure: str, turns: polars.DataFrame) -> Floats:
+    """The sums of a part over the dialogues that are drawn, (2, dialogues)."""
+    places = turns.select("dialogue").unique(maintain_order=True).with_row_index("place")
+    rows = run.table(PART_SUMS).filter(measure=measure).join(places, on="dialogue")
+    sums = np.zeros((2, len(places)))
+    sums[:, rows["place"].to_numpy()] = rows["num"].to_numpy(), rows["den"].to_numpy()
+    return sums

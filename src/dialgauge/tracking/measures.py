@@ -19,11 +19,12 @@ from dialgauge.measures import (
     Lists,
     Measure,
     Parameter,
-    Rows,
     Setting,
     Settings,
+    UnitNumbers,
     asked_for,
     cards,
+    mean_of_ratios,
     measure_names,
     parse_measures,
 )
@@ -34,8 +35,8 @@ from dialgauge.tracking.sgd.cards import SGD_CARDS
 
 FAMILY = "tracking"
 
-#: What a measure cannot do without: gold states, values on both sides (not only flags), the turns in their order.
-Need: TypeAlias = Literal["gold", "values", "history"]
+#: What a measure cannot do without: gold states, values on both sides (not only flags).
+Need: TypeAlias = Literal["gold", "values"]
 
 _DSTC2 = "Henderson et al., The second dialog state tracking challenge, SIGDIAL 2014"
 _TRADE = "Wu et al., Transferable multi-domain state generator, ACL 2019"
@@ -60,7 +61,7 @@ def _letters(used: str) -> dict[str, str]:
 
 def needing(*needs: Need) -> dict[str, Any]:
     """What a card says about its needs: ``Card(name="Mine", ..., **needing("gold", "values"))``."""
-    return {"needs": frozenset(needs), "obstacle": partial(_obstacle, frozenset(needs))}
+    return {"obstacle": partial(_obstacle, frozenset(needs))}
 
 
 def _obstacle(needs: frozenset[str], counts: Counts, settings: Settings) -> str | None:
@@ -77,7 +78,7 @@ def _obstacle(needs: frozenset[str], counts: Counts, settings: Settings) -> str 
 
 
 def _ones(counts: Counts) -> Floats:
-    return counts.ones[0]
+    return np.ones(len(counts))
 
 
 def _ratio(part: Counters, whole: Counters, otherwise: float = 0.0) -> Floats:
@@ -88,30 +89,31 @@ def _ratio(part: Counters, whole: Counters, otherwise: float = 0.0) -> Floats:
     return result
 
 
-def _jga(counts: Counts, settings: Settings) -> Rows:
+def _jga(counts: Counts, settings: Settings) -> UnitNumbers:
     return counts.exact.astype(np.float64), _ones(counts)
 
 
-def _sa(counts: Counts, settings: Settings) -> Rows:
-    if not counts.inventory:
-        return np.zeros(len(counts)), np.zeros(len(counts))
-    return (counts.inventory - counts.errors) / counts.inventory, _ones(counts)
+def _sa(counts: Counts, settings: Settings) -> UnitNumbers:
+    slots = counts.inventory if settings["T"] == "all" else counts.own_inventory
+    if not slots:
+        return np.zeros((2, len(counts)))
+    return (slots - counts.errors) / slots, _ones(counts)
 
 
-def _aga(counts: Counts, settings: Settings) -> Rows:
+def _aga(counts: Counts, settings: Settings) -> UnitNumbers:
     form = settings["form"]
     size = counts.gold_size if form == "paper" else counts.union + counts.turns.wrong
     scored = size if form == "jaccard" else counts.gold_size
     return _ratio(counts.turns.correct, size), (scored > 0).astype(np.float64)
 
 
-def _rsa(counts: Counts, settings: Settings) -> Rows:
+def _rsa(counts: Counts, settings: Settings) -> UnitNumbers:
     empty = settings["empty"]
     value = _ratio(counts.turns.correct, counts.union, 1.0 if empty == "one" else 0.0)
     return value, (counts.union > 0).astype(np.float64) if empty == "skip" else _ones(counts)
 
 
-def _f1(counts: Counts, settings: Settings) -> Rows:
+def _f1(counts: Counts, settings: Settings) -> UnitNumbers:
     double = 2 * counts.turns.correct
     size = double + counts.turns.wrong + counts.errors
     if settings["average"] == "turn":
@@ -119,38 +121,53 @@ def _f1(counts: Counts, settings: Settings) -> Rows:
     return double.astype(np.float64), size.astype(np.float64)
 
 
-def _f1_groups(counts: Counts, settings: Settings) -> Rows:
-    if counts.slots is None:
-        raise ValueError("a mean over slots or domains needs the counts of every slot")
-    table = counts.slots.by_domain() if settings["average"] == "domain" else counts.slots
-    if settings["average"] == "gold-slot":
+def _f1_sums(counts: Counts, settings: Settings) -> Floats | None:
+    """Numerators and denominators of every slot or domain, where these are averaged over."""
+    average = settings["average"]
+    if average in ("micro", "turn"):
+        return None
+    table = counts.slot_counts
+    if average == "domain":
+        table = table.by_domain()
+    if average == "gold-slot":
         table = table.in_gold()
-    double = 2.0 * table.correct.astype(np.float64)
-    return double, double + 2 * table.wrong + table.missed + table.spurious
+    double = 2.0 * table.correct
+    return np.concatenate([double, double + 2 * table.wrong + table.missed + table.spurious])
+
+
+def averages_slots(measure: Measure[Any]) -> bool:
+    """Is it a mean over slots or domains, which no turn has by itself?"""
+    return measure.card is F1 and measure.settings()["average"] not in ("micro", "turn")
+
+
+def _no_f1(counts: Counts, settings: Settings) -> str | None:
+    if settings["average"] not in ("micro", "turn") and settings[OVER.name] == "dialogues":
+        return "a mean over slots or domains is taken over all turns, not over dialogues"
+    return _obstacle(frozenset(("gold", "values")), counts, settings)
+
+
+def _sampled(settings: Settings) -> bool:
+    """The system's own mistakes decide which slots it predicts: a sample shows only some of them."""
+    return settings["average"] != "slot"
 
 
 def slots_without_gold(counts: Counts) -> dict[str, float]:
     """What a mean over slots hides: predicted slots that gold never has count 0 each; empty where there are none."""
-    if counts.slots is None:
-        return {}
-    known = counts.slots.in_gold()
-    alone = len(counts.slots.pairs) - len(known.pairs)
+    known = counts.slot_counts.in_gold()
+    alone = len(counts.slot_counts.pairs) - len(known.pairs)
     if not alone:
         return {}
-    above, below = (part.sum(axis=1) for part in _f1_groups(counts, {"average": "gold-slot"}))
-    return {
-        "slots": alone,
-        "gold_slots": len(known.pairs),
-        "value": float((above / below).mean()) if len(below) else 0.0,
-    }
+    sums = _f1_sums(counts, {"average": "gold-slot"})
+    value = 0.0 if sums is None or not len(known.pairs) else float(mean_of_ratios(sums.sum(axis=1)))
+    return {"slots": alone, "gold_slots": len(known.pairs), "value": value}
 
 
-def _precision(counts: Counts, settings: Settings) -> Rows:
+def _precision(counts: Counts, settings: Settings) -> UnitNumbers:
     correct = counts.turns.correct.astype(np.float64)
     return correct, correct + counts.turns.wrong + counts.turns.spurious
 
 
-def _recall(counts: Counts, settings: Settings) -> Rows:
+def _recall(counts: Counts, settings: Settings) -> UnitNumbers:
     return counts.turns.correct.astype(np.float64), counts.gold_size.astype(np.float64)
 
 
@@ -172,60 +189,63 @@ def _rate(pairs: dict[str, str]) -> dict[str, Setting]:
         raise DialgaugeError("lambda from t_f and p needs both, as numbers: FGA(tf=6,p=0.95)") from None
 
 
-def _fga(counts: Counts, settings: Settings) -> Rows:
+def _fga(counts: Counts, settings: Settings) -> UnitNumbers:
     return weights(counts, float(settings["lambda"]), _rule(settings)), _ones(counts)
 
 
-def _turn_match(counts: Counts, settings: Settings) -> Rows:
+def _turn_match(counts: Counts, settings: Settings) -> UnitNumbers:
     return turn_match(counts, _rule(settings)).astype(np.float64), _ones(counts)
 
 
-def _turn_label(counts: Counts, settings: Settings) -> Rows:
+def _turn_label(counts: Counts, settings: Settings) -> UnitNumbers:
     return counts.turns.label_match.astype(np.float64), _ones(counts)
 
 
-def _final_jga(counts: Counts, settings: Settings) -> Rows:
+def _final_jga(counts: Counts, settings: Settings) -> UnitNumbers:
     return (counts.exact & counts.last).astype(np.float64), counts.last.astype(np.float64)
 
 
-def _dialogue_exact(counts: Counts, settings: Settings) -> Rows:
+def _dialogue_exact(counts: Counts, settings: Settings) -> UnitNumbers:
     return (counts.dialogue_exact[counts.dialogue] & counts.last).astype(np.float64), counts.last.astype(np.float64)
 
 
 JGA = Card(
     name="JGA",
     family=FAMILY,
+    parts=True,
     title="Joint goal accuracy",
     summary="Share of turns whose predicted state is exactly the gold state; two empty states are equal.",
     formula="1 if V + D + W = 0 else 0",
     symbols=_letters("VDW"),
     source=_DSTC2,
-    rows=_jga,
+    units=_jga,
     parameters=(OVER,),
     **needing(),
 )
 SA = Card(
     name="SA",
     family=FAMILY,
+    parts=True,
     title="Slot accuracy",
     summary="Share of all slots of the inventory that are right, empty ones included; high even for empty predictions.",
     formula="(T - V - D - W) / T",
     symbols=_letters("VDWT"),
     source=f"{_TRADE}; {_FGA}, eq. 1; {_RSA}, eq. 2",
-    rows=_sa,
-    parameters=(OVER,),
+    units=_sa,
+    parameters=(Parameter("T", "all", ("all", "part"), "the slots of the inventory, or those of the part"), OVER),
     lower=float("-inf"),
     **needing(),
 )
 AGA = Card(
     name="AGA",
     family=FAMILY,
+    parts=True,
     title="Average goal accuracy",
     summary="Share of gold slots that are right, turns with an empty gold state skipped; jaccard forms count spurious.",
     formula="paper: C / (C + V + D); jaccard: C / (C + 2V + D + W)",
     symbols=_letters("CVDW"),
     source=f"{_SGD}; {_FGA}, section 2.3",
-    rows=_aga,
+    units=_aga,
     parameters=(
         Parameter(
             "form",
@@ -241,27 +261,30 @@ AGA = Card(
 RSA = Card(
     name="RSA",
     family=FAMILY,
+    parts=True,
     title="Relative slot accuracy",
     summary="Share of the slots of either state that are right.",
     formula="C / (C + V + D + W); a turn with two empty states scores 0 (zero), 1 (one) or nothing (skip)",
     symbols=_letters("CVDW"),
     source=f"{_RSA}, eq. 3",
-    rows=_rsa,
+    units=_rsa,
     parameters=(Parameter("empty", "zero", ("zero", "one", "skip"), "the score of a turn with two empty states"), OVER),
     **needing("gold"),
 )
 F1 = Card(
     name="F1",
     family=FAMILY,
+    parts=True,
     title="Slot F1",
     summary="Harmonic mean of precision and recall of slot values: over all turns, or averaged (RSA paper: per turn).",
     formula="2C / (2C + 2V + D + W)",
     symbols=_letters("CVDW"),
     source=f"{_TRADE} (average=turn); {_RSA}, Table 1 (average=turn, most likely)",
-    rows=_f1,
-    groups=_f1_groups,
-    grouped_by=("average", ("slot", "gold-slot", "domain")),
-    open_groups=("slot",),
+    units=_f1,
+    sums=_f1_sums,
+    of=mean_of_ratios,
+    has_interval=_sampled,
+    obstacle=_no_f1,
     parameters=(
         Parameter(
             "average",
@@ -271,35 +294,37 @@ F1 = Card(
         ),
         OVER,
     ),
-    **needing("gold", "values"),
 )
 PRECISION = Card(
     name="Precision",
     family=FAMILY,
+    parts=True,
     title="Slot precision (micro)",
     summary="Share of predicted slots that are right.",
     formula="C / (C + V + W)",
     symbols=_letters("CVW"),
     source=_TRADE,
-    rows=_precision,
+    units=_precision,
     parameters=(OVER,),
     **needing("gold", "values"),
 )
 RECALL = Card(
     name="Recall",
     family=FAMILY,
+    parts=True,
     title="Slot recall (micro)",
     summary="Share of gold slots that are right.",
     formula="C / (C + V + D)",
     symbols=_letters("CVD"),
     source=_TRADE,
-    rows=_recall,
+    units=_recall,
     parameters=(OVER,),
     **needing("gold"),
 )
 FGA = Card(
     name="FGA",
     family=FAMILY,
+    parts=True,
     title="Flexible goal accuracy",
     summary="JGA that forgives old mistakes: a turn wrong only through an error x turns ago scores 1 - exp(-lambda x).",
     formula="exact 1; type 1 0; type 2 1 - exp(-lambda x)",
@@ -309,58 +334,62 @@ FGA = Card(
         "lambda": "the forgetting rate",
     },
     source=f"{_FGA}, Algorithm 1",
-    rows=_fga,
+    units=_fga,
     cutoff=LAMBDA,
     parameters=(RULE, OVER),
     resolve=_resolved,
     shorthand=_rate,
-    **needing("history"),
+    **needing(),
 )
 TURN_MATCH = Card(
     name="TurnMatch",
     family=FAMILY,
+    parts=True,
     title="Turn-level match (M2)",
     summary="Share of turns that made no error themselves: exact, or wrong only through an earlier error.",
     formula="1 if exact or type 2 else 0",
     symbols={name: _EXACT[name] for name in ("exact", "type 2")},
     source=f"{_FGA}, Table 1",
-    rows=_turn_match,
+    units=_turn_match,
     parameters=(RULE, OVER),
     resolve=_resolved,
-    **needing("history"),
+    **needing(),
 )
 TURN_LABEL = Card(
     name="TurnLabel",
     family=FAMILY,
+    parts=True,
     title="Turn-label accuracy",
     summary="Share of turns where gold and prediction added and changed exactly the same slots.",
     formula="1 if B_t \\ B_(t-1) = B'_t \\ B'_(t-1) else 0",
     symbols={"B_t": "the gold state after turn t", "B'_t": "the predicted state after turn t"},
     source=f"{_FGA}, section 3",
-    rows=_turn_label,
+    units=_turn_label,
     parameters=(OVER,),
-    **needing("gold", "values", "history"),
+    **needing("gold", "values"),
 )
 FINAL_JGA = Card(
     name="FinalJGA",
     family=FAMILY,
+    parts=True,
     title="Final-turn joint goal accuracy",
     summary="Joint goal accuracy of the last turn of each dialogue.",
     formula="JGA of the last turn",
     source="Kim et al., Efficient dialogue state tracking by selectively overwriting memory, ACL 2020",
-    rows=_final_jga,
-    **needing("history"),
+    units=_final_jga,
+    **needing(),
 )
 DIALOGUE_EXACT = Card(
     name="DialogueExact",
     family=FAMILY,
+    parts=True,
     title="Exact dialogues",
     summary="Share of dialogues all of whose turns are exact.",
     formula="1 if all turns have V + D + W = 0 else 0",
     symbols=_letters("VDW"),
     source=_DSTC2,
-    rows=_dialogue_exact,
-    **needing("history"),
+    units=_dialogue_exact,
+    **needing(),
 )
 
 CARDS: tuple[Card[Any], ...] = (
@@ -368,10 +397,12 @@ CARDS: tuple[Card[Any], ...] = (
 )  # fmt: skip
 
 #: What is reported unless measures are named.
-DEFAULT_MEASURES = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+DEFAULT_MEASURES = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.5", "FGA@1")
 #: What ``all`` stands for: the defaults, and every other form.
 ALL_MEASURES = (
     *DEFAULT_MEASURES,
+    "FGA@0.25",
+    "FGA@0.75",
     "Precision",
     "Recall",
     "F1(average=turn)",

@@ -123,7 +123,7 @@ class TrackingPages(RunPages):
         """Scores by domain and by slot, and where it goes wrong."""
         from dialgauge.tracking.results import TrackingRuns
 
-        if not {_TURNS, _ERRORS, "slot_scores", "turn_domains"} <= set(run.tables) or not run.tables[_TURNS].rows:
+        if not {_TURNS, _ERRORS, "slot_scores", "part_scores"} <= set(run.tables) or not run.tables[_TURNS].rows:
             return []
         return TrackingRuns([run]).tables(by=["domain", "slot"], faults=True)[1:]
 

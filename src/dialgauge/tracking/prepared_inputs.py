@@ -200,8 +200,7 @@ class PreparedInputs:
         itself = self.gold_itself(system, profile)
         if itself is None or itself.counts.exact.all():
             return {}
-        counts = itself.counts_with_slots() if any(measure.grouped for measure in measures) else itself.counts
-        return {str(measure): measure.value(counts) for measure in measures}
+        return {str(measure): measure.value(itself.counts) for measure in measures}
 
     def gold_itself(self, system: str, profile: Profile) -> StateComparison | None:
         """Gold compared with itself where a system is scored; None where the two are sure to be the same."""

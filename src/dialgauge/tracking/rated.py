@@ -34,13 +34,11 @@ from dialgauge.comparison import (
 )
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import write_all
-from dialgauge.rendering import Column, Table
+from dialgauge.rendering import Table
 from dialgauge.stats import bootstrap_weights, correlation_draws, pearson, quantiles
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Floats
 from dialgauge.tracking.fga import default_rule, weights
-from dialgauge.tracking.tables import TURN_SCORES
-from dialgauge.tracking.views import domain_counts
 from dialgauge.tracking.worst import LINE, predicted_states, user_turns
 
 if TYPE_CHECKING:
@@ -76,22 +74,6 @@ def fitted_rate(system: TrackedSystem, ratings: Ratings, searched: tuple[float, 
     return _fitted(system.counts, places, np.asarray(ratings.mean), searched)
 
 
-def fitted_by_domain(
-    system: TrackedSystem, ratings: Ratings, searched: tuple[float, float] = SEARCHED
-) -> dict[str, tuple[int, FittedRate | None]]:
-    """For each domain how many rated dialogues have it, and the lambda whose FGA of the domain fits them best."""
-    run = system.run
-    places = np.array(rated_places(ratings, scores_of_run(run).dialogues))
-    fits = {}
-    for domain, counts in domain_counts(run, run.table(TURN_SCORES), system.counts).items():
-        among = {int(dialogue): number for number, dialogue in enumerate(counts.dialogues_within())}
-        rated = np.array([dialogue in among for dialogue in places.tolist()], bool)
-        own = [among[dialogue] for dialogue in places[rated].tolist()]
-        fit = _fitted(counts, own, np.asarray(ratings.mean)[rated], searched) if len(own) > 1 else None
-        fits[domain] = len(own), fit
-    return fits
-
-
 def _fitted(counts: Counts, places: Sequence[int], means: Floats, searched: tuple[float, float]) -> FittedRate | None:
     """The lambda that fits the mean ratings of the dialogues at these places best."""
     rule, sizes = default_rule(counts), np.bincount(counts.dialogue, minlength=counts.dialogues)
@@ -120,17 +102,11 @@ class RatedSystems:
         path: str | Path,
         rated: str | None,
         searched: tuple[float, float],
-        *,
-        by_domain: bool = False,
     ) -> None:
         self._systems = {system.name: system for system in systems}
         self._ratings: Mapping[str, Ratings] = assigned(read_ratings(path), tuple(self._systems), rated)
         self._scores = {name: scores_of_run(self._systems[name].run) for name in self._ratings}
         self.fits = {name: fitted_rate(self._systems[name], given, searched) for name, given in self._ratings.items()}
-        self.fits_by_domain = {
-            name: fitted_by_domain(self._systems[name], given, searched) if by_domain else {}
-            for name, given in self._ratings.items()
-        }
 
     def tables(self) -> list[Table]:
         """Agreement of the raters, correlation of each measure with its interval, and the lambda that fits best."""
@@ -139,29 +115,8 @@ class RatedSystems:
             agreement, sure, every = rating_tables({name: given}, self._scores[name])
             fit = self.fits[name]
             sure.notes.append(fit.sentence() if fit else "No λ has a correlation: FGA or the ratings are all the same.")
-            tables += [agreement, sure, every, *self._domain_tables(name)]
+            tables += [agreement, sure, every]
         return tables
-
-    def _domain_tables(self, name: str) -> list[Table]:
-        """The lambda that fits best, domain by domain."""
-        fits = self.fits_by_domain[name]
-        if not fits:
-            return []
-        table = Table(
-            f"{name}: the λ that fits the ratings best, by domain",
-            ["domain", "rated dialogues", Column("λ", digits=3), "95% interval", Column("correlation", digits=3)],
-        )
-        for domain, (dialogues, fit) in fits.items():
-            if fit is None:
-                table.add(domain, dialogues, None, None, None)
-            else:
-                table.add(domain, dialogues, fit.rate, f"[{fit.low:.3g}, {fit.high:.3g}]", fit.pearson)
-        low, high = next((fit.searched for _, fit in fits.values() if fit), SEARCHED)
-        table.notes.append(
-            f"FGA of both states restricted to the domain, over rated dialogues that have it; λ: {low:g} to {high:g}. "
-            "A rating is of the whole dialogue: where it was the other domains that went wrong, it says little of one."
-        )
-        return [table]
 
     def document(self) -> dict[str, Any]:
         return {
@@ -169,10 +124,6 @@ class RatedSystems:
                 "agreement": given.agreement(),
                 "correlations": [asdict(row) for row in rating_correlations(given, self._scores[name], name)],
                 "fitted_lambda": structs.asdict(fit) if (fit := self.fits[name]) else None,
-                "fitted_lambda_by_domain": {
-                    domain: {"dialogues": dialogues, **(structs.asdict(fit) if fit else {})}
-                    for domain, (dialogues, fit) in self.fits_by_domain[name].items()
-                },
             }
             for name, given in self._ratings.items()
         }

@@ -7,7 +7,6 @@ stored = results.save()
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,16 +18,17 @@ from dialgauge.rendering import INTERVALS, Column, Display, RunSet, Table, score
 from dialgauge.text import Note, counted, note_kind, some_of, upper_first
 from dialgauge.tracking.checks import SHOWN
 from dialgauge.tracking.details import ceiling_sentence, inventory_notes, tracking_details
+from dialgauge.tracking.parts import BY
 from dialgauge.tracking.tracked_system import KIND, TrackedSystem
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dialgauge.runs import Run
+    from dialgauge.tracking.parts import PartScores
     from dialgauge.tracking.rated import RatedSystems
     from dialgauge.tracking.sensitivity import Sensitivity
     from dialgauge.tracking.slot_errors import SlotErrors
-    from dialgauge.tracking.views import View
 
 #: How a sentence begins that says how intervals were made.
 INTERVALS_MADE = "Intervals:"
@@ -76,25 +76,22 @@ class TrackingRuns(RunSet):
         """Was every gold turn scored, be it against an empty state?"""
         return all(system.coverage.all_gold_scored for system in self.systems)
 
-    def by(self, name: str) -> dict[str, View]:
-        """The scores of each system by domain, service, slot, turn or n-domains."""
+    def by(self, name: str) -> dict[str, dict[str, PartScores]]:
+        """The scores of each system by domain, slot or turn, as its run keeps them."""
         self.require_turns(f"by {name}")
         return {label: system.by(name) for label, system in zip(self, self.systems, strict=True)}
 
     def _rows_by(self, by: str) -> Iterator[dict[str, Any]]:
-        for name, view in self.by(by).items():
-            for part, facts in view.items():
-                counts = {what: facts.get(what) for what in ("dialogues", "turns")}
-                for measure, value in facts["scores"].items():
-                    known = None if math.isnan(value) else value
-                    yield {"system": name, by: part, "measure": measure, "value": known, **counts}
-
-    def flexible(self, rates: Mapping[str, float]) -> dict[str, View]:
-        """FGA of each system with a lambda of its own for each domain: ``{"train": 0.25, "attraction": 1}``."""
-        from dialgauge.tracking.views import own_rates
-
-        self.require_turns("λ by domain")
-        return own_rates(self.systems, rates)
+        if by not in BY:
+            yield from super()._rows_by(by)
+            return
+        for name, parts in self.by(by).items():
+            for part, kept in parts.items():
+                for measure, score in kept.scores.items():
+                    ends = {end: getattr(score, end) for end in ("value", "low", "high")}
+                    yield {"system": name, by: part, "measure": measure} | ends | {
+                        "dialogues": kept.dialogues, "turns": kept.turns
+                    }  # fmt: skip
 
     def faults(self) -> dict[str, SlotErrors]:
         """Where each system goes wrong: episodes, confused values, first errors."""
@@ -136,12 +133,11 @@ class TrackingRuns(RunSet):
         system: str | None = None,
         *,
         rates: tuple[float, float] = (0, 3),
-        by_domain: bool = False,
     ) -> RatedSystems:
         """What people's ratings of dialogues say of the measures (CSV with columns dialogue, rater, rating)."""
         from dialgauge.tracking.rated import RatedSystems
 
-        return RatedSystems(self.systems, ratings, system, rates, by_domain=by_domain)
+        return RatedSystems(self.systems, ratings, system, rates)
 
     def rating_sheets(self, folder: str | Path, dialogues: int = 50, **how: Any) -> list[Path]:
         """Sheets of sampled dialogues for people to rate, and a table to fill in, which :meth:`rated` reads back."""
@@ -192,9 +188,7 @@ class TrackingRuns(RunSet):
 
         return read_sensitivity(self.runs)
 
-    def document(
-        self, *, by: Sequence[str] = (), faults: bool = False, rates: Mapping[str, float] | None = None
-    ) -> dict[str, Any]:
+    def document(self, *, by: Sequence[str] = (), faults: bool = False) -> dict[str, Any]:
         """The JSON that ``dialgauge score --json`` writes."""
         content = {
             "signature": self.signature,
@@ -204,8 +198,6 @@ class TrackingRuns(RunSet):
             },
             "systems": [system.as_dict(by, faults=faults) for system in self.systems],
         }
-        if rates:
-            content["lambda_by_domain"] = self.flexible(rates)
         return content | {"sensitivity": self.sensitivity.as_dict()} if self.sensitivity else content
 
     def table(self, *, compact: bool = False) -> Table:
@@ -338,19 +330,9 @@ class TrackingRuns(RunSet):
         limited = ((each.profile, each.details.gold_against_itself) for each in self.systems)
         return list(dict.fromkeys(ceiling_sentence(*limit, self._shares) for limit in limited if limit[1]))
 
-    def tables(
-        self, *, by: Sequence[str] = (), faults: bool = False, rates: Mapping[str, float] | None = None
-    ) -> list[Table]:
+    def tables(self, *, by: Sequence[str] = (), faults: bool = False) -> list[Table]:
         """Everything as tables: scores, parts (:meth:`by`), where it goes wrong, and what else the runs keep."""
-        tables = [self.table(compact=True)]
-        if by:
-            from dialgauge.tracking.views import view_table
-
-            tables += [view_table(name, self.systems) for name in by]
-        if rates:
-            from dialgauge.tracking.views import own_rates_table
-
-            tables.append(own_rates_table(self.systems, rates))
+        tables = [self.table(compact=True), *(self._part_table(name) for name in by)]
         if faults:
             from dialgauge.tracking.slot_errors import slot_error_tables
 
@@ -364,6 +346,36 @@ class TrackingRuns(RunSet):
 
             tables.append(sgd_table(self.runs))
         return tables
+
+    def _part_table(self, by: str) -> Table:
+        """The parts down, and under each of them the systems."""
+        views, several = self.by(by), len(self) > 1
+        parts = dict.fromkeys(part for view in views.values() for part in view)
+        measures = dict.fromkeys(name for view in views.values() for kept in view.values() for name in kept.scores)
+        sizes = [Column("dialogues", drop=1), Column("turns", drop=2)]
+        sizes += [Column("spurious domain turns", drop=3)] if by == "domain" else []
+        columns = [score_column(name, self._score(name)) for name in measures]
+        title = f"{'Systems' if several else next(iter(views))} by {by}"
+        table = Table(title, [Column(by), *([Column("system")] if several else []), *sizes, *columns])
+        for part in parts:
+            for system, view in views.items():
+                if (kept := view.get(part)) is not None:
+                    counts = (kept.dialogues, kept.turns, kept.spurious_turns)[: len(sizes)]
+                    scores = (score_cell(kept.scores.get(name)) for name in measures)
+                    table.add(part, *([system] if several else []), *counts, *scores)
+        table.notes += _PART_NOTES.get(by, ())
+        return table
+
+
+#: What the numbers of parts mean.
+_PART_NOTES = {
+    "domain": (
+        "Turns whose gold state has the domain, and their dialogues; both states restricted to it. SA still divides by "
+        "all slots, SA(T=part)[hotel] by the domain's.",
+        "Spurious domain turns: turns where the domain is predicted but not in gold; not in the other numbers.",
+    ),
+    "slot": ("Both states restricted to the slot, over all turns: JGA is how often it is right, AGA its recall.",),
+}
 
 
 def _mean_over_slots(system: TrackedSystem) -> list[str]:

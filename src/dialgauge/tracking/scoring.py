@@ -29,7 +29,14 @@ from dialgauge.tracking.inputs import (
     load_systems,
     remarks_on,
 )
-from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
+from dialgauge.tracking.measures import (
+    MeasureChoice,
+    averages_slots,
+    chosen_measures,
+    required_measures,
+    slots_without_gold,
+)
+from dialgauge.tracking.parts import RunParts
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
 from dialgauge.tracking.renaming import (
     Renaming,
@@ -327,8 +334,6 @@ def _prepared(
         if measure in required:
             raise DialgaugeError(f"{measure} cannot be computed: {why}", file=name)
     possible = [measure for measure in measures if str(measure) not in left_out]
-    if any(usable.grouped for usable in possible):
-        counts = comparison.counts_with_slots()
     evidence = SystemEvidence(
         evidence=counts,
         measures=possible,
@@ -363,8 +368,7 @@ def _run(
         ),
         **more,
     }
-    hidden = slots_without_gold(prepared.evidence.evidence)
-    if hidden:
+    if any(averages_slots(measure) for measure in measures) and (hidden := slots_without_gold(comparison.counts)):
         details["slots_without_gold"] = hidden
     signature = comparison.signature
     if official:
@@ -375,7 +379,11 @@ def _run(
         kind=KIND,
         name=system.name,
         scores=scores,
-        tables={**run_tables(comparison, system, measures), **tables},
+        tables={
+            **run_tables(comparison, system, measures),
+            **RunParts(comparison, measures, how).tables(),
+            **tables,
+        },
         corpus=system.gold_corpus,
         config={
             "system": system.name,

@@ -127,8 +127,7 @@ def profile_sensitivity(
 
 def _scored(inputs: PreparedInputs, name: str, measure: Measure[Any], profile: Profile) -> tuple[float, Flags]:
     comparison = inputs.comparison(name, profile)
-    counts = comparison.counts_with_slots() if measure.grouped else comparison.counts
-    return measure.value(counts), counts.exact
+    return measure.value(comparison.counts), comparison.counts.exact
 
 
 def read_sensitivity(runs: Sequence[Run]) -> Sensitivity:

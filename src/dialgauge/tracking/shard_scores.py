@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
-from dialgauge.measures import Moments, Rows
+from dialgauge.measures import NO_INTERVAL, ONE_MORE_UNIT, Bounds, Floats, Interval, Resampling
+from dialgauge.stats import share_interval
 from dialgauge.tracking.additive import joined
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.checks import CheckCounts
@@ -24,6 +26,47 @@ from dialgauge.tracking.inputs import FileReading, state_domains
 
 #: Bytes of a dialogue's key that are hashed.
 _HASHED = 64
+
+
+class Moments(Struct, frozen=True, array_like=True):
+    """Sums over dialogues of a measure's numerators and denominators, their squares and their products."""
+
+    above: float
+    below: float
+    above_squared: float
+    below_squared: float
+    product: float
+
+    @classmethod
+    def of(cls, above: Floats, below: Floats) -> Moments:
+        """The moments of some dialogues."""
+        products = (above, below, above * above, below * below, above * below)
+        return cls(*(float(product.sum()) for product in products))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Moments]) -> Moments:
+        """The moments of several files together."""
+        return cls(*(math.fsum(getattr(part, name) for part in parts) for name in cls.__struct_fields__))
+
+    @property
+    def value(self) -> float:
+        """The ratio of the sums."""
+        return self.above / self.below if self.below else math.nan
+
+    def interval(self, dialogues: int, how: Resampling, ends: Bounds) -> Interval:
+        """That of a share of cases, or the normal interval of a ratio; its error is the spread of the residuals."""
+        from statistics import NormalDist
+
+        if not self.below or dialogues < 2:
+            return NO_INTERVAL
+        if ends == (0.0, 1.0) and self.above == self.above_squared and self.below == self.below_squared:
+            cases = share_interval(int(self.above), int(self.below), how.level)
+            return Interval(*cases, f"{how.level:g}-{ONE_MORE_UNIT}")
+        value = self.value
+        squares = self.above_squared - 2 * value * self.product + value * value * self.below_squared
+        spread = math.sqrt(max(0.0, squares) * dialogues / (dialogues - 1)) / self.below
+        reach = NormalDist().inv_cdf((1 + how.level) / 2) * spread
+        return Interval(max(value - reach, ends[0]), min(value + reach, ends[1]), str(how))
 
 
 class ShardChecks(Struct, frozen=True, kw_only=True):
@@ -96,7 +139,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
             dialogues=sum(part.dialogues for part in parts),
         )
 
-    def with_sums(self, ids: pl.Series, rows: Mapping[str, Rows]) -> ShardScores:
+    def with_sums(self, ids: pl.Series, rows: Mapping[str, Floats]) -> ShardScores:
         """The same with the sums of its dialogues, by measure; an id that is used twice is an error."""
         keys = dialogue_keys(ids)
         if keys.n_unique() < len(keys):
@@ -178,7 +221,7 @@ def _moments_joined(parts: Sequence[Mapping[str, Moments]]) -> dict[str, Moments
     return {name: Moments.joined([part[name] for part in parts]) for name in common}
 
 
-def _scores_frame(dialogues: pl.Series, sums: Mapping[str, Rows]) -> pl.DataFrame:
+def _scores_frame(dialogues: pl.Series, sums: Mapping[str, Floats]) -> pl.DataFrame:
     """The table ``dialogue_scores`` of some dialogues, from their sums by measure."""
     text, number = pl.String, pl.Float64
     frames = [pl.DataFrame(schema={"dialogue": text, "measure": text, "num": number, "den": number})]
@@ -189,7 +232,7 @@ def _scores_frame(dialogues: pl.Series, sums: Mapping[str, Rows]) -> pl.DataFram
     return pl.concat(frames)
 
 
-def _rowless(ids: pl.Series, rows: Mapping[str, Rows]) -> list[str]:
+def _rowless(ids: pl.Series, rows: Mapping[str, Floats]) -> list[str]:
     without = np.ones(len(ids), bool)
     for _, below in rows.values():
         without &= ~(below > 0)

@@ -22,18 +22,18 @@ from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
 from dialgauge.engine import Unit, Work
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DialogueFormat, Notes, Part, Shard, hold, stream
-from dialgauge.measures import Measure, Moments, Rows, parse_measures
+from dialgauge.measures import Measure, parse_measures
 from dialgauge.text import Note
 from dialgauge.tracking.align import Policy
 from dialgauge.tracking.checks import ROLES, CheckCounts
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Floats
 from dialgauge.tracking.inputs import FileReading, SystemInput, blank_remarks, load
-from dialgauge.tracking.measures import FAMILY
+from dialgauge.tracking.measures import FAMILY, averages_slots
 from dialgauge.tracking.prepared_inputs import PreparedInputs
 from dialgauge.tracking.renaming import Renaming, named_as_gold, renamed
 from dialgauge.tracking.roles import require_roles
-from dialgauge.tracking.shard_scores import DeclaredDomains, ShardChecks, ShardScores
+from dialgauge.tracking.shard_scores import DeclaredDomains, Moments, ShardChecks, ShardScores
 from dialgauge.tracking.turn_numbers import counted_as_asked
 from dialgauge.values import Profile, profile_named
 
@@ -263,7 +263,7 @@ class _Sums:
         self.counts: Counter[str] = Counter()
         self._full: dict[str, str] = {}
         self._left_out: dict[str, str] = {}
-        self._rows: dict[str, list[Rows]] = {}
+        self._rows: dict[str, list[Floats]] = {}
 
     def add(self, ids: pl.Series, counts: Counts) -> None:
         self.ids.append(ids)
@@ -271,12 +271,12 @@ class _Sums:
         for measure in self._measures:
             name = str(measure)
             why = measure.obstacle(counts)
-            if measure.grouped or measure.card.value or measure.card.statistics:
+            if averages_slots(measure) or measure.card.value:
                 why = "it is not a ratio of sums over dialogues, so it cannot be combined across files"
-            rows: Rows | None = None if why else measure.by_dialogue(counts)
+            rows: Floats | None = None if why else measure.sums(counts)
             if rows is not None and not self._inventory_known:
-                others = measure.by_dialogue(replace(counts, inventory=counts.inventory + 1))
-                if not all(np.array_equal(left, right) for left, right in zip(rows, others, strict=True)):
+                others = measure.sums(replace(counts, inventory=counts.inventory + 1))
+                if not np.array_equal(rows, others):
                     why = "it needs the total number of slots before all files are read: give them with --ontology FILE"
             if rows is None or why:
                 self._left_out[name] = why or ""
@@ -293,18 +293,8 @@ class _Sums:
         """The sums over all dialogues, by measure."""
         return {name: Moments.of(*rows) for name, rows in self._joined().items()}
 
-    def _joined(self) -> dict[str, Rows]:
-        """The sums of all blocks. Most measures share one array of denominators, which is joined once."""
-        known: dict[tuple[int, ...], Floats] = {}
-
-        def joined(blocks: Sequence[Floats]) -> Floats:
-            key = tuple(id(block) for block in blocks)
-            if key not in known:
-                known[key] = np.concatenate(blocks)
-            return known[key]
-
+    def _joined(self) -> dict[str, Floats]:
+        """The sums of all blocks."""
         return {
-            name: (joined([above for above, _ in blocks]), joined([below for _, below in blocks]))
-            for name, blocks in self._rows.items()
-            if name not in self._left_out
+            name: np.concatenate(blocks, axis=1) for name, blocks in self._rows.items() if name not in self._left_out
         }

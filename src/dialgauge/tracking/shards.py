@@ -26,15 +26,14 @@ from dialgauge.engine import Unit, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import list_shards, system_name
 from dialgauge.measures import (
-    Moments,
+    Floats,
     Resampling,
-    Rows,
     Score,
     Scores,
     Signature,
+    Summed,
     parse_measures,
-    ratio_row,
-    ratio_row_intervals,
+    summed_intervals,
 )
 from dialgauge.runs import Input, Parts, Pieces, Store, input_of_files, new_run
 from dialgauge.text import Note, counted
@@ -48,7 +47,7 @@ from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import slots_of
 from dialgauge.tracking.renaming import renaming_notes
 from dialgauge.tracking.results import INTERVALS_MADE, TrackingRuns
-from dialgauge.tracking.shard_scores import ShardChecks, ShardScores
+from dialgauge.tracking.shard_scores import Moments, ShardChecks, ShardScores
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 from dialgauge.tracking.states import tracking_signature
 from dialgauge.tracking.tracked_system import KIND
@@ -224,7 +223,7 @@ class _Gathered:
                         dialogue=name,
                     )
 
-    def rows(self, measures: Sequence[str], gold: Sequence[Dialogue] | None) -> Rows:
+    def rows(self, measures: Sequence[str], gold: Sequence[Dialogue] | None) -> tuple[Floats, Floats]:
         """Numerators and denominators of all dialogues, a row for each measure; in gold's order, where it is known.
 
         Resamples are drawn by place, so that the order decides the last digits of intervals.
@@ -335,7 +334,8 @@ def _scores(
         return scores, ""
     if facts.dialogues <= RESAMPLED:
         rows = zip(measures.values(), *whole.rows(list(measures), gold), strict=True)
-        return scores.with_intervals(ratio_row_intervals([ratio_row(*row) for row in rows], how), how), str(how)
+        sums = [Summed.by(measure, np.stack(each)) for measure, *each in rows]
+        return scores.with_intervals(summed_intervals(sums, how), how), str(how)
     made = [
         moments[name].interval(facts.dialogues, how, (measure.card.lower, measure.card.upper))
         for name, measure in measures.items()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import dialogue_key
@@ -81,7 +81,7 @@ class StateComparison:
     ) -> None:
         self.aligned, self.coder, self._roles = aligned, coder, roles
         self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
-        self._sides = {
+        self._sides: dict[Side, Cells] = {
             "gold": self._gold_cells(gold, items) if gold else _NO_CELLS,
             "predicted": _cells(predicted, aligned.predicted_row, items, coder, _part("predicted", predicted)),
         }
@@ -113,12 +113,8 @@ class StateComparison:
         return list(self.coder.slots)
 
     @cached_property
-    def inventory(self) -> int:
-        """T of slot accuracy: the profile's or the ontology's slots, else the slots that occur in the gold states."""
-        return len(self._inventory)
-
-    @cached_property
-    def _inventory(self) -> Collection[Pair]:
+    def inventory(self) -> Collection[Pair]:
+        """The slots of slot accuracy: the profile's or the ontology's, else those that occur in the gold states."""
         if self.coder.profile.inventory is not None:
             return self.coder.profile.inventory
         if self._given_inventory is not None:
@@ -180,13 +176,13 @@ class StateComparison:
     @cached_property
     def signature(self) -> Signature:
         """What all scores of this comparison share. Where there is no gold, the checksum is of the turns alone."""
-        profile, slots = self.coder.profile, str(self.inventory)
+        profile, slots = self.coder.profile, str(len(self.inventory))
         return tracking_signature(self.aligned.coverage, profile, slots, self.gold_sum, self._roles)
 
     @cached_property
     def basis(self) -> CountBasis:
         return CountBasis(
-            slots=self.inventory,
+            slots=len(self.inventory),
             slots_by_domain=self.slots_by_domain,
             gold=self.has_gold,
             flags=self.flags_only,
@@ -210,32 +206,34 @@ class StateComparison:
     def slots_by_domain(self) -> dict[str, int]:
         """How many slots of the inventory each domain has: together they are T of slot accuracy."""
         sizes: dict[str, int] = {}
-        for domain, _ in sorted(self._inventory):
+        for domain, _ in sorted(self.inventory):
             sizes[domain] = sizes.get(domain, 0) + 1
         return sizes
 
-    def stretches(self) -> Iterator[DialogueBlock]:
-        """The dense codes, a bounded number of cells at a time."""
-        total = len(self.coder.slots)
+    def stretches(self, domains: Collection[str] | None = None) -> Iterator[DialogueBlock]:
+        """The dense codes, a bounded number of cells at a time; of all slots, or of those of some domains."""
+        sides, slots = self._sides, np.arange(len(self.coder.slots), dtype=np.int32)
+        if domains is not None:
+            slots = np.array([n for n, (domain, _) in enumerate(self.slots) if domain in domains], np.int32)
+            sides = {"gold": _of_slots(sides["gold"], slots), "predicted": _of_slots(sides["predicted"], slots)}
+        total = len(slots)
         offsets = self.aligned.offsets
         most = max(1, _CELLS // max(1, total))
         first = 0
         while first < len(offsets) - 1:
             end = int(np.searchsorted(offsets, offsets[first] + most, side="right")) - 1
             end = min(max(end, first + 1), len(offsets) - 1)
-            yield self._stretch(int(offsets[first]), int(offsets[end]), total)
+            yield self._stretch(int(offsets[first]), int(offsets[end]), sides, slots)
             first = end
 
-    def _stretch(self, start: int, stop: int, total: int) -> DialogueBlock:
-        parts = {side: _between(cells, start, stop) for side, cells in self._sides.items()}
-        slots = np.arange(total, dtype=np.int32)
-        if total > _COMPACT:
+    def _stretch(self, start: int, stop: int, sides: Mapping[Side, Cells], slots: Codes) -> DialogueBlock:
+        parts = {side: _between(cells, start, stop) for side, cells in sides.items()}
+        if len(slots) > _COMPACT:
             slots = _distinct(np.concatenate([part[1] for part in parts.values()]))
         dense = {}
         for side, (rows, numbers, codes) in parts.items():
-            places = numbers if total <= _COMPACT else np.searchsorted(slots, numbers)
             cells = np.zeros(len(slots) * (stop - start), np.int32)
-            cells[places * np.int64(stop - start) + (rows - start)] = codes
+            cells[np.searchsorted(slots, numbers) * np.int64(stop - start) + (rows - start)] = codes
             dense[side] = cells.reshape(len(slots), stop - start)
         if self.coder.profile.forgive_unlisted_domains:
             self._forgive(slots, dense["gold"], dense["predicted"])
@@ -271,15 +269,19 @@ class StateComparison:
             dialogue=self.aligned.dialogue,
             turn=self.aligned.turn,
             first=self.aligned.first,
-            inventory=self.inventory,
+            inventory=len(self.inventory),
             has_gold=self.has_gold,
             flags_only=self.flags_only,
+            source=None if self.flags_only or not self.has_gold else self,
         )
 
-    @cached_property
-    def slot_counts(self) -> SlotCounts:
-        """The counts of every slot in every dialogue."""
+    def slot_counts(self, slots: Codes | None = None, scored: Flags | None = None) -> SlotCounts:
+        """The counts of every slot in every dialogue; of some slots, or over some turns."""
         pairs, filled = self.slots, self.filled
+        if slots is not None:
+            filled = filled.where(np.isin(filled.slot, slots))
+        if scored is not None:
+            filled = filled.where(scored[filled.row])
         shape = 4, len(pairs), self.aligned.coverage.dialogues
         cell = (filled.verdict - CORRECT) * np.int64(shape[1]) + filled.slot
         cell = cell * shape[2] + self.aligned.dialogue[filled.row]
@@ -287,31 +289,14 @@ class StateComparison:
         occurring = np.flatnonzero(tables.any(axis=(0, 2)))
         return SlotCounts([pairs[number] for number in occurring.tolist()], *tables[:, occurring].astype(np.int32))
 
-    def domain_turns(self) -> tuple[Codes, Codes, TurnCounts]:
-        """Both states cut down to one domain: turn, the number of a slot of the domain, and the counts of its slots.
-
-        For every domain that either state of the turn has, in order of turns and domains.
-        """
-        first_slot: dict[str, int] = {}
-        owner = np.array([first_slot.setdefault(pair[0], number) for number, pair in enumerate(self.slots)], np.int32)
-        no_turns = turn_counts(np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32), np.zeros(0, bool))
-        rows, owners, parts = [_NONE], [_NONE], [no_turns]
-        for stretch in self.stretches():
-            domains = owner[stretch.slots]
-            for domain in _distinct(domains).tolist():
-                slots = domains == domain
-                turns = turn_counts(stretch.gold[slots], stretch.predicted[slots], stretch.first, self.coder)
-                there = np.flatnonzero(turns.filled).astype(np.int32)
-                rows.append(there + np.int32(stretch.start))
-                owners.append(np.full(len(there), domain, np.int32))
-                parts.append(turns.where(there))
-        row, domain_of = np.concatenate(rows), np.concatenate(owners)
-        order = np.lexsort((domain_of, row))
-        return row[order], domain_of[order], TurnCounts.joined(parts).where(order)
-
-    def counts_with_slots(self) -> Counts:
-        """The counts of all turns, and of every slot."""
-        return structs.replace(self.counts, slots=self.slot_counts)
+    def turns_of(self, slots: Codes) -> TurnCounts:
+        """The counts of all turns, both states restricted to some slots."""
+        domains = {self.slots[number][0] for number in slots.tolist()}
+        parts = []
+        for stretch in self.stretches(domains):
+            own = np.isin(stretch.slots, slots)
+            parts.append(turn_counts(stretch.gold[own], stretch.predicted[own], stretch.first, self.coder))
+        return TurnCounts.joined(parts)
 
     def _count(self, stretch: DialogueBlock) -> TurnCounts:
         if not self.flags_only:
@@ -355,6 +340,11 @@ def _cells(encoded: EncodedDialogues, rows: Codes, items: Items, coder: Coder, s
         order = np.argsort(turn, kind="stable")
         turn, slot, code = turn[order], slot[order], code[order]
     return turn, slot, code
+
+
+def _of_slots(cells: Cells, slots: Codes) -> Cells:
+    kept = np.isin(cells[1], slots)
+    return cells[0][kept], cells[1][kept], cells[2][kept]
 
 
 def _between(cells: Cells, start: int, stop: int) -> Cells:

@@ -9,8 +9,6 @@ of the user's turn:
 ``slot_errors``      dialogue, turn, user_turn, domain, slot, kind (wrong, missed, spurious), gold, predicted: every
                      slot that is not right, values as the profile normalises them, null for an absent slot
 ``slot_rewordings``  the same without kind: slots that are right in other words than gold's
-``turn_domains``     dialogue, turn, user_turn, domain, the counts and flags of its slots alone, for every domain in
-                     either state
 ``predictions``      dialogue, turn, user_turn, state (the prediction as its source writes it, JSON; null: none), text
                      (the user's words, where the corpus lacks them)
 
@@ -36,6 +34,7 @@ from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, 
 from dialgauge.tracking.details import CountBasis, tracking_details
 from dialgauge.tracking.encode import Codes
 from dialgauge.tracking.fga import default_rule, error_types
+from dialgauge.tracking.measures import averages_slots
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,8 +43,8 @@ if TYPE_CHECKING:
     from dialgauge.tracking.prepared_inputs import System
     from dialgauge.tracking.states import FilledSlots, StateComparison
 
-TURN_SCORES, SLOT_SCORES, SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, PREDICTIONS = (
-    "turn_scores", "slot_scores", "slot_errors", "slot_rewordings", "turn_domains", "predictions",
+TURN_SCORES, SLOT_SCORES, SLOT_ERRORS, SLOT_REWORDINGS, PREDICTIONS = (
+    "turn_scores", "slot_scores", "slot_errors", "slot_rewordings", "predictions",
 )  # fmt: skip
 
 #: The counts C, V, D, W, as all tables call them.
@@ -72,7 +71,6 @@ def run_tables(
             SLOT_SCORES: partial(_slot_scores, comparison),
             SLOT_ERRORS: partial(_slot_errors, comparison, system),
             SLOT_REWORDINGS: partial(_slot_rewordings, comparison, system),
-            TURN_DOMAINS: partial(_turn_domains, comparison, system),
         }
     return {**tables, PREDICTIONS: partial(_predictions, comparison, system)}
 
@@ -88,8 +86,8 @@ def _turn_scores(comparison: StateComparison, system: System, measures: Sequence
         **_flagged(counts.turns),
     }
     for measure in measures:
-        if not measure.grouped:
-            above, below = measure.rows(counts)
+        if not averages_slots(measure):
+            above, below = measure.units(counts)
             value = np.full(len(counts), np.nan)
             np.divide(above, below, out=value, where=below > 0)
             columns[str(measure)] = pl.Series(value, dtype=pl.Float64).fill_nan(None)
@@ -97,7 +95,7 @@ def _turn_scores(comparison: StateComparison, system: System, measures: Sequence
 
 
 def _slot_scores(comparison: StateComparison) -> pl.DataFrame:
-    table = comparison.slot_counts
+    table = comparison.counts.slot_counts
     occurring = (table.correct + table.wrong + table.missed + table.spurious) > 0
     slot, dialogue = np.nonzero(occurring)
     order = np.lexsort((slot, dialogue))
@@ -135,15 +133,6 @@ def _slots(
             "gold": coded(texts, slots.gold),
             "predicted": coded(texts, slots.predicted),
         }
-    )
-
-
-def _turn_domains(comparison: StateComparison, system: System) -> pl.DataFrame:
-    rows, domains, turns = comparison.domain_turns()
-    names = [domain for domain, _ in comparison.slots]
-    counts = _counted(*(getattr(turns, name) for name in ("correct", "wrong", "missed", "spurious")))
-    return pl.DataFrame(
-        {**_places(comparison, system, rows), "domain": coded(names, domains), **counts, **_flagged(turns)}
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,8 @@ from dialgauge.tracking.details import tracking_details
 if TYPE_CHECKING:
     from dialgauge.runs import Run
     from dialgauge.tracking.counts import Counts
+    from dialgauge.tracking.parts import PartScores
     from dialgauge.tracking.slot_errors import SlotErrors
-    from dialgauge.tracking.views import View
 
 KIND = "tracking"
 
@@ -86,17 +85,11 @@ class TrackedSystem:
         """Whether a measure is a fraction, shown as percent."""
         return measure not in self.scores or self.scores[measure].unit in ("share", None)
 
-    def by(self, name: str) -> View:
-        """The scores by domain, service, slot, turn or n-domains."""
-        from dialgauge.tracking.views import view
+    def by(self, name: str) -> dict[str, PartScores]:
+        """The stored scores by domain, slot or turn."""
+        from dialgauge.tracking.parts import stored_parts
 
-        return view(name, self)
-
-    def left_out_of(self, name: str) -> dict[str, str]:
-        """The measures that :meth:`by` does not show, with the reason."""
-        from dialgauge.tracking.views import left_out_of
-
-        return left_out_of(name, self)
+        return stored_parts(self.run, name)
 
     @cached_property
     def faults(self) -> SlotErrors:
@@ -115,8 +108,21 @@ class TrackedSystem:
                 name: {part: getattr(score, part) for part in ("value", "low", "high", "signature")}
                 for name, score in self.scores.items()
             },
-            "by": {name: _clean(self.by(name)) for name in views},
-            "left_out_of_views": {name: self.left_out_of(name) for name in views},
+            "by": {
+                name: {
+                    part: {
+                        "dialogues": kept.dialogues,
+                        "turns": kept.turns,
+                        **({"spurious_domain_turns": kept.spurious_turns} if name == "domain" else {}),
+                        "scores": {
+                            measure: {end: getattr(score, end) for end in ("value", "low", "high")}
+                            for measure, score in kept.scores.items()
+                        },
+                    }
+                    for part, kept in self.by(name).items()
+                }
+                for name in views
+            },
             "counts": self.details.counts,
             "left_out": self.left_out,
             "gold_against_itself": self.details.gold_against_itself,
@@ -127,15 +133,3 @@ class TrackedSystem:
         if sgd := self.details.sgd:
             content |= {"sgd": sgd.scores, "sgd_signature": sgd.signature}
         return content
-
-
-def _clean(view: View) -> View:
-    return {
-        group: {
-            key: {name: None if math.isnan(score) else score for name, score in value.items()}
-            if key == "scores"
-            else value
-            for key, value in facts.items()
-        }
-        for group, facts in view.items()
-    }

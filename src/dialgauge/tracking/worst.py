@@ -17,6 +17,7 @@ from dialgauge.measures import Measure, parse_measure
 from dialgauge.runs import WorstFirst, worst_first
 from dialgauge.text import counted
 from dialgauge.tracking.fga import EXACT, TYPE1, default_rule, error_types, turns_since_error, weights
+from dialgauge.tracking.measures import averages_slots
 from dialgauge.tracking.tables import PREDICTIONS, SLOT_ERRORS, TURN_SCORES
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def ranking_measure(text: str) -> Measure[Any]:
 
 
 def _require_dialogues(measure: Measure[Any]) -> None:
-    if measure.grouped:
+    if averages_slots(measure):
         raise DialgaugeError(f"{measure} has no value for single dialogues; choose another measure for --worst-by")
 
 
@@ -55,7 +56,7 @@ def _by_counts(system: TrackedSystem, measure: Measure[Any]) -> WorstFirst:
     counts = system.counts
     if why := measure.obstacle(counts):
         raise DialgaugeError(f"{measure} cannot be computed: {why}", file=system.name)
-    above, below = measure.by_dialogue(counts)
+    above, below = measure.sums(counts)
     scored = np.flatnonzero(below > 0)
     values = above[scored] / below[scored]
     sign = -1.0 if measure.card.higher_is_better is False else 1.0

@@ -6,7 +6,7 @@ domains of a dialogue.
 
 from __future__ import annotations
 
-import math
+import copy
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import dialogue_key
-from dialgauge.measures import Card, Measure, Rows, Settings
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Card, Floats, Measure, Settings, Units
 from dialgauge.users.causes import Cause
 from dialgauge.users.verdicts import COMBINED, MEASURES, DialogueScore, MeasureName, PrfScore
 
@@ -73,12 +74,15 @@ def lost_to(fault: str, lost: Sequence[Mapping[Cause, int]]) -> list[int]:
     return list(map(sum, zip(first, *more, strict=True))) if more else first
 
 
-class UserEvidence:
+class UserEvidence(Units):
     """The results of scored dialogues, one unit each; measures of other packages find everything in ``results``.
 
     Units stand in the order of the files. Dialogues are numbered in the order of their ids, so that what is drawn for
-    intervals does not depend on the order of the files.
+    intervals does not depend on the order of the files. A part is a domain; without one, all of a dialogue's domains
+    are pooled.
     """
+
+    domain = COMBINED
 
     def __init__(self, results: Sequence[DialogueScore]) -> None:
         self.results = results
@@ -87,6 +91,14 @@ class UserEvidence:
         self.ids = [results[index].id for index in ordered]
         self.dialogue: NDArray[np.integer] = np.argsort(np.array(ordered, dtype=np.int64), kind="stable")
         self._values: dict[tuple[MeasureName, str, str], NDArray[np.float64]] = {}
+
+    def part(self, name: str) -> UserEvidence:
+        """One domain."""
+        if all(domain != name for _, domain in self._columns):
+            raise DialgaugeError(f"no conversation has a score in the domain '{name}'")
+        other = copy.copy(self)
+        other.domain = name
+        return other
 
     def domains(self, measure: MeasureName) -> list[str]:
         """``combined`` and then the domains with a score for the measure, by name."""
@@ -139,27 +151,21 @@ class UserEvidence:
         return columns
 
 
-def _rows(measure: MeasureName, aspect: str, evidence: UserEvidence, settings: Settings) -> Rows:
-    return _ratios(evidence.values(measure, aspect, str(settings.get("part", COMBINED))))
+def _scores(measure: MeasureName, aspect: str, evidence: UserEvidence, settings: Settings) -> Floats:
+    return _where_known(evidence.values(measure, aspect, evidence.domain))
 
 
-def _lost_rows(measure: MeasureName, fault: str, evidence: UserEvidence, settings: Settings) -> Rows:
-    return _ratios(evidence.lost(measure, fault, str(settings.get("part", COMBINED))))
+def _losses(measure: MeasureName, fault: str, evidence: UserEvidence, settings: Settings) -> Floats:
+    return _where_known(evidence.lost(measure, fault, evidence.domain))
 
 
-def _ratios(values: NDArray[np.float64]) -> Rows:
-    scored = ~np.isnan(values)
-    return np.where(scored, values, 0.0), scored.astype(np.float64)
-
-
-def _mean(measure: MeasureName, aspect: str, evidence: UserEvidence, settings: Settings) -> float:
-    values = evidence.values(measure, aspect, str(settings.get("part", COMBINED)))
-    scored = values[~np.isnan(values)]
-    return float(np.mean(scored)) if len(scored) else math.nan
+def _where_known(values: Floats) -> Floats:
+    known = ~np.isnan(values)
+    return np.stack([np.where(known, values, 0.0), known])
 
 
 def _obstacle(measure: MeasureName, evidence: UserEvidence, settings: Settings) -> str | None:
-    domain = str(settings.get("part", COMBINED))
+    domain = evidence.domain
     if domain == COMBINED or evidence.count(measure, domain):
         return None
     return f"no conversation has a score in the domain '{domain}'"
@@ -179,8 +185,7 @@ def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
         symbols=_symbols(*_USED[aspect]),
         source=_SOURCE,
         parts=True,
-        rows=partial(_rows, measure, aspect),
-        value=partial(_mean, measure, aspect),
+        units=partial(_scores, measure, aspect),
         obstacle=partial(_obstacle, measure),
     )
 
@@ -195,7 +200,7 @@ def _loss_card(measure: MeasureName, fault: str) -> Card[UserEvidence]:
         symbols=_symbols("TP", "FP", "FN"),
         source="dialgauge; 1 - F1 = (FP + FN) / (2 TP + FP + FN) is a sum over lost points",
         parts=True,
-        rows=partial(_lost_rows, measure, fault),
+        units=partial(_losses, measure, fault),
         obstacle=partial(_obstacle, measure),
         higher_is_better=False,
     )

@@ -12,12 +12,12 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import DialogueList, Library
+from dialgauge.measures import pass_chance
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Store
 from dialgauge.stats import cohen_kappa, rogan_gladen
 from dialgauge.tasks import GraderVerdict, judge_figures, read_verdicts, score_results
 from dialgauge.tasks.judges.grading import pass_squares
-from dialgauge.tasks.trials import pass_chance
 from support.agent_results import tau_file
 from support.commands import dialgauge
 

@@ -13,10 +13,9 @@ from hypothesis import given, settings, strategies as st
 
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import parse_measure
+from dialgauge.measures import flip_chance, parse_measure, pass_chance
 from dialgauge.runs import Run
 from dialgauge.tasks import score_attempts
-from dialgauge.tasks.trials import flip_chance, pass_chance
 from support.soak import examples, soak
 
 VERDICTS = st.lists(st.booleans(), min_size=1, max_size=6)

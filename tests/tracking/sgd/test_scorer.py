@@ -127,7 +127,7 @@ def test_across_a_turn_joint_scores_multiply_and_others_do_not() -> None:
     assert scores.value("SGD-JGA") == pytest.approx(1 / 3)
     assert scores.value("SGD-JGA", "Hotels_1") == 1.0
     assert scores.value("SGD-AGA") == small().value("SGD-AGA") == 0.5
-    numerator, denominator = Measure(card_named("SGD-JGA", "tracking")).by_dialogue(scores)
+    numerator, denominator = Measure(card_named("SGD-JGA", "tracking")).sums(scores)
     assert (scores.ids, numerator.tolist(), denominator.tolist()) == (["a", "b"], [1.0, 0.0], [2.0, 1.0])
 
 

@@ -21,11 +21,11 @@ from dialgauge.measures import (
     Card,
     Measure,
     Resampling,
-    Rows,
     Scores,
     Settings,
     SystemEvidence,
-    intervals,
+    UnitNumbers,
+    Units,
     score_systems,
 )
 from dialgauge.runs import frame_of
@@ -43,13 +43,21 @@ _OF_THE_LAB = ("not_understood", "lab")
 _SOURCE = "dialgauge: the first broken link of the chain from goal to outcome"
 
 
-class BlameEvidence:
-    """Conversations with what is blamed for them; a unit is a conversation."""
+class BlameEvidence(Units):
+    """Conversations with what is blamed for them; a unit is a conversation. A part is a cause, a side or a cell."""
+
+    named = ""
 
     def __init__(self, blamed: Sequence[ConversationBlame]) -> None:
         self.blamed = blamed
         self.dialogues = len(blamed)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
+
+    def part(self, name: str) -> BlameEvidence:
+        """What one cause, side or cell is blamed for; which of them a measure knows is its own affair."""
+        other = copy.copy(self)
+        other.named = name
+        return other
 
     def by_goal(self) -> BlameEvidence:
         """The same, all trials of a goal as one unit of resampling."""
@@ -69,14 +77,14 @@ def cell_of(blame: ConversationBlame) -> str | None:
     return "system_only" if blame.system_erred else "neither"
 
 
-def _share(evidence: BlameEvidence, pair: Callable[[ConversationBlame], tuple[bool, bool]]) -> Rows:
+def _share(evidence: BlameEvidence, pair: Callable[[ConversationBlame], tuple[bool, bool]]) -> UnitNumbers:
     pairs = [pair(blame) for blame in evidence.blamed]
     above, below = np.array([(hit and counts, counts) for hit, counts in pairs], np.float64).reshape(-1, 2).T
     return above, below
 
 
-def _blame(evidence: BlameEvidence, settings: Settings) -> Rows:
-    part = str(settings.get("part", ""))
+def _blame(evidence: BlameEvidence, settings: Settings) -> UnitNumbers:
+    part = evidence.named
 
     def hit(blame: ConversationBlame) -> tuple[bool, bool]:
         link = blame.link
@@ -87,8 +95,8 @@ def _blame(evidence: BlameEvidence, settings: Settings) -> Rows:
     return _share(evidence, hit)
 
 
-def _erred(evidence: BlameEvidence, settings: Settings) -> Rows:
-    part = str(settings.get("part", ""))
+def _erred(evidence: BlameEvidence, settings: Settings) -> UnitNumbers:
+    part = evidence.named
 
     def hit(blame: ConversationBlame) -> tuple[bool, bool]:
         cell = cell_of(blame)
@@ -97,7 +105,7 @@ def _erred(evidence: BlameEvidence, settings: Settings) -> Rows:
     return _share(evidence, hit)
 
 
-def _faultless(evidence: BlameEvidence, settings: Settings) -> Rows:
+def _faultless(evidence: BlameEvidence, settings: Settings) -> UnitNumbers:
     return _share(
         evidence, lambda blame: (blame.success is True, blame.success is not None and blame.user_erred is False)
     )
@@ -107,7 +115,7 @@ def _obstacle(parts: tuple[str, ...]) -> Callable[[Any, Settings], str | None]:
     def why(evidence: Any, settings: Settings) -> str | None:
         if not isinstance(evidence, BlameEvidence):
             return "it applies only to lab conversations"
-        part = str(settings.get("part", ""))
+        part = evidence.named
         return f"its parts are {', '.join(parts)}, not '{part}'" if part and part not in parts else None
 
     return why
@@ -122,7 +130,7 @@ BLAME_CARD = Card(
     formula="failed conversations blamed on it / failed conversations",
     source=_SOURCE,
     parts=True,
-    rows=_blame,
+    units=_blame,
     higher_is_better=None,
     obstacle=_obstacle(_EVERY_PART),
 )
@@ -135,7 +143,7 @@ ERRED_CARD = Card(
     formula="conversations of the cell / conversations whose record tells",
     source=_SOURCE,
     parts=True,
-    rows=_erred,
+    units=_erred,
     higher_is_better=None,
     obstacle=_obstacle(CELLS),
 )
@@ -147,7 +155,7 @@ FAULTLESS_CARD = Card(
     "nor by what it misheard.",
     formula="strict successes / conversations in which the user broke no link",
     source=_SOURCE,
-    rows=_faultless,
+    units=_faultless,
     obstacle=_obstacle(()),
 )
 BLAME_CARDS: tuple[Card[Any], ...] = (BLAME_CARD, ERRED_CARD, FAULTLESS_CARD)
@@ -162,13 +170,13 @@ def score_blame(blamed: Sequence[ConversationBlame], *, resamples: int = 1000, s
         parts = _EVERY_PART if read else [part for part in _EVERY_PART if part not in _OF_THE_LAB]
         measures += [Measure(BLAME_CARD), *(Measure(BLAME_CARD, part=part) for part in parts)]
     measures = [measure for measure in measures if math.isfinite(measure.value(evidence))]
-    system = SystemEvidence(evidence=evidence, measures=measures, dialogues=[blame.dialogue for blame in blamed])
-    [scores] = score_systems([system])
-    if not resamples or not measures:
-        return scores
-    how = Resampling(resamples, seed)
-    [made] = intervals([(evidence.by_goal(), measures)], how)
-    return scores.with_intervals(made, how)
+    system = SystemEvidence(
+        evidence=evidence,
+        measures=measures,
+        dialogues=[blame.dialogue for blame in blamed],
+        resampled=evidence.by_goal(),
+    )
+    return score_systems([system], Resampling(resamples, seed) if resamples and measures else None)[0]
 
 
 def blame_frames(blamed: Sequence[ConversationBlame]) -> Mapping[str, Callable[[], polars.DataFrame]]:

@@ -12,12 +12,12 @@ from typing import Any
 import polars as pl
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.measures import pass_rate
 from dialgauge.presentation import TRIALS, Facet, Panel, PanelCell, PanelRow, Reason, RunTables, Tone, quoted
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_tables import FILINGS, REPLAYS, TASK_FACTS, stored_integrity
 from dialgauge.tasks.audit.audit_views import FACT_WORDS, SPLITS, belonging_answer
 from dialgauge.tasks.audit.task_facts import UNFAIR
-from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.text import counted
 from dialgauge.worlds.tools import Integrity, filing_words, withheld_words
 
@@ -206,8 +206,8 @@ def _split_finding(
 
 
 def _pass_rate(trials: Sequence[Sequence[bool]], k: int) -> str:
-    chances = [pass_chance(sum(each), len(each), k) for each in trials if len(each) >= k]
-    return f"{100 * sum(chances) / len(chances):.1f}" if chances else "–"
+    rate = pass_rate(trials, k)
+    return "–" if rate is None else f"{100 * rate:.1f}"
 
 
 def _passed_without_writes(library: RunTables, run: Run) -> int | None:

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, contradicts_parts, read_agent_log
+from dialgauge.measures import pass_rate
 from dialgauge.rendering import Table
 from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
-from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.text import some_of
 from dialgauge.worlds.tools import (
     AgentText,
@@ -331,13 +331,10 @@ def pass_split(conversations: Sequence[LoggedConversation]) -> PassSplit:
         if conversation.reward is not None:
             trials.setdefault(conversation.task, []).append(has_passed(conversation))
     most = max(map(len, trials.values()), default=0)
-    pass_k = {}
-    for k in range(1, most + 1):
-        chances = [pass_chance(sum(each), len(each), k) for each in trials.values() if len(each) >= k]
-        pass_k[k] = sum(chances) / len(chances)
+    rates = {k: pass_rate(trials.values(), k) for k in range(1, most + 1)}
     return PassSplit(
         tasks=len(trials),
         conversations=sum(map(len, trials.values())),
         passed=sum(map(sum, trials.values())),
-        pass_k=pass_k,
+        pass_k={k: rate for k, rate in rates.items() if rate is not None},
     )

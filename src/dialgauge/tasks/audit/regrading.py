@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import LoggedConversation, read_agent_log
+from dialgauge.measures import pass_chance
 from dialgauge.tasks.audit.log_audit import has_passed, replay_conversation
-from dialgauge.tasks.trials.trial_measures import pass_chance
 from dialgauge.worlds.tools import ToolDomain, ToolTask, load_tool_domain, log_domain, read_tool_tasks, tasks_of_log
 
 #: Of a part that a replay cannot tell, the field of a task that says what it is about.

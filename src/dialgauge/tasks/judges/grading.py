@@ -14,9 +14,9 @@ import numpy as np
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.measures import flip_chance
 from dialgauge.stats import cohen_kappa, krippendorff_alpha, rogan_gladen, share_interval, share_mean_interval
 from dialgauge.tasks.judges.verdict_files import GraderVerdict
-from dialgauge.tasks.trials.trial_measures import flip_chance
 
 #: Fewer tasks give no interval: drawing them again hides how much they vary.
 FEWEST_TASKS = 10

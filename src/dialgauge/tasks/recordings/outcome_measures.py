@@ -17,11 +17,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dialgauge.errors import DialgaugeError
 from dialgauge.measures import (
     Card,
+    Floats,
     Parameter,
-    Rows,
     Settings,
+    UnitNumbers,
+    Units,
 )
 from dialgauge.tasks import measures as task_measures
 from dialgauge.tasks.recordings.compat import CompatVerdict
@@ -37,26 +40,38 @@ _ANY_RULES = ("mwzeval", "grounded", *OUTCOME_RULES)
 
 #: Numerator and denominator of one conversation; None where it has no score.
 _Pair: TypeAlias = tuple[float, float] | None
-_Count: TypeAlias = Callable[["JudgedConversation", Settings], _Pair]
+_Count: TypeAlias = Callable[["JudgedConversation", Settings, str], _Pair]
 
 _CONVLAB = "Zhu et al. 2020, ConvLab-2"
 _OURS = "dialgauge: what the database and the record of calls support"
 RULE_SET = Parameter("rules", "mwzeval", _ANY_RULES, "strict: ours; compat: ConvLab-2's. The others judge responses")
 
 
-class OutcomeEvidence:
-    """Judged conversations; ``by_goal`` is the same with all trials of a goal as one unit of resampling."""
+class OutcomeEvidence(Units):
+    """Judged conversations; ``by_goal`` is the same with all trials of a goal as one unit of resampling.
+
+    A part is a domain of the goals.
+    """
 
     tried = "goal"
+    domain = ""
 
     def __init__(self, judged: JudgedConversations) -> None:
         self.judged = judged.judged
         self.calls_recorded = judged.calls_recorded
         self._services = judged.domain.services
         #: Sums of each measure, once counted: ``by_goal`` shares them.
-        self.counted: dict[tuple[Any, ...], Rows] = {}
+        self.counted: dict[tuple[Any, ...], tuple[Floats, Floats]] = {}
         self.dialogues = len(self.judged)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
+
+    def part(self, name: str) -> OutcomeEvidence:
+        """One domain."""
+        if name not in self.domains:
+            raise DialgaugeError(f"no goal has the domain '{name}'")
+        other = copy.copy(self)
+        other.domain = name
+        return other
 
     @cached_property
     def goals(self) -> dict[str, list[int]]:
@@ -91,7 +106,7 @@ class OutcomeEvidence:
 
     def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
         """For each goal the place of its first trial, and the verdicts on those that have one."""
-        rules, domain = str(settings["rules"]), str(settings.get("part", ""))
+        rules, domain = str(settings["rules"]), self.domain
         return [
             (
                 places[0],
@@ -114,14 +129,14 @@ class OutcomeEvidence:
         return other
 
 
-def _rows(count: _Count, evidence: OutcomeEvidence, settings: Settings) -> Rows:
-    key = (count, tuple(settings.items()))
-    rows = evidence.counted.get(key)
-    if rows is None:
-        pairs = [count(judged, settings) or (0.0, 0.0) for judged in evidence.judged]
+def _counted(count: _Count, evidence: OutcomeEvidence, settings: Settings) -> UnitNumbers:
+    key = (count, evidence.domain, tuple(settings.items()))
+    known = evidence.counted.get(key)
+    if known is None:
+        pairs = [count(judged, settings, evidence.domain) or (0.0, 0.0) for judged in evidence.judged]
         above, below = np.array(pairs, np.float64).reshape(-1, 2).T
-        rows = evidence.counted[key] = (above, below)
-    return rows
+        known = evidence.counted[key] = (above, below)
+    return known
 
 
 def _no_rules(evidence: Any, settings: Settings) -> str | None:
@@ -135,8 +150,8 @@ def _no_rules(evidence: Any, settings: Settings) -> str | None:
 
 
 def _no_bookings(evidence: Any, settings: Settings) -> str | None:
-    if settings["rules"] == COMPAT and settings.get("part"):
-        return f"{COMPAT} judges the bookings of all domains together; leave out [{settings['part']}]"
+    if settings["rules"] == COMPAT and isinstance(evidence, OutcomeEvidence) and evidence.domain:
+        return f"{COMPAT} judges the bookings of all domains together; leave out [{evidence.domain}]"
     return _no_rules(evidence, settings)
 
 
@@ -150,8 +165,7 @@ def _no_calls(evidence: Any, settings: Settings) -> str | None:
 def _no_conversations(evidence: Any, settings: Settings) -> str | None:
     if not isinstance(evidence, OutcomeEvidence):
         return "it judges recorded conversations, and these are responses"
-    domain = str(settings.get("part", ""))
-    return None if not domain or domain in evidence.domains else f"no goal has the domain '{domain}'"
+    return None
 
 
 def _verdict(conversation: JudgedConversation, settings: Settings) -> StrictVerdict | CompatVerdict | None:
@@ -172,20 +186,20 @@ def succeeded(conversation: JudgedConversation, rules: str, domain: str = "") ->
     return verdict.tasks[domain].success if domain in verdict.tasks else None
 
 
-def _success_rows(evidence: Any, settings: Settings) -> Rows:
+def _successes(evidence: Any, settings: Settings) -> UnitNumbers:
     """Success of conversations, or of responses, as the rule set says."""
     if not isinstance(evidence, OutcomeEvidence):
-        return _RESPONSES.rows(evidence, settings)
-    rules, domain = str(settings["rules"]), str(settings.get("part", ""))
-    rows = evidence.counted.get((rules, domain))
-    if rows is None:
+        return _RESPONSES.units(evidence, settings) if _RESPONSES.units else ()
+    rules, domain = str(settings["rules"]), evidence.domain
+    known = evidence.counted.get((rules, domain))
+    if known is None:
         done = [succeeded(judged, rules, domain) for judged in evidence.judged]
         above, below = (
             np.array([success is True for success in done], float),
             np.array([success is not None for success in done], float),
         )
-        rows = evidence.counted[rules, domain] = (above, below)
-    return rows
+        known = evidence.counted[rules, domain] = (above, below)
+    return known
 
 
 def _success_obstacle(evidence: Any, settings: Settings) -> str | None:
@@ -194,52 +208,54 @@ def _success_obstacle(evidence: Any, settings: Settings) -> str | None:
     return _RESPONSES.obstacle(evidence, settings) if _RESPONSES.obstacle else None
 
 
-def _of_satisfiable(conversation: JudgedConversation, settings: Settings) -> _Pair:
+def _of_satisfiable(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
     if conversation.strict is None or not conversation.strict.satisfiable:
         return None
     return _share(conversation.strict.success)
 
 
-def _informed(aspect: str, conversation: JudgedConversation, settings: Settings) -> _Pair:
+def _informed(aspect: str, conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
     verdict = _verdict(conversation, settings)
     return None if verdict is None else _share(getattr(verdict, aspect))
 
 
-def _book(conversation: JudgedConversation, settings: Settings) -> _Pair:
+def _book(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
     if settings["rules"] == COMPAT:
         return None if conversation.compat is None else _share(conversation.compat.book)
-    return _of_tasks(lambda task: _share(task.booked), conversation, settings)
+    return _of_tasks(lambda task: _share(task.booked), conversation, settings, domain)
 
 
-def _of_tasks(pair: Callable[[TaskOutcome], _Pair], conversation: JudgedConversation, settings: Settings) -> _Pair:
+def _of_tasks(
+    pair: Callable[[TaskOutcome], _Pair], conversation: JudgedConversation, settings: Settings, domain: str
+) -> _Pair:
     """Sums over the tasks, or over those of one domain."""
     tasks = conversation.strict.tasks if conversation.strict else {}
-    if domain := str(settings.get("part", "")):
+    if domain:
         return pair(tasks[domain]) if domain in tasks else None
     pairs = [sums for task in tasks.values() if (sums := pair(task)) is not None]
     return (sum(above for above, _ in pairs), sum(below for _, below in pairs)) if pairs else None
 
 
-def _complete(conversation: JudgedConversation, settings: Settings) -> _Pair:
+def _complete(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
     return _share(conversation.conduct.complete)
 
 
-def _utterances(conversation: JudgedConversation, settings: Settings) -> _Pair:
+def _utterances(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
     if settings["of"] == "successful" and not (conversation.compat is not None and conversation.compat.success):
         return None
     return float(conversation.conduct.utterances), 1.0
 
 
-def _acts_per_turn(conversation: JudgedConversation, settings: Settings) -> _Pair:
+def _acts_per_turn(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
     speaker = str(settings["speaker"])
     return float(conversation.conduct.acts[speaker]), float(conversation.conduct.turns[speaker])
 
 
-def _repeated(conversation: JudgedConversation, settings: Settings) -> _Pair:
+def _repeated(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
     return float(getattr(conversation.conduct, f"repeated_{settings['what']}")), 1.0
 
 
-def _heard(aspect: str, conversation: JudgedConversation, settings: Settings) -> _Pair:
+def _heard(aspect: str, conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
     listener: Listener = "user" if settings["listener"] == "user" else "system"
     hearing = conversation.conduct.hearing[listener]
     below = {"precision": hearing.heard, "recall": hearing.said, "f1": hearing.said + hearing.heard}[aspect]
@@ -249,7 +265,13 @@ def _heard(aspect: str, conversation: JudgedConversation, settings: Settings) ->
 def _card(name: str, title: str, summary: str, formula: str, count: _Count, **more: Any) -> Card[Any]:
     settled = {"source": _OURS, "obstacle": _no_calls, **more}
     return Card(
-        name=name, family=FAMILY, title=title, summary=summary, formula=formula, rows=partial(_rows, count), **settled
+        name=name,
+        family=FAMILY,
+        title=title,
+        summary=summary,
+        formula=formula,
+        units=partial(_counted, count),
+        **settled,
     )
 
 
@@ -279,7 +301,7 @@ SUCCESS: Card[Any] = replace(
     formula="dialogues with every task done / dialogues",
     source=f"{_RESPONSES.source}; {_CONVLAB} (compat); {_OURS} (strict)",
     parameters=(RULE_SET,),
-    rows=_success_rows,
+    units=_successes,
     obstacle=_success_obstacle,
 )
 CARDS: tuple[Card[Any], ...] = (
@@ -344,7 +366,7 @@ CARDS: tuple[Card[Any], ...] = (
     ),
     _number(
         "Exchanges", "exchanges", "User turns per conversation.", "user turns / conversations",
-        lambda conversation, settings: (float(conversation.conduct.exchanges), 1.0), unit="exchanges",
+        lambda conversation, settings, domain: (float(conversation.conduct.exchanges), 1.0), unit="exchanges",
     ),
     _number(
         "Utterances", "utterances", "Utterances per conversation, of all or of those that succeed by compat.",
@@ -363,7 +385,7 @@ CARDS: tuple[Card[Any], ...] = (
     _number(
         "LongestRun", "longest run", "Mean of the longest run of user turns with the same acts.",
         "sum of longest runs / conversations",
-        lambda conversation, settings: (float(conversation.conduct.longest_run), 1.0),
+        lambda conversation, settings, domain: (float(conversation.conduct.longest_run), 1.0),
         unit="turns",
     ),
     _hearing("HeardPrecision", "precision of what was heard", "precision", "heard and said / heard"),

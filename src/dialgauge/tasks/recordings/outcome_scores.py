@@ -19,12 +19,11 @@ from dialgauge.measures import (
     Setting,
     Signature,
     SystemEvidence,
-    intervals,
     score_systems,
 )
 from dialgauge.tasks.recordings.judged_conversations import Broken, JudgedConversations, is_broken, judge_outcomes
 from dialgauge.tasks.recordings.outcome_measures import CARDS, COMPAT, RULE_SET, OutcomeEvidence
-from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, without_noise
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE
 from dialgauge.worlds.domain import DomainSearch
 from dialgauge.worlds.town import Failures
 
@@ -101,13 +100,9 @@ def score_outcomes(
         ),
         coverage=_coverage(dialogues),
         left_out=left_out,
+        resampled=evidence.by_goal(),
     )
-    [scores] = score_systems([system])
-    if not resamples or not len(dialogues):
-        return scores
-    how = Resampling(resamples, seed)
-    [made] = intervals([(evidence.by_goal(), possible)], how)
-    return scores.with_intervals(without_noise(possible, made), how)
+    return score_systems([system], Resampling(resamples, seed) if resamples and len(dialogues) else None)[0]
 
 
 def _coverage(judged: JudgedConversations) -> Coverage:

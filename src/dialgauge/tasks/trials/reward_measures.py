@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.measures import Card, Parameter, Rows, Settings
+from dialgauge.measures import Card, Parameter, Settings, UnitNumbers, Units
 from dialgauge.tasks.trials.attempts import Attempts
 from dialgauge.tasks.trials.score_scales import pop_scale
 from dialgauge.tasks.trials.task_attempt import TaskAttempt
@@ -26,14 +26,18 @@ _SIDES = ("both", "agent", "user")
 _TAU = "Yao et al. 2024, tau-bench; Barres et al. 2025, tau2-bench"
 _OURS = "dialgauge"
 
-#: The value of one conversation; None where it has none.
-_Value: TypeAlias = Callable[[TaskAttempt, Settings], float | None]
+#: The value of one conversation, or of a part of it; None where it has none.
+_Value: TypeAlias = Callable[[TaskAttempt, Settings, str], float | None]
 
 
-class TrialEvidence:
-    """The attempts of a file; ``by_task`` is the same with all trials of a task as one unit of resampling."""
+class TrialEvidence(Units):
+    """The attempts of a file; ``by_task`` is the same with all trials of a task as one unit of resampling.
+
+    A part is one of the reward, a score, or a label of one.
+    """
 
     tried = "task"
+    named = ""
 
     def __init__(self, attempts: Attempts) -> None:
         self.attempts = attempts.attempts
@@ -58,6 +62,12 @@ class TrialEvidence:
         other.dialogues = len(self.tasks)
         return other
 
+    def part(self, name: str) -> TrialEvidence:
+        """A part of the reward, a score or a label; which of them a measure knows is its own affair."""
+        other = copy.copy(self)
+        other.named = name
+        return other
+
     @property
     def parts(self) -> list[str]:
         """The parts of the reward that any attempt has, by name."""
@@ -65,7 +75,7 @@ class TrialEvidence:
 
     def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
         """The verdicts of the file, of attempts that count, or those of one of its scores."""
-        if part := _part(settings):
+        if part := self.named:
             return [
                 (places[0], [value > 0 for index in places if (value := self._number(index, part)) is not None])
                 for places in self.tasks.values()
@@ -83,7 +93,7 @@ class TrialEvidence:
         """A file has its own verdicts, and no others."""
         if settings["rules"] != REWARD:
             return f"the file is judged by its rewards, not by the rules {settings['rules']}"
-        part = _part(settings)
+        part = self.named
         if part and not self.scores.is_zero_or_one(part):
             sentence = f"'{part}' is no score that is 0 or 1 in every conversation"
             return sentence if self.scores.names else f"rewards have parts, and pass^k and the like have none: [{part}]"
@@ -92,29 +102,26 @@ class TrialEvidence:
         return None
 
 
-def _part(settings: Settings) -> str:
-    return str(settings.get("part", ""))
-
-
-def _rows(value: _Value, evidence: TrialEvidence, settings: Settings) -> Rows:
-    values = [value(attempt, settings) if evidence.counts(attempt) else None for attempt in evidence.attempts]
+def _values(value: _Value, evidence: TrialEvidence, settings: Settings) -> UnitNumbers:
+    values = [
+        value(attempt, settings, evidence.named) if evidence.counts(attempt) else None for attempt in evidence.attempts
+    ]
     above = np.array([0.0 if each is None else each for each in values], np.float64)
     return above, np.array([each is not None for each in values], np.float64)
 
 
-def _reward(attempt: TaskAttempt, settings: Settings) -> float | None:
-    part = _part(settings)
+def _reward(attempt: TaskAttempt, settings: Settings, part: str) -> float | None:
     return attempt.parts.get(part) if part else attempt.reward
 
 
-def _cost(attempt: TaskAttempt, settings: Settings) -> float | None:
+def _cost(attempt: TaskAttempt, settings: Settings, part: str) -> float | None:
     side = str(settings["of"])
     if side != "both" or side in attempt.costs:
         return attempt.costs.get(side)
     return sum(attempt.costs.values()) if len(attempt.costs) == 2 else None
 
 
-def _count(what: str, attempt: TaskAttempt, settings: Settings) -> float | None:
+def _count(what: str, attempt: TaskAttempt, settings: Settings, part: str) -> float | None:
     counts: dict[str, int] = getattr(attempt, what)
     if not any(attempt.turns.values()) or not counts:  # nobody kept its messages, or its calls
         return None
@@ -122,16 +129,16 @@ def _count(what: str, attempt: TaskAttempt, settings: Settings) -> float | None:
     return float(sum(counts.values()) if side == "both" else counts[side])
 
 
-def _tokens(attempt: TaskAttempt, settings: Settings) -> float | None:
+def _tokens(attempt: TaskAttempt, settings: Settings, part: str) -> float | None:
     return attempt.tokens
 
 
-def _score(attempt: TaskAttempt, settings: Settings) -> float | None:
-    return attempt.numbers.get(_part(settings))
+def _score(attempt: TaskAttempt, settings: Settings, part: str) -> float | None:
+    return attempt.numbers.get(part)
 
 
-def _label(attempt: TaskAttempt, settings: Settings) -> float | None:
-    name, _, label = _part(settings).rpartition(_IS)
+def _label(attempt: TaskAttempt, settings: Settings, part: str) -> float | None:
+    name, _, label = part.rpartition(_IS)
     return None if name not in attempt.labels else float(attempt.labels[name] == label)
 
 
@@ -140,9 +147,12 @@ def label_part(score: str, label: str) -> str:
     return f"{score}{_IS}{label}"
 
 
-def _task_rows(value: _Value, evidence: TrialEvidence, settings: Settings) -> Rows:
+def _task_values(value: _Value, evidence: TrialEvidence, settings: Settings) -> UnitNumbers:
     """Each conversation weighs as one of its task's: the mean over tasks of the means over their trials."""
-    values = [None if attempt.end == "infrastructure" else value(attempt, settings) for attempt in evidence.attempts]
+    values = [
+        None if attempt.end == "infrastructure" else value(attempt, settings, evidence.named)
+        for attempt in evidence.attempts
+    ]
     above, below = np.zeros(len(values)), np.zeros(len(values))
     for places in evidence.tasks.values():
         having = [index for index in places if values[index] is not None]
@@ -156,9 +166,9 @@ def _no_results(evidence: Any, settings: Settings) -> str | None:
 
 
 def _no_part(evidence: Any, settings: Settings) -> str | None:
-    part = _part(settings)
     if why := _no_results(evidence, settings):
         return why
+    part = evidence.named
     if not part:
         known = any(attempt.reward is not None for attempt in evidence.attempts)
         return None if known or not evidence.attempts else "no conversation has a reward"
@@ -169,7 +179,7 @@ def _no_cost(evidence: Any, settings: Settings) -> str | None:
     if why := _no_results(evidence, settings):
         return why
     side = str(settings["of"])
-    known = any(_cost(attempt, settings) is not None for attempt in evidence.attempts if evidence.counts(attempt))
+    known = any(_cost(attempt, settings, "") is not None for attempt in evidence.attempts if evidence.counts(attempt))
     return None if known else f"the file does not say what {'both sides' if side == 'both' else f'the {side}'} cost"
 
 
@@ -183,7 +193,7 @@ def _no_tokens(evidence: Any, settings: Settings) -> str | None:
 def _no_score(evidence: Any, settings: Settings) -> str | None:
     if why := _no_results(evidence, settings):
         return why
-    part, known = _part(settings), evidence.scores.numeric
+    part, known = evidence.named, evidence.scores.numeric
     return (
         None if part in known else f"name a score: Score[NAME], one of {', '.join(known) or 'which the file has none'}"
     )
@@ -194,7 +204,7 @@ def _no_label(evidence: Any, settings: Settings) -> str | None:
         return why
     known = [label_part(name, label) for name, labels in evidence.scores.labelled.items() for label in labels]
     sentence = f"name a label: Label[NAME=LABEL], one of {', '.join(known) or 'which the file has none'}"
-    return None if _part(settings) in known else sentence
+    return None if evidence.named in known else sentence
 
 
 def _no_count(evidence: Any, settings: Settings) -> str | None:
@@ -214,7 +224,7 @@ def _no_calls(evidence: Any, settings: Settings) -> str | None:
 def _card(name: str, title: str, summary: str, formula: str, value: _Value, **more: Any) -> Card[Any]:
     return Card(
         name=name, family=FAMILY, title=title, summary=summary, formula=formula, source=_TAU,
-        rows=partial(_rows, value), **more,
+        units=partial(_values, value), **more,
     )  # fmt: skip
 
 
@@ -250,13 +260,13 @@ CARDS: tuple[Card[Any], ...] = (
         summary="Mean of a score that the log gives its conversations, such as [helpfulness]: over tasks, of the means "
         "over their trials.",
         formula="mean over tasks of (sum of scores / trials that have one)", higher_is_better=None,
-        rows=partial(_task_rows, _score), parts=True, obstacle=_no_score, one_more=True, shorthand=pop_scale,
+        units=partial(_task_values, _score), parts=True, obstacle=_no_score, one_more=True, shorthand=pop_scale,
     ),
     Card(
         name=LABEL, family=FAMILY, title="share of a label", source=_OURS,
         summary="How often a score that is a label has this one, such as [tone=polite]: over tasks, of the shares of "
         "their trials.",
         formula="mean over tasks of (trials with the label / trials that have one)", higher_is_better=None,
-        rows=partial(_task_rows, _label), parts=True, obstacle=_no_label,
+        units=partial(_task_values, _label), parts=True, obstacle=_no_label,
     ),
 )  # fmt: skip

@@ -6,16 +6,24 @@ tau-bench, and the lab's recordings, where a task is a goal.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from statistics import NormalDist
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.measures import NO_INTERVAL, Card, Interval, Measure, Parameter, Rows, Settings
-from dialgauge.text import counted, times
+from dialgauge.measures import (
+    Card,
+    Floats,
+    Parameter,
+    Settings,
+    UnitNumbers,
+    flip_chance,
+    noise_floor,
+    noise_sums,
+    pass_chance,
+)
+from dialgauge.text import times
 
 FAMILY = "outcomes"
 PASS, FLIPS, NOISE = "pass", "Flips", "TrialNoise"
@@ -24,8 +32,6 @@ TRIAL_RULES = Parameter(
     "rules", REWARD, (REWARD, "strict", "compat"),
     "reward: the verdict in the file; strict and compat judge the lab's recordings, by our rules and by ConvLab-2's",
 )  # fmt: skip
-#: 95% of the differences that chance makes lie within this many standard deviations.
-_REACH = NormalDist().inv_cdf(0.975)
 _TAU = "Yao et al. 2024, tau-bench"
 _OURS = "dialgauge"
 
@@ -42,58 +48,22 @@ class TrialVerdicts(Protocol):
     def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
         """For each task the place of its first conversation, and the verdicts on those that have one."""
 
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """The conversations that count."""
+
+    def part(self, name: str) -> Self:
+        """The verdicts on a part of each conversation, or by another score."""
+
     def verdict_obstacle(self, settings: Settings) -> str | None:
         """Why there are no verdicts by these rules, as the end of a sentence."""
-
-
-def pass_chance(successes: int, trials: int, k: int) -> float:
-    """The chance that k of the trials, drawn without replacement, are all successes.
-
-    >>> pass_chance(3, 4, 2)
-    0.5
-    """
-    return math.comb(successes, k) / math.comb(trials, k)
-
-
-def flip_chance(successes: int, trials: int) -> float:
-    """The chance that two different trials, drawn at random, have different verdicts: an unbiased 2p(1-p).
-
-    >>> flip_chance(1, 2), flip_chance(4, 4)
-    (1.0, 0.0)
-    """
-    return 2 * successes * (trials - successes) / (trials * (trials - 1))
-
-
-def uneven_trials(rests: Mapping[str, int], tried: str = "task") -> str:
-    """How many tasks each pass^k rests on, where not all rest on the same; empty where they do.
-
-    >>> uneven_trials({"pass^1": 2, "pass^2": 2})
-    ''
-    """
-    if len(set(rests.values())) < 2:
-        return ""
-    (first, number), *others = rests.items()
-    rest = ", ".join(f"{name} on {count:,}" for name, count in others)
-    return (
-        f"the {tried}s are not the same for every k, as only those with k trials or more count: {first} rests on "
-        f"{counted(number, tried)}, {rest}, so scores and intervals need not fall with k; flip rate and noise floor "
-        "rest on those of pass^2"
-    )
-
-
-def without_noise(measures: Sequence[Measure[Any]], made: Sequence[Interval]) -> list[Interval]:
-    """The intervals but for that of the noise floor, which is a limit with a margin in it, and no estimate."""
-    return [
-        NO_INTERVAL if measure.card.name == NOISE else interval
-        for measure, interval in zip(measures, made, strict=True)
-    ]
 
 
 def _units(evidence: TrialVerdicts) -> int:
     return len(evidence.dialogue)
 
 
-def _pass(evidence: TrialVerdicts, settings: Settings) -> Rows:
+def _pass(evidence: TrialVerdicts, settings: Settings) -> UnitNumbers:
     """On the first conversation of each task that was tried k times."""
     k, above, below = int(settings["k"]), np.zeros(_units(evidence)), np.zeros(_units(evidence))
     for index, verdicts in evidence.trial_verdicts(settings):
@@ -102,7 +72,7 @@ def _pass(evidence: TrialVerdicts, settings: Settings) -> Rows:
     return above, below
 
 
-def _flips(evidence: TrialVerdicts, settings: Settings) -> Rows:
+def _flips(evidence: TrialVerdicts, settings: Settings) -> UnitNumbers:
     above, below = np.zeros(_units(evidence)), np.zeros(_units(evidence))
     for index, verdicts in evidence.trial_verdicts(settings):
         if len(verdicts) > 1:
@@ -110,37 +80,17 @@ def _flips(evidence: TrialVerdicts, settings: Settings) -> Rows:
     return above, below
 
 
-def _no_rows(evidence: TrialVerdicts, settings: Settings) -> Rows:
-    """A root of a sum is no ratio of sums."""
-    return np.zeros(_units(evidence)), np.zeros(_units(evidence))
-
-
-def noise_sums(evidence: TrialVerdicts, settings: Settings) -> NDArray[np.float64]:
-    """For each task the variance of its share of successes, p(1-p)/n without bias, its trials, and 1."""
+def trial_noise_sums(evidence: TrialVerdicts, settings: Settings) -> Floats:
+    """The sums behind the noise floor of pass^1, of each task at its first conversation."""
+    verdicts = evidence.trial_verdicts(settings)
     sums = np.zeros((3, evidence.dialogues))
-    for index, verdicts in evidence.trial_verdicts(settings):
-        trials = len(verdicts)
-        if trials > 1:
-            sums[:, evidence.dialogue[index]] += (flip_chance(sum(verdicts), trials) / (2 * trials), trials, 1.0)
+    sums[:, evidence.dialogue[[index for index, _ in verdicts]]] = noise_sums(each for _, each in verdicts)
     return sums
 
 
-def rerun_reach(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far pass^1 lies from what the agent would reach on these very tasks, 95% of the time.
-
-    Added to the variance is 1 / n², n the mean number of trials: a few tasks that happened not to flip are no proof
-    that none would. Without it, 5 tasks of 2 trials stayed within it 72% of the time.
-    """
-    variance, trials, tasks = np.moveaxis(sums, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        reach: NDArray[np.float64] = _REACH * np.sqrt(variance + (tasks / trials) ** 2) / tasks
-    return reach
-
-
-def _noise(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Two runs both vary; no difference is above 1."""
-    noise: NDArray[np.float64] = np.minimum(math.sqrt(2) * rerun_reach(sums), 1.0)
-    return noise
+def _never(settings: Settings) -> bool:
+    """It is a limit with a margin in it, and no estimate."""
+    return False
 
 
 def _too_few(evidence: Any, settings: Settings) -> str | None:
@@ -161,14 +111,14 @@ CARDS: tuple[Card[Any], ...] = (
         name=PASS, family=FAMILY, title="pass^k", source=_TAU,
         summary="The chance that k trials of one task (goal), drawn without replacement, all succeed; mean over tasks.",
         formula="mean over tasks of C(successes, k) / C(trials, k)", symbols=_CHOICES,
-        rows=_pass, parameters=(TRIAL_RULES,), parts=True, mark="^", one_more=True,
+        units=_pass, parameters=(TRIAL_RULES,), parts=True, mark="^", one_more=True,
         cutoff=Parameter("k", 1, summary="how many trials must all succeed", whole=True), obstacle=_too_few,
     ),
     Card(
         name=FLIPS, family=FAMILY, title="flip rate", source=_OURS, higher_is_better=False,
         summary="The chance that a second trial of the same task changes the verdict; mean over tasks.",
         formula="mean over tasks of 2c(n - c) / (n(n - 1))", symbols=_TRIED,
-        rows=_flips, parameters=(TRIAL_RULES,), parts=True, obstacle=_too_few, one_more=True,
+        units=_flips, parameters=(TRIAL_RULES,), parts=True, obstacle=_too_few, one_more=True,
     ),
     Card(
         name=NOISE, family=FAMILY, title="noise floor over trials", source=_OURS, higher_is_better=False,
@@ -176,7 +126,7 @@ CARDS: tuple[Card[Any], ...] = (
         "below 95% of the time: anything smaller may be chance.",
         formula="1.96 sqrt(2 (sum of c(n - c) / (n^2 (n - 1)) + 1 / N^2)) / tasks, at most 1",
         symbols=_TRIED | {"N": "mean of n over the tasks"},
-        rows=_no_rows, parameters=(TRIAL_RULES,), parts=True,
-        statistics=noise_sums, of_sums=_noise, obstacle=_too_few,
+        sums=trial_noise_sums, of=noise_floor, has_interval=_never, parameters=(TRIAL_RULES,), parts=True,
+        obstacle=_too_few,
     ),
 )  # fmt: skip

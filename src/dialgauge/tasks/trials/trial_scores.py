@@ -26,12 +26,11 @@ from dialgauge.measures import (
     Scores,
     Signature,
     SystemEvidence,
-    intervals,
     measure_names,
     parse_measure,
     parse_measures,
+    rerun_reach,
     score_systems,
-    sums_table,
 )
 from dialgauge.rendering import SHARE
 from dialgauge.runs import Run, new_run
@@ -63,7 +62,7 @@ from dialgauge.tasks.trials.reward_measures import (
 )
 from dialgauge.tasks.trials.score_scales import SCALE, scale_notes, told_scale
 from dialgauge.tasks.trials.task_attempt import BENCHMARKS
-from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, trial_noise_sums
 from dialgauge.tasks.trials.trial_notes import trial_notes
 from dialgauge.tasks.trials.verdicts import is_quality, reported_number
 from dialgauge.text import Note
@@ -191,8 +190,6 @@ def score_attempts(
     per_task = integrity is None or integrity.per_task_stands
     scores = _scores(attempts, measures, Resampling(resamples, seed) if resamples else None, per_task=per_task)
     evidence, conversations = TrialEvidence(attempts), _conversations(scores)
-    summed = [parse_measure(score) for score in scores.scores if score.startswith(NOISE)]
-    ids = [attempt.id for attempt in attempts.attempts]
     low, high = attempts.bounds()
     recorded = [RecordedVerdict(attempt.id, attempt.task, attempt.success) for attempt in attempts.attempts]
     graded = grade_log(verdicts, recorded, name, resamples=resamples, seed=seed) if verdicts else None
@@ -205,7 +202,7 @@ def score_attempts(
             **_tables(attempts),
             **({FILINGS: lambda: filings_table(integrity)} if integrity is not None else {}),
             **({GRADINGS: lambda: gradings_frame(graded)} if graded is not None else {}),
-            **({DIALOGUE_SUMS: lambda: sums_table(summed, evidence, ids)} if summed else {}),
+            **({DIALOGUE_SUMS: scores.sums_frame} if scores.has_several_sums else {}),
             **findings_tables(findings or LogFindings(), integrity, failed),
         },
         corpus=attempts.dialogues,
@@ -266,7 +263,7 @@ def _own_results(attempts: Attempts, evidence: TrialEvidence, scores: Scores) ->
 
 def standard_error(measure: Measure[Any], evidence: TrialEvidence) -> float | None:
     """The standard deviation of the tasks' means over the root of their number; None below two tasks."""
-    above, below = measure.by_dialogue(evidence.by_task())
+    above, below = measure.sums(evidence.by_task())
     means = above[below > 0] / below[below > 0]
     return float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
 
@@ -294,7 +291,7 @@ def _on_these_tasks(attempts: Attempts, scores: Scores, evidence: TrialEvidence)
     if NOISE not in scores.scores or attempts.tasks_with(1) > attempts.tasks_with(2):
         return {}
     settings = noise.settings(evidence)
-    reach = float(rerun_reach(noise_sums(evidence, settings).sum(axis=1)))
+    reach = float(rerun_reach(trial_noise_sums(evidence, settings).sum(axis=1)))
     value = parse_measure(f"{PASS}^1").value(evidence)
     return {"value": value, "low": max(0.0, value - reach), "high": min(1.0, value + reach)}
 
@@ -326,12 +323,9 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None, *,
         signature=_signature(attempts),
         coverage=attempts.coverage,
         left_out=left_out,
+        resampled=evidence.by_task(),
     )
-    scores = _counted(score_systems([system])[0])
-    if how is None or not possible:
-        return scores
-    [made] = intervals([(evidence.by_task(), possible)], how)
-    return scores.with_intervals(without_noise(possible, made), how)
+    return _counted(score_systems([system], how if possible else None)[0])
 
 
 def _directed(measure: Measure[Any]) -> Measure[Any]:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.measures import Card, Parameter, Rows, Settings
+from dialgauge.measures import Card, Parameter, Settings, UnitNumbers
 from dialgauge.tracking.sgd.similarity import MATCHINGS
 
 if TYPE_CHECKING:
@@ -31,13 +30,10 @@ MATCHING = Parameter("matching", "auto", MATCHINGS, "how values of non-categoric
 JOINT = Parameter("joint", "auto", ("frame", "turn"), "joint scores of each frame, or multiplied over a turn's frames")
 
 
-def _rows(name: str, joint: bool, frames: SgdFrames, settings: Settings) -> Rows:
+def _scores(name: str, joint: bool, frames: SgdFrames, settings: Settings) -> UnitNumbers:
     """The score of each frame; with joint=turn, for joint scores, the product of a turn's frames at its first."""
-    group = str(settings.get("part", ALL))
-    if group not in frames.groups:
-        raise DialgaugeError(f"no scored frame belongs to '{group}'.{nearest(group, frames.groups)}")
     values = frames.columns[name]
-    kept = frames.groups[group] & ~np.isnan(values)
+    kept = frames.scored & ~np.isnan(values)
     if not joint or settings["joint"] == "frame" or not kept.any():
         return np.where(kept, values, 0.0), kept.astype(np.float64)
     rows = np.flatnonzero(kept)
@@ -74,7 +70,7 @@ def _card(
         symbols=symbols,
         source=_SOURCE,
         parts=True,
-        rows=partial(_rows, name, joint),
+        units=partial(_scores, name, joint),
         parameters=(MATCHING, JOINT),
         resolve=_resolved,
         obstacle=partial(_obstacle, name),

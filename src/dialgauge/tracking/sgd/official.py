@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,6 +61,19 @@ class SgdFrames:
     #: turn's frames.
     matching: Matching
     joint: str
+    #: The group that is measured.
+    group: str = ALL
+
+    @cached_property
+    def scored(self) -> NDArray[np.bool_]:
+        """The frames of the group."""
+        return self.groups[self.group]
+
+    def part(self, name: str) -> SgdFrames:
+        """A group of services, a domain or a service."""
+        if name not in self.groups:
+            raise DialgaugeError(f"no scored frame belongs to '{name}'.{nearest(name, self.groups)}")
+        return replace(self, group=name)
 
     @property
     def dialogues(self) -> int:

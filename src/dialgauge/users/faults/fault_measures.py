@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.measures import Card, Rows, Settings
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Card, Settings, UnitNumbers, Units
 from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind
 
 FAMILY = "faults"
@@ -23,8 +24,13 @@ _COMPARED: tuple[FaultKind, ...] = ("withheld", "contradicted", "disobeyed")
 _SOURCE = "dialgauge; kinds after docs/user-faults.md"
 
 
-class FaultEvidence:
-    """Checked conversations, one unit each; ``by_task`` has all trials of a task as one unit of resampling."""
+class FaultEvidence(Units):
+    """Checked conversations, one unit each; ``by_task`` has all trials of a task as one unit of resampling.
+
+    A part is a kind of fault.
+    """
+
+    kind = ""
 
     def __init__(self, checked: Sequence[CheckedConversation], tasks: Sequence[str]) -> None:
         self.checked, self.tasks = checked, tasks
@@ -39,15 +45,18 @@ class FaultEvidence:
         other.dialogues = len(numbers)
         return other
 
+    def part(self, name: str) -> FaultEvidence:
+        """One kind of fault."""
+        if name not in KINDS:
+            raise DialgaugeError(f"there is no kind of fault '{name}'; there are {', '.join(KINDS)}")
+        other = copy.copy(self)
+        other.kind = name
+        return other
 
-def _part(settings: Settings) -> str:
-    return str(settings.get("part", ""))
 
-
-def _faulty(evidence: FaultEvidence, settings: Settings) -> Rows:
+def _faulty(evidence: FaultEvidence, settings: Settings) -> UnitNumbers:
     """Whether a fault of the kind, or of any, was found, where the check could look."""
-    kind = _part(settings)
-    looked = [_findings(checked, kind) for checked in evidence.checked]
+    looked = [_findings(checked, evidence.kind) for checked in evidence.checked]
     above = np.array([any(finding.faults for finding in each) for each in looked], np.float64)
     return above, np.array([bool(each) for each in looked], np.float64)
 
@@ -56,7 +65,7 @@ def _findings(conversation: CheckedConversation, kind: str) -> list[Any]:
     return [finding for finding in conversation.findings if finding.checked and kind in ("", finding.kind)]
 
 
-def _none_found(evidence: FaultEvidence, settings: Settings) -> Rows:
+def _none_found(evidence: FaultEvidence, settings: Settings) -> UnitNumbers:
     above, below = _faulty(evidence, settings)
     instructed = np.array([checked.told for checked in evidence.checked], np.float64)
     return (below - above) * instructed, below * instructed
@@ -65,11 +74,8 @@ def _none_found(evidence: FaultEvidence, settings: Settings) -> Rows:
 def _obstacle(evidence: Any, settings: Settings) -> str | None:
     if not isinstance(evidence, FaultEvidence):
         return "it is a measure of 'dialgauge users faults'"
-    kind = _part(settings)
-    if kind and kind not in KINDS:
-        return f"there is no kind of fault '{kind}'; there are {', '.join(KINDS)}"
-    if not any(_findings(checked, kind) for checked in evidence.checked):
-        return f"no conversation could be checked for {kind or 'anything'}"
+    if not any(_findings(checked, evidence.kind) for checked in evidence.checked):
+        return f"no conversation could be checked for {evidence.kind or 'anything'}"
     return None
 
 
@@ -82,10 +88,10 @@ def _not_compared(evidence: Any, settings: Settings) -> str | None:
     return None if compared else "no conversation has an instruction that its user could be compared with"
 
 
-def _card(name: str, title: str, summary: str, formula: str, rows: Any, *, higher: bool) -> Card[FaultEvidence]:
+def _card(name: str, title: str, summary: str, formula: str, units: Any, *, higher: bool) -> Card[FaultEvidence]:
     return Card(
-        name=name, family=FAMILY, title=title, summary=summary, formula=formula, source=_SOURCE, rows=rows, parts=True,
-        obstacle=_obstacle if rows is _faulty else _not_compared, higher_is_better=higher,
+        name=name, family=FAMILY, title=title, summary=summary, formula=formula, source=_SOURCE, units=units,
+        parts=True, obstacle=_obstacle if units is _faulty else _not_compared, higher_is_better=higher,
     )  # fmt: skip
 
 

@@ -21,7 +21,6 @@ from dialgauge.measures import (
     Scores,
     Signature,
     SystemEvidence,
-    intervals,
     parse_measure,
     score_systems,
 )
@@ -195,12 +194,9 @@ def _scores(evidence: FaultEvidence, signature: Signature, coverage: Coverage, h
         signature=signature,
         coverage=coverage,
         left_out=left_out,
+        resampled=evidence.by_task(),
     )
-    [scores] = score_systems([system])
-    if how is None:
-        return scores
-    [made] = intervals([(evidence.by_task(), possible)], how)
-    return scores.with_intervals(made, how)
+    return score_systems([system], how)[0]
 
 
 def _faults_frame(results: Sequence[CheckedConversation]) -> polars.DataFrame:

@@ -1,9 +1,7 @@
-"""Parts of the corpus, error episodes, and the worst dialogues."""
+"""Error episodes, and the worst dialogues."""
 
 from __future__ import annotations
 
-import math
-import random
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,6 @@ from dialgauge.tracking import (
     PreparedInputs,
     SlotErrors,
     TrackedSystem,
-    TrackingRuns,
     layout,
     profile_sensitivity,
     slot_error_tables,
@@ -45,147 +42,6 @@ def scored(measures: str = "JGA,RSA,FGA@0.5") -> TrackedSystem:
     pairs = [pair_of_dialogues(states, name) for states, name in ((FIRST, "A"), (SECOND, "B"), (THIRD, "C"))]
     gold, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     return score(gold, {"it": theirs}, measures=measures, intervals=False).systems[0]
-
-
-def test_by_domain() -> None:
-    view = scored("JGA,SA,RSA,F1,FGA@0.5").by("domain")
-    assert set(view) == {"hotel", "taxi", "train"}
-    assert view["hotel"]["turns"] == 4
-    assert view["hotel"]["scores"]["JGA"] == pytest.approx(2 / 4)
-    assert view["hotel"]["scores"]["SA"] == pytest.approx(1 - 3 / 30 / 4)
-    assert view["hotel"]["scores"]["SA(T=domain)"] == pytest.approx(1 - 3 / 10 / 4)
-    # Right, wrong, wrong with nothing new, right again.
-    assert view["hotel"]["scores"]["FGA@0.5"] == pytest.approx((2 + 1 - math.exp(-0.5)) / 4)
-    assert view["taxi"] == {"dialogues": 0, "turns": 0, "spurious_domain_turns": 1, "scores": {}}
-    assert (view["train"]["turns"], view["train"]["spurious_domain_turns"]) == (3, 1)
-
-
-def test_views_say_what_they_leave_out_and_add_nothing() -> None:
-    names = ["JGA", "RSA", "FGA@0.5", "FinalJGA", "F1(average=slot)"]
-    system = scored(",".join(names))
-    views = {view: system.by(view) for view in ("domain", "service", "slot", "turn", "n-domains")}
-    shown = {view: {name for group in groups.values() for name in group["scores"]} for view, groups in views.items()}
-    assert shown["domain"] == shown["service"] == {"JGA", "RSA", "FGA@0.5", "FinalJGA"}
-    assert shown["turn"] == shown["n-domains"] == {"JGA", "RSA", "FGA@0.5", "FinalJGA"}
-    for view in views:
-        assert set(system.left_out_of(view)) == set(names) - shown[view]
-    assert system.as_dict(["domain", "turn"])["left_out_of_views"] == {
-        view: system.left_out_of(view) for view in ("domain", "turn")
-    }
-    *_, by_domain, by_slot = TrackingRuns([system.run]).tables(by=["domain", "slot"])
-    assert "Not by domain: F1(average=slot) (it is a mean over slots or domains" in " ".join(by_domain.notes)
-    assert "SA" not in " ".join(by_domain.notes)
-    assert "Not by slot: JGA, RSA, FGA@0.5, FinalJGA, F1(average=slot) (a slot has" in " ".join(by_slot.notes)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_domain_scores_what_dialogues_cut_down_to_it_score(seed: int) -> None:
-    """An oracle: the states without the other domains, scored whole, and the turns whose gold has the domain."""
-    draw = random.Random(seed)
-    names = [f"{service}-{slot}" for service in ("Inn_1", "Inn_2", "cab") for slot in "ab"]
-    talks = []
-    for _ in range(25):
-        states: list[tuple[dict[str, str], dict[str, str]]] = [({}, {})]
-        for _ in range(draw.randint(1, 7)):
-            pair = (dict(states[-1][0]), dict(states[-1][1]))
-            for side in pair:
-                for name in draw.sample(names, draw.randint(0, 2)):
-                    side.pop(name, None) if draw.random() < 0.3 else side.update({name: draw.choice("xy")})
-            states.append(pair)
-        talks.append(states[1:])
-    measures = ["JGA", "TurnLabel"]
-    measures += [f"{name}(rule={rule})" for name in ("FGA@0.5", "TurnMatch") for rule in ("code", "paper", "error-set")]
-    view = _scored_talks(talks, measures).by("domain")
-    assert set(view) == {"Inn", "cab"}
-    for domain, entry in view.items():
-        cut = [[(_only(gold, domain), _only(theirs, domain)) for gold, theirs in talk] for talk in talks]
-        turns = _scored_talks(cut, measures).run.table("turn_scores")
-        having = [bool(state) for talk in cut for state, _ in talk]
-        for measure in measures:
-            kept = [value for value, there in zip(turns[measure].to_list(), having, strict=True) if there]
-            assert entry["scores"][measure] == pytest.approx(sum(kept) / len(kept)), (domain, measure)
-
-
-def _only(state: dict[str, str], domain: str) -> dict[str, str]:
-    return {name: value for name, value in state.items() if name.startswith(domain)}
-
-
-def _scored_talks(talks: list[list[tuple[dict[str, str], dict[str, str]]]], measures: list[str]) -> TrackedSystem:
-    pairs = [pair_of_dialogues(states, f"d{number}") for number, states in enumerate(talks)]
-    gold, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    return score(gold, {"it": theirs}, measures=measures, profile="verbatim", intervals=False).systems[0]
-
-
-def test_each_domain_may_have_a_lambda_of_its_own() -> None:
-    results = TrackingRuns([scored("JGA,FGA@0.25,FGA@1").run])
-    [view] = results.flexible({"hotel": 0.25, "train": 1.0}).values()
-    by_domain = results.systems[0].by("domain")
-    assert view["hotel"]["FGA"] == by_domain["hotel"]["scores"]["FGA@0.25"]
-    assert view["train"]["FGA"] == by_domain["train"]["scores"]["FGA@1"]
-    together = (4 * view["hotel"]["FGA"] + 3 * view["train"]["FGA"]) / 7
-    assert view["all of these"] == {"turns": 7, "lambda": None, "FGA": pytest.approx(together)}
-    with pytest.raises(DialgaugeError, match=r"no gold state has the domain 'trian'\. Did you mean 'train'"):
-        results.flexible({"trian": 1.0})
-
-
-def test_by_turn_and_number_of_domains() -> None:
-    system = scored()
-    turns = system.by("turn")
-    assert [group["turns"] for group in turns.values()] == [3, 3, 2, 1]
-    assert turns["0"]["scores"]["JGA"] == pytest.approx(2 / 3)
-    domains = system.by("n-domains")
-    assert {name: group["dialogues"] for name, group in domains.items()} == {"1": 3}
-
-
-def test_by_slot() -> None:
-    view = scored().by("slot")
-    area = view["hotel-area"]
-    assert (area["correct"], area["wrong_value"], area["missed"], area["spurious"]) == (2, 2, 0, 0)
-    assert area["scores"]["F1"] == pytest.approx(4 / 8)
-    assert area["scores"]["Accuracy"] == pytest.approx(7 / 9)
-
-
-def test_services_and_domains_of_sgd() -> None:
-    gold, theirs = pair_of_dialogues([({"Hotels_1-city": "x", "Hotels_2-city": "y"}, {"Hotels_1-city": "x"})])
-    system = score([gold], [theirs], profile="verbatim", intervals=False).systems[0]
-    assert set(system.by("service")) == {"Hotels_1", "Hotels_2"}
-    assert set(system.by("domain")) == {"Hotels"}
-    with pytest.raises(DialgaugeError, match=r"no view by 'domains'\. Did you mean 'domain'"):
-        system.by("domains")
-
-
-def test_a_view_shows_systems_side_by_side() -> None:
-    gold, theirs = pair_of_dialogues(FIRST, "A")
-    _, perfect = pair_of_dialogues([(right, right) for right, _ in FIRST], "A")
-    systems = {"a": [theirs], "b": [perfect]}
-    results = score([gold], systems, measures="JGA", intervals=False)
-    [_, table] = results.tables(by=["domain"])
-    assert [column.title for column in table.columns] == ["domain", "measure", "a", "b"]
-    rows = {(row[0].value, row[1].value): [cell.text(table.columns[2]) for cell in row[2:]] for row in table.cells}
-    assert rows["hotel", "JGA"] == ["50.00", "100.00"] and rows["hotel", "turns"] == ["4", "4"]
-    assert rows["taxi", "spurious domain turns"] == ["1", "–"]
-    [_, profiles] = score([gold], systems, measures="JGA", profile=["plain", "canon"], intervals=False).tables(
-        by=["turn"]
-    )
-    assert [column.title for column in profiles.columns][2:] == ["a plain", "b plain", "a canon", "b canon"]
-
-
-def test_a_view_of_many_systems_has_them_below_each_other() -> None:
-    gold, theirs = pair_of_dialogues(FIRST, "A")
-    results = score([gold], {name: [theirs] for name in "abcde"}, measures="JGA", intervals=False)
-    [_, table] = results.tables(by=["turn"])
-    assert [(row[0].value, row[1].value) for row in table.cells][:6] == [*(("0", name) for name in "abcde"), ("1", "a")]
-
-
-def test_a_domains_slots_do_not_depend_on_other_systems() -> None:
-    """Without an inventory T is the slots of the gold states, and of a domain its part of them."""
-    gold, theirs = pair_of_dialogues([({"Hotels_1-city": "x", "Hotels_1-stars": "1"}, {"Hotels_1-city": "x"})])
-    _, wild = pair_of_dialogues([({}, {f"Hotels_1-{name}": "x" for name in "abcdefgh"})])
-    alone = score([gold], {"a": [theirs]}, profile="verbatim", intervals=False)
-    beside = score([gold], {"wild": [wild], "a": [theirs]}, profile="verbatim", intervals=False)
-    for results in (alone, beside):
-        entry = results.by("domain")["a"]["Hotels"]
-        assert entry["scores"]["SA(T=domain)"] == entry["scores"]["SA"] == 0.5
 
 
 def test_episodes() -> None:

@@ -1,0 +1,194 @@
+"""Parts of a corpus: measures of a domain, slot, turn or number of domains, asked for or kept with every run."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dialgauge import Accumulator, Store, compare, score
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import MANY_UNITS, Resampling, Signature, Summed, parse_measure, summed_intervals
+from dialgauge.tracking import DEFAULT_MEASURES, TrackedSystem
+from tracking.corpora import pair_of_dialogues
+
+FIRST = [
+    ({"hotel-area": "north"}, {"hotel-area": "north"}),
+    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "south"}),
+    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "south", "hotel-stars": "4"}),
+    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "north", "hotel-stars": "4", "taxi-leaveat": "9:00"}),
+]
+SECOND = [({}, {}), ({"train-day": "monday"}, {"train-day": "monday"})]
+THIRD = [
+    ({"train-day": "monday"}, {}),
+    ({"train-day": "monday"}, {"train-day": "monday"}),
+    ({}, {"train-day": "monday"}),
+]
+
+
+def corpus() -> tuple[list[Dialogue], list[Dialogue]]:
+    pairs = [pair_of_dialogues(states, name) for states, name in ((FIRST, "A"), (SECOND, "B"), (THIRD, "C"))]
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+
+def scored(measures: Any = None, **how: Any) -> TrackedSystem:
+    gold, theirs = corpus()
+    return score(gold, {"it": theirs}, measures=measures, **how).systems[0]
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"),
+    [
+        ("JGA[hotel]", 2 / 4),
+        ("SA[hotel]", 1 - 3 / 30 / 4),
+        ("SA(T=part)[hotel]", 1 - 3 / 10 / 4),
+        # Right, wrong, wrong with nothing new, right again.
+        ("FGA@0.5[hotel]", (2 + 1 - math.exp(-0.5)) / 4),
+        ("FGA@0.25[hotel]", (2 + 1 - math.exp(-0.25)) / 4),
+        ("F1[hotel-area]", 4 / 8),
+        ("JGA[hotel-area]", 7 / 9),
+        ("JGA[turn=0]", 2 / 3),
+        ("JGA[domains=1]", 4 / 9),
+        ("FinalJGA[hotel]", 1.0),
+        ("FinalJGA[turn=1]", 2 / 3),
+        ("DialogueExact[turn=0]", 2 / 3),
+        ("F1(average=slot)[hotel]", (4 / 8 + 4 / 5) / 2),
+        ("F1(average=slot)[turn=1]", (0 + 0 + 1) / 3),
+    ],
+)
+def test_values_counted_by_hand(measure: str, value: float) -> None:
+    assert float(scored([measure], intervals=False)[measure]) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("part", "sentence"),
+    [
+        ("trian", "no state has a domain or slot 'trian'. Did you mean 'train'"),
+        ("taxi", "no gold state has the domain 'taxi'"),
+        ("turn=9", "no scored dialogue has that turn"),
+        ("domains=3", "no dialogue has 3 domains"),
+        ("turn=x", "no state has a domain or slot"),
+    ],
+)
+def test_a_part_that_is_not_there_is_an_error(part: str, sentence: str) -> None:
+    with pytest.raises(DialgaugeError, match=sentence.replace("?", ".")):
+        scored([f"JGA[{part}]"])
+
+
+def test_every_run_keeps_its_parts_as_scores(tmp_path: Path) -> None:
+    """What is kept equals what is asked for by name: value, interval and signature; and it survives a store."""
+    gold, theirs = corpus()
+    results = score(gold, {"it": theirs}).save(Store(tmp_path))
+    kept = {by: results.by(by)["it"] for by in ("domain", "slot", "turn")}
+    assert list(kept["domain"]) == ["hotel", "taxi", "train"] and list(kept["turn"]) == ["0", "1", "2", "3"]
+    assert kept["domain"]["taxi"]._replace(scores={}) == (0, 0, 1, {})
+    assert kept["domain"]["train"]._replace(scores={}) == (2, 3, 1, {})
+    assert set(kept["domain"]["hotel"].scores) == set(DEFAULT_MEASURES)
+    assert set(kept["slot"]["train-day"].scores) == {"JGA", "AGA", "F1"}
+    named = {"hotel": "domain", "train": "domain", "hotel-area": "slot", "turn=1": "turn"}
+    asked = {
+        f"{measure}[{part}]": score_
+        for part, by in named.items()
+        for measure, score_ in kept[by][part.removeprefix("turn=")].scores.items()
+    }
+    assert asked
+    found = scored(list(asked)).scores
+    for name, score_ in asked.items():
+        assert score_ == found[name], name
+        assert Signature.parse(score_.signature) == Signature.parse(found[name].signature)
+
+
+def test_only_the_usual_measures_have_kept_parts() -> None:
+    assert set(scored("FinalJGA,JGA").by("turn")["0"].scores) == {"JGA"}
+    with pytest.raises(DialgaugeError, match="has no scores by slot"):
+        scored("FinalJGA").by("slot")
+    with pytest.raises(DialgaugeError, match=r"not kept by 'domains'\. Did you mean 'domain'"):
+        scored().by("domains")
+
+
+def test_parts_are_compared_like_other_measures() -> None:
+    gold, theirs = corpus()
+    comparison = compare(gold, {"it": theirs, "gold": gold_as_predicted(gold)}, measures="JGA[hotel],JGA", resamples=50)
+    assert float(comparison["it"]["JGA[hotel]"]) == 0.5 and float(comparison["gold"]["JGA[hotel]"]) == 1.0
+
+
+def gold_as_predicted(gold: list[Dialogue]) -> list[Dialogue]:
+    talks = ((FIRST, "A"), (SECOND, "B"), (THIRD, "C"))
+    return [pair_of_dialogues([(right, right) for right, _ in states], name)[1] for states, name in talks]
+
+
+def test_parts_of_batches_add_up() -> None:
+    gold, theirs = corpus()
+    names = ["JGA", "F1", "F1(average=slot)"]
+    total = Accumulator(measures=names)
+    for right, guess in zip(gold, theirs, strict=True):
+        total.update([right], [guess])
+    assert total.compute() == pytest.approx({name: float(scored(names)[name]) for name in names})
+    for part in ("hotel", "train-day", "turn=1", "domains=1"):
+        for name in names:
+            measure = parse_measure(f"{name}[{part}]")
+            assert measure.value(total.counts) == pytest.approx(float(scored([str(measure)])[str(measure)])), measure
+
+
+def test_shares_out_of_their_bounds_are_no_shares() -> None:
+    """Three spurious slots against an inventory of one: SA is -2, and not printed as -200.00 percent."""
+    gold, theirs = pair_of_dialogues([({"a-b": "x"}, {"c-d": "x", "e-f": "x", "g-h": "x"})])
+    found = score([gold], {"it": [theirs]}, profile="verbatim", measures="SA,JGA", intervals=False)
+    assert (found["it"]["SA"].value, found["it"]["SA"].unit) == (-3.0, "ratio")
+    assert found["it"]["JGA"].unit == "share"
+    assert "-300" not in str(found) and "−300" not in str(found)
+
+
+def test_many_units_are_not_drawn() -> None:
+    rng = np.random.default_rng(0)
+    den = np.full(MANY_UNITS + 1, 7.0)
+    num = rng.binomial(7, 0.6, len(den)).astype(float)
+    drawn, linear = (
+        summed_intervals([Summed(np.stack([num[:size], den[:size]]), (0.0, 1.0))], Resampling(200))[0]
+        for size in (MANY_UNITS, MANY_UNITS + 1)
+    )
+    assert linear.made == "0.95-linearised" and drawn.made == "0.95-studentised-200-0"
+    assert linear.ends == pytest.approx(drawn.ends, abs=2e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_domain_scores_what_dialogues_cut_down_to_it_score(seed: int) -> None:
+    """An oracle: the states without the other domains, scored whole, and the turns whose gold has the domain."""
+    draw = random.Random(seed)
+    names = [f"{service}-{slot}" for service in ("Inn_1", "Inn_2", "cab") for slot in "ab"]
+    talks = []
+    for _ in range(25):
+        states: list[tuple[dict[str, str], dict[str, str]]] = [({}, {})]
+        for _ in range(draw.randint(1, 7)):
+            pair = (dict(states[-1][0]), dict(states[-1][1]))
+            for side in pair:
+                for name in draw.sample(names, draw.randint(0, 2)):
+                    side.pop(name, None) if draw.random() < 0.3 else side.update({name: draw.choice("xy")})
+            states.append(pair)
+        talks.append(states[1:])
+    measures = ["JGA", "TurnLabel"]
+    measures += [f"{name}(rule={rule})" for name in ("FGA@0.5", "TurnMatch") for rule in ("code", "paper", "error-set")]
+    asked = [f"{measure}[{part}]" for part in ("Inn", "Inn_1", "cab") for measure in measures]
+    found = _scored_talks(talks, asked).scores
+    for domain in ("Inn", "Inn_1", "cab"):
+        cut = [[(_only(gold, domain), _only(theirs, domain)) for gold, theirs in talk] for talk in talks]
+        turns = _scored_talks(cut, measures).run.table("turn_scores")
+        having = [bool(state) for talk in cut for state, _ in talk]
+        for measure in measures:
+            kept = [value for value, there in zip(turns[measure].to_list(), having, strict=True) if there]
+            assert float(found[f"{measure}[{domain}]"]) == pytest.approx(sum(kept) / len(kept)), (domain, measure)
+
+
+def _only(state: dict[str, str], domain: str) -> dict[str, str]:
+    return {name: value for name, value in state.items() if name.startswith(domain)}
+
+
+def _scored_talks(talks: list[list[tuple[dict[str, str], dict[str, str]]]], measures: list[str]) -> TrackedSystem:
+    pairs = [pair_of_dialogues(states, f"d{number}") for number, states in enumerate(talks)]
+    gold, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return score(gold, {"it": theirs}, measures=measures, profile="verbatim", intervals=False).systems[0]
