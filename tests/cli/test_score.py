@@ -461,8 +461,8 @@ def test_a_run_that_was_scored_file_by_file_has_no_turns_to_look_at(
 def test_a_plain_score_imports_no_more_than_it_needs(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     """Tables of runs, statistics beyond intervals, views and figures are imported when they are asked for."""
     unwanted = {
-        "polars", "scipy", "altair", "duckdb", "numpy.ma", "rapidfuzz",
-        *(f"dialgauge.tracking.{name}" for name in ("views", "faults", "sensitivity", "stream", "accumulate")),
+        "scipy", "altair", "duckdb", "numpy.ma", "rapidfuzz",
+        *(f"dialgauge.tracking.{name}" for name in ("slot_errors", "sensitivity", "accumulate")),
         "dialgauge.tracking.sgd.official", "dialgauge.comparison",
     }  # fmt: skip
     code = (

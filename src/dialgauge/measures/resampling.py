@@ -180,5 +180,9 @@ def _uneven(lengths: Floats) -> bool:
 
 def _of_several(row: Summed, how: Resampling) -> Interval:
     """The interval of a value that is made of several sums."""
+    if row.of is mean_of_ratios:
+        above, below = np.split(row.sums, 2)
+        low, high = stats.group_mean_interval(above, below, how.level)
+        return Interval(max(low, row.bounds[0]), min(high, row.bounds[1]), f"{how.level:g}-jackknife")
     ends = stats.sums_interval(row.sums, row.of, resamples=how.resamples, seed=how.seed, level=how.level)
     return Interval(*ends, str(replace(how, method="percentile")))
