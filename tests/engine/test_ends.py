@@ -8,13 +8,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from multiprocessing import Pipe
 from pathlib import Path
-from queue import SimpleQueue
 
 import pytest
 
-from dialgauge.engine import run, worker
+from dialgauge.engine import run
 from engine.works import Folder, Orders, begun, opened, units_of
 from support.soak import soak
 
@@ -107,20 +105,6 @@ def test_the_keyboard_stops_everything_with_one_traceback_at_most(tmp_path: Path
     assert len(begun(tmp_path)) <= 3
 
 
-def test_after_a_bug_nothing_new_is_begun(tmp_path: Path) -> None:
-    process = start(tmp_path, "bug", *["sleep 300"] * 8)
-    _, errors = process.communicate(timeout=60)
-    assert "ValueError: a bug of ours" in errors
-    assert nobody_is_left(process)
-    assert len(begun(tmp_path)) <= 3
-
-
-def test_a_killed_worker_is_not_heard_of(tmp_path: Path) -> None:
-    process = start(tmp_path, "a", "die-once", "b", "die")
-    _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (0, "")
-
-
 @pytest.mark.parametrize("finished", [soak(1), 4, soak(9)])
 def test_after_a_kill_only_what_is_missing_is_done(tmp_path: Path, finished: int) -> None:
     payloads = ["sleep 0.1", "fail x.json", *["sleep 0.1"] * 12]
@@ -140,28 +124,3 @@ def test_after_a_kill_only_what_is_missing_is_done(tmp_path: Path, finished: int
     assert list(run(Orders(tmp_path), units_of(*payloads), workers=2, done=stored)) == expected
     assert set(begun(tmp_path)) == {f"u{number}" for number in range(len(payloads))} - set(before)
     assert dict(stored) == {done.key: done.content for done in expected if done.content is not None}
-
-
-def test_a_script_that_forgets_to_guard_its_call_gets_a_sentence(tmp_path: Path) -> None:
-    process = start(tmp_path)
-    process.communicate(timeout=60)
-    (tmp_path / "script.py").write_text(SCRIPT.replace('__name__ == "__main__"', "True"))
-    again = subprocess.run(
-        [sys.executable, "script.py", "a", "b"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert "a worker process ended before it could begin" in again.stderr
-
-
-def test_a_worker_whose_parent_is_gone_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended: list[int] = []
-    monkeypatch.setattr("os._exit", ended.append)
-    ours, theirs = Pipe()
-    theirs.close()
-    worker._listen(ours, SimpleQueue())
-    assert ended == [1]

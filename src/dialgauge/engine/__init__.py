@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         cores as cores,
         place_of as place_of,
     )
-    from dialgauge.engine.worker import WorkerTraceback as WorkerTraceback
 
 
 if not TYPE_CHECKING:

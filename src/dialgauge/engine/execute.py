@@ -6,22 +6,22 @@ often the work was broken off and taken up again.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, MutableMapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from importlib import import_module
 from typing import Any
 
-from dialgauge.engine.units import Batch, Done, Engine, Payload, State, Unit, Work, Workers, WorkPlace, place_of
+from dialgauge.engine.units import Done, Engine, Payload, State, Unit, Work, Workers, WorkPlace, place_of
 from dialgauge.errors import DialgaugeError, nearest
 
-#: Where work can run: name to ``module:class``, imported when it is chosen. One more engine is one more line.
+#: Where work can run: name to ``module:class``, imported when it is chosen.
 ENGINES: dict[str, str] = {
     "local": "dialgauge.engine.units:LocalEngine",
     "pool": "dialgauge.engine.pool:PoolEngine",
-    "ray": "dialgauge.engine.ray_engine:RayEngine",
+    "ray": "dialgauge.engine.ray:RayEngine",
 }
 
-#: Batches per worker that may be ahead of the unit whose turn it is: one slow unit keeps no other worker from working,
+#: Units per worker that may be ahead of the one whose turn it is: one slow unit keeps no other worker from working,
 #: and what waits for it still fits the memory.
 _AHEAD = 8
 
@@ -32,24 +32,22 @@ def run(
     *,
     workers: Workers = None,
     done: MutableMapping[str, bytes] | None = None,
-    chunk: int = 1,
     on_done: Callable[[Done], None] | None = None,
 ) -> Generator[Done, None, None]:
     """What came of every unit, in the units' order.
 
     ``workers`` is the number of processes (default: this one alone, 0: one per core), or a :class:`WorkPlace` with
-    the engine too. Units are taken as needed, ``chunk`` of them travel to a worker together. A unit that is in ``done``
-    is not done again, and one that succeeds is put there at once; a unit that fails is not. ``on_done`` is called with
-    every unit when it is finished, which may be before its turn.
+    the engine too. Units are taken as needed. A unit that is in ``done`` is not done again, and one that succeeds is
+    put there at once; a unit that fails is not. ``on_done`` is called with every unit when it is finished, which may be
+    before its turn.
 
     An error that is no :class:`DialgaugeError` of a unit is raised here, and like Ctrl-C and closing the generator it
-    ends all workers at once.
+    ends all workers at once. So does a worker that dies: what is finished is in ``done``.
     """
-    store = checked_place(place_of(workers))
-    if chunk < 1:
-        raise DialgaugeError(f"chunk must be at least 1 (got {chunk})")
-    size = 1 if store.engine == "local" else chunk
-    return _run(_engine_class(str(store.engine))(work, store), units, done, size, on_done)
+    place = checked_place(place_of(workers))
+    module, _, name = ENGINES[str(place.engine)].partition(":")
+    engine: Engine = getattr(import_module(module), name)(work, place)
+    return _run(engine, units, done, on_done or (lambda _: None))
 
 
 def checked_place(place: WorkPlace) -> WorkPlace:
@@ -66,93 +64,64 @@ def checked_place(place: WorkPlace) -> WorkPlace:
     return place._replace(engine=name)
 
 
-def _engine_class(name: str) -> Callable[[Work[Any, Any], WorkPlace], Engine]:
-    module, _, attribute = ENGINES[name].partition(":")
-    chosen: Callable[[Work[Any, Any], WorkPlace], Engine] = getattr(import_module(module), attribute)
-    return chosen
-
-
 def _run(
     engine: Engine,
     units: Iterable[Unit[Any]],
-    done: MutableMapping[str, bytes] | None,
-    chunk: int,
-    on_done: Callable[[Done], None] | None,
+    stored: MutableMapping[str, bytes] | None,
+    on_done: Callable[[Done], None],
 ) -> Generator[Done, None, None]:
+    waiting = _known(units, stored)
+    running: dict[Future[Done], int] = {}
+    finished: dict[int, Done] = {}
+    taken = given = 0
     with engine:
-        queue = _Queue(units, done, chunk, chunk * engine.workers * _AHEAD, on_done)
         while True:
-            while engine.wants_work() and (batch := queue.batch()):
-                engine.give(batch)
-            if queue.empty:
+            # One unit more than there are workers, so that none waits while results are read.
+            most = engine.workers + (engine.workers > 1)
+            while len(running) < most and taken - given < engine.workers * _AHEAD:
+                unit, content = next(waiting, (None, None))
+                if unit is None:
+                    break
+                if content is None:
+                    running[engine.start(unit)] = taken
+                else:
+                    finished[taken] = Done(unit.key, content)
+                    on_done(finished[taken])
+                taken += 1
+                if engine.workers == 1:
+                    break  # no more units than are asked for
+            if taken == given:
                 return
-            if not queue.blocked:
-                yield queue.next()
-            for position, finished in engine.take(wait=queue.blocked):
-                queue.finish(position, finished)
+            if given in finished:
+                yield finished.pop(given)
+                given += 1
+                continue
+            for future in wait(running, timeout=1, return_when=FIRST_COMPLETED).done:
+                position = running.pop(future)
+                finished[position] = result = _result(engine, future)
+                if result.content is not None and stored is not None:
+                    stored[result.key] = result.content
+                on_done(result)
+            engine.check()
 
 
-class _Queue:
-    """The units whose turn is yet to come: under way, or finished and waiting for an earlier one."""
+def _known(
+    units: Iterable[Unit[Any]], stored: MutableMapping[str, bytes] | None
+) -> Generator[tuple[Unit[Any], bytes | None], None, None]:
+    """The units with what is stored of them."""
+    keys: set[str] = set()
+    for unit in units:
+        if stored is not None:
+            if unit.key in keys:
+                raise ValueError(f"two units have the key {unit.key!r}; their results would be mixed up")
+            keys.add(unit.key)
+        yield unit, None if stored is None else stored.get(unit.key)
 
-    def __init__(
-        self,
-        units: Iterable[Unit[Any]],
-        stored: MutableMapping[str, bytes] | None,
-        chunk: int,
-        most: int,
-        on_done: Callable[[Done], None] | None,
-    ) -> None:
-        self._units = enumerate(units)
-        self._keep = stored is not None
-        self._stored = {} if stored is None else stored
-        self._chunk, self._most = chunk, most
-        self._on_done = on_done
-        self._order: deque[int] = deque()
-        self._finished: dict[int, Done] = {}
-        self._keys: set[str] = set()
 
-    @property
-    def empty(self) -> bool:
-        return not self._order
-
-    @property
-    def blocked(self) -> bool:
-        """Whether the unit whose turn it is is still under way."""
-        return bool(self._order) and self._order[0] not in self._finished
-
-    def batch(self) -> Batch:
-        """The next units to do; none where all are under way or done, or too many wait for their turn."""
-        batch: Batch = []
-        while len(batch) < self._chunk and len(self._order) < self._most:
-            position, unit = next(self._units, (-1, None))
-            if unit is None:
-                break
-            self._order.append(position)
-            if self._is_stored(unit.key):
-                self._finish(position, Done(unit.key, self._stored[unit.key]))
-            else:
-                batch.append((position, unit))
-        return batch
-
-    def finish(self, position: int, done: Done) -> None:
-        if done.content is not None and self._keep:
-            self._stored[done.key] = done.content
-        self._finish(position, done)
-
-    def next(self) -> Done:
-        """What came of the unit whose turn it is."""
-        return self._finished.pop(self._order.popleft())
-
-    def _finish(self, position: int, done: Done) -> None:
-        self._finished[position] = done
-        if self._on_done is not None:
-            self._on_done(done)
-
-    def _is_stored(self, key: str) -> bool:
-        if not self._keep:
-            return False
-        if key in self._keys:
-            raise ValueError(f"two units have the key {key!r}; their results would be mixed up")
-        self._keys.add(key)
-        return key in self._stored
+def _result(engine: Engine, future: Future[Done]) -> Done:
+    try:
+        return future.result()
+    except Exception as error:
+        if sentence := engine.lost(error):
+            raise sentence from error
+        raise

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 from dialgauge.errors import DialgaugeError
 
@@ -78,40 +78,6 @@ class Work(ABC, Generic[State, Payload]):
         """The result of one unit. A :class:`DialgaugeError` makes this unit a failed one; the others go on."""
 
 
-#: Units with their positions in the order they were asked for.
-Batch: TypeAlias = list[tuple[int, Unit[Any]]]
-#: Results with the positions of their units.
-Results: TypeAlias = list[tuple[int, Done]]
-
-
-class Engine(ABC):
-    """What runs work. Entering opens it; leaving it by an error ends whatever is still running at once."""
-
-    #: Units that are worked on at the same time, once it is open.
-    workers: int
-
-    @abstractmethod
-    def __enter__(self) -> Engine: ...
-
-    @abstractmethod
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None: ...
-
-    @abstractmethod
-    def wants_work(self) -> bool:
-        """Whether another batch would begin now; what is given otherwise has to wait."""
-
-    @abstractmethod
-    def give(self, batch: Batch) -> None:
-        """Take a batch over."""
-
-    @abstractmethod
-    def take(self, *, wait: bool) -> Results:
-        """Units that are finished, in any order: those there are, or at least one where ``wait`` and some are left.
-
-        Any error but a :class:`DialgaugeError` of a unit is raised here.
-        """
-
-
 def perform(work: Work[State, Payload], state: State, unit: Unit[Payload]) -> Done:
     """Do one unit; what the user can fix becomes its failure."""
     try:
@@ -120,37 +86,50 @@ def perform(work: Work[State, Payload], state: State, unit: Unit[Payload]) -> Do
         return Done(unit.key, None, str(error))
 
 
+class Engine(ABC):
+    """What runs work. Entering opens it; leaving it by an error ends whatever is still running at once."""
+
+    #: Units that are worked on at the same time, once it is open.
+    workers = 1
+
+    @abstractmethod
+    def __enter__(self) -> Self: ...
+
+    @abstractmethod
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None: ...
+
+    @abstractmethod
+    def start(self, unit: Unit[Any]) -> Future[Done]:
+        """Begin to work on a unit."""
+
+    def lost(self, error: Exception) -> DialgaugeError | None:
+        """What to say of an error that stands for a lost worker or machine; None for all others."""
+        return None
+
+    def check(self) -> None:  # noqa: B027 - most have nothing to look after
+        """Raise where nobody is left who could finish; called every second while results are waited for."""
+
+
 class LocalEngine(Engine):
     """Works in this process, one unit at a time."""
-
-    workers = 1
 
     def __init__(self, work: Work[Any, Any], place: WorkPlace) -> None:
         del place
         self._work = work
-        self._state: Any = None
-        self._opened = False
-        self._waiting: deque[tuple[int, Unit[Any]]] = deque()
+        self._state: list[Any] = []
 
-    def __enter__(self) -> LocalEngine:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        self._state = None
+        self._state.clear()
 
-    def wants_work(self) -> bool:
-        return not self._waiting
-
-    def give(self, batch: Batch) -> None:
-        self._waiting.extend(batch)
-
-    def take(self, *, wait: bool) -> Results:
-        if not wait or not self._waiting:
-            return []
-        if not self._opened:
-            self._state, self._opened = self._work.open(), True
-        position, unit = self._waiting.popleft()
-        return [(position, perform(self._work, self._state, unit))]
+    def start(self, unit: Unit[Any]) -> Future[Done]:
+        if not self._state:
+            self._state.append(self._work.open())
+        done: Future[Done] = Future()
+        done.set_result(perform(self._work, self._state[0], unit))
+        return done
 
 
 class Progress:
