@@ -82,7 +82,7 @@ def test_fresh_computes_again(data: Path, tmp_path: Path) -> None:
     first = table(data, tmp_path, "rules")
     again = table(data, tmp_path, "rules", fresh=True)
     assert list(map(numbers, first)) == list(map(numbers, again))
-    assert len(runs(tmp_path)) == 6
+    assert len(runs(tmp_path)) == 3  # equal runs are found
     assert ids(table(data, tmp_path, "rules")) == ids(again)
 
 
@@ -317,7 +317,7 @@ def test_a_model_fitted_on_the_same_dialogs_is_the_tables_own(
     assert dialgauge(capsys, *evaluate, "--model", "nearest", "--save", tmp_path / "model").code == 0
     assert dialgauge(capsys, *evaluate, "--load", tmp_path / "model").code == 0
     again = runs(tmp_path)
-    assert set(ids(table(data, tmp_path, "nearest"))) < set(again)
+    assert set(ids(table(data, tmp_path, "nearest"))) <= set(again)
     assert runs(tmp_path) == again
 
 
