@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.stats.divergences import (
         SMOOTHING as SMOOTHING,
-        CramerVonMises as CramerVonMises,
-        DistributionDistances as DistributionDistances,
         cramer_von_mises as cramer_von_mises,
-        distribution_distances as distribution_distances,
         histogram as histogram,
         kullback_leibler as kullback_leibler,
     )

@@ -26,7 +26,7 @@ _CACHED = 1 << 16
 #: Cells of weights that are kept for the next measures.
 _KEPT_CELLS = 2_000_000
 
-_BOOTSTRAP, _SWAPS, _LABELS = 0, 1, 2
+_BOOTSTRAP, _SWAPS = 0, 1
 
 
 def bootstrap_weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
@@ -65,13 +65,6 @@ def swap_masks(units: int, resamples: int, seed: int) -> Iterator[Floats]:
         masks = np.empty((rows, units))
         np.right_shift(drawn[: rows * units].reshape(rows, units), 7, out=masks, dtype=np.uint8, casting="unsafe")
         yield masks
-
-
-def label_masks(units: int, others: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Blocks of a (resamples, units + others) matrix: 1 for the ``units`` of all that are dealt to the first sample."""
-    first = (np.arange(units + others) < units).astype(np.float64)
-    for rows, generator in _blocks(units + others, resamples, seed, _LABELS):
-        yield generator.permuted(np.tile(first, (rows, 1)), axis=1)
 
 
 def _blocks(units: int, resamples: int, seed: int, purpose: int) -> Iterator[tuple[int, np.random.Generator]]:

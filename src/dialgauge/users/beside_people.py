@@ -132,8 +132,8 @@ def _beside(
         kl_acts=kullback_leibler(real, simulated, smoothing),
         kl_turns=kullback_leibler(histogram(real_lengths), histogram(lengths), smoothing),
         smoothing=smoothing,
-        cvm_turns=cramer_von_mises(lengths, real_lengths).distance,
-        cvm_acts=cramer_von_mises(sizes, real_sizes).distance,
+        cvm_turns=cramer_von_mises(lengths, real_lengths),
+        cvm_acts=cramer_von_mises(sizes, real_sizes),
     )
 
 
