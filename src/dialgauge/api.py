@@ -154,7 +154,7 @@ def _score_findings(source: str, gold: str, format: str | None) -> Iterator[Find
         yield Finding(kind="score stops", severity="problem", message=message, count=1, places=places)
         return
     for note in run.notes:
-        if note_kind(note) not in ("coverage", "partial_coverage", "understood"):  # the report has these already
+        if note_kind(note) not in ("coverage", "partial_coverage", "read_as"):  # the report has these already
             message = f"'dialgauge score' notes: {note}"
             yield Finding(kind="score notes", severity="remark", message=message, count=1, places=places)
 

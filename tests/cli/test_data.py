@@ -56,9 +56,7 @@ def test_check_exits_with_1_for_problems_and_2_for_nothing(capsys: Capture, sour
     (tmp_path / "bad.json").write_text("no data at all")
     done = dialgauge(capsys, "data", "check", tmp_path / "bad.json")
     assert done.code == 2 and done.out == ""
-    told, *example = done.err.splitlines()
-    assert told.startswith(f"dialgauge: {tmp_path / 'bad.json'}: no known format fits it; missing: ")
-    assert [json.loads(line)["turn"] for line in example] == [0, 1, 2]
+    assert done.err.startswith(f"dialgauge: {tmp_path / 'bad.json'}: no known layout fits: ")
     done = dialgauge(capsys, "data", "check", tmp_path / "bad.json", tmp_path / "none.json")
     assert done.code == 2 and "2 files could not be read" in done.out
 

@@ -110,7 +110,7 @@ def test_json_cut_off_is_recognised_and_then_refused(name: str) -> None:
     try:
         assert recognise(part_of(cut, "bad.file")).name in (name, LAST_RESORT)
     except DialgaugeError as error:
-        assert "no known format fits it" in error.message
+        assert "no known layout fits" in error.message
 
 
 @pytest.mark.parametrize("name", JSON)
@@ -188,7 +188,7 @@ def test_nesting_100000_deep(name: str, opening: bytes) -> None:
 def test_nesting_100000_deep_is_no_format(tmp_path: Path) -> None:
     for content in (b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 100_000):
         (tmp_path / "bad.file").write_bytes(content)
-        with pytest.raises(DialgaugeError, match=r"no known format fits it \(its JSON is nested too deeply"):
+        with pytest.raises(DialgaugeError, match=r"no known layout fits \(its JSON is nested too deeply"):
             read(tmp_path / "bad.file")
 
 
@@ -346,6 +346,6 @@ def test_a_stream_that_breaks_while_reading_is_an_error() -> None:
     ],
 )
 def test_json_of_no_known_shape_is_described(content: bytes, words: str) -> None:
-    with pytest.raises(DialgaugeError, match="no known format fits it") as caught:
+    with pytest.raises(DialgaugeError, match="no known layout fits") as caught:
         recognise(part_of(content))
     assert words in str(caught.value)

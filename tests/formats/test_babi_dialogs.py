@@ -162,7 +162,7 @@ def test_the_four_kinds_of_file_are_told_apart(content: bytes, format: str) -> N
 
 
 def test_question_answering_bAbI_is_not_taken_for_dialogs() -> None:
-    with pytest.raises(DialgaugeError, match="no known format"):
+    with pytest.raises(DialgaugeError, match="no known layout"):
         recognise(part_of(b"1 Mary moved to the bathroom.\n2 Where is Mary?\tbathroom\t1\n", "qa1.txt"))
 
 

@@ -122,7 +122,13 @@ def test_naming_a_format_imports_only_that_one() -> None:
             "mwzeval",
             {
                 *("located", "multiwoz_resources", "state_values"),
-                *("predictions", "predictions.common", "predictions.loose", "predictions.state_files"),
+                *(
+                    "predictions",
+                    "predictions.common",
+                    "predictions.loose",
+                    "predictions.state_files",
+                    "predictions.states",
+                ),
             },
         ),
     ],
@@ -236,7 +242,7 @@ def test_a_faulty_plugin_is_named_with_the_reason(plugged: Path, name: str) -> N
 
 
 def test_faults_are_told_when_a_file_is_not_recognised(plugged: Path) -> None:
-    with pytest.raises(DialgaugeError, match="no known format fits it") as error:
+    with pytest.raises(DialgaugeError, match="no known layout fits") as error:
         recognise(part_of(b"?"))
     for words in (
         "'failing' of the package bang_package (ZeroDivisionError",

@@ -92,6 +92,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         "tau.json domain",
         "pets",
     ),
+    "data map": ("mine.csv", "gold.jsonl"),
     "data convert": ("gold.jsonl {}/converted.jsonl --to native",),
     "runs show": ("GOOD --limit 2", "LAB --limit 2"),
     "runs export": ("GOOD --out {}/passed-on", "LAB --redact --out {}/redacted"),
@@ -195,6 +196,7 @@ def build(folder: Path) -> Workbench:
     _write_talks(folder)
     _write_agents(folder)
     (folder / "ontology.json").write_text(json.dumps({"hotel-area": ["north", "south"], "hotel-stars": ["3", "4"]}))
+    (folder / "mine.csv").write_text("conv,t,state\nD0,0,hotel-area=north\nD0,1,hotel-area=north\n")
     (folder / "data").mkdir()
     add_examples(folder)
     bench = Workbench(folder)

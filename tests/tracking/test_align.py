@@ -106,7 +106,7 @@ def test_states_without_ids_are_not_called_a_dialogue_to_rename() -> None:
 
 
 def test_a_column_of_pandas_is_given_as_a_dictionary() -> None:
-    states = pytest.importorskip("pandas").Series({("a", 0): {"hotel-area": "north"}})
+    states = pytest.importorskip("pandas").Series({"a": [{"hotel-area": "north"}]})
     for predictions in (states, {"mine": states}):
         with pytest.raises(DialgaugeError, match=r"give what its \.to_dict\(\) makes"):
             dialgauge.score([gold("a", NORTH)], predictions)

@@ -61,13 +61,9 @@ def test_how_predictions_were_read_is_said_as_beside_scores(tmp_path: Path, caps
     gold = {f"MUL{n}": [{"hotel-area": "north", "hotel-stars": "4"}] * 3 for n in range(8)}
     files = {}
     for name, value in (("numbers", 4), ("texts", "4")):
-        rows = [
-            {"dialogue_id": key, "turn": turn, "pred": {"hotel-area": ["north", "x"], "hotel-stars": value}}
-            for key in gold
-            for turn in range(3)
-        ]
+        state = {"hotel": {"area": ["north", "x"], "stars": value}}
         files[name] = tmp_path / f"{name}.json"
-        files[name].write_text(json.dumps(rows))
+        files[name].write_text(json.dumps({key: {turn: {"pr": state} for turn in range(3)} for key in gold}))
     told = dialgauge.score(gold, files, measures="JGA", intervals=False).reading_notes()
     assert [note.partition(": ")[0] for note in told] == ["numbers"]
     assert told[-1] == "numbers: numbers read as texts: 24 (first in dialogue MUL0, turn 0)"

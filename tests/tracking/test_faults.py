@@ -182,5 +182,5 @@ def test_a_file_with_nothing_in_it_predicts_nothing_where_missing_turns_count_as
         assert system["SA"].value == pytest.approx((29 + 28 + 30) / 90)
         assert system["JGA"].value == pytest.approx(1 / 3) and system["F1"].value == 0
         assert system.coverage.missing_turns == 3
-        with pytest.raises(DialgaugeError, match="no known format fits it"):
+        with pytest.raises(DialgaugeError, match="no known layout fits"):
             score(gold, [tmp_path / "empty.json"], intervals=False)

@@ -119,17 +119,10 @@ def test_several_systems_and_profiles_in_one_go() -> None:
 
 def _by_dialogue_and_turn(state: Any) -> dict[str, Any]:
     """One dialogue of two turns, in the ways in which a program holds it."""
-    pandas = pytest.importorskip("pandas")
     return {
         "lists": {"MUL1": [{}, state]},
         "texts": {"MUL1": {"0": {}, "1": state}},
         "numbers": {"MUL1": {0: {}, 1: state}},
-        "pairs": {("MUL1", 0): {}, ("MUL1", 1): state},
-        "pandas": {"MUL1": pandas.DataFrame([{}, state])},
-        "pandas with numbers": {"MUL1": pandas.DataFrame([{"turn": 1, "state": state}, {"turn": 0, "state": {}}])},
-        "pandas series": {"MUL1": pandas.Series([{}, state])},
-        "polars": {"MUL1": polars.DataFrame([{"hotel-area": None}, state])},
-        "polars, lazy": {"MUL1": polars.LazyFrame([{"hotel-area": None}, state])},
     }
 
 
@@ -144,12 +137,6 @@ def test_a_system_keeps_its_name_however_its_states_are_held(shape: str) -> None
     ):
         results = dialgauge.score(gold, sources, measures="JGA", intervals=False)
         assert {name: float(run["JGA"]) for name, run in results.items()} == dict.fromkeys(names, 1.0)
-
-
-def test_a_frame_of_turns_without_ids_is_refused_in_a_sentence() -> None:
-    pandas = pytest.importorskip("pandas")
-    with pytest.raises(DialgaugeError, match="the table holds no dialogues"):
-        dialgauge.score({"MUL1": [{}]}, {"mine": pandas.DataFrame([{"turn": 0, "hotel-area": "north"}])})
 
 
 def test_a_frame_for_pandas() -> None:

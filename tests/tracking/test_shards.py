@@ -174,7 +174,7 @@ def test_a_bad_file_is_named_and_the_others_work_is_kept(files: Path, tmp_path: 
     bad = files / "part-5.jsonl"
     bad.write_text("nothing of ours\n")
     with pytest.raises(
-        DialgaugeError, match=r"(?s)part-5.jsonl: no known format fits.*5 other files are done and kept"
+        DialgaugeError, match=r"(?s)part-5.jsonl: no known layout fits.*5 other files are done and kept"
     ):
         scored([files], tmp_path / "kept")
     (work,) = Store(tmp_path / "kept").unfinished()
@@ -413,9 +413,10 @@ def test_what_was_kept_among_other_files_is_stored_as_if_it_had_been_done_now(tm
     assert resumed == content(scored([tmp_path / "d"], tmp_path / "other").runs[0], tmp_path / "y")
 
 
-def test_a_table_of_codes_that_is_excluded_whole_spoils_nothing(tmp_path: Path) -> None:
+def test_a_table_that_is_excluded_whole_spoils_nothing(tmp_path: Path) -> None:
     for number in range(2):
-        frame = {"dialogue": [f"d{number}"] * 2, "turn": [0, 1], "gold:hotel-area": [1, 1], "pred:hotel-area": [1, 2]}
+        pairs = [["hotel-area=1"] * 2, ["hotel-area=1", "hotel-area=2"]]
+        frame = {"dialogue": [f"d{number}"] * 2, "turn": [0, 1], "gold": pairs[0], "pred": pairs[1]}
         polars.DataFrame(frame).write_parquet(tmp_path / f"{number}.parquet")
     found = scored([tmp_path / "*.parquet"], tmp_path / "s", exclude=["d0", "nobody"], measures="JGA").systems[0]
     assert (float(found["JGA"]), found.coverage.turns) == (0.5, 2)

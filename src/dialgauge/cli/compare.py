@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 #: Notes on how a file was read.
-_READ = ("understood", "outside_inventory")
+_READ = ("read_as", "outside_inventory")
 #: How the id of a run begins; files are rarely called so.
 _RUN = re.compile(r"\d{8}(-\d{0,6}(-[a-z0-9-]*)?)?")
 

@@ -191,6 +191,13 @@ def convert(
             console.print(f"{words}: {items}")
 
 
+@app.command("map")
+@click.argument("file", help="A file that no format reads.")
+def map_file(file: str) -> None:
+    """Propose a mapping for a file: YAML to read, correct and save beside it as FILE.map.yaml."""
+    out.print(data.proposed_mapping(file).rstrip())
+
+
 @app.command("list")
 @bundle(output=common.TableOutput)
 def list_datasets(output: common.TableOutput) -> None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         is_intact as is_intact,
         offline as offline,
     )
+    from dialgauge.data.proposal import proposed_mapping as proposed_mapping
     from dialgauge.data.unpack import unpack_archive as unpack_archive
 
 

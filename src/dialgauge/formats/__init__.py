@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Resource as Resource,
         ResourceFormat as ResourceFormat,
     )
+    from dialgauge.formats.common_layouts import dialogue_named as dialogue_named
     from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED as ORIGINAL_ID_DROPPED
     from dialgauge.formats.corpus import (
         Corpus as Corpus,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from dialgauge.formats.document import is_document as is_document
     from dialgauge.formats.frames import (
         AnyFrame as AnyFrame,
-        are_turns as are_turns,
         frame_rows as frame_rows,
         is_frame as is_frame,
     )
@@ -69,6 +69,15 @@ if TYPE_CHECKING:
     from dialgauge.formats.located import Keyed as Keyed, Listed as Listed, raw_dialogues as raw_dialogues
     from dialgauge.formats.logs.fact_names import names_fault as names_fault
     from dialgauge.formats.logs.log_signs import may_be_log as may_be_log
+    from dialgauge.formats.mapping import (
+        Field as Field,
+        Join as Join,
+        MappedFormat as MappedFormat,
+        Mapping as Mapping,
+        Reading as Reading,
+        RecordReader as RecordReader,
+        load_mapping as load_mapping,
+    )
     from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
     from dialgauge.formats.naming import (
         file_name as file_name,
@@ -79,17 +88,12 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.notes import (
         INVALID as INVALID,
-        NO_ROWS as NO_ROWS,
-        PARTLY as PARTLY,
-        UNREAD_GOLD as UNREAD_GOLD,
         Notes as Notes,
     )
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
     from dialgauge.formats.peek import Peek as Peek, first_object as first_object
-    from dialgauge.formats.predictions.advice import states_example as states_example
-    from dialgauge.formats.predictions.columns import dialogue_named as dialogue_named
     from dialgauge.formats.predictions.common import example_rows as example_rows
-    from dialgauge.formats.predictions.entries import unwrapped as unwrapped
+    from dialgauge.formats.propose import Proposal as Proposal, propose_mapping as propose_mapping
     from dialgauge.formats.registry import (
         BUILT_IN as BUILT_IN,
         LAST_RESORT as LAST_RESORT,

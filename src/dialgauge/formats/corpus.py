@@ -21,22 +21,25 @@ from dialgauge.formats.document import is_document
 from dialgauge.formats.held import hold
 from dialgauge.formats.notes import INNER_RUNS, Notes
 from dialgauge.formats.packed import DEFAULT_LIMIT
-from dialgauge.formats.peek import Peek
-from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, format_named, recognise
+from dialgauge.formats.registry import format_named, recognise
 from dialgauge.formats.source import Part, resolve
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import datasets
     import pandas
     import polars
 
     from dialgauge.formats.frames import AnyFrame, RowKind, WrittenTable
+    from dialgauge.formats.mapping import Mapping as FieldMapping, RecordReader
+
+    #: A format by name, the YAML file of a mapping, a mapping, or a function from a record to a dialogue.
+    HowToRead: TypeAlias = str | FieldMapping | RecordReader | None
 
 #: Beyond this many dialogues a misspelt id gets no suggestion.
 _MOST_SEARCHED = 20_000
-#: Files beside predictions that no format fits.
-_MOST_UNFIT = 20
 _PASSED_OVER = "files passed over, which hold no dialogues or predictions"
 
 
@@ -118,7 +121,7 @@ class Corpus(Struct, kw_only=True, dict=True):
 
 
 def stream(
-    source: str | Path, *, format: str | None = None, limit: int = DEFAULT_LIMIT, notes: Notes | None = None
+    source: str | Path, *, format: HowToRead = None, limit: int = DEFAULT_LIMIT, notes: Notes | None = None
 ) -> Iterator[tuple[Part, DialogueFormat, Dialogue]]:
     """The dialogues of a source one by one, each with its file and format. Files that hold no dialogues are passed over
     unless they are all there is. Ids are not checked for duplicates."""
@@ -136,15 +139,16 @@ def stream(
 def read(
     source: str | Path | Corpus | AnyFrame | Mapping[str, object] | Iterable[object],
     *,
-    format: str | None = None,
+    format: HowToRead = None,
     limit: int = DEFAULT_LIMIT,
 ) -> Corpus:
     """All of a source: dialogues and what lies beside them.
 
     A source is a file, folder, pattern, archive or address, a frame of polars or pandas or a Hugging Face dataset,
     predictions or records of a log in plain dictionaries and lists, or dialogues.
-    The format of files is recognised from the content unless named; dialogues of two formats in one source, or two
-    dialogues of one id, are errors.
+    ``format`` names a format or the YAML file of a mapping, or is a :class:`Mapping` or a function from a record to a
+    dialogue; without it, a mapping beside the file or else the content tells. Dialogues of two formats in one source,
+    or two dialogues of one id, are errors.
 
     >>> import dialgauge
     >>> corpus = dialgauge.read({"d1": [{"hotel-area": "north"}, {"hotel-area": "east"}]})
@@ -152,7 +156,7 @@ def read(
     (1, {'hotel': {'area': ('east',)}})
     """
     if not isinstance(source, str | Path):
-        corpus, seen = in_memory(source), dict[str, str]()
+        corpus, seen = in_memory(source, format), dict[str, str]()
         for dialogue in corpus.dialogues:
             _take(dialogue, corpus.source, seen)
         return corpus
@@ -169,7 +173,7 @@ def read(
     return corpus
 
 
-def _dialogues(corpus: Corpus, format: str | None, limit: int) -> Iterator[Dialogue]:
+def _dialogues(corpus: Corpus, format: HowToRead, limit: int) -> Iterator[Dialogue]:
     """The dialogues of a corpus from its source; what lies beside them is added to it."""
     seen: dict[str, str] = {}
     for chosen, parts in _together(corpus.source, format, limit):
@@ -192,66 +196,47 @@ def _dialogues(corpus: Corpus, format: str | None, limit: int) -> Iterator[Dialo
             yield dialogue
 
 
-def in_memory(source: object) -> Corpus:
+def in_memory(source: object, format: HowToRead = None) -> Corpus:
     """What is in memory as a corpus: frames, plain dictionaries and lists, or dialogues, whose ids are not checked."""
     from dialgauge.formats.frames import is_frame
 
     if isinstance(source, Corpus):
         return source
     if is_frame(source):
-        return _read_frame(source)
+        return _read_frame(source, format)
     held = list(source) if isinstance(source, Iterable) and not isinstance(source, Mapping | tuple) else source
     if isinstance(held, list | tuple) and held and all(isinstance(each, Dialogue) for each in held):
         return Corpus(source=f"the {type(source).__name__}", format="", kind="", dialogues=held)
-    return _read_plain(held)
+    return _read_plain(held, format)
 
 
-def _read_frame(source: AnyFrame) -> Corpus:
+def _read_frame(source: AnyFrame, format: HowToRead) -> Corpus:
     from dialgauge.formats.frames import dialogues_in, frame_rows, name_of_frame
+
+    if format is not None:
+        return _as_file(frame_rows(source), name_of_frame(source), format)
 
     corpus = Corpus(source=name_of_frame(source), format="table", kind="dialogues")
     try:
         corpus.dialogues = list(dialogues_in(source, corpus.notes))
-    except DialgaugeError:
-        if (log := _read_as_file(frame_rows(source), corpus.source)) is None:
-            raise
-        return log
+    except DialgaugeError as error:
+        try:
+            return _as_file(frame_rows(source), corpus.source)  # results of agents
+        except DialgaugeError:
+            raise error from None
     if not corpus.dialogues:
         raise DialgaugeError("it holds no dialogues or predictions", file=corpus.source)
     return corpus
 
 
-def _read_plain(source: object) -> Corpus:
+def _read_plain(source: object, format: HowToRead) -> Corpus:
     if not isinstance(source, Mapping | list | tuple):
         raise DialgaugeError(
             f"something of type {type(source).__name__} cannot be read: give a file, a frame of polars or pandas, a "
             "Hugging Face dataset, dialogues, or predictions in dictionaries and lists"
         )
     name = f"the {type(source).__name__}"
-    if _is_multiwoz(source) and (read_as_file := _read_as_file(source, name, "multiwoz")) is not None:
-        return read_as_file
-    from dialgauge.formats.plain_python import plain_python
-    from dialgauge.formats.predictions.dialogue_turns import NotUnderstood
-    from dialgauge.formats.predictions.tolerant import read_predictions
-
-    corpus = Corpus(source=name, format=LAST_RESORT, kind="predictions")
-    try:
-        source = plain_python(source)
-        corpus.dialogues = read_predictions(source, corpus.notes)
-    except NotUnderstood as error:
-        if (log := _read_as_file(source, name)) is not None:
-            return log
-        names = f"; keys seen: {', '.join(error.names[:12])}" if error.names else ""
-        from dialgauge.formats.predictions.advice import example_from
-
-        raise DialgaugeError(
-            f"predictions cannot be found in it{names}; missing: {error.missing}; rows such as those below are read",
-            file=corpus.source,
-            example=example_from(source),
-        ) from error
-    except RecursionError as error:
-        raise DialgaugeError("it is nested too deeply to be dialogue data", file=corpus.source) from error
-    return corpus
+    return _as_file(source, name, format or ("multiwoz" if _is_multiwoz(source) else None))
 
 
 def _is_multiwoz(source: object) -> bool:
@@ -261,18 +246,18 @@ def _is_multiwoz(source: object) -> bool:
     return isinstance(log, list) and bool(log) and all(isinstance(turn, Mapping) and "metadata" in turn for turn in log)
 
 
-def _read_as_file(source: object, name: str, format: str | None = None) -> Corpus | None:
-    """What a file of the same content holds; None where such a file would be none of dialogues in a known format."""
+def _as_file(source: object, name: str, format: HowToRead = None) -> Corpus:
+    """What a file of the same content holds."""
     from dialgauge.formats.plain_python import plain_python
 
     try:
         content = msgspec.json.encode(plain_python(source))
-        part = Part(name, lambda: io.BytesIO(content), DEFAULT_LIMIT)
-        chosen = format_named(format) if format else recognise(part)
-    except (DialgaugeError, TypeError, ValueError, RecursionError):  # no format fits, or it is nothing that JSON has
-        return None
-    if not isinstance(chosen, DialogueFormat) or chosen.name == LAST_RESORT:
-        return None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DialgaugeError(f"it holds what JSON cannot express ({error})", file=name) from error
+    part = Part(name, lambda: io.BytesIO(content), DEFAULT_LIMIT)
+    chosen = _asked(format) or recognise(part)
+    if not isinstance(chosen, DialogueFormat):
+        raise DialgaugeError("it holds no dialogues or predictions", file=name)
     corpus = Corpus(source=name, format=chosen.name, kind=chosen.kind, fields=chosen.fields)
     corpus.dialogues = [dialogue for _, dialogue in chosen.read_parts([part], corpus.notes)]
     return corpus
@@ -326,36 +311,27 @@ def read_ontology(source: str | Path, *, format: str | None = None, limit: int =
     return Ontology(domains=domains, intents=intents)
 
 
-def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tuple[Part, AnyFormat]]:
+def _asked(format: HowToRead) -> AnyFormat | None:
+    """The format that was asked for."""
+    if format is None or isinstance(format, str):
+        return format_named(format) if format else None
+    from dialgauge.formats.mapping import MappedFormat, Mapping as FieldMapping, RecordFormat
+
+    return MappedFormat(format) if isinstance(format, FieldMapping) else RecordFormat(format)
+
+
+def _chosen(source: str | Path, format: HowToRead, limit: int) -> Iterator[tuple[Part, AnyFormat]]:
     """Each part and its format; a named format does not hold for documents (README, ...) beside the data."""
-    named = format_named(format) if format else None
+    named = _asked(format)
     parts = resolve(source, limit=limit)
     chosen: list[tuple[Part, AnyFormat]] = []
-    unfit: list[tuple[Part, UnknownFormat]] = []
     for part in parts:
-        try:
-            own = named is not None and not (len(parts) > 1 and is_document(part.stem))
-            chosen.append((part, named if named is not None and own else recognise(part)))
-        except UnknownFormat as error:
-            unfit.append((part, error))
-    dialogues = [found for _, found in chosen if isinstance(found, DialogueFormat)]
-    if unfit and {found.kind for found in dialogues} == {"predictions"}:
-        strange = [error for part, error in unfit if not _accompanies(part)]
-        if strange or len(unfit) >= _MOST_UNFIT:
-            raise next(iter(strange), unfit[0][1])
-        chosen += [(part, format_named("document")) for part, _ in unfit]
-    elif unfit:
-        raise unfit[0][1]
+        own = named is not None and not (len(parts) > 1 and is_document(part.stem))
+        chosen.append((part, named if named is not None and own else recognise(part)))
     yield from chosen
 
 
-def _accompanies(part: Part) -> bool:
-    from dialgauge.formats.predictions.free_form import accompanies
-
-    return accompanies(Peek(part))
-
-
-def _together(source: str | Path, format: str | None, limit: int) -> Iterator[tuple[AnyFormat, list[Part]]]:
+def _together(source: str | Path, format: HowToRead, limit: int) -> Iterator[tuple[AnyFormat, list[Part]]]:
     """Each part and its format, those that follow each other together where a dialogue may go on in the next one."""
 
     def key(pair: tuple[Part, AnyFormat]) -> tuple[str, str]:

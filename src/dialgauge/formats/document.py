@@ -19,6 +19,7 @@ _NAMES = re.compile(
                   | (?:sha\d+|md5)sums?(?:\.\w+)*
                   | _(?:success|started_\w+|committed_\w+)  # what Spark leaves beside the files it wrote
                   | [\w.-]+\.(?:md|rst|pdf|html?|sha\d+|md5|py|ipynb|sh|bib|png|svg)
+                  | .+\.map\.yaml
                   | slot_descriptions\.json  # sentences, in MultiWOZ, where its ontology has values
                 )$"""
 )

@@ -57,23 +57,8 @@ def is_frame(source: object) -> TypeGuard[AnyFrame]:
     return hasattr(type(source), "column_names") or hasattr(type(source), "columns")
 
 
-def are_turns(source: object) -> bool:
-    """Does it hold the turns of one dialogue: rows without ids, or a column by itself?"""
-    if not is_frame(source):
-        return hasattr(type(source), "to_list")
-    from dialgauge.formats.predictions.columns import Columns
-
-    held: Any = source
-    names = getattr(held, "column_names", None)
-    if names is None:
-        names = list(held.collect_schema()) if hasattr(held, "collect_schema") else held.columns
-    return not isinstance(names, Mapping) and not Columns.of([dict.fromkeys(map(str, names), "")]).dialogue
-
-
 def rows_of(source: Any) -> list[Any]:
-    """The rows of a frame, dataset or column as plain objects, without empty cells."""
-    if not is_frame(source):
-        return [_plain(value) for value in source.to_list()]
+    """The rows of a frame or dataset as plain objects, without empty cells."""
     return list(map(pruned, frame_rows(source)))
 
 

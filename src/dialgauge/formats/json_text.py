@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterable, Mapping
+from mmap import mmap
 from typing import IO, Any, TypeVar
 
 import msgspec
@@ -30,7 +31,7 @@ _TURN_PATH = re.compile(r"`\$(?:\.\w+)?\[(\d+)\]")
 
 def decode(
     decoder: msgspec.json.Decoder[T],
-    content: bytes | msgspec.Raw,
+    content: bytes | memoryview | mmap | msgspec.Raw,
     part: Part,
     *,
     line: int | None = None,

@@ -10,17 +10,12 @@ from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.formats.field_values import FieldValues
+    from dialgauge.formats.mapping import Reading
 
-#: What is noted of turns that a table with a row per slot has no row for.
-NO_ROWS = "turns without a row between turns with rows, read as empty states"
 #: What is noted of a prediction that no reading makes a state of.
 INVALID = "invalid outputs, scored as empty predictions"
-#: And of one that was understood in part: it may mean another state.
-PARTLY = "outputs that were not understood in whole"
 #: What is noted of steps of runs that are told beside these.
 INNER_RUNS = "runs inside of other runs left out"
-#: A gold state beside predictions.
-UNREAD_GOLD = "gold states in the file that cannot be read, left out"
 _MOST_PLACES = 20
 
 
@@ -40,13 +35,8 @@ class Notes:
         self.unplaced_verdicts = ""
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
-        #: What a reader made of a file whose layout it had to find out, in one line; and whether a name in it says that
-        #: its states are predicted, or that they are gold.
-        self.understood = ""
-        self.says_predicted = self.says_gold = False
-        #: What that line counts, over all files of a folder.
-        self.predicted_dialogues = 0
-        self.predicted_slots: set[tuple[str, str]] = set()
+        #: How a mapping, or the common names, read the file.
+        self.reading: Reading | None = None
         #: The number of the first turns in a file that numbers them one by one.
         self.numbered_from = 0
         #: What ConvLab-3's dialogues are called in the dataset that they are from, by their ids.

@@ -31,9 +31,9 @@ def plain_python(value: Any) -> Any:
         return {field.name: plain_python(getattr(value, field.name)) for field in fields(value)}
     if kind.__module__ == "numpy":
         return value.tolist()
-    from dialgauge.formats.frames import are_turns, is_frame, rows_of
+    from dialgauge.formats.frames import is_frame, rows_of
 
-    return rows_of(value) if is_frame(value) or are_turns(value) else value
+    return rows_of(value) if is_frame(value) else value
 
 
 def plain_key(key: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which formats there are, and which one a file is in: by name, or by looking at its beginning, never by guessing.
+"""Which formats there are, and which one a file is in: by name, by a mapping beside it, or by its beginning.
 
 Naming a format imports that one. To recognise a file, the table below says of each of our own what its files must
 begin with, so that only those that can fit are imported and asked. Formats of other packages are asked when none of
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from dialgauge import plugins
@@ -91,7 +92,7 @@ BUILT_IN = {
     "nested": BuiltIn("dialgauge.formats.predictions.state_files:Nested", "{{", ('"gt"|"pr"',), numbered=True),
     "otel": BuiltIn("dialgauge.formats.logs.otel:OtelSpans", "{|lines", ('"resourceSpans"',)),
     "parquet": BuiltIn("dialgauge.formats.parquet:ParquetDialogues", "text", ("PAR1",)),
-    "predictions": BuiltIn("dialgauge.formats.predictions.free_form:FreeForm", "anything else"),
+    "predictions": BuiltIn("dialgauge.formats.common_layouts:CommonPredictions", "anything else"),
     "schema": BuiltIn("dialgauge.formats.resource_files:SchemaFormat", "[{", ('"service_name"',)),
     "sgd": BuiltIn("dialgauge.formats.sgd:Sgd", "[{", ('"dialogue_id"', '"turns"', '"frames"')),
     "simpletod": BuiltIn("dialgauge.formats.predictions.state_files:SimpleTod", "{{", ('"generated_turn_belief"',)),
@@ -145,7 +146,11 @@ _KINDS = {dict: "an object", list: "a list", str: "a text", int: "a number", flo
 
 
 def format_named(name: str) -> AnyFormat:
-    """The format of that name, or an error with the nearest names."""
+    """The format of that name, or the one that a YAML file describes; an error with the nearest names."""
+    if name.endswith((".yaml", ".yml")):
+        from dialgauge.formats.mapping import load_mapping
+
+        return load_mapping(name)
     if name in BUILT_IN:
         return _own(name)
     return _made(name, _class(name))
@@ -222,9 +227,9 @@ def _attributes(made: AnyFormat) -> tuple[str, ...]:
 class UnknownFormat(DialgaugeError):
     """No format fits a file; ``damage`` is what is wrong with the whole."""
 
-    def __init__(self, damage: str, message: str, *, file: str, example: str) -> None:
+    def __init__(self, damage: str, message: str, *, file: str) -> None:
         self.damage = damage
-        super().__init__(message, file=file, example=example)
+        super().__init__(message, file=file)
 
 
 def recognise(part: Part) -> AnyFormat:
@@ -234,6 +239,8 @@ def recognise(part: Part) -> AnyFormat:
     """
     if is_document(part.stem):
         return _own("document")
+    if part.path is not None and (written := Path(f"{part.path}.map.yaml")).is_file():
+        return format_named(str(written))
     peek = Peek(part, _FIRST_LOOK)
     if len(peek.head) > _FIRST_LOOK // 2:  # there is more of it
         sentence = _matching_own(peek)
@@ -255,23 +262,46 @@ def recognise(part: Part) -> AnyFormat:
             file=part.name,
         )
     from dialgauge.formats.logs.log_signs import holds_results
-    from dialgauge.formats.predictions.advice import advice
-    from dialgauge.formats.predictions.free_form import json_problem, problem
 
     if holds_results(peek):
         return _own("messages")
-    obstacle = problem(peek)
-    if obstacle is None:
+    if not (reason := _misfit(peek, part)):
         return _own(LAST_RESORT)
-    seen, example = advice(peek, obstacle)
-    damage = json_problem(peek, part)
+    damage = _json_problem(peek, part)
     raise UnknownFormat(
         damage or _mistaken(peek),
-        f"no known format fits it{_why(peek)}{damage}{seen}; docs/formats.md lists them, --help says how to "
-        "name one" + "".join(f"; not tried: {reason}" for reason in untried),
+        f"no known layout fits{_why(peek)}{damage or f': {reason}'}; 'dialgauge data map {part.name}' proposes a "
+        "mapping, docs/formats.md lists the formats" + "".join(f"; not tried: {reason}" for reason in untried),
         file=part.name,
-        example=example,
     )
+
+
+def _misfit(peek: Peek, part: Part) -> str:
+    """Why the beginning of a file is in no common layout of predictions; empty where it is in one."""
+    from dialgauge.formats.common_layouts import common_mapping
+    from dialgauge.formats.predictions.states import Misfit
+    from dialgauge.formats.row_paths import beginning
+
+    try:
+        common_mapping(beginning(peek, part))
+    except Misfit as error:
+        return str(error)
+    except DialgaugeError as error:
+        return error.message
+    return ""
+
+
+def _json_problem(peek: Peek, part: Part) -> str:
+    """What is wrong with JSON, and where; empty where nothing is, or the look at it is too short."""
+    from dialgauge.formats.row_paths import content_of
+
+    if peek.head.lstrip()[:1] not in (b"{", b"[") or _mistaken(peek):
+        return ""
+    try:
+        content_of(part)
+    except DialgaugeError as error:
+        return f"; line {error.line}: {error.message}" if error.line else f"; {error.message}"
+    return ""
 
 
 def _of_rows(found: AnyFormat, part: Part) -> AnyFormat:

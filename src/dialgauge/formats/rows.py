@@ -9,9 +9,8 @@ without a speaker or a text beside them are predictions, read like other rows.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice, pairwise
+from itertools import groupby, pairwise
 from typing import Any, TypeAlias
 
 import msgspec
@@ -20,7 +19,7 @@ from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
-from dialgauge.formats.predictions.loose import NO_SLOT, NO_VALUE, Seen, loose_state
+from dialgauge.formats.predictions.states import Misfit, slots_of, state_of
 from dialgauge.formats.state_values import present
 from dialgauge.text import encodable, some_of
 
@@ -28,62 +27,33 @@ Row: TypeAlias = Mapping[str, Any]
 #: Gives the rows of a table, with the columns that are named, as often as it is called.
 Rows: TypeAlias = Callable[[Sequence[str]], Iterable[Row]]
 
-_IDS = ("dialogue", "dialogue_id", "id")
-_NUMBERS = ("turn", "turn_id", "turn_idx", "turn_index")
+_IDS = ("dialogue", "dialogue_id", "dial_id", "id")
+_NUMBERS = ("turn", "turn_id", "turn_idx")
 #: Other names that tables give to the fields of a turn.
 _NAMES = {
     "utterance": "text",
     **dict.fromkeys(("gold", "gold_state"), "state"),
-    **dict.fromkeys(("prediction", "pred", "predicted_state", "pred_state"), "predicted"),
+    **dict.fromkeys(("prediction", "pred"), "predicted"),
 }
 _SPEAKERS = {"usr": "user", "sys": "system", "assistant": "system", "agent": "system"}
 _OF_TURN = frozenset(Turn.__struct_fields__)
-#: Fields that tell dialogues from predicted states alone.
-_WORDS = frozenset(("speaker", "text", "judged"))
 OF_DIALOGUE = ("domains", "goal", "outcome")
 _READING_ERRORS = (msgspec.DecodeError, TypeError, ValueError, RecursionError)
 
 _DECODER = msgspec.json.Decoder(Dialogue)
-_LOOK_AT = 200
 
 
 def read_table(columns: Sequence[str], rows: Rows, file: str, notes: Notes) -> Iterator[Dialogue]:
-    """The dialogues of a table: as the data model has them or, where it has no such columns, predictions in any."""
-    from dialgauge.formats.predictions.dialogue_turns import NotUnderstood
-    from dialgauge.formats.predictions.free_form import refuse_repeated_columns
-    from dialgauge.formats.predictions.tolerant import read_predictions
+    """The dialogues of a table: as the data model has them or, without a speaker, predictions under common names."""
+    if not {"record", "turns", "speaker"}.isdisjoint(columns):
+        return RowsOfDialogues(columns, file, notes).read(rows)
+    from dialgauge.formats.common_layouts import read_common
 
+    held = [{name: "" if _absent(value) else pruned(value) for name, value in row.items()} for row in rows(columns)]
     try:
-        if not _is_free_form(columns, rows):
-            return RowsOfDialogues(columns, file, notes).read(rows)
-        refuse_repeated_columns(columns)
-        return iter(read_predictions([pruned(row) for row in rows(columns)], notes, frame=True))
-    except NotUnderstood as error:
-        raise DialgaugeError(f"predictions cannot be found in it; missing: {error.missing}", file=file) from error
-    except DialgaugeError as error:
-        raise error.at(file=file) from error
-
-
-def _is_free_form(columns: Sequence[str], rows: Rows) -> bool:
-    """Are there predictions in columns that the data model does not have, or states without the words of their turns?
-
-    What a corpus writes has the words. Beside them a second column of states is refused as in other rows.
-    """
-    fields = {_NAMES.get(name, name) for name in columns}
-    if fields & {"record", "turns"} or ("predicted" in columns and is_turn_table(columns)):
-        return False
-    from dialgauge.formats.predictions.columns import Columns, refuse_two_states
-    from dialgauge.formats.predictions.dialogue_turns import turn_number
-
-    sample = [pruned(row) for row in islice(rows(columns), _LOOK_AT)]
-    named = Columns.of([*sample, dict.fromkeys(columns)])
-    if fields & _WORDS and fields & {"state", "predicted", "judged"} and is_turn_table(columns):
-        if fields & {"predicted", "judged"}:
-            return False
-        refuse_two_states(sample, named)
-        return named.predicts_in(sample)
-    by_turn = sum(turn_number(name) is not None for name in columns) > 1
-    return bool(named.dialogue) and (named.has_states or bool(named.turns) or by_turn)
+        return read_common(held, file, notes)
+    except Misfit as error:
+        raise DialgaugeError(str(error), file=file, advice="give format=dialgauge.Mapping(...)") from None
 
 
 def is_turn_table(columns: Sequence[str]) -> bool:
@@ -98,7 +68,6 @@ class RowsOfDialogues:
         self._columns, self._place, self._notes = columns, file, notes
         self._id = next((name for name in _IDS if name in columns), "")
         self._number = next((name for name in _NUMBERS if name in columns), "")
-        notes.says_gold |= not {"gold", "gold_state"}.isdisjoint(columns)
         if not self._id or not (self._number or "record" in columns or "turns" in columns):
             raise self._unfit()
 
@@ -230,13 +199,9 @@ class RowsOfDialogues:
         turn["speaker"] = _speaker(turn.get("speaker", "user"))
         if "source" in turn:
             turn["source"] = _whole(turn["source"])
-        seen: Seen = Counter()
-        if "state" in turn:
-            turn["state"] = _gold_state(turn["state"], seen)
-        if "predicted" in turn:
-            turn["predicted"] = _native_state(turn["predicted"]) or loose_state(_of_map(turn["predicted"]), seen)
-        for what, count in (+seen).items():
-            self._notes.add_at(what, count, f"dialogue {dialogue}, turn {number}")
+        for side in ("state", "predicted"):
+            if side in turn:
+                turn[side] = _state(turn[side])
         return turn
 
 
@@ -332,23 +297,17 @@ def _native_state(value: Any) -> State | None:
     return {domain: slots for domain, slots in cleaned.items() if slots or not state[domain]}
 
 
-def _gold_state(value: Any, seen: Seen) -> State:
-    """A nested or flat state of gold; values are texts or numbers, or lists of acceptable ones."""
+def _state(value: Any) -> State:
+    """A state in the shape of the data model, as domains with slots, or as domain-slot with values."""
     native = _native_state(value)
     if native is not None:
         return native
-    flat = _of_map(value)
-    if not isinstance(flat, dict):
-        raise TypeError(f"a state is an object of domains with slots, or of domain-slot with values, not {value!r:.60}")
-    for key, inner in flat.items():
-        if not isinstance(inner, dict) and "-" not in str(key):
-            raise ValueError(f"'{key}' is neither a domain with slots nor of the form domain-slot")
-    inside: Seen = Counter()
-    state = loose_state({"state": flat}, inside)
-    if inside[NO_VALUE] or inside[NO_SLOT]:
-        raise ValueError(f"a value of the state is neither a text nor a list of texts: {value!r:.80}")
-    seen.update(inside)
-    return state
+    held = _of_map(value)
+    nested = isinstance(held, dict) and any(isinstance(inner, dict) for inner in held.values())
+    try:
+        return state_of(slots_of(held, ("nested" if nested else "flat",)))[0]
+    except Misfit as error:
+        raise ValueError(str(error)) from None
 
 
 def _of_map(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import mmap
 import os
 import stat
 import sys
@@ -51,6 +52,8 @@ INSPECT_MEMBER = "_journal/start.json"
 _SMALL, _SMALL_UNPACKED = 1 << 22, 1 << 25
 
 
+#: Bytes from which on a file is mapped into memory.
+_MAPPED = 1 << 20
 #: Bytes beyond which a file is large, and how much dialogues grow when they are unpacked.
 LARGE = 64 << 20
 _UNPACKED = 8
@@ -59,8 +62,10 @@ _UNPACKED = 8
 class Part:
     """One file of a source: a name to show, and its bytes, unpacked."""
 
-    def __init__(self, name: str, opener: Callable[[], IO[bytes]], limit: int) -> None:
+    def __init__(self, name: str, opener: Callable[[], IO[bytes]], limit: int, path: Path | None = None) -> None:
         self.name = name
+        #: The file on disk, where the part is all of one.
+        self.path = path
         self._opener = opener
         #: To how many bytes it may grow when it is unpacked.
         self.limit = limit
@@ -100,6 +105,18 @@ class Part:
         content = content.removeprefix(b"\xef\xbb\xbf")
         if not content or content.isspace():
             raise DialgaugeError("the file is empty", file=self.name)
+        _check_utf8(content, self.name)
+        return content
+
+    def buffer(self) -> bytes | mmap.mmap:
+        """All bytes as :meth:`read` gives them; a large plain file is mapped, and takes no memory of its own."""
+        if self.path is None or (size := self.path.stat().st_size) < _MAPPED:
+            return self.read()
+        with reading_errors(self.name), self.path.open("rb") as file:
+            start = file.read(HEAD)
+            if is_packed(start) or start.startswith(b"\xef\xbb\xbf") or not size:
+                return self.read()
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         _check_utf8(content, self.name)
         return content
 
@@ -169,16 +186,16 @@ def decode_utf8(content: bytes, name: str, line: int | None = None) -> str:
         ) from error
 
 
-def _check_utf8(content: bytes, name: str) -> None:
+def _check_utf8(content: bytes | mmap.mmap, name: str) -> None:
     """Typed decoders skip fields that nobody asked for without looking at their bytes; so this looks at all."""
-    if content.isascii():
+    if isinstance(content, bytes) and content.isascii():
         return
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         for start in range(0, len(content), CHUNK):
             decoder.decode(content[start : start + CHUNK], final=start + CHUNK >= len(content))
     except UnicodeDecodeError:
-        decode_utf8(content, name)
+        decode_utf8(bytes(content), name)
 
 
 def is_empty_json(source: str | Path) -> bool:
@@ -250,14 +267,14 @@ def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
         if stat.S_ISFIFO(path.stat().st_mode):  # a pipe, such as bash's <(command), gives its bytes only once
             with path.open("rb") as pipe:
                 opener = kept(pipe)
-    return _archive_or_file(name, opener, limit)
+    return _archive_or_file(name, opener, limit, path)
 
 
 def _open(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
+def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int, path: Path | None = None) -> list[Part]:
     """The members of a zip or tar archive (plain or gzipped) as parts, or the file itself as the only one."""
     with reading_errors(name), opener() as raw:
         start = raw.read(HEAD)
@@ -268,7 +285,7 @@ def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> 
             packed, size = is_packed(start), size_of(raw)
             plain = unzipped(raw, start) if packed else raw
             if not _is_tar(plain):
-                return [Part(name, opener, limit)]
+                return [Part(name, opener, limit, path)]
             plain.seek(0)
             parts = _tar_parts(name, plain, sensible_limit(limit, size), None if packed else size)
     if not parts:

@@ -308,7 +308,7 @@ def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
         "no turn has a state, so there is nothing to score as tracking; response files of policy models have none; "
         "where the replies are states, write a line for each turn of the user",
         file=name,
-        example=formats.states_example(dialogues[0]) if dialogues else "",
+        example=formats.example_rows(dialogues[0].id) if dialogues else "",
     )
 
 

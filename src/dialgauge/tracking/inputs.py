@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -42,8 +41,6 @@ _WHAT = "predictions are files, frames, datasets, dialogues or states by dialogu
 
 #: What is surely no frame.
 _AT_A_GLANCE = (dict, list, tuple, str)
-#: Of what predictions of one system by dialogue or turn are made.
-_IN_MEMORY = (*_AT_A_GLANCE, defaultdict, OrderedDict, set, frozenset)
 #: In place of a gold file: each prediction file brings its own gold.
 SELF = "self"
 
@@ -87,23 +84,25 @@ class FileReading(Struct, frozen=True, kw_only=True):
 
     #: What had to be read as something else, such as invalid outputs of a language model.
     remarks: tuple[Remark, ...] = ()
-    #: What was made of a file whose layout had to be found out, and whether it says that its states are predicted, or
-    #: gold.
-    understood: str = ""
-    says_predicted: bool = False
-    says_gold: bool = False
+    #: How a mapping, or the common names, read the file, and whether its states are those of the side it is given as.
+    read_as: str = ""
+    either_side: bool = False
+    #: The file of the mapping that read it, and its checksum.
+    mapping: str = ""
+    mapping_sha256: str = ""
     #: The number that the file gives to what was read as its first turns.
     numbered_from: int = 0
     #: What ConvLab-3's dialogues are called in the dataset that they are from, by their ids.
     original_ids: dict[str, str] = {}
 
     @classmethod
-    def of(cls, notes: Notes) -> FileReading:
+    def of(cls, notes: Notes, *, gold: bool = False) -> FileReading:
         return cls(
             remarks=tuple(Remark(what, notes.counts[what], places) for what, places in notes.places.items()),
-            understood=notes.understood,
-            says_predicted=notes.says_predicted,
-            says_gold=notes.says_gold,
+            read_as=notes.reading.line(gold=gold) if notes.reading else "",
+            either_side=notes.reading is not None and notes.reading.either_side,
+            mapping=notes.reading.source if notes.reading else "",
+            mapping_sha256=notes.reading.sha256 if notes.reading else "",
             numbered_from=notes.numbered_from,
             original_ids=notes.original_ids,
         )
@@ -115,17 +114,17 @@ class FileReading(Struct, frozen=True, kw_only=True):
             known = remarks.get(remark.what, Remark(remark.what, 0, []))
             places = [*known.places, *remark.places][:_PLACES]
             remarks[remark.what] = Remark(remark.what, known.count + remark.count, places)
-        understood = [part.understood for part in parts if part.understood]
+        read_as = [part.read_as for part in parts if part.read_as]
         others = f" (the first of {counted(len(parts), 'file')})" if len(parts) > 1 else ""
         return replace(
             joined([replace(part, remarks=()) for part in parts]),
             remarks=tuple(remarks.values()),
-            understood=f"{understood[0]}{others}" if understood else "",
+            read_as=f"{read_as[0]}{others}" if read_as else "",
             numbered_from=max(part.numbered_from for part in parts),
         )
 
     def notes(self) -> list[Note]:
-        return [Note("understood", f"read as {self.understood}")] if self.understood else []
+        return [Note("read_as", f"read as: {self.read_as}")] if self.read_as else []
 
 
 class SystemInput(FileReading, frozen=True, eq=False):
@@ -149,8 +148,8 @@ class SystemInput(FileReading, frozen=True, eq=False):
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
         turns = user_turns(self.dialogues)
         kind = f"{self.format}, " if self.format else ""
-        if self.understood:
-            return f"{self.name}: read as {self.understood}; {counted(turns, 'user turn')}"
+        if self.read_as:
+            return f"{self.name}: read as: {self.read_as}; {counted(turns, 'user turn')}"
         return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {counted(turns, 'user turn')}"
 
 
@@ -186,28 +185,22 @@ def _of_plain(source: Any, name: str) -> SystemInput:
     """Dictionaries and lists: states by dialogue as they are, everything else as files of the same content are read."""
     if not (isinstance(source, Mapping) and _are_states(source)):
         return _of_corpus(read(source), name, "")
-    try:
-        gold = name == "gold"
-        return SystemInput(name, [states_dialogue(str(key), states, gold=gold) for key, states in source.items()])
-    except DialgaugeError as error:
-        try:
-            return _of_corpus(read(source), name, "")
-        except DialgaugeError:
-            raise error from None
+    gold = name == "gold"
+    return SystemInput(name, [states_dialogue(str(key), states, gold=gold) for key, states in source.items()])
 
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
     ontology = next((resource.ontology for resource in corpus.resources if resource.ontology is not None), None)
-    reading = FileReading.of(corpus.notes)
+    reading = FileReading.of(corpus.notes, gold=name == "gold")
     dialogues: Sequence[Dialogue] = corpus.dialogues
-    if name == "gold" and reading.understood and not reading.says_predicted:
+    if name == "gold" and reading.either_side:
         dialogues = [_as_gold(dialogue) for dialogue in dialogues]
     facts = structs.asdict(reading)
     return SystemInput(name, dialogues, corpus.format, path, corpus.kind, ontology, corpus.fields, **facts)
 
 
 def _as_gold(dialogue: Dialogue) -> Dialogue:
-    """States of a file that says neither gold nor predicted, in gold's place."""
+    """Plain states of a file that is given as gold."""
     turns = (turn if turn.state is not None else replace(turn, state=turn.predicted) for turn in dialogue.turns)
     return replace(dialogue, turns=tuple(replace(turn, predicted=None) for turn in turns))
 
@@ -256,29 +249,15 @@ def how_many(sources: object) -> int:
 
 
 def _is_one_system(sources: Mapping[Any, Any]) -> bool:
-    """Are these predictions by dialogue, or by turn, and not systems by name?"""
-    if _are_states(sources) or _are_frames(sources):
-        return True
-    values = list(sources.values())
-    if any(_are_rows(name, value) for name, value in sources.items()):
-        return False
-    if not all(type(value) in _IN_MEMORY for value in values):
-        return False
-    if any(isinstance(value, dict) and (_are_states(value) or _are_frames(value)) for value in values):
-        return False
-    if len(values) == 1 and isinstance(values[0], dict) and not _are_rows("", values):
-        inner = formats.unwrapped(values[0])
-        if _is_one_system(values[0]) or (isinstance(inner, dict) and _is_one_system(inner)):
-            return False
-    if any(isinstance(element, Dialogue) for value in values if isinstance(value, list | tuple) for element in value):
-        return False
-    if any(isinstance(value, str) for value in values) and not all(isinstance(key, tuple) for key in sources):
-        return False  # files by name
-    try:
-        read(sources)
-    except DialgaugeError:
-        return False
-    return True
+    """True for states by dialogue, in lists or by the number of the turn; False for systems by name."""
+    return bool(sources) and (all(map(_is_numbered, sources.values())) or _are_states(sources))
+
+
+def _is_numbered(turns: object) -> bool:
+    """True for the states of a dialogue by the number of the turn."""
+    return isinstance(turns, Mapping) and all(
+        str(turn).isdigit() and isinstance(state, Mapping) for turn, state in turns.items()
+    )
 
 
 def _are_states(sources: Mapping[Any, Any]) -> bool:
@@ -290,15 +269,6 @@ def _are_states(sources: Mapping[Any, Any]) -> bool:
         and not _are_rows(name, value)
         for name, value in filled.items()
     )
-
-
-def _are_frames(sources: Mapping[Any, Any]) -> bool:
-    """Are these frames of the turns of one dialogue each, by its id?"""
-    if not sources or any(type(value) in _AT_A_GLANCE for value in sources.values()):
-        return False
-    from dialgauge.formats import are_turns
-
-    return all(map(are_turns, sources.values())) and any(map(str.isdigit, "".join(map(str, sources))))
 
 
 def _are_rows(name: object, value: object) -> bool:

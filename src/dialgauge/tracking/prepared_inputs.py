@@ -52,7 +52,17 @@ def prepare_inputs(
         gold_name=(gold.path or gold.name) if gold else "gold",
         remarks={system.name: [*system.remarks, *blank_remarks(system.dialogues)] for system in systems},
         files={
-            system.name: [*reference, *([(_role(system, gold), system.path)] if system.path else [])]
+            system.name: [
+                *reference,
+                *([(_role(system, gold), system.path)] if system.path else []),
+                *(("mapping", each.mapping) for each in (gold, system) if each is not None and each.mapping),
+            ]
+            for system in systems
+        },
+        mappings={
+            system.name: "+".join(
+                each.mapping_sha256[:12] for each in (gold, system) if each is not None and each.mapping_sha256
+            )
             for system in systems
         },
     )
@@ -99,9 +109,10 @@ class System(Struct, frozen=True, eq=False):
 class PreparedInputs:
     """Systems and their gold. Without a gold input, each system must bring its own gold or be a flags file.
 
-    ``files`` are the files each system was read from, with their roles, and ``remarks`` what reading them showed, for
-    the record. ``partial``: these are some dialogues of more, so that none of them need be scored. Files of one-domain
-    predictions are told by looking at all of their dialogues; what has only some of them cannot tell.
+    ``files`` are the files each system was read from, with their roles, ``mappings`` the checksums of what read them,
+    and ``remarks`` what reading them showed, for the record. ``partial``: these are some dialogues of more, so that
+    none of them need be scored. Files of one-domain predictions are told by looking at all of their dialogues; what
+    has only some of them cannot tell.
     """
 
     def __init__(
@@ -115,6 +126,7 @@ class PreparedInputs:
         gold_name: str = "gold",
         files: Mapping[str, Sequence[tuple[str, str]]] | None = None,
         remarks: Mapping[str, Sequence[Remark]] | None = None,
+        mappings: Mapping[str, str] | None = None,
         partial: bool = False,
     ) -> None:
         if not systems:
@@ -123,6 +135,7 @@ class PreparedInputs:
         self.policy: Policy = coverage
         self.excluded = sorted(exclude)
         self.files, self.remarks = files or {}, remarks or {}
+        self._mappings = mappings or {}
         #: What to say of a system under a profile, by its name and the profile's label.
         self.notes: dict[tuple[str, str], list[Note]] = {}
         self._ontology = ontology
@@ -169,6 +182,8 @@ class PreparedInputs:
         source = gold if gold is not None else dialogues
         corpus = self._gold if self._gold is not None and self._gold.dialogues is source else GoldDialogues(source)
         roles = roles_text(kind, gold=own is not None, own=brings_gold)
+        if mapping := self._mappings.get(name):
+            roles = f"{roles},MAP={mapping}"
         return System(name, dialogues, corpus, predicted, own, aligned, roles)
 
     def comparison(self, system: str, profile: Profile) -> StateComparison:

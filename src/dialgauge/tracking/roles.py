@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import carries, format_named
+from dialgauge.formats import carries
 from dialgauge.tracking.encode import Kind
 from dialgauge.tracking.inputs import SELF, SystemInput
 
@@ -61,14 +61,11 @@ def _require_gold(gold: SystemInput, systems: Sequence[SystemInput]) -> None:
 
 
 def _require_predictions(system: SystemInput, gold: SystemInput | None, systems: Sequence[SystemInput]) -> None:
-    if _predicts(system) or not carries(system.dialogues, "state") or not (system.path or system.says_gold):
+    if _predicts(system) or not carries(system.dialogues, "state") or not (system.path or system.read_as):
         return
     if gold is None:
-        what = "one state per turn" if not system.says_gold and _may_predict(system) else "gold states"
+        what = "one state per turn" if _may_predict(system) else "gold states"
         raise DialgaugeError(f"it has {what} but no predictions; name both files: GOLD PRED...", file=_name(system))
-    if system.says_gold:
-        message = "it has gold states but no predictions (a column of predicted states is called 'prediction')"
-        raise _refused(system, message, "PRED", gold, systems)
     if not _may_predict(system):
         message = (
             f"it has gold states but no predictions (if a system predicted these states, make predictions of this "
@@ -86,8 +83,7 @@ def _may_predict(system: SystemInput) -> bool:
     """Are plain states of this format predictions? In SGD's shape they are, and in plugins without a field for them."""
     if system.format in _SAME_SHAPE:
         return True
-    fields: frozenset[str] = getattr(format_named(system.format), "fields", frozenset())
-    return system.kind == "predictions" and not {"predicted", "judged"} & fields
+    return system.kind == "predictions" and not {"predicted", "judged"} & system.fields
 
 
 def _predicts(system: SystemInput) -> bool:

@@ -486,7 +486,7 @@ def test_words_of_dialogue_data_are_read_beside_an_outcome(beside: dict[str, Any
     assert [said(dialogue) for dialogue in corpus] == [[("user", "hi"), ("system", "hello")]]
     assert corpus[0].outcome is not None and corpus[0].outcome.success is True
     path.write_bytes(json.dumps([beside]).encode())
-    with pytest.raises(DialgaugeError, match=r"no known format fits it|does not have the expected shape"):
+    with pytest.raises(DialgaugeError, match=r"no known layout fits|does not have the expected shape"):
         read(path)
 
 

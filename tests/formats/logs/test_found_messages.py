@@ -165,7 +165,7 @@ def test_rows_are_told_apart_by_task_and_trial_or_refused(tmp_path: Path) -> Non
         with pytest.raises(DialgaugeError, match=r"line 4: messages of the task begin anew: .* 'trial'"):
             read(path)
     path.write_text("role,content\nuser,hi\nassistant,hello\n")
-    with pytest.raises(DialgaugeError, match="no known format fits it"):
+    with pytest.raises(DialgaugeError, match="no known layout fits"):
         read(path)
 
 
@@ -212,7 +212,7 @@ def test_a_table_may_have_a_conversation_in_each_row(tmp_path: Path) -> None:
 def test_what_has_no_messages_that_are_known_is_refused(record: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({"task_id": "t", **record}))
-    with pytest.raises(DialgaugeError, match="no known format fits it"):
+    with pytest.raises(DialgaugeError, match="no known layout fits"):
         read(path)
 
 
@@ -282,7 +282,7 @@ def test_spans_in_a_table_are_no_predictions(tmp_path: Path) -> None:
     rows = "".join(f"s{n},t,c,gpt,hi {n},1.0\n" for n in range(3))
     columns = "context.span_id,context.trace_id,attributes.session.id,attributes.llm.model,attributes.tool.name"
     path.write_text(f"{columns},eval.Correctness.score\n{rows}")
-    with pytest.raises(DialgaugeError, match="no known format fits it"):
+    with pytest.raises(DialgaugeError, match="no known layout fits"):
         read(path)
 
 

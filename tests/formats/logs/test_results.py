@@ -295,7 +295,7 @@ def test_predictions_with_scores_stay_predictions(content: str, tmp_path: Path) 
 def test_rows_of_turns_are_no_results(tmp_path: Path) -> None:
     record = {"dialogue_id": "a", "turn_id": 0, "parsed": {"hotel-area": "north"}, "correct": True}
     (tmp_path / "p.jsonl").write_text(json.dumps(record))
-    with pytest.raises(DialgaugeError, match="no known format fits it"):
+    with pytest.raises(DialgaugeError, match="no known layout fits"):
         read(tmp_path / "p.jsonl")
 
 

@@ -230,8 +230,8 @@ class Group:
             return False
         for what, count in notes.counts.items():
             self.notes[what] = self.notes.get(what, 0) + count
-        if notes.understood:
-            self.notes[f"read as {notes.understood}"] = 1
+        if notes.reading is not None:
+            self.notes[f"read as: {notes.reading.line()}"] = 1
         if notes.lost.count:
             self.tally.findings.merge(notes.lost)
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from io import BytesIO
 from itertools import chain, islice
 from typing import Any
 
@@ -190,27 +191,25 @@ def _is_spoken(first: FoundConversation) -> bool:
 
 def _are_states(first: FoundConversation) -> bool:
     """Does a model answer messages with dialogue states, of which one is not empty?"""
-    from dialgauge.formats.predictions.dialogue_turns import answered_states
-
-    answers = answered_states(list(first.messages))
-    return not says_outcome(first.record) and any('":' in answer for answer in answers)
+    return False
 
 
 def _is_turn(given: Mapping[str, Any]) -> bool:
     """Is it one turn, with the messages to a model that answers with an object?"""
-    from dialgauge.formats.predictions.records import is_object, last_answer
-
-    numbered = any(plain_key(key).startswith("turn") for key in given)
-    return numbered and not says_outcome(given) and is_object(last_answer(given.get("messages")))
+    return False
 
 
 def _answers_with_state(response: Any) -> bool:
-    from dialgauge.formats.predictions.model_answers import answers_with_state
-
-    return answers_with_state(response)
+    return False
 
 
 def _are_predictions(peek: Peek) -> bool:
-    from dialgauge.formats.predictions.free_form import problem
+    from dialgauge.formats.common_layouts import common_mapping
+    from dialgauge.formats.predictions.states import Misfit
+    from dialgauge.formats.row_paths import beginning
 
-    return problem(peek) is None
+    try:
+        common_mapping(beginning(peek, Part(peek.stem, lambda: BytesIO(peek.head), len(peek.head) + 1)))
+    except Misfit:
+        return False
+    return True

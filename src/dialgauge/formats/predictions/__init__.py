@@ -11,8 +11,7 @@ if TYPE_CHECKING:
         hyphenated as hyphenated,
         hyphenated_slot as hyphenated_slot,
     )
-    from dialgauge.formats.predictions.loose import answer_in as answer_in, loose_state as loose_state
-    from dialgauge.formats.predictions.written_states import StateReader as StateReader
+    from dialgauge.formats.predictions.loose import loose_state as loose_state
 
 
 if not TYPE_CHECKING:

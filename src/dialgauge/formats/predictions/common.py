@@ -26,19 +26,10 @@ from dialgauge.formats.state_values import present
 
 #: A user turn that the file does not have.
 HOLE = Turn(speaker="user")
-#: What makes one file of a folder with a file for each turn, whether dialogues have folders or not.
-OF_FILES = (
-    "json.dump({'_'.join(file.relative_to('FOLDER').with_suffix('').parts): json.loads(file.read_text()) for file in "
-    "pathlib.Path('FOLDER').rglob('*.json')}, open('predictions.json', 'w'))"
-)
 #: A turn number beyond this is a mistake, not a long dialogue with holes.
 MOST_TURNS = 10_000
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
-#: Names of what says beside a value whether it is meant, without case and punctuation.
-_GATES = frozenset(
-    "gate gating slotgate active isactive present mentioned predicted deleted removed negated op operation".split()  # noqa: SIM905
-)
 _LOOK_AT = 20
 _COUNTING = [str(number) for number in range(100)]
 
@@ -161,17 +152,6 @@ def example_rows(dialogue: str = "", slots: Mapping[str, str] | None = None, *, 
         {"dialogue_id": dialogue[:40] or "dialogue-1", "turn": turn, name: each} for turn, each in enumerate(states)
     )
     return "\n".join(msgspec.json.encode(row).decode() for row in rows)
-
-
-def refuse_gates(names: Iterable[object]) -> None:
-    """An error where a name beside values says whether they are meant, which is not read."""
-    for name in names:
-        if re.sub("[^a-z]", "", str(name).lower()) in _GATES:
-            raise DialgaugeError(
-                f"'{str(name)[:40]}' stands beside values and may say which of them are meant: write those alone, "
-                "without it",
-                example=example_rows(),
-            )
 
 
 class Position(Protocol):

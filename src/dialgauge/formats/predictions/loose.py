@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.json_text import decode, python_literal
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.located import NOTHING
-from dialgauge.formats.notes import INVALID, PARTLY, Notes
+from dialgauge.formats.notes import INVALID, Notes
+from dialgauge.formats.predictions.states import Misfit, open_answer
 from dialgauge.formats.source import Part
 from dialgauge.formats.state_values import present_text
 
@@ -27,35 +28,12 @@ NULL = "null values read as absent"
 NUMBER = "numbers read as texts"
 TRUTH = "booleans read as the texts true and false"
 NO_VALUE = "objects and lists in place of a value, kept as wrong values"
-RAN_ON = "outputs that go on with the next turn, cut off there"
 NO_SLOT = "values without a slot, kept as wrong values"
 
 #: Where a value stands that has a domain and no slot.
 NO_NAME = "(no slot)"
 #: What models like to put around a state.
 _WRAPPERS = frozenset({"state", "belief_state", "dialogue_state", "predicted_state"})
-#: Longer answers are no states, and in one of them no more than so many beginnings are tried.
-MOST_TEXT = 50_000
-_MOST_STARTS = 50
-_MOST_LITERALS = 5
-#: A text that begins with a state or says that one follows, with an object, and where the next turn begins.
-_STATE_FIRST = re.compile(
-    r"\s{0,9}(?:(?:<\|\w{1,40}\|>|</?s>|assistant\b)\s{0,9}){0,4}"
-    r"(?:[\w ]{0,40}(?:state|answer|output|prediction)\s?:\s{0,9})?"
-    r"(?:\[(?!INST)|[{(]|```|\w{1,40}[-._]\w[\w ]{0,40}[=:])",
-    re.IGNORECASE,
-)
-_OBJECT_FIRST = re.compile(r"\s{0,9}(?:```\w{0,20}\s{0,9})?\{")
-_CORRECTION = re.compile(
-    r"\b(?:wait|actually|instead|rather|oops|mistake|better|correct\w*|final\w*|fix\w*|reflect\w*|revis\w*|updat\w*)\b",
-    re.IGNORECASE,
-)
-_NEXT_TURN = re.compile(
-    r"\n[\s*#>]{0,9}(?:user|usr|human|customer|question|input|instruction|dialogue|context|turn)[ 0-9*]{0,9}:"
-    r"|<\|(?:im_start|start_header_id)\|>\s{0,9}user|<\|user\|>|<start_of_turn>user|\[INST\]",
-    re.IGNORECASE,
-)
-
 Seen: TypeAlias = Counter[str]
 
 
@@ -160,18 +138,17 @@ def loose_state(value: Any, seen: Seen, text: Callable[[str], Values] = present_
     >>> loose_state({"hotel-stars": 4, "hotel": {"area": None}}, seen), dict(seen)
     ({'hotel': {'stars': ('4',)}}, {'numbers read as texts': 1, 'null values read as absent': 1})
     """
-    written, sure = value, True
+    written = value
     if isinstance(value, str):
-        answer = answer_before(value)
-        seen[RAN_ON] += answer != value
-        written, sure = answer_in(answer)
+        try:
+            written = open_answer(value)
+        except Misfit:
+            written = None
     if isinstance(written, dict) and len(written) == 1 and not _WRAPPERS.isdisjoint(written):
         [written] = written.values()
     if not isinstance(written, dict):
         seen[INVALID] += 1
         return {}
-    if not sure:
-        seen[PARTLY] += 1
     state: State = {}
     for key, content in written.items():
         domain, hyphen, slot = str(key).partition("-")
@@ -212,62 +189,3 @@ def loose_value(value: Any, seen: Seen, text: Callable[[str], Values] = present_
         return tuple(name for item in value for name in loose_value(item, seen, text))
     seen[NO_VALUE] += 1
     return (" ".join(re.sub(r"[\[\]{}]", " ", str(value)[:200]).split()) or NO_NAME,)
-
-
-def answer_before(text: str) -> str:
-    """A model's answer up to where it goes on with the next turn itself, if it begins with a state.
-
-    >>> answer_before("State: hotel-area=north\\nUser: thanks\\nState: hotel-area=south")
-    'State: hotel-area=north'
-    """
-    next_turn = _NEXT_TURN.search(text) if _STATE_FIRST.match(text) else None
-    return text[: next_turn.start()] if next_turn else text
-
-
-def is_next_turn(text: str) -> bool:
-    """Does it begin with what the user says next?"""
-    return _NEXT_TURN.match(f"\n{text.lstrip()}") is not None
-
-
-def answer_in(
-    text: str, is_state: Callable[[dict[Any, Any]], bool] = lambda _: True
-) -> tuple[dict[Any, Any] | None, bool]:
-    """The last object in a model's answer that may be a state, and whether it is surely the one that was meant.
-
-    It is not where braces are left open, as in a text that was cut off, or where the answer begins with another state
-    and no word says that the last corrects it.
-
-    >>> answer_in('Sure! ```json\\n{"hotel": {"area": "north"}}\\n``` Anything else?')
-    ({'hotel': {'area': 'north'}}, True)
-    """
-    if len(text) > MOST_TEXT or "{" not in text:
-        return None, False
-    objects = list(_json_objects(text))
-    last = objects[0] if objects else None
-    for written in objects:
-        last = written if is_state(written) or not is_state(last or {}) else last
-    changed = bool(objects) and _OBJECT_FIRST.match(text) is not None and is_state(objects[0]) and objects[0] != last
-    sure = text.count("{") == text.count("}") and not (changed and not _CORRECTION.search(text))
-    return last or _python_literal(text) or last, sure
-
-
-def _json_objects(text: str) -> Iterator[dict[Any, Any]]:
-    from json import JSONDecoder
-
-    decoder, offset = JSONDecoder(), 0
-    for _ in range(_MOST_STARTS):
-        offset = text.find("{", offset)
-        if offset < 0:
-            break
-        try:
-            written, offset = decoder.raw_decode(text, offset)
-        except (ValueError, RecursionError):
-            offset += 1
-            continue
-        yield written
-
-
-def _python_literal(text: str) -> dict[Any, Any] | None:
-    starts = [index for index, letter in enumerate(text) if letter == "{"][:_MOST_LITERALS]
-    values = (python_literal(text[start : text.rfind("}") + 1]) for start in starts)
-    return next((value for value in values if isinstance(value, dict)), None)

@@ -1,0 +1,284 @@
+"""Rows of a file by a path such as ``results.{dialogue}.turns[]``, and values inside a row.
+
+``name`` or ``"name"`` is a key, ``{x}`` binds every key of an object, ``[]`` is every element of a list, ``[{x}]``
+binds its index, ``[0]`` is one element. Inside a row, ``^name`` stands in the object around it, ``{x}`` is what the
+path bound, ``$file`` the name of the file, and the empty path the row itself.
+
+JSON stays undecoded (:class:`msgspec.Raw`) until a row is asked for, so that a file of any size takes one path.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from mmap import mmap
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import Raw, Struct
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.json_text import decode
+from dialgauge.formats.located import KeyLocation, as_key
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.predictions.states import Misfit, require_single_keys, shown
+from dialgauge.formats.source import HEAD_BYTES, Part
+
+Step: TypeAlias = tuple[str, Any]
+
+_STEP = re.compile(r'"(?P<quoted>[^"]+)"|(?P<key>[^.\[\]{}"^]+)|\{(?P<bind>\w+)\}|\[(?P<index>\d*|\{\w+\})\]')
+_ANY = msgspec.json.Decoder()
+_RAW = msgspec.json.Decoder(Raw)
+_ELEMENTS = msgspec.json.Decoder(list[Raw])
+_MEMBERS = msgspec.json.Decoder(dict[KeyLocation, Raw], dec_hook=as_key)
+_DELIMITERS = ",;\t|"
+_KINDS = {b"{": "an object", b"[": "a list", b'"': "a text"}
+
+
+@lru_cache(maxsize=256)
+def steps(path: str) -> tuple[Step, ...]:
+    """The steps of a path; :class:`Misfit` where it is none."""
+    found: list[Step] = []
+    at = 0
+    while at < len(path):
+        dot = path[at] == "."
+        token = _STEP.match(path, at + dot)
+        if token is None or (dot and not found) or (not dot and found and path[at] not in "["):
+            raise Misfit(f"'{path}' is not a path such as results.{{dialogue}}.turns[]")
+        if token["index"] is not None:
+            index = token["index"]
+            found.append(("at", int(index)) if index.isdigit() else ("each", index.strip("{}")))
+        elif token["bind"]:
+            found.append(("bind", token["bind"]))
+        else:
+            found.append(("key", token["quoted"] or token["key"].strip()))
+        at = token.end()
+    return tuple(found)
+
+
+def quoted(key: str) -> str:
+    """A key as a path has it."""
+    return key if re.fullmatch(r"[^.\[\]{}\"^$\s](?:[^.\[\]{}\"^]*[^.\[\]{}\"^\s])?", key) else f'"{key}"'
+
+
+class Row(Struct, gc=False):
+    """One row of a file: its content, what its path bound, and the objects around it, the nearest last."""
+
+    content: Any
+    bound: dict[str, Any]
+    above: tuple[dict[str, Any], ...]
+    number: int
+    file: str
+
+    @property
+    def value(self) -> Any:
+        """The decoded content."""
+        return decoded(self.content)
+
+    def require_single_keys(self) -> None:
+        """:class:`Misfit` where an object has a key twice, of which a JSON parser keeps the later in silence."""
+        if isinstance(self.content, Raw):
+            require_single_keys(bytes(self.content), self.value)
+
+    def get(self, path: str) -> Any:
+        """The value at a path; :class:`Misfit` where there is none."""
+        if path == "$file":
+            return self.file
+        if path.startswith("{") and path.endswith("}"):
+            if path[1:-1] not in self.bound:
+                raise Misfit(f"{path} is bound by no part of 'rows'")
+            return self.bound[path[1:-1]]
+        up = len(path) - len(path.lstrip("^"))
+        if up > len(self.above):
+            raise Misfit(f"there is no object {'around' if up == 1 else 'so far around'} the row for '{path}'")
+        return inside(self.above[-up] if up else self.value, path[up:])
+
+
+def decoded(content: Any) -> Any:
+    """What undecoded JSON says."""
+    if not isinstance(content, Raw):
+        return content
+    try:
+        return _ANY.decode(content)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Misfit(
+            f"{shown(bytes(memoryview(content)[:60]).decode('utf-8', 'replace'))} is not valid JSON ({error})"
+        ) from None
+
+
+def inside(value: Any, path: str) -> Any:
+    """The value at a path inside another, null where null stands on the way; :class:`Misfit` where there is none."""
+    if isinstance(value, dict) and path in value:  # a name with dots or brackets
+        return decoded(value[path])
+    for kind, name in steps(path):
+        if value is None:
+            return None
+        if kind == "key" and isinstance(value, dict):
+            if name not in value:
+                near = difflib.get_close_matches(name, map(str, value), 1, 0.5)
+                hint = f" Did you mean '{path[: len(path) - len(name)]}{near[0]}'?" if near else ""
+                known = ", ".join(map(str, list(value)[:8])) or "nothing"
+                raise Misfit(f"'{path}' is missing; there is {known}.{hint}")
+            value = value[name]
+        elif kind == "at" and isinstance(value, list | tuple):
+            if name >= len(value):
+                raise Misfit(f"'{path}' is missing; the list has {len(value)} elements")
+            value = value[name]
+        else:
+            raise Misfit(f"'{path}' is missing; {shown(value)} has no such part")
+        value = decoded(value)
+    return value
+
+
+def rows(content: Any, path: str, file: str = "") -> Iterator[Row]:
+    """The rows of a file's content."""
+    numbers = iter(range(1 << 62))
+
+    def walk(held: Any, at: int, bound: dict[str, Any], above: tuple[dict[str, Any], ...]) -> Iterator[Row]:
+        if at == len(todo):
+            yield Row(held, bound, above, next(numbers), file)
+            return
+        kind, name = todo[at]
+        if kind in ("key", "bind"):
+            pairs = _members(held, path)
+            around = (*above, dict(pairs))
+            if kind == "key":
+                if name not in around[-1]:
+                    raise Misfit(f"rows: there is no '{name}'; there is {', '.join(list(around[-1])[:8])}")
+                yield from walk(around[-1][name], at + 1, bound, around)
+            else:
+                for key, inner in pairs:
+                    yield from walk(inner, at + 1, {**bound, name: key}, around)
+        elif kind == "at":
+            yield from walk(_elements(held, path)[name], at + 1, bound, above)
+        else:
+            for number, inner in enumerate(_elements(held, path)):
+                yield from walk(inner, at + 1, {**bound, name: number} if name else bound, above)
+
+    todo = steps(path)
+    return walk(content, 0, {}, ())
+
+
+def _elements(held: Any, path: str) -> Sequence[Any]:
+    if isinstance(held, Raw):
+        try:
+            return _ELEMENTS.decode(held)
+        except msgspec.ValidationError:
+            raise Misfit(f"rows: '{path}' needs a list, and there is {_kind(held)}") from None
+    if not isinstance(held, list | tuple):
+        raise Misfit(f"rows: '{path}' needs a list, and there is {shown(held)}")
+    return held
+
+
+def _members(held: Any, path: str) -> list[tuple[str, Any]]:
+    if isinstance(held, Raw):
+        try:
+            return [(key.text, raw) for key, raw in _MEMBERS.decode(held).items()]
+        except msgspec.ValidationError:
+            raise Misfit(f"rows: '{path}' needs an object, and there is {_kind(held)}") from None
+    if not isinstance(held, dict):
+        raise Misfit(f"rows: '{path}' needs an object, and there is {shown(held)}")
+    return list(held.items())
+
+
+def is_object(content: Any) -> bool:
+    """Whether a file's content is one object, and no list or lines."""
+    return isinstance(content, dict) or (isinstance(content, Raw) and _kind(content) == "an object")
+
+
+def _kind(raw: Raw) -> str:
+    return _KINDS.get(bytes(memoryview(raw)[:1]), "a number, true, false or null")
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+def content_of(part: Part, *, header: Sequence[str] = (), skip: int = 0) -> Any:
+    """The content of a file: JSON undecoded, the values of JSON lines, or the rows of a table.
+
+    ``header`` names the columns of a table without names, ``skip`` lines stand above it.
+    """
+    if part.head(4) == b"PAR1":
+        from dialgauge.formats.parquet import rows_in
+
+        return list(rows_in(part))
+    content = part.buffer()
+    begins = content[:64].lstrip()[:1]
+    if begins in (b"{", b"[") and not (header or skip):
+        return _json(content, part)
+    return list(_table(part.text(), part.name, header=header, skip=skip))
+
+
+def beginning(peek: Peek, part: Part) -> Any:
+    """The content of a file as far as its beginning goes, without the element that is cut off there."""
+    cut = len(peek.head) >= HEAD_BYTES - 3
+    if not cut:
+        return content_of(part)
+    if isinstance(peek.json, list):
+        return peek.json[:-1] if len(peek.json) > 1 else peek.json
+    if isinstance(peek.json, dict):
+        members = list(peek.json.items())
+        return dict(members[:-1] if len(members) > 1 else members)
+    lines = [line for line in peek.lines[:-1] if line.strip()]
+    if peek.shape == "lines":
+        return [decode(_ANY, line.encode(), part) for line in lines]
+    return list(_table("\n".join(lines), part.name))
+
+
+def _json(content: bytes | mmap, part: Part) -> Any:
+    """One JSON value, or those of all lines."""
+    lines = _lines(content)
+    first = next(lines)[1]
+    try:
+        _RAW.decode(first)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return decode(_RAW, content, part)
+    values = [Raw(first)]
+    for number, line in lines:
+        values.append(decode(_RAW, line, part, line=number))
+    return values if len(values) > 1 or part.stem.endswith("l") else values[0]
+
+
+def _lines(content: bytes | mmap) -> Iterator[tuple[int, memoryview]]:
+    """The lines that are not blank, with their numbers from 1, none of them copied."""
+    view = memoryview(content)
+    at = number = 0
+    while at < len(view):
+        end = content.find(b"\n", at)
+        end = len(view) if end < 0 else end
+        number += 1
+        if not bytes(view[at : min(end, at + 64)]).isspace() and at < end:
+            yield number, view[at:end]
+        at = end + 1
+
+
+def _table(text: str, file: str, *, header: Sequence[str] = (), skip: int = 0) -> Iterator[dict[str, str]]:
+    """The rows of CSV or TSV by the names of its columns; cells are texts as they stand."""
+    for _ in range(skip):
+        text = text.partition("\n")[2]
+    first = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    if delimiter not in first:
+        raise Misfit("it is neither JSON nor a table of several columns")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        names = list(header) or next(reader)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DialgaugeError(f"two of its columns are called '{twice[:60]}'; rename one", file=file)
+        for cells in reader:
+            if not any(cells):
+                continue
+            if len(cells) != len(names):
+                raise DialgaugeError(
+                    f"it has {len(cells)} cells, and the heading {len(names)}; quote texts that contain {delimiter!r}",
+                    file=file,
+                    line=reader.line_num + skip,
+                )
+            yield dict(zip(names, cells, strict=True))
+    except csv.Error as error:
+        raise DialgaugeError(f"it is no sound table ({error})", file=file, line=reader.line_num + skip) from error
