@@ -283,7 +283,8 @@ def test_a_verdict_may_be_explained(text: str, verdict: bool, tmp_path: Path) ->
     "content",
     [
         "dialogue_id,turn,prediction,score\na,0,hotel-area=north,1\na,1,hotel-area=south,0\n",
-        '{"dialogue_id":"a","turn":0,"state":{"hotel-area":"north"},"correct":true}\n',
+        '{"dialogue_id":"a","turn":0,"state":{"hotel-area":"north"},"correct":true}\n'
+        '{"dialogue_id":"a","turn":1,"state":{"hotel-area":"north"},"correct":true}\n',
         '{"a":[{"state":{"hotel-area":"north"},"success":true},{"state":{"hotel-parking":"yes"},"success":false}]}',
     ],
 )

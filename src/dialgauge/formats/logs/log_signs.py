@@ -210,6 +210,6 @@ def _are_predictions(peek: Peek) -> bool:
 
     try:
         common_mapping(beginning(peek, Part(peek.stem, lambda: BytesIO(peek.head), len(peek.head) + 1)))
-    except Misfit:
+    except (Misfit, DialgaugeError):
         return False
     return True
