@@ -2,10 +2,15 @@
 
     python tools/mutants.py [--sample N] [--minutes M] [FILE...]
 
-Every mutant is one small change in a copy of the source: a comparison, an operator, a constant, a condition. Tests of
-tests/numbers that run the changed function are run against it, the quickest first, until one fails. FILE is a path
-below src/dialgauge, or a pattern; without one all TARGETS are used. The sample is drawn with a fixed seed, as many of
-each file as its share of all mutants. What no test notices is printed as a diff of one line. Not part of `make test`.
+Every mutant is one small change in a copy of the source: a comparison, an operator, a constant, a condition. The test
+files of its room (ROOMS) are run against it, first the tests that call the changed function, the quickest first, until
+one fails. FILE is a path below src/dialgauge, or a pattern; without one all TARGETS are used. The sample is drawn with
+a fixed seed, as many of each file as its share of all mutants. What no test notices is printed as a diff of one line.
+
+No mutants are made of what no number can show: texts (docstrings, what errors and warnings say, functions of SAYS such
+as __repr__), annotations, and arguments such as frozen=True. Those of mutants_equal.txt, which make the same numbers
+for the reason written there, are not run; a line of it that fits no mutant any more is an error. Tests marked long or
+soak are left out, and laws have five examples. Not part of `make test`.
 """
 
 from __future__ import annotations
@@ -16,13 +21,16 @@ import json
 import os
 import random
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from copy import deepcopy
+from fnmatch import fnmatch
+from importlib import import_module
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,8 +42,26 @@ TARGETS = (
     *(f"users/{name}.py" for name in ("acts", "causes", "constraints", "normalise", "requests", "scorer", "talk",
                                       "verdicts")),
 )  # fmt: skip
+#: The files of tests/numbers that can notice a mutant of a file, by patterns; the first that fits counts.
+ROOMS = {
+    "stats/agreement.py": "graders ratings",
+    "stats/divergences.py": "likeness",
+    "stats/correlations.py": "intervals ratings expected_tracking",
+    "stats/*": "intervals steps ratings paired graders mends trials_laws",
+    "measures/repeated.py": "trials_laws trials_expected graders lab_numbers",
+    "measures/*": "measures intervals steps mends trials_laws laws_tracking tasks_laws",
+    "values/*": "profiles_tracking tracking_oracle expected_tracking mwzeval_oracle laws_tracking mends",
+    "tasks/*": "tasks_laws tasks_oracle tasks_expected",
+    "users/*": "users_synthetic users_causes users_recommended laws_users users_conversations mends",
+}
 #: Reads free text for the lab and for users; no number of a paper rests on it.
 NO_TARGETS = ("values/reply_*.py", "values/told.py", "values/withdrawn.py", "values/spoken_*.py")
+#: Functions that make texts and no numbers.
+SAYS = {
+    "__repr__", "__str__", "__format__", "__hash__", "sentence", "_sentence", "uneven_trials", "short_form",
+    "screen_form", "_short_parts", "_escaped", "no_score", "_unfit", "describe", "as_text",
+}  # fmt: skip
+EQUAL = Path(__file__).with_name("mutants_equal.txt")
 #: Seconds of tests that a mutant may outlive.
 LONGEST = 60.0
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -61,6 +87,11 @@ class Mutant(NamedTuple):
     after: str
     source: str
 
+    @property
+    def text(self) -> str:
+        """As mutants_equal.txt has it."""
+        return f"{self.file}: {self.before}  ->  {self.after}"
+
 
 def main() -> int:
     """Run the mutants and print the rate of each file; 1 if fewer than 90% were noticed."""
@@ -70,10 +101,15 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start none after so many minutes")
     options = parser.parse_args()
     files = target_files(options.files)
-    mutants = sample([list(mutants_of(file)) for file in files], options.sample)
+    by_file = [list(mutants_of(file)) for file in files]
+    equal = equal_mutants(by_file)
+    mutants = sample([[each for each in some if each.text not in equal] for some in by_file], options.sample)
+    print(
+        f"{len(mutants)} mutants of {sum(map(len, by_file))}; {len(equal)} are known to make equal numbers", flush=True
+    )
     ends = time.monotonic() + 60 * options.minutes
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        workshop = Workshop(Path(folder), files)
+        workshop = Workshop(Path(folder), sorted({mutant.file for mutant in mutants}))
         rates: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
         for mutant in mutants:
             if time.monotonic() > ends:
@@ -84,6 +120,17 @@ def main() -> int:
             if fate != "noticed":
                 print(f"{mutant.file}:{mutant.line} {fate}\n  - {mutant.before}\n  + {mutant.after}", flush=True)
     return report(rates)
+
+
+def equal_mutants(by_file: list[list[Mutant]]) -> set[str]:
+    """Mutants that make the same numbers: of each a line, under a line (#) with the reason."""
+    lines = [line.strip() for line in EQUAL.read_text().splitlines()] if EQUAL.exists() else []
+    named = {line for line in lines if line and not line.startswith("#")}
+    made = {each.text for some in by_file for each in some}
+    files = {some[0].file for some in by_file if some}
+    if stale := [line for line in named - made if line.partition(":")[0] in files]:
+        sys.exit("\n".join([f"no longer mutants, take them out of {EQUAL.name}:", *sorted(stale)]))
+    return named & made
 
 
 def report(rates: dict[str, list[int]]) -> int:
@@ -140,6 +187,8 @@ def sites(node: ast.AST, function: int) -> Iterator[tuple[ast.expr, int]]:
                 continue  # what an error says is no number
             if isinstance(each, ast.keyword) and each.arg in SAYS_NOTHING:
                 continue
+            if isinstance(each, ast.FunctionDef) and each.name in SAYS:
+                continue
             inside = each.lineno if isinstance(each, ast.FunctionDef) and not function else function
             if isinstance(each, ast.expr):
                 yield each, inside
@@ -192,17 +241,20 @@ builtins.mutants_called = called.add
 def save(path):
     with open(path, "a") as file:
         file.writelines(f"{each}\\n" for each in called)
-    called.clear()
 if "MUTANTS_NOTES" in os.environ:
     atexit.register(lambda: save(os.environ["MUTANTS_NOTES"] + f".{os.getpid()}"))
 """
 #: A plugin of pytest: takes the time and the functions of every test, or runs the chosen tests alone, in their order.
 PLUGIN = """
-import json, os, time, sitecustomize
+import json, os, time, mutants_notes
+from hypothesis import Phase, settings
 from pathlib import Path
 chosen = json.loads(os.environ.get("MUTANTS_TESTS", "null"))
 noted, began = {}, {}
 notes = Path(os.environ.get("MUTANTS_NOTES", "/none"))
+def pytest_configure():
+    settings.register_profile("mutants", settings(), phases=[Phase.explicit, Phase.generate])
+    settings.load_profile("mutants")
 def pytest_collection_modifyitems(items):
     if chosen is not None:
         place = {name: number for number, name in enumerate(chosen)}
@@ -211,8 +263,8 @@ def pytest_runtest_logstart(nodeid):
     began[nodeid] = time.perf_counter()
 def pytest_runtest_logfinish(nodeid):
     if chosen is None:
-        called = set(sitecustomize.called)
-        sitecustomize.called.clear()
+        called = set(mutants_notes.called)
+        mutants_notes.called.clear()
         for path in notes.parent.glob(notes.name + ".*"):
             called |= set(path.read_text().split())
             path.unlink()
@@ -221,6 +273,8 @@ def pytest_sessionfinish():
     if chosen is None:
         notes.with_suffix(".json").write_text(json.dumps(noted))
 """
+#: Imported once; every mutant is tried in a fork, which saves their seconds.
+HEAVY = ("pytest", "hypothesis", "numpy", "scipy.stats", "polars", "msgspec", "click", "rich.console", "yaml")
 
 
 class Workshop:
@@ -232,13 +286,21 @@ class Workshop:
         shutil.copytree(PACKAGE, self.package, ignore=shutil.ignore_patterns("__pycache__"))
         if (ROOT / "docs" / "examples").exists():
             shutil.copytree(ROOT / "docs" / "examples", self.package / "starter" / "examples")
-        (folder / "sitecustomize.py").write_text(NOTES)
+        (folder / "mutants_notes.py").write_text(NOTES)
+        (folder / "sitecustomize.py").write_text("import mutants_notes\n")
         (folder / "mutants_plugin.py").write_text(PLUGIN)
+        sys.path.insert(0, str(folder))
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
+            os.environ[name] = "1"
+        for name in HEAVY:
+            import_module(name)
         for file in files:
             (self.package / file).write_text(noting(file))
         began = time.monotonic()
         notes = folder / "notes"
-        if self.pytest(["tests/numbers"], {"MUTANTS_NOTES": str(notes)}, None):
+        if self.pytest(
+            sorted({test for file in files for test in tests_of(file)}), {"MUTANTS_NOTES": str(notes)}, None
+        ):
             sys.exit("tests/numbers is not green without a change")
         noted: dict[str, tuple[float, list[str]]] = json.loads(notes.with_suffix(".json").read_text())
         print(f"{len(noted)} tests in {time.monotonic() - began:.0f} s", flush=True)
@@ -249,11 +311,19 @@ class Workshop:
                 self.callers[each].add(name)
                 self.callers[f"{each.rpartition(':')[0]}:0"].add(name)
         for file in files:
-            shutil.copy(PACKAGE / file, self.package / file)
+            self.put(file, (PACKAGE / file).read_text())
+
+    def put(self, file: str, source: str) -> None:
+        """Write a file of the package; what was compiled of it goes."""
+        path = self.package / file
+        path.write_text(source)
+        Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
     def try_out(self, mutant: Mutant) -> str:
         """What becomes of a mutant: noticed, survived, or not run by any test."""
         callers = self.callers[f"{mutant.file}:{mutant.function}"]
+        room = tests_of(mutant.file)
+        callers = {name for name in callers if name.partition("::")[0] in room}
         modules = {name.partition("::")[0] for name in callers}
         # What a fixture or a cache calls is noted for the first test alone, so all tests of the file may notice.
         others = [name for name in self.seconds if name.partition("::")[0] in modules and name not in callers]
@@ -265,32 +335,49 @@ class Workshop:
                 tests.append(name)
         if not tests:
             return "not run"
-        path = self.package / mutant.file
-        path.write_text(mutant.source)
+        self.put(mutant.file, mutant.source)
         patience = 60 + 5 * sum(self.seconds[name] for name in tests)
         try:
             failed = self.pytest(sorted(modules), {"MUTANTS_TESTS": json.dumps(tests)}, patience)
         finally:
-            shutil.copy(PACKAGE / mutant.file, path)
+            self.put(mutant.file, (PACKAGE / mutant.file).read_text())
         return "noticed" if failed else "survived"
 
     def pytest(self, words: list[str], environment: dict[str, str], limit: float | None) -> bool:
-        """Whether a test fails, or takes far too long."""
-        own = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": ""}
-        for path in self.package.rglob("*.pyc"):
-            source = path.parent.parent / f"{path.name.partition('.')[0]}.py"
-            if source.stat().st_mtime > path.stat().st_mtime - 2:
-                path.unlink()
-        call = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "mutants_plugin", "-p", "no:cacheprovider", *words]
+        """Whether a test fails, or takes far too long; in a fork, so that nothing of the package stays imported."""
+        child = os.fork()
+        if not child:
+            os._exit(self._tested(words, environment))
+        ends = float("inf") if limit is None else time.monotonic() + limit
+        while True:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return status != 0
+            if time.monotonic() > ends:
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return True
+            time.sleep(0.02)
+
+    def _tested(self, words: list[str], environment: dict[str, str]) -> int:
+        os.setsid()
+        own = {"PYTHONPATH": str(self.folder), "PYTHONPYCACHEPREFIX": "", "DIALGAUGE_EXAMPLES": "few"}
+        os.environ.update(own | environment)
+        os.chdir(ROOT)
+        output = os.open(self.folder / "output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        marks = ["-m", "not soak and not long", "-p", "mutants_plugin", "-p", "no:cacheprovider"]
         try:
-            done = subprocess.run(
-                call, cwd=ROOT, env=os.environ | own | environment, capture_output=True, timeout=limit, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return True
-        if done.returncode not in (0, 1, 2, 5):
-            print(done.stdout.decode()[-2000:], done.stderr.decode()[-500:])
-        return done.returncode != 0
+            return int(import_module("pytest").main(["-x", "-q", *marks, *words]))
+        except BaseException:  # whatever a mutant does, it is noticed
+            return 1
+
+
+def tests_of(file: str) -> list[str]:
+    """The test files that can notice a mutant of a file."""
+    names = next(names for pattern, names in ROOMS.items() if fnmatch(file, pattern))
+    return [f"tests/numbers/test_{name}.py" for name in names.split()]
 
 
 def noting(file: str) -> str:

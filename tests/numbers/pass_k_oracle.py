@@ -56,8 +56,8 @@ def rerun_interval(tasks: Sequence[Task]) -> tuple[float, float]:
 def one_more(values: Sequence[float]) -> tuple[float, float]:
     """The interval of a mean of values in [0, 1] by one more task that fails or passes all (section 1)."""
     value = fmean(values)
-    low = _solve(lambda x: 0.75 * _below(values, 0.0, x) + 0.25 * _below(values, 1.0, x), 0.025, 0.0)
-    high = _solve(lambda x: 0.25 * _below(values, 0.0, x) + 0.75 * _below(values, 1.0, x), 0.975, 0.0)
+    low = solve(lambda x: 0.75 * below(values, 0.0, x) + 0.25 * below(values, 1.0, x), 0.025, 0.0)
+    high = solve(lambda x: 0.25 * below(values, 0.0, x) + 0.75 * below(values, 1.0, x), 0.975, 0.0)
     return min(low, value), max(high, value)
 
 
@@ -65,12 +65,12 @@ def one_more_difference(values: Sequence[float]) -> tuple[float, float]:
     """The interval of a mean of paired differences (section 2)."""
 
     def chance(x: float) -> float:
-        return fmean(_below(values, extra, x) for extra in (-1.0, 0.0, 1.0))
+        return fmean(below(values, extra, x) for extra in (-1.0, 0.0, 1.0))
 
-    return _solve(chance, 0.025, -1.0), _solve(chance, 0.975, -1.0)
+    return solve(chance, 0.025, -1.0), solve(chance, 0.975, -1.0)
 
 
-def _solve(chance: Callable[[float], float], target: float, least: float) -> float:
+def solve(chance: Callable[[float], float], target: float, least: float) -> float:
     low, high = least, 1.0
     for _ in range(40):
         middle = (low + high) / 2
@@ -78,12 +78,17 @@ def _solve(chance: Callable[[float], float], target: float, least: float) -> flo
     return low
 
 
+def bisected(chance: Callable[[float], float], target: float, middle: float, width: float) -> float:
+    """Where a rising chance reaches the target, at most so far from a middle."""
+    return middle - width + 2 * width * solve(lambda x: chance(middle - width + 2 * width * x), target, 0.0)
+
+
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(600)
 _S = (_NODES + 1) / 2
 _T, _DT = _S / (1 - _S), _WEIGHTS / 2 / (1 - _S) ** 2
 
 
-def _below(values: Sequence[float], extra: float, x: float) -> float:
+def below(values: Sequence[float], extra: float, x: float) -> float:
     """The chance that the mean with Dirichlet(1, ..., 1) weights is at most x."""
     times = Counter([*values, extra])
     if all(value <= x for value in times):

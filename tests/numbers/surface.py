@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,11 @@ def values(run: dialgauge.Run) -> dict[str, float | None]:
 def intervals(run: dialgauge.Run) -> dict[str, Interval]:
     """The 95% interval of every score."""
     return {name: (score.low, score.high) for name, score in run.scores.items()}
+
+
+def calculated(run: dialgauge.Run, measure: str, calls: Sequence[Callable[[Any], Any]]) -> list[Any]:
+    """What functions of numbers make of a score."""
+    return [call(run.scores[measure]) for call in calls]
 
 
 def by_dialogue(run: dialgauge.Run, measure: str) -> dict[str, tuple[float, float]]:
@@ -304,6 +309,16 @@ def turn_correlations(run: dialgauge.Run, kind: str) -> list[list[float]]:
     """The correlations of the run's measures with each other over turns."""
     table = _tracked_runs(run).correlations(kind)[0]
     return [[row[name] for name in run.scores] for row in table.records()]
+
+
+def rated(gold: Any, predicted: Any, ratings: Sequence[tuple[str, str, float]], **options: Any) -> Any:
+    """What ratings (dialogue, rater, rating) say of one tracker's measures: agreement, correlations."""
+    run = tracking(gold, predicted, **options)
+    with tempfile.TemporaryDirectory() as folder:
+        lines = ["dialogue,rater,rating", *(",".join(map(str, row)) for row in ratings)]
+        (Path(folder) / "ratings.csv").write_text("\n".join(lines))
+        [document] = _tracked_runs(run).rated(Path(folder) / "ratings.csv").document().values()
+        return document
 
 
 def _tracked_runs(run: dialgauge.Run) -> Any:
@@ -598,6 +613,25 @@ def user_figures(conversations: Path, canonical_map: Path) -> dict[str, Any]:
     return {**found["figures"], "sets": found["goals_per_domain_set"], "constraints": found["constraints_not_in_goal"]}
 
 
+def likeness(people: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
+    """A user model beside people: by dialogue and user turn the acts said, each a slot and a value."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{side}.jsonl" for side in ("people", "user")]
+        for path, said in zip(paths, (people, user), strict=True):
+            dialgauge.write([_talk(name, turns) for name, turns in said.items()], path, format="native")
+        document = command("users", "likeness", str(paths[1]), "--corpus", str(paths[0]))
+        return dict(document["users"][0])
+
+
+def _talk(name: str, said: Sequence[Sequence[tuple[str, str]]]) -> dialgauge.Dialogue:
+    turns = []
+    for acts in said:
+        made = [dialgauge.Act(name="Hotel-Inform", domain="hotel", slot=slot, values=(value,)) for slot, value in acts]
+        turns += [dialgauge.Turn(speaker="user", acts=tuple(made)), dialgauge.Turn(speaker="system", acts=())]
+    goal = dialgauge.Goal(tasks={"hotel": dialgauge.Task(info={"area": "north"})})
+    return dialgauge.Dialogue(id=name, turns=tuple(turns), goal=goal)
+
+
 def reference_layout(conversations: list[Any], canonical_map: dict[str, Any]) -> Any:
     """The file that `users score --reference` writes. Goes with that option."""
     with tempfile.TemporaryDirectory() as folder:
@@ -867,6 +901,12 @@ def difference(comparison: dialgauge.Comparison, first: str, second: str, measur
     pair = comparison.difference(first, second, measure)
     names = "difference", "low", "high", "p", "adjusted", "wins", "ties", "losses", "significant"
     return {name: getattr(pair, name) for name in names}
+
+
+def told_apart(comparison: dialgauge.Comparison) -> list[dict[str, Any]]:
+    """For each measure what the dialogues tell apart: noise_floor, resolved, detectable, discriminative_power."""
+    names = "noise_floor", "resolved", "detectable", "discriminative_power"
+    return [{name: measure[name] for name in names} for measure in comparison.document()["measures"]]
 
 
 def in_bold(result: dialgauge.Comparison | dialgauge.RunSet) -> set[tuple[str, str]]:

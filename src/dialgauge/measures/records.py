@@ -144,6 +144,9 @@ class Score(Struct, frozen=True, kw_only=True):
             return structs.astuple(self) == structs.astuple(other)
         return float(self) == other
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     def __hash__(self) -> int:
         return hash(self.value)
 
